@@ -1,0 +1,29 @@
+// What time it is, as far as core wants to know: a Moment is read once per batch, open or write
+// and handed down, so that everything that happens in one step carries one time, and tests can
+// invent it.
+#pragma once
+
+#include <chrono>
+
+namespace tally {
+
+// One instant on two clocks. monotonic (CLOCK_MONOTONIC) is what the files print and what periods
+// count; realtime (CLOCK_REALTIME) is only for mtime.
+struct Moment {
+  std::chrono::nanoseconds monotonic{0};
+  std::chrono::nanoseconds realtime{0};
+};
+
+// Thread-safe. The one seam to the machine's time; tests pass a FakeClock (tests/unit).
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Moment now() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  Moment now() const override;
+};
+
+}  // namespace tally

@@ -1,0 +1,47 @@
+// Who holds how much: every interface, statistic and byte of data is entered here when it is
+// defined, for the uid that made it and for the whole daemon, so that a definition is refused in
+// time (ENOSPC) and nothing fails later (reference/files.md, "Names and quotas").
+//
+// Thread-safe, one lock of its own, held for a few additions; it calls nobody.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+
+namespace tally {
+
+struct Holdings {
+  std::uint64_t interfaces = 0;
+  std::uint64_t statistics = 0;
+  std::uint64_t bytes = 0;  // what the data may grow to, not what it takes right now
+};
+
+class Ledger {
+ public:
+  struct Limits {
+    Holdings per_uid{.interfaces = 65'536, .statistics = 262'144, .bytes = 256ull << 20};
+    Holdings total{.interfaces = 131'072, .statistics = 524'288, .bytes = 1024ull << 20};
+  };
+
+  explicit Ledger(const Limits& limits) : limits_(limits) {}
+
+  // Enters more for uid, all of it or nothing. kNoSpace: the reason names the bound.
+  Result<void> reserve(uid_t uid, const Holdings& more) EXCLUDES(mutex_);
+  // Takes off what was reserved before.
+  void release(uid_t uid, const Holdings& less) EXCLUDES(mutex_);
+
+  Holdings total() const EXCLUDES(mutex_);
+
+ private:
+  const Limits limits_;
+  mutable Mutex mutex_;
+  Holdings total_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

@@ -1,0 +1,51 @@
+// Locks that clang can check: a member says GUARDED_BY(mutex_), a private function
+// REQUIRES(mutex_), and -Wthread-safety -Werror holds them to it (the clang preset).
+#pragma once
+
+#include <mutex>
+
+#if defined(__clang__)
+#define TALLY_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define TALLY_THREAD_ANNOTATION(x)
+#endif
+
+#define CAPABILITY(x) TALLY_THREAD_ANNOTATION(capability(x))
+#define SCOPED_CAPABILITY TALLY_THREAD_ANNOTATION(scoped_lockable)
+#define GUARDED_BY(x) TALLY_THREAD_ANNOTATION(guarded_by(x))
+#define PT_GUARDED_BY(x) TALLY_THREAD_ANNOTATION(pt_guarded_by(x))
+#define REQUIRES(...) TALLY_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define ACQUIRE(...) TALLY_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASE(...) TALLY_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define TRY_ACQUIRE(...) TALLY_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+#define EXCLUDES(...) TALLY_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define ACQUIRED_AFTER(...) TALLY_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
+
+namespace tally {
+
+class CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock() ACQUIRE() { mutex_.lock(); }
+  void unlock() RELEASE() { mutex_.unlock(); }
+  bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+class SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~MutexLock() RELEASE() { mutex_.unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+}  // namespace tally

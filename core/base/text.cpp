@@ -1,0 +1,161 @@
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+namespace tally {
+namespace {
+
+// How many bytes the UTF-8 sequence at the start of text has, or 0 if there is none (overlong
+// forms, surrogates and values past U+10FFFF included). RFC 3629, section 4.
+std::size_t utf8_length(std::string_view text, char32_t& point) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) {
+    point = first;
+    return 1;
+  }
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  point = first & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    point = (point << 6) | (byte(i) & 0x3Fu);
+  }
+  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+  return point < kSmallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
+}
+
+// White space and control characters beyond ASCII: they would split or hide a name on a screen.
+bool is_printable(char32_t point) {
+  if (point < 0x80) return point > 0x20 && point != 0x7F;
+  const bool c1_control = point < 0xA0;
+  const bool space = point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
+                     point == 0x202F || point == 0x205F || point == 0x3000;
+  const bool separator_or_bidi =
+      (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+      (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF;
+  return !c1_control && !space && !separator_or_bidi;
+}
+
+bool is_printable_without(std::string_view text, std::string_view forbidden) {
+  while (!text.empty()) {
+    char32_t point = 0;
+    const std::size_t length = utf8_length(text, point);
+    if (length == 0 || !is_printable(point)) return false;
+    if (length == 1 && forbidden.find(text.front()) != std::string_view::npos) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+template <typename T>
+void append_chars(std::string& out, T value, int base) {
+  char digits[24];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value, base).ptr;
+  out.append(digits, end);
+}
+
+}  // namespace
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+std::optional<Token> Tokens::next() {
+  while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
+  if (at_ == line_.size()) return std::nullopt;
+  const std::size_t start = at_;
+  while (at_ < line_.size() && !is_blank(line_[at_])) ++at_;
+  return Token{line_.substr(start, at_ - start), start};
+}
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> parse_signed(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const auto magnitude = parse_unsigned(text);
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  if (!magnitude || *magnitude > kHalf || (!negative && *magnitude == kHalf)) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - *magnitude : *magnitude);
+}
+
+void append_number(std::string& out, std::uint64_t value) { append_chars(out, value, 10); }
+void append_number(std::string& out, std::int64_t value) { append_chars(out, value, 10); }
+
+void append_number(std::string& out, Int128 value) {
+  auto magnitude = static_cast<UInt128>(value);
+  if (value < 0) {
+    out.push_back('-');
+    magnitude = 0 - magnitude;
+  }
+  char digits[40];
+  char* start = std::end(digits);
+  do {
+    *--start = static_cast<char>('0' + static_cast<int>(magnitude % 10));
+    magnitude /= 10;
+  } while (magnitude != 0);
+  out.append(start, std::end(digits));
+}
+
+void append_hex(std::string& out, std::uint64_t value) {
+  out.append("0x");
+  append_chars(out, value, 16);
+}
+
+void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
+  const auto total_us =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
+  out.push_back('[');
+  append_number(out, total_us / 1'000'000);
+  out.push_back('.');
+  const std::string micros = std::to_string(1'000'000 + total_us % 1'000'000);
+  out.append(micros, 1);
+  out.push_back(']');
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kNameBytesMax && text != "." && text != ".." &&
+         is_printable_without(text, "/=");
+}
+
+bool is_units(std::string_view text) {
+  return text.size() <= kNameBytesMax && is_printable_without(text, "=");
+}
+
+std::size_t append_escaped(std::string& out, std::string_view text, std::size_t bytes_max,
+                           std::size_t at) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const std::size_t limit = out.size() + bytes_max;
+  std::size_t column = 0;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < text.size() && out.size() + 4 <= limit;) {
+    if (i <= at) found = column;
+    char32_t point = 0;
+    const std::size_t length = utf8_length(text.substr(i), point);
+    if (length != 0 && (point == ' ' || is_printable(point)) && point != '\\') {
+      out.append(text, i, length);
+      column += 1;
+      i += length;
+    } else {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      out.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
+      column += 4;
+      i += 1;
+    }
+  }
+  return at >= text.size() ? column : found;
+}
+
+}  // namespace tally

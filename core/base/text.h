@@ -1,0 +1,66 @@
+// Text in and out, without locale, allocation per number or surprises: the tokens of a line, the
+// numbers of the grammar, the time stamps of the files, and what a name may be.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/int128.h"
+
+namespace tally {
+
+inline constexpr std::size_t kNameBytesMax = 255;
+
+// A piece of a line without white space, and the byte at which it starts.
+struct Token {
+  std::string_view text;
+  std::size_t at = 0;
+};
+
+// Hands out the tokens of a line one by one. White space is blank, \t, \r, \n, \v and \f.
+class Tokens {
+ public:
+  explicit Tokens(std::string_view line) : line_(line) {}
+  // The next token, or nothing at the end of the line.
+  std::optional<Token> next();
+  // What next() has not handed out yet, with the white space before it.
+  Token rest() const { return {line_.substr(at_), at_}; }
+
+ private:
+  std::string_view line_;
+  std::size_t at_ = 0;
+};
+
+bool is_blank(char c);
+
+// A whole token as a number: decimal, or hexadecimal after 0x; a minus sign only in the signed
+// form. Nothing when it is anything else or does not fit into 64 bits.
+std::optional<std::int64_t> parse_signed(std::string_view text);
+std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+
+void append_number(std::string& out, std::uint64_t value);
+void append_number(std::string& out, std::int64_t value);
+void append_number(std::string& out, Int128 value);
+void append_hex(std::string& out, std::uint64_t value);  // 0x1f
+
+// `seconds.microseconds`, six decimals, truncated, in brackets: [12.000345]. Not padded: padding
+// would break whoever splits the line at blanks. Negative times are printed as 0.
+void append_timestamp(std::string& out, std::chrono::nanoseconds time);
+
+// reference/statistics.md, "Names": 1 to 255 bytes of printable UTF-8 without white space, '/',
+// control characters or '=', and neither "." nor "..".
+bool is_name(std::string_view text);
+// The same, but '/' is allowed and so is nothing at all.
+bool is_units(std::string_view text);
+
+// Appends at most `bytes_max` bytes of text so that it cannot forge a line or steer a terminal:
+// control characters, backslash and what is not UTF-8 become \xNN. Returns the column, counted in
+// code points of what was appended, at which the byte `at` of text came to stand (for a caret).
+std::size_t append_escaped(std::string& out, std::string_view text, std::size_t bytes_max,
+                           std::size_t at);
+
+}  // namespace tally
