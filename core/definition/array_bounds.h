@@ -1,0 +1,48 @@
+// The upper bounds of an array's intervals:
+//   lin   range_min, range_min + b, range_min + 2b, range_min + 3b, ...
+//   log2  range_min, range_min + b, range_min + 2b, range_min + 4b, ...
+// up to and including the first that is >= range_max (reference/statistics.md). Immutable.
+//
+// Distances from range_min are unsigned and the bounds have 128 bits: range_max - range_min takes
+// all of 64 bits, and the last bound may lie one step beyond what an X can be.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/base/int128.h"
+#include "core/definition/definition.h"
+
+namespace tally {
+
+class ArrayBounds {
+ public:
+  // base_interval >= 1, range_min <= range_max.
+  ArrayBounds(const ArraySettings& settings, std::int64_t range_min, std::int64_t range_max);
+
+  // How many bounds there are, which may be more than an array can have (is_small_enough()).
+  UInt128 size() const { return size_; }
+  // Lines printed: one for each bound, and one for what lies above the last.
+  UInt128 intervals() const { return size_ + 1; }
+  bool is_small_enough() const { return intervals() <= kIntervalsBound; }
+
+  // i < size().
+  Int128 operator[](std::uint64_t i) const;
+
+ private:
+  const std::uint64_t base_interval_;
+  const Scale scale_;
+  const std::int64_t range_min_;
+  UInt128 size_;
+};
+
+// The smallest j with base << j >= distance, without a division and without a loop: base shifted
+// to the bit length of distance is either enough or one shift short of it. base >= 1.
+inline unsigned doublings(std::uint64_t distance, std::uint64_t base) {
+  distance = std::max(distance, base);
+  const auto shift = static_cast<unsigned>(std::bit_width(distance) - std::bit_width(base));
+  return shift + ((base << shift) < distance ? 1 : 0);
+}
+
+}  // namespace tally

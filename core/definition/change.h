@@ -1,0 +1,50 @@
+// What a line written to a definition file asks for, by GRAMMAR.md, and what becomes of a
+// definition by it. Pure functions of text and definition: replaying a line does the same again.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/definition/definition.h"
+
+namespace tally {
+
+// A value that a line gives, and at which byte its token starts, for the caret.
+template <typename T>
+struct Asked {
+  T value{};
+  std::size_t at = 0;
+};
+
+// Every value is within its bounds by itself; whether they go together is for apply() to say.
+struct Change {
+  std::optional<Asked<std::string_view>> name;  // points into the line
+  std::optional<Asked<bool>> on;
+  bool data_reset = false;
+  std::optional<Asked<Settings>> type;  // the type alone: its attributes are still the defaults
+  std::optional<Asked<std::int64_t>> range_min;
+  std::optional<Asked<std::int64_t>> range_max;
+  std::optional<Asked<std::uint32_t>> entries_max;
+  std::optional<Asked<std::uint64_t>> base_interval;
+  std::optional<Asked<Scale>> scale;
+  std::optional<Asked<Mode>> mode;
+  std::optional<Asked<std::chrono::microseconds>> period;
+  std::optional<Asked<std::string_view>> units;  // points into the line
+};
+
+// A line of the definition file: everything but units, which is ignored there. kInvalid with the
+// token whose value is wrong.
+Result<Change> parse_change(std::string_view line);
+// What is said of a statistic that is to be: units, but neither name nor data=reset, which are
+// ignored. kInvalid as above.
+Result<Change> parse_new_statistic(std::string_view text);
+
+// The definition that results. kInvalid with the token to blame: the type lacks an attribute, the
+// mode does not go with the type, range_min is above range_max, too many intervals.
+Result<Definition> apply(const Change& change, const Definition& before);
+
+}  // namespace tally

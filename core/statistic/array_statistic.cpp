@@ -1,0 +1,97 @@
+#include "core/statistic/array_statistic.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/base/text.h"
+#include "core/statistic/saturating.h"
+#include "core/statistic/saved.h"
+
+namespace tally {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+std::uint64_t count_intervals(const ArraySettings& settings, const Definition& definition) {
+  const ArrayBounds bounds(settings, definition.range_min, definition.range_max);
+  return static_cast<std::uint64_t>(bounds.intervals());
+}
+
+}  // namespace
+
+ArrayStatistic::ArrayStatistic(const ArraySettings& settings, const Definition& definition)
+    : settings_(settings),
+      range_min_(definition.range_min),
+      range_max_(definition.range_max),
+      totals_(count_intervals(settings, definition)) {}
+
+std::uint64_t ArrayStatistic::worst_case_bytes(const ArraySettings& settings,
+                                               const Definition& definition) {
+  return count_intervals(settings, definition) * sizeof(std::uint64_t);
+}
+
+// Which interval is computed, not searched. steps() gives the place of the first bound at or above
+// range_min + distance, counted from range_min + base_interval, for distance >= 1; places past the
+// last bound are all `>`.
+template <typename Steps>
+bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
+  std::uint64_t* const totals = totals_.data();
+  const std::uint64_t above = totals_.size() - 1;
+  const std::int64_t range_min = range_min_;
+  bool saturated = false;
+  for (const Sample& sample : samples) {
+    std::uint64_t place = 0;
+    if (sample.x > range_min) {
+      // Unsigned: the difference may need all of 64 bits.
+      const auto distance =
+          static_cast<std::uint64_t>(sample.x) - static_cast<std::uint64_t>(range_min);
+      // min before the addition, which could not hold 2^64 steps.
+      place = std::min(steps(distance), above - 1) + 1;
+    }
+    saturated |= add_saturating(totals[place], sample.y);
+  }
+  return saturated;
+}
+
+bool ArrayStatistic::add(std::span<const Sample> samples) {
+  const std::uint64_t base = settings_.base_interval;
+  switch (settings_.scale) {
+    case Scale::kLog2:
+      return add_by(samples,
+                    [base](std::uint64_t d) -> std::uint64_t { return doublings(d, base); });
+    case Scale::kLin:
+      // A division costs as much as all the rest, and most people choose a power of two.
+      if (std::has_single_bit(base)) {
+        const int shift = std::countr_zero(base);
+        return add_by(samples, [shift](std::uint64_t d) { return (d - 1) >> shift; });
+      }
+      return add_by(samples, [base](std::uint64_t d) { return (d - 1) / base; });
+  }
+  return false;
+}
+
+void ArrayStatistic::clear() { std::fill(totals_.begin(), totals_.end(), 0); }
+
+void ArrayStatistic::render(std::string_view name, std::string& out) const {
+  const ArrayBounds bounds(settings_, range_min_, range_max_);
+  const std::size_t last = totals_.size() - 1;
+  for (std::size_t i = 0; i < totals_.size(); ++i) {
+    out.append(name).append(i == last ? " >" : " <=");
+    append_number(out, bounds[std::min(i, last - 1)]);
+    out.push_back(' ');
+    append_number(out, totals_[i]);
+    out.push_back('\n');
+  }
+}
+
+void ArrayStatistic::save(ByteWriter& out) const {
+  out.put(kVersion);
+  for (const std::uint64_t total : totals_) out.put(total);
+}
+
+void ArrayStatistic::load(ByteReader& in) {
+  expect_version(in, kVersion);
+  for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
+}
+
+}  // namespace tally

@@ -1,0 +1,48 @@
+// type=array: sum of Y for each interval of X; what lies below range_min goes into the first, what
+// lies above the last bound into `>`. The bounds are core/definition/array_bounds.h's.
+// Confined to its Interface's lock; add() never allocates.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/sample.h"
+#include "core/definition/array_bounds.h"
+#include "core/definition/definition.h"
+
+namespace tally {
+
+class ArrayStatistic {
+ public:
+  // definition.settings are `settings`; its range gives bounds that are small enough.
+  ArrayStatistic(const ArraySettings& settings, const Definition& definition);
+
+  // Heap that the data hold.
+  static std::uint64_t worst_case_bytes(const ArraySettings& settings,
+                                        const Definition& definition);
+
+  // True when a counter reached the end of its type.
+  bool add(std::span<const Sample> samples);
+  void clear();
+  // `name <=B total` for each bound B in order, then `name >B total` with the last one
+  void render(std::string_view name, std::string& out) const;
+
+  void save(ByteWriter& out) const;
+  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
+  void load(ByteReader& in);
+
+ private:
+  template <typename Steps>
+  bool add_by(std::span<const Sample> samples, Steps steps);
+
+  ArraySettings settings_;
+  std::int64_t range_min_;
+  std::int64_t range_max_;
+  std::vector<std::uint64_t> totals_;  // one for each bound and one for `>`
+};
+
+}  // namespace tally

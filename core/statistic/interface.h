@@ -1,0 +1,120 @@
+// An interface: statistics that belong together, under one lock. Whatever reads it sees all of
+// them at one moment; whatever a line without name= says happens to all of them in one step.
+//
+// Thread-safe; the one lock is Interface::mutex_. Copying for a reader happens under it, rendering
+// outside. An interface knows the names of its statistics but not its own: the tree names it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/base/sample.h"
+#include "core/definition/change.h"
+#include "core/definition/definition.h"
+#include "core/statistic/reservation.h"
+#include "core/statistic/statistic.h"
+
+namespace tally {
+
+// Samples of one statistic that arrived together. The statistic must be one of the interface that
+// is given the run.
+struct Run {
+  Statistic* statistic = nullptr;
+  std::span<const Sample> samples;
+};
+
+class Interface {
+ public:
+  // Holds its share of the ledger for uid until it dies; the ledger outlives it. kNoSpace when the
+  // uid has no room for one more interface.
+  static Result<std::unique_ptr<Interface>> create(Ledger& ledger, uid_t uid, Moment now);
+  ~Interface();
+
+  // Appends a statistic. text is what a definition line may say, without name=: type and
+  // attributes (all of the type's, or no type at all for the default), on=1, units=. The pointer
+  // is good until the statistic is removed; only the tree, which names both, keeps it.
+  // kInvalid: the name or a value (token_at counts from the start of text); kExists; kNoSpace.
+  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now);
+  // Nullptr when there is none of that name.
+  Statistic* find(std::string_view name) const;
+  // False when there is none of that name.
+  bool remove_statistic(std::string_view name);
+  std::vector<Statistic*> statistics() const;
+
+  // Adds samples to running statistics and ignores the others'; each span in its order, under one
+  // lock for all. Times must be set. Returns how many counters reached the end of their type in
+  // this call for the first time since their reset (0: all is well).
+  std::size_t add(std::span<const Run> runs, Moment now);
+
+  // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
+  // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
+  Result<void> define(std::string_view line, Moment now);
+
+  // The text of the definition file and of the data file at this moment.
+  std::string render_definition() const;
+  std::string render_data(Moment now);
+
+  // When data or definition last changed (a history whose period ended has changed).
+  Moment last_change(Moment now);
+
+  uid_t uid() const;
+
+  // Everything, versioned; load() gives an interface whose files read as the saved one's.
+  // kInvalid: not what save() writes; kNoSpace.
+  void save(ByteWriter& out) const;
+  static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
+
+ private:
+  // What a line makes of one statistic, found to be possible.
+  struct Step {
+    Statistic* statistic = nullptr;
+    Definition after;
+  };
+  // Statistics are found by the name they hold, without building one.
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const;
+    std::size_t operator()(const Statistic* statistic) const { return (*this)(statistic->name()); }
+  };
+  struct NameEqual {
+    using is_transparent = void;
+    static std::string_view name(std::string_view name) { return name; }
+    static std::string_view name(const Statistic* statistic) { return statistic->name(); }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return name(a) == name(b);
+    }
+  };
+
+  Interface(Reservation reservation, Moment now);
+
+  Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
+  Result<Statistic*> append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
+  Result<std::vector<Step>> plan(const Change& change) const REQUIRES(mutex_);
+  void carry_out(const Change& change, std::vector<Step> steps, Moment now) REQUIRES(mutex_);
+  void advance(Moment now) REQUIRES(mutex_);
+  void note_change(Moment now) REQUIRES(mutex_);
+
+  const uid_t uid_;
+  mutable Mutex mutex_;
+  Reservation reservation_ GUARDED_BY(mutex_);
+  Moment last_change_ GUARDED_BY(mutex_);
+  // In the order of their creation, which is that of the files.
+  std::vector<std::unique_ptr<Statistic>> statistics_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<Statistic*, NameHash, NameEqual> by_name_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

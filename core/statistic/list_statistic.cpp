@@ -1,0 +1,96 @@
+#include "core/statistic/list_statistic.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/statistic/saturating.h"
+#include "core/statistic/saved.h"
+
+namespace tally {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kSavedEntryBytes = 16;
+
+std::uint64_t draw_key() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+const std::uint64_t kHashKey = draw_key();
+
+}  // namespace
+
+std::size_t ListStatistic::Hash::operator()(std::int64_t x) const {
+  constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;  // 2^64 divided by the golden ratio
+  const UInt128 wide = UInt128{static_cast<std::uint64_t>(x) ^ kHashKey} * (kHashKey | kOdd);
+  return static_cast<std::size_t>(wide) ^ static_cast<std::size_t>(wide >> 64);
+}
+
+// Boost's flat table: a power of two of groups, 15 elements and 16 bytes of their own each, filled
+// to 7/8 at most.
+std::uint64_t ListStatistic::worst_case_bytes(const ListSettings& settings) {
+  constexpr std::uint64_t kGroupBytes = 15 * sizeof(std::pair<std::int64_t, std::uint64_t>) + 16;
+  const std::uint64_t slots = std::uint64_t{settings.entries_max} * 8 / 7 + 1;
+  return std::bit_ceil(slots / 15 + 1) * kGroupBytes;
+}
+
+bool ListStatistic::add(std::span<const Sample> samples) {
+  bool saturated = false;
+  for (const Sample& sample : samples) {
+    if (totals_.size() < entries_max_) {
+      saturated |= add_saturating(totals_[sample.x], sample.y);
+    } else if (const auto found = totals_.find(sample.x); found != totals_.end()) {
+      saturated |= add_saturating(found->second, sample.y);
+    } else {
+      saturated |= add_saturating(missed_, 1);
+    }
+  }
+  return saturated;
+}
+
+void ListStatistic::clear() {
+  totals_ = {};
+  missed_ = 0;
+}
+
+void ListStatistic::render(std::string_view name, std::string& out) const {
+  std::vector<std::pair<std::int64_t, std::uint64_t>> sorted(totals_.begin(), totals_.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  for (const auto& [x, total] : sorted) {
+    out.append(name).push_back(' ');
+    append_hex(out, static_cast<std::uint64_t>(x));
+    out.push_back(' ');
+    append_number(out, total);
+    out.push_back('\n');
+  }
+}
+
+void ListStatistic::save(ByteWriter& out) const {
+  out.put(kVersion);
+  out.put(missed_);
+  out.put(static_cast<std::uint32_t>(totals_.size()));
+  for (const auto& [x, total] : totals_) {
+    out.put(x);
+    out.put(total);
+  }
+}
+
+void ListStatistic::load(ByteReader& in) {
+  expect_version(in, kVersion);
+  missed_ = in.get<std::uint64_t>();
+  const auto size = in.get<std::uint32_t>();
+  if (size > entries_max_ || size > in.left() / kSavedEntryBytes) return in.fail();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const auto x = in.get<std::int64_t>();
+    if (!totals_.emplace(x, in.get<std::uint64_t>()).second) return in.fail();
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,28 @@
+#include "core/statistic/range_statistic.h"
+
+#include "core/statistic/saved.h"
+
+namespace tally {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+}  // namespace
+
+void RangeStatistic::render(std::string_view name, std::string& out) const {
+  out.append(name);
+  summary_.append_to(out);
+  out.push_back('\n');
+}
+
+void RangeStatistic::save(ByteWriter& out) const {
+  out.put(kVersion);
+  summary_.save(out);
+}
+
+void RangeStatistic::load(ByteReader& in) {
+  expect_version(in, kVersion);
+  summary_.load(in);
+}
+
+}  // namespace tally

@@ -1,0 +1,71 @@
+#include "core/statistic/raw_statistic.h"
+
+#include <chrono>
+
+#include "core/base/text.h"
+#include "core/statistic/saved.h"
+
+namespace tally {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kSavedSampleBytes = 24;
+// What no daemon reaches, so that counting on from a saved number cannot wrap.
+constexpr std::uint64_t kAddedBound = std::uint64_t{1} << 63;
+
+}  // namespace
+
+bool RawStatistic::add(std::span<const Sample> samples) {
+  samples_.push(samples);
+  added_ += samples.size();
+  return false;
+}
+
+void RawStatistic::clear() {
+  samples_ = Ring<Sample>(entries_max_);
+  added_ = 0;
+}
+
+void RawStatistic::render(std::string_view name, std::string& out) const {
+  const std::uint64_t first = added_ - samples_.size();
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    const Sample& sample = samples_[i];
+    out.append(name).push_back(' ');
+    append_timestamp(out, sample.time);
+    out.push_back(' ');
+    append_number(out, first + i);
+    out.push_back(' ');
+    append_number(out, sample.x);
+    out.push_back(' ');
+    append_number(out, sample.y);
+    out.push_back('\n');
+  }
+}
+
+void RawStatistic::save(ByteWriter& out) const {
+  out.put(kVersion);
+  out.put(added_);
+  out.put(static_cast<std::uint32_t>(samples_.size()));
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    out.put(samples_[i].x);
+    out.put(samples_[i].y);
+    out.put(std::int64_t{samples_[i].time.count()});
+  }
+}
+
+void RawStatistic::load(ByteReader& in) {
+  expect_version(in, kVersion);
+  added_ = in.get<std::uint64_t>();
+  const auto size = in.get<std::uint32_t>();
+  const bool possible = size <= entries_max_ && size <= added_ && added_ < kAddedBound;
+  if (!possible || size > in.left() / kSavedSampleBytes) return in.fail();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    Sample sample;
+    sample.x = in.get<std::int64_t>();
+    sample.y = in.get<std::uint64_t>();
+    sample.time = std::chrono::nanoseconds(in.get<std::int64_t>());
+    samples_.push(sample);
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,90 @@
+// A statistic: a definition, whether it is on, since when, and what it has gathered.
+//
+// Confined to its Interface's lock, all of it but name(). Whoever got a Statistic* from an
+// Interface without being it has a handle to pass back in a Run, and nothing to call.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+#include "core/base/sample.h"
+#include "core/definition/change.h"
+#include "core/definition/definition.h"
+#include "core/statistic/array_statistic.h"
+#include "core/statistic/history_statistic.h"
+#include "core/statistic/list_statistic.h"
+#include "core/statistic/range_statistic.h"
+#include "core/statistic/raw_statistic.h"
+#include "core/statistic/value_statistic.h"
+
+namespace tally {
+
+class Statistic {
+ public:
+  // Off and empty; data, started and stopped are all `now`. The definition came out of apply().
+  Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now);
+
+  const std::string& name() const { return name_; }
+  const Definition& definition() const { return definition_; }
+
+  // Heap that the data of such a statistic may come to hold: what the ledger is told.
+  static std::uint64_t worst_case_bytes(const Definition& definition);
+
+  struct Added {
+    bool changed = false;    // it was on
+    bool saturated = false;  // a counter reached its end, and none had since the last reset
+  };
+  Added add(std::span<const Sample> samples, std::chrono::nanoseconds now);
+
+  // Carries out what a line asks for; `after` is what apply() made of the change and definition().
+  // False when nothing is different now.
+  bool carry_out(const Change& change, Definition after, std::chrono::nanoseconds now);
+
+  // Lets a running history's time pass; true when a period ended.
+  bool advance(std::chrono::nanoseconds now);
+
+  // Its line of the definition file, and its lines of the data file as of the last advance().
+  void render_definition(std::string& out) const;
+  void render_data(std::string& out) const;
+
+  void save(ByteWriter& out) const;
+  // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
+  // for.
+  static Result<Statistic> load(ByteReader& in);
+
+ private:
+  using Gathered = std::variant<ValueStatistic, RangeStatistic, ListStatistic, ArrayStatistic,
+                                HistoryStatistic, RawStatistic>;
+
+  static Gathered make_gathered(const Definition& definition, std::chrono::nanoseconds now);
+
+  bool start(std::chrono::nanoseconds now);
+  bool stop(std::chrono::nanoseconds now);
+  bool redefine(Definition after, std::chrono::nanoseconds now);
+  void reset(std::chrono::nanoseconds now);
+  template <typename Type>
+  bool add_to(Type& gathered, std::span<const Sample> samples);
+  template <typename Type>
+  bool add_in_range(Type& gathered, std::span<const Sample> samples);
+  bool is_in_range(const Sample& sample) const {
+    return sample.x >= definition_.range_min && sample.x <= definition_.range_max;
+  }
+
+  std::string name_;
+  Definition definition_;
+  bool on_ = false;
+  bool saturated_ = false;  // and said so
+  std::chrono::nanoseconds data_since_;
+  std::chrono::nanoseconds started_;
+  std::chrono::nanoseconds stopped_;
+  std::uint64_t hits_out_of_range_ = 0;
+  Gathered gathered_;
+};
+
+}  // namespace tally

@@ -1,0 +1,113 @@
+#include "core/statistic/sums.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/text.h"
+#include "core/statistic/saturating.h"
+
+namespace tally {
+namespace {
+
+UInt128 magnitude(Int128 number) {
+  const auto bits = static_cast<UInt128>(number);
+  return number < 0 ? 0 - bits : bits;
+}
+
+}  // namespace
+
+// The loops below sum in locals: `this` might alias the samples as far as the compiler knows.
+
+bool Increments::add(std::span<const Sample> samples) {
+  std::uint64_t sum = total;
+  bool saturated = false;
+  for (const Sample& sample : samples) saturated |= add_saturating(sum, sample.y);
+  total = sum;
+  return saturated;
+}
+
+void Increments::append_to(std::string& out) const {
+  out.push_back(' ');
+  append_number(out, total);
+}
+
+bool Products::add(std::span<const Sample> samples) {
+  Int128 sum = total;
+  bool saturated = false;
+  for (const Sample& sample : samples)
+    saturated |= add_saturating(sum, product(sample.x, sample.y));
+  total = sum;
+  return saturated;
+}
+
+void Products::append_to(std::string& out) const {
+  out.push_back(' ');
+  append_number(out, total);
+}
+
+bool Summary::add(std::span<const Sample> samples) {
+  Summary all = *this;
+  bool saturated = false;
+  for (const Sample& sample : samples) {
+    all.min = std::min(all.min, sample.x);
+    all.max = std::max(all.max, sample.x);
+    saturated |= add_saturating(all.number, sample.y);
+    saturated |= add_saturating(all.sum, product(sample.x, sample.y));
+  }
+  *this = all;
+  return saturated;
+}
+
+void Summary::append_to(std::string& out) const {
+  if (min > max) {
+    out.append(" 0 0 0.000 0");
+    return;
+  }
+  out.push_back(' ');
+  append_number(out, number);
+  out.push_back(' ');
+  append_number(out, min);
+  out.push_back(' ');
+  append_average(out, sum, number);
+  out.push_back(' ');
+  append_number(out, max);
+}
+
+void Summary::save(ByteWriter& out) const {
+  out.put(number);
+  out.put(min);
+  out.put(max);
+  out.put(sum);
+}
+
+void Summary::load(ByteReader& in) {
+  number = in.get<std::uint64_t>();
+  min = in.get<std::int64_t>();
+  max = in.get<std::int64_t>();
+  sum = in.get<Int128>();
+  // An average of X that no X can be. (It holds for saturated counters too: 2^127 / (2^64 - 1).)
+  constexpr UInt128 kAverageMax = UInt128{1} << 63;
+  const bool possible = number == 0 ? sum == 0 : magnitude(sum) / number <= kAverageMax;
+  if (!possible || (min > max && number != 0)) in.fail();
+}
+
+void append_average(std::string& out, Int128 sum, std::uint64_t number) {
+  if (number == 0) {
+    out.append("0.000");
+    return;
+  }
+  // sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare.
+  UInt128 whole = magnitude(sum) / number;
+  const UInt128 rest = magnitude(sum) % number;
+  auto thousandths = static_cast<unsigned>((rest * 2000 + number) / (UInt128{number} * 2));
+  if (thousandths == 1000) {
+    thousandths = 0;
+    whole += 1;
+  }
+  if (sum < 0 && (whole != 0 || thousandths != 0)) out.push_back('-');
+  append_number(out, static_cast<Int128>(whole));
+  const std::string digits = std::to_string(1000 + thousandths);
+  out.append(".").append(digits, 1);
+}
+
+}  // namespace tally

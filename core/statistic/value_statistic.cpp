@@ -1,0 +1,40 @@
+#include "core/statistic/value_statistic.h"
+
+#include "core/statistic/saved.h"
+
+namespace tally {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+
+}  // namespace
+
+ValueStatistic::ValueStatistic(const ValueSettings& settings) {
+  if (settings.mode == Mode::kProducts) total_ = Products{};
+}
+
+bool ValueStatistic::add(std::span<const Sample> samples) {
+  return std::visit([&](auto& total) { return total.add(samples); }, total_);
+}
+
+void ValueStatistic::clear() {
+  std::visit([](auto& total) { total = {}; }, total_);
+}
+
+void ValueStatistic::render(std::string_view name, std::string& out) const {
+  out.append(name);
+  std::visit([&](const auto& total) { total.append_to(out); }, total_);
+  out.push_back('\n');
+}
+
+void ValueStatistic::save(ByteWriter& out) const {
+  out.put(kVersion);
+  std::visit([&](const auto& total) { total.save(out); }, total_);
+}
+
+void ValueStatistic::load(ByteReader& in) {
+  expect_version(in, kVersion);
+  std::visit([&](auto& total) { total.load(in); }, total_);
+}
+
+}  // namespace tally
