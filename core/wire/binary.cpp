@@ -1,0 +1,176 @@
+#include "core/wire/binary.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/bytes.h"
+
+namespace tally::wire {
+namespace {
+
+enum Kind : std::uint16_t { kSamples = 1, kRequest = 2, kAnswer = 3 };
+
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
+
+constexpr std::size_t record_bytes(SampleFields fields) {
+  return 8 * (1u + ((fields & kWithY) ? 1u : 0u) + ((fields & kWithTime) ? 1u : 0u));
+}
+
+std::string_view view(std::span<char> bytes) { return {bytes.data(), bytes.size()}; }
+
+Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
+
+Result<Message> read_samples(std::uint16_t flags, std::span<char> payload) {
+  if (flags > kFull) return invalid("samples message with unknown flags");
+  const auto fields = static_cast<SampleFields>(flags);
+  if (payload.size() < 8) return invalid("samples message without a statistic's number");
+  const auto number = ByteReader(view(payload)).get<std::uint64_t>();
+  const auto records = payload.subspan(8);
+  if (records.size() % record_bytes(fields) != 0) {
+    return invalid("samples message that ends inside a record");
+  }
+  return Message(PackedSamples(number, fields, records));
+}
+
+Result<Message> read_request(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const auto sequence = in.get<std::uint32_t>();
+  const auto text = in.get_text();
+  if (flags != 0 || !in.ok() || in.left() >= 8) return invalid("malformed request message");
+  if (sequence == 0) return invalid("request message with sequence 0");
+  return Message(Request{sequence, text});
+}
+
+Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  Answer answer;
+  answer.sequence = in.get<std::uint32_t>();
+  answer.error = in.get<std::uint32_t>();
+  answer.number = in.get<std::uint64_t>();
+  if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed answer message");
+  return Message(answer);
+}
+
+}  // namespace
+
+void DatagramWriter::clear(std::uint64_t epoch) {
+  bytes_.clear();
+  ByteWriter out(bytes_);
+  bytes_.append(kMagic);
+  out.put(kVersion);
+  out.put(std::uint16_t{0});
+  out.put(epoch);
+}
+
+void DatagramWriter::message(std::uint16_t kind, std::uint16_t flags, std::size_t length) {
+  ByteWriter out(bytes_);
+  out.put(kind);
+  out.put(flags);
+  out.put(static_cast<std::uint32_t>(length));
+}
+
+void DatagramWriter::samples(std::uint64_t number, std::span<const Sample> samples,
+                             SampleFields fields) {
+  message(kSamples, fields, 8 + samples.size() * record_bytes(fields));
+  ByteWriter out(bytes_);
+  out.put(number);
+  for (const Sample& sample : samples) {
+    out.put(sample.x);
+    if (fields & kWithY) out.put(sample.y);
+    if (fields & kWithTime) out.put(std::int64_t{sample.time.count()});
+  }
+}
+
+void DatagramWriter::request(std::uint32_t sequence, std::string_view text) {
+  const std::size_t length = padded(8 + text.size());
+  message(kRequest, 0, length);
+  ByteWriter out(bytes_);
+  out.put(sequence);
+  out.put_text(text);
+  bytes_.append(length - 8 - text.size(), '\0');
+}
+
+void DatagramWriter::answer(std::uint32_t sequence, std::uint32_t error, std::uint64_t number) {
+  message(kAnswer, 0, 16);
+  ByteWriter out(bytes_);
+  out.put(sequence);
+  out.put(error);
+  out.put(number);
+}
+
+PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
+    : number_(number),
+      fields_(fields),
+      record_bytes_(record_bytes(fields)),
+      records_(records) {}
+
+std::span<const Sample> PackedSamples::in_place(std::chrono::nanoseconds now) {
+  // The receive buffer is aligned and every length on the way here is a multiple of 8, so these
+  // bytes may be looked at as the Samples that they are.
+  const std::span<Sample> samples(reinterpret_cast<Sample*>(records_.data()), count());
+  for (Sample& sample : samples) sample.time = std::min(sample.time, now);
+  records_ = {};
+  return samples;
+}
+
+std::span<const Sample> PackedSamples::unpack(std::span<Sample> scratch,
+                                              std::chrono::nanoseconds now) {
+  if (records_.empty()) return {};
+  if (fields_ == kFull) return in_place(now);
+  const std::size_t taken = std::min(scratch.size(), count());
+  const char* from = records_.data();
+  for (Sample& sample : scratch.first(taken)) {
+    std::memcpy(&sample.x, from, 8);
+    sample.y = 1;
+    sample.time = now;
+    if (fields_ & kWithY) std::memcpy(&sample.y, from + 8, 8);
+    if (fields_ & kWithTime) {
+      std::memcpy(&sample.time, from + 8, 8);
+      sample.time = std::min(sample.time, now);
+    }
+    from += record_bytes_;
+  }
+  records_ = records_.subspan(taken * record_bytes_);
+  return scratch.first(taken);
+}
+
+bool is_binary(std::string_view datagram) {
+  return !datagram.empty() && datagram.front() == kMagic.front();
+}
+
+Result<DatagramReader> DatagramReader::open(std::span<char> datagram) {
+  ByteReader in(view(datagram));
+  if (in.take(kMagic.size()) != kMagic) return invalid("datagram with an unknown magic number");
+  const auto version = in.get<std::uint16_t>();
+  const auto zero = in.get<std::uint16_t>();
+  const auto epoch = in.get<std::uint64_t>();
+  if (!in.ok()) return invalid("datagram shorter than its header");
+  if (version != kVersion || zero != 0) return invalid("datagram of an unknown version");
+  return DatagramReader(epoch, datagram.subspan(kHeaderBytes));
+}
+
+std::optional<Result<Message>> DatagramReader::next() {
+  if (rest_.empty()) return std::nullopt;
+  ByteReader in(view(rest_));
+  const auto kind = in.get<std::uint16_t>();
+  const auto flags = in.get<std::uint16_t>();
+  const auto length = in.get<std::uint32_t>();
+  if (!in.ok() || length > in.left() || length % 8 != 0) {
+    rest_ = {};
+    return Result<Message>(invalid("message whose length does not fit its datagram"));
+  }
+  const auto payload = rest_.subspan(kMessageHeaderBytes, length);
+  rest_ = rest_.subspan(kMessageHeaderBytes + length);
+  switch (kind) {
+    case kSamples:
+      return read_samples(flags, payload);
+    case kRequest:
+      return read_request(flags, payload);
+    case kAnswer:
+      return read_answer(flags, payload);
+    default:
+      return Result<Message>(invalid("message of an unknown kind"));
+  }
+}
+
+}  // namespace tally::wire

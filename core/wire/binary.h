@@ -1,0 +1,105 @@
+// The binary form of FORMAT.md: writing it (client libraries, answers) and reading it (intake).
+// A reader trusts nothing: it yields messages that lie wholly inside the datagram, or errors.
+// Confined to the thread that holds them; a reader's views last as long as the datagram's bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/base/result.h"
+#include "core/base/sample.h"
+
+namespace tally::wire {
+
+inline constexpr std::size_t kDatagramBytesMax = 256 * 1024;
+inline constexpr std::string_view kMagic = "\xFETLY";
+inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::size_t kHeaderBytes = 16;
+inline constexpr std::size_t kMessageHeaderBytes = 8;
+
+// What a samples record holds beside X; a set of bits.
+enum SampleFields : std::uint16_t { kXOnly = 0, kWithY = 1, kWithTime = 2, kFull = 3 };
+
+// Builds one datagram; clear() keeps its memory for the next.
+class DatagramWriter {
+ public:
+  explicit DatagramWriter(std::uint64_t epoch) { clear(epoch); }
+
+  // Samples of the statistic that the daemon of this epoch numbered so. At most what fits into
+  // kDatagramBytesMax; the caller watches size().
+  void samples(std::uint64_t number, std::span<const Sample> samples, SampleFields fields);
+  // sequence is not 0; text is one line of the text form.
+  void request(std::uint32_t sequence, std::string_view text);
+  void answer(std::uint32_t sequence, std::uint32_t error, std::uint64_t number);
+
+  void clear(std::uint64_t epoch);
+  std::string_view bytes() const { return bytes_; }
+  std::size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.size() == kHeaderBytes; }
+
+ private:
+  void message(std::uint16_t kind, std::uint16_t flags, std::size_t length);
+  std::string bytes_;
+};
+
+// Records of one statistic, still packed.
+class PackedSamples {
+ public:
+  PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records);
+
+  std::uint64_t number() const { return number_; }
+  std::size_t count() const { return records_.size() / record_bytes_; }
+
+  // The next samples, with missing fields filled in and no time later than now; empty at the end.
+  // Full records are handed out in place (their times are mended there), others by way of
+  // scratch, as many at a time as it holds.
+  std::span<const Sample> unpack(std::span<Sample> scratch, std::chrono::nanoseconds now);
+
+ private:
+  std::span<const Sample> in_place(std::chrono::nanoseconds now);
+
+  std::uint64_t number_;
+  SampleFields fields_;
+  std::size_t record_bytes_;
+  std::span<char> records_;
+};
+
+struct Request {
+  std::uint32_t sequence = 0;
+  std::string_view text;
+};
+
+struct Answer {
+  std::uint32_t sequence = 0;
+  std::uint32_t error = 0;
+  std::uint64_t number = 0;
+};
+
+using Message = std::variant<PackedSamples, Request, Answer>;
+
+bool is_binary(std::string_view datagram);
+
+class DatagramReader {
+ public:
+  // kInvalid: no whole header, another magic or version. The bytes must be 8-byte aligned, and
+  // may be changed (see PackedSamples::unpack).
+  static Result<DatagramReader> open(std::span<char> datagram);
+
+  std::uint64_t epoch() const { return epoch_; }
+  // The next message or what is wrong with it; nothing at the end. After an error the reader
+  // stands behind the bad message, or at the end if its length was wrong.
+  std::optional<Result<Message>> next();
+
+ private:
+  DatagramReader(std::uint64_t epoch, std::span<char> rest) : epoch_(epoch), rest_(rest) {}
+
+  std::uint64_t epoch_;
+  std::span<char> rest_;
+};
+
+}  // namespace tally::wire

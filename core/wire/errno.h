@@ -1,0 +1,34 @@
+// The one place where an ErrorCode becomes the errno that a write(2) or an answer carries.
+#pragma once
+
+#include <cerrno>
+
+#include "core/base/result.h"
+
+namespace tally::wire {
+
+constexpr int to_errno(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid:
+      return EINVAL;
+    case ErrorCode::kNotFound:
+      return ENOENT;
+    case ErrorCode::kExists:
+      return EEXIST;
+    case ErrorCode::kNoSpace:
+      return ENOSPC;
+    case ErrorCode::kNotPermitted:
+      return EPERM;
+    case ErrorCode::kNoAccess:
+      return EACCES;
+    case ErrorCode::kBusy:
+      return EBUSY;
+    case ErrorCode::kTooBig:
+      return EFBIG;
+    case ErrorCode::kStale:
+      return ESTALE;
+  }
+  return EIO;
+}
+
+}  // namespace tally::wire

@@ -1,0 +1,44 @@
+// One line of the text form of FORMAT.md, taken apart. Pure; views last as long as the line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "core/base/result.h"
+#include "core/base/text.h"
+
+namespace tally::wire {
+
+struct SampleLine {
+  std::string_view path;  // INTERFACE/STATISTIC as written; names are checked where they are new
+  std::int64_t x = 0;
+  std::uint64_t y = 1;
+};
+
+enum class Verb { kCreate, kDefine, kRemove, kAttach };
+
+struct CommandLine {
+  Verb verb = Verb::kAttach;
+  Token target;  // INTERFACE or INTERFACE/STATISTIC
+  Token rest;    // what follows the target
+};
+
+struct BlankLine {};
+
+using Line = std::variant<SampleLine, CommandLine, BlankLine>;
+
+// kInvalid, with the offending token.
+Result<Line> parse_line(std::string_view line);
+
+// A target or path at its first slash. statistic is empty, and has_statistic false, if there is
+// none ("web"); "web/" has an empty one, which is no name.
+struct Path {
+  std::string_view interface;
+  std::string_view statistic;
+  bool has_statistic = false;
+};
+Path split_path(std::string_view path);
+
+}  // namespace tally::wire
