@@ -1,0 +1,60 @@
+#include "core/tree/error_log.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace tally {
+namespace {
+
+constexpr std::string_view kCommand = "  Command: ";
+
+}  // namespace
+
+void ErrorLog::report(Source source, std::string_view location, std::string_view text,
+                      const Error& error, Moment now) {
+  std::string entry;
+  append_timestamp(entry, now.monotonic);
+  entry.push_back(' ');
+  append_escaped(entry, location, kTextBytes + kNameBytesMax, 0);
+  entry.append(": error: ").append(error.reason).append("\n").append(kCommand);
+  const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
+  const std::size_t column = append_escaped(entry, text, kTextBytes, token_at);
+  entry.append("\n").append(kCommand.size() + column, ' ').append("^\n");
+
+  const MutexLock lock(mutex_);
+  const auto from_socket = [](const Entry& old) { return old.source == Source::kSocket; };
+  if (source == Source::kSocket &&
+      std::count_if(entries_.begin(), entries_.end(), from_socket) >= std::ptrdiff_t{kSocketEntries}) {
+    entries_.erase(std::find_if(entries_.begin(), entries_.end(), from_socket));
+  } else if (entries_.size() == kEntries) {
+    entries_.pop_front();
+  }
+  entries_.push_back({source, std::move(entry)});
+  last_change_ = now;
+}
+
+std::string ErrorLog::render(Moment) const {
+  const MutexLock lock(mutex_);
+  std::string text;
+  for (const Entry& entry : entries_) text.append(entry.text);
+  return text;
+}
+
+Moment ErrorLog::last_change(Moment) const {
+  const MutexLock lock(mutex_);
+  return last_change_;
+}
+
+Result<void> ErrorLog::write_line(std::string_view, Moment now) {
+  truncate(now);
+  return {};
+}
+
+void ErrorLog::truncate(Moment now) {
+  const MutexLock lock(mutex_);
+  entries_.clear();
+  last_change_ = now;
+}
+
+}  // namespace tally

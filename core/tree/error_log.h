@@ -1,0 +1,48 @@
+// tracing/error_log: the last rejected writes and messages, each with its reason, its text and a
+// caret under the token that was wrong, in the kernel's format (reference/hist-triggers.md).
+//
+// Thread-safe, one lock. Holds kEntries; strangers on the socket can fill at most
+// kSocketEntries of them, so that a flood of garbage does not push out what an administrator
+// mistyped. Text is cut at kTextBytes and escaped, so that nobody forges an entry.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "core/base/mutex.h"
+#include "core/tree/file.h"
+
+namespace tally {
+
+class ErrorLog final : public File {
+ public:
+  static constexpr std::size_t kEntries = 8;
+  static constexpr std::size_t kSocketEntries = 4;
+  static constexpr std::size_t kTextBytes = 256;
+
+  enum class Source { kMount, kSocket };
+
+  // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
+  void report(Source source, std::string_view location, std::string_view text, const Error& error,
+              Moment now) EXCLUDES(mutex_);
+
+  std::string render(Moment now) const override EXCLUDES(mutex_);
+  Moment last_change(Moment now) const override EXCLUDES(mutex_);
+  // Any write clears the log, and so does an open with O_TRUNC.
+  Result<void> write_line(std::string_view line, Moment now) override EXCLUDES(mutex_);
+  void truncate(Moment now) override EXCLUDES(mutex_);
+
+ private:
+  struct Entry {
+    Source source;
+    std::string text;
+  };
+
+  mutable Mutex mutex_;
+  std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
+  Moment last_change_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

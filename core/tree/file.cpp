@@ -1,0 +1,15 @@
+#include "core/tree/file.h"
+
+namespace tally {
+
+Result<void> File::write_line(std::string_view, Moment) {
+  return Error{ErrorCode::kNoAccess, "this file is for reading only"};
+}
+
+void File::truncate(Moment) {}
+
+Result<void> Directory::remove_directory(std::string_view, Moment) {
+  return Error{ErrorCode::kNotPermitted, "directories here cannot be removed"};
+}
+
+}  // namespace tally

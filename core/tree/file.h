@@ -1,0 +1,41 @@
+// What stands behind a name in the tree: a File answers reads and writes as text, a Directory says
+// what may be made or removed in it. They know nothing of FUSE, handles or offsets.
+//
+// Both are called from several threads at once and without any lock of the tree held.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+
+namespace tally {
+
+class File {
+ public:
+  virtual ~File() = default;
+
+  // The whole text as of this moment.
+  virtual std::string render(Moment now) const = 0;
+  // When the text last changed.
+  virtual Moment last_change(Moment now) const = 0;
+
+  // One complete line, without its newline. A function of the state and the text alone, so that it
+  // can be replayed. The default refuses (kNoAccess): the file is for reading.
+  virtual Result<void> write_line(std::string_view line, Moment now);
+  // An open with O_TRUNC, or truncate(2). The default does nothing: a truncated definition is one
+  // about to be written, not one to be cleared.
+  virtual void truncate(Moment now);
+};
+
+class Directory {
+ public:
+  virtual ~Directory() = default;
+
+  // rmdir of a directory in it. The default refuses (kNotPermitted).
+  virtual Result<void> remove_directory(std::string_view name, Moment now);
+};
+
+}  // namespace tally

@@ -1,0 +1,40 @@
+// The two files of an interface's directory. Each is called from several threads; the Interface's
+// lock is the only one they take.
+#pragma once
+
+#include <memory>
+
+#include "core/statistic/interface.h"
+#include "core/tree/file.h"
+
+namespace tally {
+
+class DefinitionFile final : public File {
+ public:
+  // Shared with the tree's names and with the opens under way; an interface that was removed lives
+  // until the last of them is done.
+  explicit DefinitionFile(std::shared_ptr<Interface> interface)
+      : interface_(std::move(interface)) {}
+
+  std::string render(Moment) const override { return interface_->render_definition(); }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  Result<void> write_line(std::string_view line, Moment now) override {
+    return interface_->define(line, now);
+  }
+
+ private:
+  std::shared_ptr<Interface> interface_;
+};
+
+class DataFile final : public File {
+ public:
+  explicit DataFile(std::shared_ptr<Interface> interface) : interface_(std::move(interface)) {}
+
+  std::string render(Moment now) const override { return interface_->render_data(now); }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+
+ private:
+  std::shared_ptr<Interface> interface_;  // as above
+};
+
+}  // namespace tally

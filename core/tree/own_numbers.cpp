@@ -1,0 +1,72 @@
+#include "core/tree/own_numbers.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+struct OwnStatistic {
+  Own what;
+  std::string_view name;
+  std::string_view definition;
+};
+
+// A macro only because string literals are joined by the preprocessor alone.
+#define COUNTER "on=1 type=value mode=increments "
+
+constexpr std::array kOwnStatistics = {
+    // taken from the socket, garbage included
+    OwnStatistic{Own::kDatagrams, "datagrams", COUNTER "units=datagrams"},
+    // taken in, whether their statistic was on or off
+    OwnStatistic{Own::kSamples, "samples", COUNTER "units=samples"},
+    // create, define, remove, attach that were carried out
+    OwnStatistic{Own::kCommands, "commands", COUNTER "units=commands"},
+    // lines and messages refused; the last ones stand in tracing/error_log
+    OwnStatistic{Own::kRejects, "rejects", COUNTER "units=lines+messages"},
+    // datagrams longer than the receive buffer, of which nothing was taken
+    OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},
+    // datagrams that carried file descriptors, which were not accepted
+    OwnStatistic{Own::kFdsRefused, "fds_refused", COUNTER "units=datagrams"},
+    // answers whose addressee had no room or was gone
+    OwnStatistic{Own::kAnswersDropped, "answers_dropped", COUNTER "units=answers"},
+    // opens under a flood, which did not see every sample sent before them
+    OwnStatistic{Own::kDrainsCut, "drains_cut", COUNTER "units=opens"},
+    // counters that stand at the end of their type
+    OwnStatistic{Own::kSaturations, "saturations", COUNTER "units=counters"},
+    // what it took to decode and add what one system call brought
+    OwnStatistic{Own::kBatchNs, "batch_ns", 
+                 "on=1 type=array base_interval=256 scale=log2 range_min=0 range_max=67108864 "
+                 "units=nanoseconds/batches"},
+    // handles open at each open
+    OwnStatistic{Own::kOpenFiles, "open_files", "on=1 type=range units=handles/opens"},
+    // opens refused by a quota
+    OwnStatistic{Own::kOpensRefused, "opens_refused", COUNTER "units=opens"},
+};
+
+#undef COUNTER
+
+}  // namespace
+
+OwnNumbers::OwnNumbers(std::shared_ptr<Interface> interface, Moment now)
+    : interface_(std::move(interface)) {
+  for (const OwnStatistic& own : kOwnStatistics) {
+    const auto made = interface_->create_statistic(own.name, own.definition, now);
+    if (!made || static_cast<std::size_t>(own.what) != statistics_.size()) {
+      std::fprintf(stderr, "tallyfs: own statistic %s cannot be made: %s\n", own.name.data(),
+                   made ? "out of order" : made.error().reason.c_str());
+      std::abort();
+    }
+    statistics_.push_back(made.value());
+  }
+}
+
+void OwnNumbers::record(Own what, std::int64_t x, std::uint64_t count, Moment now) {
+  const Sample sample{.x = x, .y = count, .time = now.monotonic};
+  const Run run{statistics_[static_cast<std::size_t>(what)], {&sample, 1}};
+  interface_->add({&run, 1}, now);
+}
+
+}  // namespace tally

@@ -1,0 +1,302 @@
+#include "core/tree/statistics.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/tree/interface_files.h"
+
+namespace tally {
+namespace {
+
+constexpr unsigned kDefinitionPermissions = 0600;
+constexpr unsigned kDataPermissions = 0400;
+// How a statistic begins that a sample named: on, and of the default type.
+constexpr std::string_view kBornOfASample = "on=1";
+
+// Collects runs of one interface after the other and hands them over under one lock each.
+class Runs {
+ public:
+  Runs(Taken& taken, Moment now) : taken_(taken), now_(now) {}
+  ~Runs() { flush(); }
+  Runs(const Runs&) = delete;
+  Runs& operator=(const Runs&) = delete;
+
+  void push(Interface& interface, Statistic* statistic, std::span<const Sample> samples) {
+    if (&interface != interface_ || size_ == runs_.size()) flush();
+    interface_ = &interface;
+    runs_[size_++] = {statistic, samples};
+    taken_.samples += samples.size();
+  }
+
+ private:
+  void flush() {
+    if (size_ != 0) taken_.saturated += interface_->add(std::span(runs_).first(size_), now_);
+    size_ = 0;
+  }
+
+  Taken& taken_;
+  const Moment now_;
+  Interface* interface_ = nullptr;
+  std::size_t size_ = 0;
+  std::array<Run, NamedSamples::kCapacity> runs_;
+};
+
+Error error_at(Error error, std::size_t offset) {
+  error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
+  return error;
+}
+
+Error not_found(std::string_view what, std::size_t at) {
+  return {ErrorCode::kNotFound, "no such " + std::string(what), at};
+}
+
+Error own_interface(std::size_t at) {
+  return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
+}
+
+}  // namespace
+
+// What rmdir in statistics/ asks. Dies with the tree's node, which Statistics removes first.
+class Statistics::InterfacesDirectory final : public Directory {
+ public:
+  InterfacesDirectory(Statistics& statistics) : statistics_(statistics) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return statistics_.remove_interface(name, now);
+  }
+
+ private:
+  Statistics& statistics_;
+};
+
+Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now)
+    : tree_(tree), ledger_(ledger), owner_(owner) {
+  directory_ = tree_.add_directory(Tree::kRoot, "statistics",
+                                   std::make_shared<InterfacesDirectory>(*this), now);
+  const MutexLock lock(mutex_);
+  std::shared_ptr<Interface> own = Interface::create(ledger_, owner_, now).value();
+  own_ = std::make_unique<OwnNumbers>(own, now);
+  enter(kOwnName, std::move(own), now);
+}
+
+Statistics::~Statistics() = default;
+
+Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
+  const auto found = paths_.find(path);
+  return found == paths_.end() ? nullptr : *found;
+}
+
+Statistics::StatisticEntry* Statistics::find(std::uint64_t number) const {
+  const auto slot = static_cast<std::uint32_t>(number);
+  const auto generation = static_cast<std::uint32_t>(number >> 32);
+  if (slot >= slots_.size() || slots_[slot].generation != generation) return nullptr;
+  return slots_[slot].entry.get();
+}
+
+Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) const {
+  const auto found = interfaces_.find(name);
+  return found == interfaces_.end() ? nullptr : found->second.get();
+}
+
+Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
+  Taken taken;
+  const MutexLock lock(mutex_);
+  Runs runs(taken, now);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    StatisticEntry* entry = find(samples.path(i));
+    if (!entry) {
+      auto made = create_statistic(samples.path(i), kBornOfASample, sender, now);
+      if (!made) {
+        taken.rejected.push_back({i, std::move(made.error())});
+        continue;
+      }
+      entry = made.value();
+    }
+    runs.push(*entry->owner->interface, entry->statistic, samples.samples(i, 1));
+  }
+  return taken;
+}
+
+Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
+  std::array<Sample, NamedSamples::kCapacity> scratch;
+  Taken taken;
+  const MutexLock lock(mutex_);
+  const StatisticEntry* const entry = find(samples.number());
+  if (!entry) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  for (;;) {
+    const Run run{entry->statistic, samples.unpack(scratch, now.monotonic)};
+    if (run.samples.empty()) return taken;
+    taken.samples += run.samples.size();
+    taken.saturated += entry->owner->interface->add({&run, 1}, now);
+  }
+}
+
+Result<std::uint64_t> Statistics::execute(const wire::CommandLine& command, uid_t sender,
+                                          Moment now) {
+  const auto without_number = [](Result<void> done) {
+    return done ? Result<std::uint64_t>(std::uint64_t{0}) : Result<std::uint64_t>(done.error());
+  };
+  const MutexLock lock(mutex_);
+  switch (command.verb) {
+    case wire::Verb::kCreate:
+      return create(command, sender, now);
+    case wire::Verb::kDefine:
+      return without_number(define(command, sender, now));
+    case wire::Verb::kRemove:
+      return without_number(remove(command, sender, now));
+    case wire::Verb::kAttach:
+      return attach(command);
+  }
+  return Error{ErrorCode::kInvalid, "unknown command"};
+}
+
+Result<std::uint64_t> Statistics::create(const wire::CommandLine& command, uid_t sender,
+                                         Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  if (!has_statistic) {
+    if (find_interface(interface)) return std::uint64_t{0};
+    const auto made = create_interface(interface, sender, now);
+    if (!made) return error_at(made.error(), command.target.at);
+    return std::uint64_t{0};
+  }
+  if (const StatisticEntry* entry = find(command.target.text)) return entry->number;
+  const auto made = create_statistic(command.target.text, command.rest.text, sender, now);
+  if (made) return made.value()->number;
+  const bool in_rest = made.error().token_at >= command.target.text.size() &&
+                       made.error().token_at != Error::kNoToken;
+  const std::size_t start = in_rest ? command.rest.at - command.target.text.size() : command.target.at;
+  return error_at(made.error(), start);
+}
+
+Result<void> Statistics::define(const wire::CommandLine& command, uid_t sender, Moment now) {
+  const InterfaceEntry* const entry = find_interface(command.target.text);
+  if (!entry) return not_found("interface", command.target.at);
+  if (auto allowed = may_change(*entry, sender); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  const auto done = entry->interface->define(command.rest.text, now);
+  if (!done) return error_at(done.error(), command.rest.at);
+  return {};
+}
+
+Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  InterfaceEntry* const entry = find_interface(interface);
+  if (!entry) return not_found("interface", command.target.at);
+  if (auto allowed = may_change(*entry, sender); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (interface == kOwnName) return own_interface(command.target.at);
+  if (!has_statistic) {
+    forget(*entry, now);
+    return {};
+  }
+  StatisticEntry* const gone = find(command.target.text);
+  if (!gone) return not_found("statistic", command.target.at + interface.size() + 1);
+  std::erase(entry->statistics, gone);
+  forget(*gone);
+  entry->interface->remove_statistic(statistic);
+  return {};
+}
+
+Result<std::uint64_t> Statistics::attach(const wire::CommandLine& command) {
+  const StatisticEntry* const entry = find(command.target.text);
+  if (!entry) return not_found("statistic", command.target.at);
+  return entry->number;
+}
+
+Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) const {
+  const uid_t creator = entry.interface->uid();
+  if (sender == 0 || sender == owner_ || sender == creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "only its creator (uid " + std::to_string(creator) + ") or root may change it", 0};
+}
+
+Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_view path,
+                                                                 std::string_view text,
+                                                                 uid_t creator, Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(path);
+  if (interface == kOwnName) return own_interface(0);
+  if (!is_name(statistic)) {
+    return Error{ErrorCode::kInvalid, "not a statistic's name (1 to 255 printable bytes, no '=')",
+                 interface.size() + 1};
+  }
+  InterfaceEntry* entry = find_interface(interface);
+  const bool is_new = !entry;
+  if (is_new) {
+    if (auto made = create_interface(interface, creator, now); !made) return made.error();
+    entry = find_interface(interface);
+  }
+  const auto made = entry->interface->create_statistic(statistic, text, now);
+  if (made) return &enter(*entry, path, made.value());
+  if (is_new) forget(*entry, now);
+  return error_at(made.error(), path.size());
+}
+
+Result<void> Statistics::create_interface(std::string_view name, uid_t creator, Moment now) {
+  if (!is_name(name)) {
+    return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
+                 0};
+  }
+  auto made = Interface::create(ledger_, creator, now);
+  if (!made) return error_at(made.error(), 0);
+  enter(name, std::move(made.value()), now);
+  return {};
+}
+
+Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
+                                              std::shared_ptr<Interface> interface, Moment now) {
+  auto entry = std::make_unique<InterfaceEntry>(
+      InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
+  entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
+  tree_.add_file(entry->node, "definition", kDefinitionPermissions,
+                 std::make_shared<DefinitionFile>(entry->interface), now);
+  tree_.add_file(entry->node, "data", kDataPermissions,
+                 std::make_shared<DataFile>(entry->interface), now);
+  const std::string_view key = entry->name;
+  return *interfaces_.emplace(key, std::move(entry)).first->second;
+}
+
+Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, std::string_view path,
+                                              Statistic* statistic) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t index = free_slots_.back();
+  free_slots_.pop_back();
+  Slot& slot = slots_[index];
+  slot.entry = std::make_unique<StatisticEntry>(
+      StatisticEntry{.path = std::string(path),
+                     .statistic = statistic,
+                     .owner = &interface,
+                     .number = std::uint64_t{slot.generation} << 32 | index});
+  interface.statistics.push_back(slot.entry.get());
+  paths_.insert(slot.entry.get());
+  return *slot.entry;
+}
+
+void Statistics::forget(StatisticEntry& entry) {
+  const auto index = static_cast<std::uint32_t>(entry.number);
+  paths_.erase(&entry);
+  slots_[index].entry.reset();
+  slots_[index].generation += 1;
+  free_slots_.push_back(index);
+}
+
+void Statistics::forget(InterfaceEntry& entry, Moment now) {
+  for (StatisticEntry* statistic : entry.statistics) forget(*statistic);
+  tree_.remove(entry.node, now);
+  interfaces_.erase(std::string_view(entry.name));
+}
+
+Result<void> Statistics::remove_interface(std::string_view name, Moment now) {
+  if (name == kOwnName) return own_interface(0);
+  const MutexLock lock(mutex_);
+  InterfaceEntry* const entry = find_interface(name);
+  if (!entry) return not_found("interface", 0);
+  forget(*entry, now);
+  return {};
+}
+
+}  // namespace tally

@@ -1,0 +1,149 @@
+// The statistics/ branch: every interface and statistic by its name, and every statistic by the
+// number that feeders use. Carries out what arrives on the socket.
+//
+// Thread-safe. Statistics::mutex_ covers names and numbers, and is held while samples are handed
+// to their interfaces, so that nothing can be removed under them: for one batch, never across a
+// system call. Lock order: Statistics, then Interface, then Ledger or Tree.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/statistic/interface.h"
+#include "core/tree/named_samples.h"
+#include "core/tree/own_numbers.h"
+#include "core/tree/tree.h"
+#include "core/wire/binary.h"
+#include "core/wire/line.h"
+
+namespace tally {
+
+// What became of samples. A rejected one counts nowhere but here.
+struct Taken {
+  struct Rejected {
+    std::size_t index = 0;  // of the sample in its batch
+    Error error;
+  };
+
+  std::uint64_t samples = 0;
+  std::size_t saturated = 0;  // statistics that reached the end of a counter
+  std::vector<Rejected> rejected;
+};
+
+class Statistics {
+ public:
+  // The interface of the daemon's own numbers; nobody else feeds or removes it.
+  static constexpr std::string_view kOwnName = "tallyfs";
+
+  // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
+  // which may do what root may.
+  Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now);
+  ~Statistics();
+
+  // Adds samples by name; a name not known yet comes into being, on, with the default type.
+  Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  // Adds packed samples by number. kStale: the number names nothing (any more).
+  Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
+
+  // Carries out a command line. The number of the statistic that create and attach name, else 0.
+  // kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an offset into the line.
+  Result<std::uint64_t> execute(const wire::CommandLine& command, uid_t sender, Moment now)
+      EXCLUDES(mutex_);
+
+  // What rmdir does. kBusy for the daemon's own, kNotFound.
+  Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
+
+  OwnNumbers& own() { return *own_; }
+
+ private:
+  class InterfacesDirectory;
+
+  struct StatisticEntry;
+  struct InterfaceEntry {
+    std::string name;
+    // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
+    std::shared_ptr<Interface> interface;
+    NodeId node = 0;
+    std::vector<StatisticEntry*> statistics;
+  };
+  struct StatisticEntry {
+    std::string path;  // INTERFACE/STATISTIC
+    Statistic* statistic = nullptr;
+    InterfaceEntry* owner = nullptr;
+    std::uint64_t number = 0;
+  };
+  // Entries are found by the path they hold, without building one.
+  struct PathHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view path) const { return boost::hash<std::string_view>()(path); }
+    std::size_t operator()(const StatisticEntry* entry) const { return (*this)(entry->path); }
+  };
+  struct PathEqual {
+    using is_transparent = void;
+    static std::string_view path(std::string_view path) { return path; }
+    static std::string_view path(const StatisticEntry* entry) { return entry->path; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return path(a) == path(b);
+    }
+  };
+
+  // A number is a slot and how often it was used before, so that a number of a statistic that was
+  // removed never names another.
+  struct Slot {
+    std::unique_ptr<StatisticEntry> entry;
+    std::uint32_t generation = 1;
+  };
+
+  StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
+  StatisticEntry* find(std::uint64_t number) const REQUIRES(mutex_);
+  InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
+
+  Result<std::uint64_t> create(const wire::CommandLine& command, uid_t sender, Moment now)
+      REQUIRES(mutex_);
+  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now)
+      REQUIRES(mutex_);
+  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now)
+      REQUIRES(mutex_);
+  Result<std::uint64_t> attach(const wire::CommandLine& command) REQUIRES(mutex_);
+
+  // At token_at of an error stands where in `path` or in the text behind it the fault lies.
+  Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
+                                           uid_t creator, Moment now) REQUIRES(mutex_);
+  Result<void> create_interface(std::string_view name, uid_t creator, Moment now)
+      REQUIRES(mutex_);
+  InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
+      REQUIRES(mutex_);
+  StatisticEntry& enter(InterfaceEntry& interface, std::string_view path, Statistic* statistic)
+      REQUIRES(mutex_);
+  void forget(StatisticEntry& entry) REQUIRES(mutex_);
+  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
+  Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
+
+  Tree& tree_;
+  Ledger& ledger_;
+  const uid_t owner_;
+  NodeId directory_ = 0;
+  std::unique_ptr<OwnNumbers> own_;
+
+  Mutex mutex_;
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<InterfaceEntry>> interfaces_
+      GUARDED_BY(mutex_);
+  std::vector<Slot> slots_ GUARDED_BY(mutex_);
+  std::vector<std::uint32_t> free_slots_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<StatisticEntry*, PathHash, PathEqual> paths_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

@@ -1,0 +1,193 @@
+#include "core/tree/tree.h"
+
+#include <algorithm>
+#include <boost/container_hash/hash.hpp>
+#include <utility>
+
+namespace tally {
+
+struct Tree::DirectoryPart {
+  std::shared_ptr<Directory> rules;  // shared with the rmdir that is just asking them
+  std::vector<Node*> children;       // by id, which is the order in which they came
+  std::size_t subdirectories = 0;
+};
+
+struct Tree::Node {
+  // Shared with the open that is rendering or writing it when the node goes; the last frees it.
+  using FilePart = std::shared_ptr<File>;
+
+  NodeId id = 0;
+  NodeId parent = 0;
+  std::string name;
+  unsigned permissions = 0;
+  Moment last_change;
+  std::variant<DirectoryPart, FilePart> part;
+
+  DirectoryPart* directory() { return std::get_if<DirectoryPart>(&part); }
+  NodeInfo info() {
+    return {.id = id,
+            .parent = parent,
+            .kind = directory() ? NodeKind::kDirectory : NodeKind::kFile,
+            .permissions = permissions,
+            .subdirectories = directory() ? directory()->subdirectories : 0,
+            .last_change = last_change};
+  }
+};
+
+namespace {
+
+constexpr unsigned kDirectoryPermissions = 0755;
+
+Error stale() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
+
+}  // namespace
+
+std::size_t hash_value(const Tree::NameKey& key) {
+  std::size_t seed = boost::hash<std::string_view>()(key.name);
+  boost::hash_combine(seed, key.parent);
+  return seed;
+}
+
+Tree::Tree(Moment now) {
+  auto root = std::make_unique<Node>(Node{.id = kRoot,
+                                          .parent = kRoot,
+                                          .permissions = kDirectoryPermissions,
+                                          .last_change = now});
+  root->directory()->rules = std::make_shared<Directory>();
+  const MutexLock lock(mutex_);
+  nodes_.emplace(kRoot, std::move(root));
+}
+
+Tree::~Tree() = default;
+
+Tree::Node* Tree::find(NodeId id) const {
+  const auto found = nodes_.find(id);
+  return found == nodes_.end() ? nullptr : found->second.get();
+}
+
+Tree::Node* Tree::find_directory(NodeId id) const {
+  Node* node = find(id);
+  return node && node->directory() ? node : nullptr;
+}
+
+NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
+  const MutexLock lock(mutex_);
+  Node* const above = find_directory(parent);
+  if (!above) return 0;
+  node->id = next_id_++;
+  node->parent = parent;
+  node->last_change = now;
+  above->last_change = now;
+  above->directory()->children.push_back(node.get());
+  if (node->directory()) above->directory()->subdirectories += 1;
+  names_.emplace(NameKey{parent, node->name}, node.get());
+  const NodeId id = node->id;
+  nodes_.emplace(id, std::move(node));
+  if (observer_) observer_->directory_changed(parent);
+  return id;
+}
+
+NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
+                           Moment now) {
+  auto node = std::make_unique<Node>(
+      Node{.name = std::string(name), .permissions = kDirectoryPermissions});
+  node->directory()->rules = std::move(rules);
+  return add(parent, std::move(node), now);
+}
+
+NodeId Tree::add_file(NodeId parent, std::string_view name, unsigned permissions,
+                      std::shared_ptr<File> file, Moment now) {
+  return add(parent,
+             std::make_unique<Node>(Node{.name = std::string(name),
+                                         .permissions = permissions,
+                                         .part = std::move(file)}),
+             now);
+}
+
+void Tree::remove(NodeId id, Moment now) {
+  std::vector<std::unique_ptr<Node>> removed;  // dies after the lock: a File may be its last owner
+  const MutexLock lock(mutex_);
+  Node* const node = find(id);
+  if (!node || id == kRoot) return;
+  Node* const above = find_directory(node->parent);
+  auto& siblings = above->directory()->children;
+  siblings.erase(std::lower_bound(siblings.begin(), siblings.end(), id,
+                                  [](const Node* child, NodeId wanted) { return child->id < wanted; }));
+  if (node->directory()) above->directory()->subdirectories -= 1;
+  above->last_change = now;
+  if (observer_) {
+    observer_->entry_removed(above->id, node->name);
+    observer_->directory_changed(above->id);
+  }
+  take_out(*node, removed);
+}
+
+void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
+  if (node.directory()) {
+    for (Node* child : node.directory()->children) take_out(*child, removed);
+  }
+  names_.erase(NameKey{node.parent, node.name});
+  const auto found = nodes_.find(node.id);
+  removed.push_back(std::move(found->second));
+  nodes_.erase(found);
+}
+
+Result<NodeInfo> Tree::lookup(NodeId directory, std::string_view name) const {
+  const MutexLock lock(mutex_);
+  if (!find_directory(directory)) return stale();
+  const auto found = names_.find(NameKey{directory, name});
+  if (found == names_.end()) return Error{ErrorCode::kNotFound, "no such entry"};
+  return found->second->info();
+}
+
+Result<NodeInfo> Tree::info(NodeId id) const {
+  const MutexLock lock(mutex_);
+  Node* const node = find(id);
+  if (!node) return stale();
+  return node->info();
+}
+
+Result<std::shared_ptr<File>> Tree::file(NodeId id) const {
+  const MutexLock lock(mutex_);
+  Node* const node = find(id);
+  if (!node || node->directory()) return stale();
+  return std::get<Node::FilePart>(node->part);
+}
+
+Result<std::shared_ptr<Directory>> Tree::rules(NodeId id) const {
+  const MutexLock lock(mutex_);
+  Node* const node = find_directory(id);
+  if (!node) return stale();
+  return node->directory()->rules;
+}
+
+Result<std::vector<NodeEntry>> Tree::list(NodeId directory, NodeId after,
+                                          std::size_t count) const {
+  const MutexLock lock(mutex_);
+  Node* const node = find_directory(directory);
+  if (!node) return stale();
+  const auto& children = node->directory()->children;
+  auto child = std::upper_bound(children.begin(), children.end(), after,
+                                [](NodeId id, const Node* next) { return id < next->id; });
+  std::vector<NodeEntry> entries;
+  for (; child != children.end() && entries.size() < count; ++child) {
+    entries.push_back({(*child)->info(), (*child)->name});
+  }
+  return entries;
+}
+
+std::string Tree::path(NodeId id) const {
+  const MutexLock lock(mutex_);
+  std::string path;
+  for (const Node* node = find(id); node && node->id != kRoot; node = find(node->parent)) {
+    path = path.empty() ? node->name : node->name + "/" + path;
+  }
+  return path;
+}
+
+void Tree::observe(TreeObserver* observer) {
+  const MutexLock lock(mutex_);
+  observer_ = observer;
+}
+
+}  // namespace tally

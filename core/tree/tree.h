@@ -1,0 +1,115 @@
+// The names: which directory holds which files, under numbers that are never used twice. Whatever
+// shows itself on the mount is entered here by the part that owns it (Statistics, ...), and
+// the FUSE adapter looks it up here.
+//
+// Thread-safe, one lock (Tree::mutex_) over names and numbers only. It is the last lock of the
+// lock order: nothing is called while it is held but TreeObserver, which may only take a note.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/tree/file.h"
+
+namespace tally {
+
+// Identifies a node for as long as the daemon runs; shown as its inode number. 0 is none.
+using NodeId = std::uint64_t;
+
+enum class NodeKind { kDirectory, kFile };
+
+// What is known of a node without asking its File.
+struct NodeInfo {
+  NodeId id = 0;
+  NodeId parent = 0;
+  NodeKind kind = NodeKind::kFile;
+  unsigned permissions = 0;        // 0600
+  std::size_t subdirectories = 0;  // of a directory
+  Moment last_change;              // of a directory: when an entry came or went
+};
+
+struct NodeEntry {
+  NodeInfo info;
+  std::string name;
+};
+
+// Told of what the kernel may have cached. Called with locks held: an implementation takes a note
+// and returns.
+class TreeObserver {
+ public:
+  virtual ~TreeObserver() = default;
+  virtual void entry_removed(NodeId directory, std::string_view name) = 0;
+  virtual void directory_changed(NodeId directory) = 0;
+};
+
+class Tree {
+ public:
+  static constexpr NodeId kRoot = 1;
+  // Numbers below this are the root's and the adapter's own ("." and ".." in a listing).
+  static constexpr NodeId kFirst = 16;
+
+  explicit Tree(Moment now);
+  ~Tree();
+
+  // Adds a node below an existing directory and returns its id. The name must be free and a name
+  // (is_name); the parts that own the nodes see to both. The rules and the file are kept, and
+  // shared with whoever is using them when the node is removed.
+  NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
+                       Moment now) EXCLUDES(mutex_);
+  NodeId add_file(NodeId parent, std::string_view name, unsigned permissions,
+                  std::shared_ptr<File> file, Moment now) EXCLUDES(mutex_);
+  // Removes a node and all below it. Nothing happens if it is gone already.
+  void remove(NodeId id, Moment now) EXCLUDES(mutex_);
+
+  // kNotFound: nothing of that name. kStale: the directory is gone, or is none.
+  Result<NodeInfo> lookup(NodeId directory, std::string_view name) const EXCLUDES(mutex_);
+  // All below: kStale if the node is gone or is of the other kind.
+  Result<NodeInfo> info(NodeId id) const EXCLUDES(mutex_);
+  Result<std::shared_ptr<File>> file(NodeId id) const EXCLUDES(mutex_);
+  Result<std::shared_ptr<Directory>> rules(NodeId id) const EXCLUDES(mutex_);
+  // At most count entries with ids above after, by id: ids are stable, so they serve as cookies of
+  // a listing that goes on while entries come and go.
+  Result<std::vector<NodeEntry>> list(NodeId directory, NodeId after, std::size_t count) const
+      EXCLUDES(mutex_);
+  // `statistics/web/data`; empty for the root and for a node that is gone.
+  std::string path(NodeId id) const EXCLUDES(mutex_);
+
+  // At most one; it must be taken off (nullptr) before it dies.
+  void observe(TreeObserver* observer) EXCLUDES(mutex_);
+
+ private:
+  struct DirectoryPart;
+  struct Node;
+
+  Node* find(NodeId id) const REQUIRES(mutex_);
+  Node* find_directory(NodeId id) const REQUIRES(mutex_);
+  NodeId add(NodeId parent, std::unique_ptr<Node> node, Moment now) EXCLUDES(mutex_);
+  void take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) REQUIRES(mutex_);
+
+  // Names are kept once, in their nodes; the index looks at them there.
+  struct NameKey {
+    NodeId parent;
+    std::string_view name;
+    bool operator==(const NameKey&) const = default;
+  };
+  friend std::size_t hash_value(const NameKey& key);
+
+  mutable Mutex mutex_;
+  NodeId next_id_ GUARDED_BY(mutex_) = kFirst;
+  boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);
+  TreeObserver* observer_ GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace tally
