@@ -1,0 +1,24 @@
+#include "feeders/intake/event_loop.h"
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+
+namespace tally {
+
+// The signals are caught from here on, so that one that comes while the daemon starts ends it in
+// good order as soon as it runs.
+EventLoop::EventLoop() : signals_(context_, SIGINT, SIGTERM, SIGHUP) {}
+
+void EventLoop::run(std::function<void(int signal)> on_signal) {
+  signals_.async_wait(
+      [on_signal = std::move(on_signal)](const boost::system::error_code& error, int signal) {
+        if (!error) on_signal(signal);
+      });
+  context_.run();
+}
+
+void EventLoop::post(std::function<void()> task) { boost::asio::post(context_, std::move(task)); }
+
+void EventLoop::stop() { context_.stop(); }
+
+}  // namespace tally

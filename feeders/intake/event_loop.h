@@ -1,0 +1,29 @@
+// The main thread's loop: datagrams, signals, and what other threads ask to have done here. The
+// only face that Asio shows to the daemon's main.
+//
+// run() belongs to one thread; post() and stop() may be called from any.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <functional>
+
+namespace tally {
+
+class EventLoop {
+ public:
+  EventLoop();
+
+  // Until stop(). SIGINT, SIGTERM and SIGHUP call on_signal, once.
+  void run(std::function<void(int signal)> on_signal);
+  void post(std::function<void()> task);
+  void stop();
+
+  boost::asio::io_context& context() { return context_; }
+
+ private:
+  boost::asio::io_context context_{1};  // one thread: no locking within
+  boost::asio::signal_set signals_;
+};
+
+}  // namespace tally

@@ -1,0 +1,152 @@
+#include "feeders/intake/feed_socket.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "feeders/intake/queue_length.h"
+
+namespace tally {
+namespace {
+
+Error failure(const std::string& what, ErrorCode code = ErrorCode::kInvalid) {
+  return {code, what};
+}
+
+Error system_failure(const std::string& what) {
+  return failure(what + ": " + std::strerror(errno));
+}
+
+Result<sockaddr_un> address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return failure("socket path '" + path + "' must have 1 to " +
+                   std::to_string(sizeof address.sun_path - 1) + " bytes");
+  }
+  path.copy(address.sun_path, path.size());
+  return address;
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+Result<Fd> new_socket() {
+  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return system_failure("cannot make a socket");
+  return fd;
+}
+
+// Before the bind: a datagram that was queued earlier would arrive without credentials.
+Result<void> want_credentials(const Fd& fd) {
+  const int on = 1;
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+    return system_failure("cannot ask for the senders' credentials");
+  }
+  return {};
+}
+
+// A file of a daemon that is gone is removed; one that is in use, or no socket, is not.
+Result<void> clear_stale(const std::string& path, const sockaddr_un& address) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  if (!S_ISSOCK(status.st_mode)) return failure(path + " exists and is no socket");
+  auto probe = new_socket();
+  if (!probe) return probe.error();
+  if (::connect(probe.value().get(), generic(address), sizeof address) == 0) {
+    return failure("socket " + path + " is held by a running daemon; stop it or use --socket",
+                   ErrorCode::kBusy);
+  }
+  if (errno != ECONNREFUSED) return system_failure("cannot tell whether " + path + " is in use");
+  if (::unlink(path.c_str()) != 0) return system_failure("cannot remove the stale " + path);
+  return {};
+}
+
+}  // namespace
+
+Result<FeedSocket> FeedSocket::bind(const Options& options) {
+  const auto address = address_of(options.path);
+  if (!address) return address.error();
+
+  FeedSocket made;
+  const std::string directory = std::filesystem::path(options.path).parent_path();
+  if (!directory.empty()) {
+    if (::mkdir(directory.c_str(), 0755) == 0) {
+      made.made_directory_ = directory;
+    } else if (errno != EEXIST) {
+      return system_failure("cannot make the directory " + directory);
+    }
+  }
+  // Held until the socket is bound, so that of two daemons starting at once only one goes on.
+  const Fd guard(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!guard.valid() || ::flock(guard.get(), LOCK_EX | LOCK_NB) != 0) {
+    return system_failure("cannot lock " + directory + ", where another daemon may be starting");
+  }
+  if (auto cleared = clear_stale(options.path, address.value()); !cleared) return cleared.error();
+
+  {
+    // The socket copies the length when it is made.
+    const QueueLength queue(options.queue_length);
+    made.queue_length_ = queue.granted();
+    auto fd = new_socket();
+    if (!fd) return fd.error();
+    made.fd_ = std::move(fd.value());
+  }
+  if (auto done = want_credentials(made.fd_); !done) return done.error();
+  if (::bind(made.fd_.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
+    return system_failure("cannot bind " + options.path);
+  }
+  made.path_ = options.path;
+  if (::chmod(options.path.c_str(), options.permissions) != 0) {
+    return system_failure("cannot set the mode of " + options.path);
+  }
+  return made;
+}
+
+Result<FeedSocket> FeedSocket::adopt(int fd) {
+  FeedSocket made;
+  made.fd_ = Fd(fd);
+  int type = 0;
+  socklen_t length = sizeof type;
+  sockaddr_un address{};
+  socklen_t address_length = sizeof address;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_DGRAM ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &address_length) != 0 ||
+      address.sun_family != AF_UNIX) {
+    return failure("the socket handed in is not AF_UNIX, SOCK_DGRAM (ListenDatagram=)");
+  }
+  if (auto done = want_credentials(made.fd_); !done) return done.error();
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  made.queue_length_ = QueueLength::current();
+  return made;
+}
+
+FeedSocket::~FeedSocket() {
+  if (!fd_.valid() || path_.empty()) return;
+  // Closed first: if the path still answers then, it has become another daemon's.
+  fd_.reset();
+  const auto address = address_of(path_);
+  const auto probe = new_socket();
+  if (probe && ::connect(probe.value().get(), generic(address.value()), sizeof(sockaddr_un)) != 0 &&
+      errno == ECONNREFUSED) {
+    ::unlink(path_.c_str());
+  }
+  if (!made_directory_.empty()) ::rmdir(made_directory_.c_str());
+}
+
+std::string default_socket_path() {
+  if (::geteuid() == 0) return "/run/tallyfs/socket";
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  return runtime && *runtime ? std::string(runtime) + "/tallyfs/socket" : std::string();
+}
+
+}  // namespace tally

@@ -1,0 +1,55 @@
+// The socket that feeders send to, as a file in the file system: made, taken over from a daemon
+// that died, or handed in by systemd; removed with its owner. Confined to the thread that made it;
+// the descriptor may be used from any.
+#pragma once
+
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+
+namespace tally {
+
+class FeedSocket {
+ public:
+  // What a queue of datagrams may hold decides throughput more than anything else
+  // (reference/speed.md); the kernel's default is 10.
+  static constexpr unsigned kQueueLength = 512;
+
+  struct Options {
+    std::string path;
+    unsigned permissions = 0666;  // who may write may feed
+    unsigned queue_length = kQueueLength;
+  };
+
+  // Binds to the path, making its last directory if need be. A socket there that nobody holds any
+  // more is taken over; one that is held is left alone (kBusy). Everything else that goes wrong is
+  // kInvalid with the reason and what to do.
+  static Result<FeedSocket> bind(const Options& options);
+  // Takes a bound AF_UNIX datagram socket that somebody else made and will remove.
+  static Result<FeedSocket> adopt(int fd);
+
+  FeedSocket(FeedSocket&&) = default;
+  FeedSocket& operator=(FeedSocket&&) = delete;
+  // Removes the file, if it is ours and still this socket, and the directory if we made it.
+  ~FeedSocket();
+
+  int fd() const { return fd_.get(); }
+  // Empty if it was adopted.
+  const std::string& path() const { return path_; }
+  // How many datagrams may wait in it, as far as one can know.
+  unsigned queue_length() const { return queue_length_; }
+
+ private:
+  FeedSocket() = default;
+
+  Fd fd_;
+  std::string path_;
+  std::string made_directory_;
+  unsigned queue_length_ = 0;
+};
+
+// /run/tallyfs/socket for root, else $XDG_RUNTIME_DIR/tallyfs/socket; nothing if that is not set.
+std::string default_socket_path();
+
+}  // namespace tally

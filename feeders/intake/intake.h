@@ -1,0 +1,63 @@
+// The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
+// of bounded work; a reader that wants everything sent so far (settle()) takes a turn itself, at
+// once if nobody has it, else as the next. So a flood cannot keep readers out, and needs no
+// second thread to be woken when there is none.
+//
+// settle() may be called from any thread; everything else belongs to the thread that runs the
+// EventLoop. What a turn touches is guarded by turn_.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/local/datagram_protocol.hpp>
+#include <chrono>
+#include <cstddef>
+
+#include "core/base/clock.h"
+#include "core/base/mutex.h"
+#include "core/tree/barrier.h"
+#include "feeders/intake/dispatcher.h"
+#include "feeders/intake/event_loop.h"
+#include "feeders/intake/feed_socket.h"
+#include "feeders/intake/receiver.h"
+
+namespace tally {
+
+class Intake final : public Barrier {
+ public:
+  // What the thread takes in before it looks at its other duties and lets readers go first.
+  static constexpr std::size_t kTurnDatagrams = 64;
+  // How long an open waits for the socket to be drained, at most. Reached only under a flood of
+  // huge datagrams; counted in drains_cut.
+  static constexpr std::chrono::milliseconds kSettleMax{20};
+
+  // All outlive the intake.
+  Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
+         const Clock& clock);
+  ~Intake() override;
+
+  // Starts waiting for datagrams.
+  void start();
+
+  void settle() override EXCLUDES(turn_);
+
+ private:
+  void wait();
+  void take_turn() EXCLUDES(turn_);
+  // One batch; how many datagrams it had.
+  std::size_t take_batch() REQUIRES(turn_);
+
+  const int fd_;
+  const std::size_t queue_length_;
+  Statistics& statistics_;
+  const Clock& clock_;
+  boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
+
+  // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
+  // up under a flood takes it again before a sleeper has woken.
+  std::atomic<int> readers_waiting_{0};
+  Mutex turn_;
+  Receiver receiver_ GUARDED_BY(turn_);
+  Dispatcher dispatcher_ GUARDED_BY(turn_);
+};
+
+}  // namespace tally

@@ -1,0 +1,50 @@
+#include "feeders/intake/queue_length.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string>
+
+namespace tally {
+namespace {
+
+constexpr char kSetting[] = "/proc/sys/net/unix/max_dgram_qlen";
+constexpr unsigned kKernelDefault = 10;
+
+unsigned read_from(const Fd& fd) {
+  char text[16];
+  const ssize_t size = ::pread(fd.get(), text, sizeof text, 0);
+  unsigned value = kKernelDefault;
+  if (size > 0) std::from_chars(text, text + size, value);
+  return value;
+}
+
+bool write_to(const Fd& fd, unsigned value) {
+  const std::string text = std::to_string(value);
+  return ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+}  // namespace
+
+QueueLength::QueueLength(unsigned wanted) : granted_(current()) {
+  if (granted_ >= wanted) return;
+  Fd setting(::open(kSetting, O_RDWR | O_CLOEXEC));
+  if (!setting.valid() || ::flock(setting.get(), LOCK_EX) != 0) return;
+  before_ = granted_ = read_from(setting);
+  if (granted_ >= wanted || !write_to(setting, wanted)) return;
+  granted_ = wanted;
+  setting_ = std::move(setting);
+}
+
+QueueLength::~QueueLength() {
+  if (setting_.valid()) write_to(setting_, before_);
+}
+
+unsigned QueueLength::current() {
+  const Fd setting(::open(kSetting, O_RDONLY | O_CLOEXEC));
+  return setting.valid() ? read_from(setting) : kKernelDefault;
+}
+
+}  // namespace tally

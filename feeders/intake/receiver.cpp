@@ -1,0 +1,72 @@
+#include "feeders/intake/receiver.h"
+
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tally {
+namespace {
+
+// Buffers start at different places of their pages, so that small datagrams, which use only the
+// start of each, do not push each other out of the same few cache lines.
+constexpr std::size_t kStagger = 256;
+constexpr std::size_t kStride = wire::kDatagramBytesMax + 4096 + kStagger;
+constexpr std::size_t kMemory = kStride * Receiver::kBatch;
+
+void read_credentials(msghdr& header, Sender& sender) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
+    ucred credentials{};
+    std::memcpy(&credentials, CMSG_DATA(part), sizeof credentials);
+    sender.pid = credentials.pid;
+    sender.uid = credentials.uid;
+  }
+}
+
+}  // namespace
+
+Receiver::Receiver() {
+  void* const mapped = ::mmap(nullptr, kMemory, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) {
+    std::fprintf(stderr, "tallyfs: no address space for the receive buffers\n");
+    std::abort();
+  }
+  memory_ = static_cast<char*>(mapped);
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    vectors_[i] = {memory_ + i * kStride, wire::kDatagramBytesMax};
+    headers_[i] = {};
+    headers_[i].msg_hdr.msg_name = &datagrams_[i].sender.address;
+    headers_[i].msg_hdr.msg_iov = &vectors_[i];
+    headers_[i].msg_hdr.msg_iovlen = 1;
+    headers_[i].msg_hdr.msg_control = control_[i].data();
+  }
+}
+
+Receiver::~Receiver() { ::munmap(memory_, kMemory); }
+
+std::span<const Datagram> Receiver::receive(int fd) {
+  for (mmsghdr& each : headers_) {
+    each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
+    each.msg_hdr.msg_controllen = sizeof(Control);
+  }
+  const int count =
+      ::recvmmsg(fd, headers_.data(), kBatch, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+  if (count <= 0) return {};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    msghdr& header = headers_[i].msg_hdr;
+    Datagram& datagram = datagrams_[i];
+    datagram.bytes = {static_cast<char*>(vectors_[i].iov_base), headers_[i].msg_len};
+    datagram.sender.address_size = header.msg_namelen;
+    datagram.sender.pid = 0;
+    datagram.sender.uid = Sender{}.uid;
+    read_credentials(header, datagram.sender);
+    datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
+    datagram.fds_refused = (header.msg_flags & MSG_CTRUNC) != 0;
+  }
+  return std::span(datagrams_).first(static_cast<std::size_t>(count));
+}
+
+}  // namespace tally

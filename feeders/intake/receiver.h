@@ -1,0 +1,58 @@
+// Takes datagrams off the socket, several at a time, into buffers that are there from the start:
+// kBatch of wire::kDatagramBytesMax each, of which the kernel backs only what was ever used.
+// Never blocks. Confined to whoever holds the intake's turn.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "core/wire/binary.h"
+
+namespace tally {
+
+// Who sent a datagram, as the kernel vouches for it.
+struct Sender {
+  pid_t pid = 0;
+  uid_t uid = 65534;  // nobody, until the kernel says otherwise
+  sockaddr_un address{};
+  socklen_t address_size = 0;  // of an unbound sender, which cannot be answered, no path
+
+  bool bound() const { return address_size > sizeof(sa_family_t); }
+};
+
+struct Datagram {
+  std::span<char> bytes;  // good until the next receive(), 8-byte aligned
+  Sender sender;
+  bool truncated = false;     // it was longer than a buffer; what there is of it means nothing
+  bool fds_refused = false;   // it had descriptors attached, or more control data than wanted
+};
+
+class Receiver {
+ public:
+  static constexpr std::size_t kBatch = 8;
+
+  Receiver();
+  ~Receiver();
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  // What waits in the socket, kBatch at most; empty if nothing does.
+  std::span<const Datagram> receive(int fd);
+
+ private:
+  // Room for the credentials and for nothing else: descriptors that a sender attaches find no
+  // place, and the kernel closes them instead of handing them to us.
+  using Control = std::array<char, CMSG_SPACE(sizeof(ucred))>;
+
+  char* memory_ = nullptr;
+  std::array<Control, kBatch> control_;
+  std::array<iovec, kBatch> vectors_;
+  std::array<mmsghdr, kBatch> headers_;
+  std::array<Datagram, kBatch> datagrams_;
+};
+
+}  // namespace tally
