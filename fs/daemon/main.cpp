@@ -1,0 +1,149 @@
+// tallyfs: puts the rooms together. The main thread runs the intake and waits for signals; the
+// session's threads answer the kernel.
+#include <spdlog/sinks/syslog_sink.h>
+#include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/tree/error_log.h"
+#include "core/tree/statistics.h"
+#include "core/tree/tree.h"
+#include "feeders/intake/event_loop.h"
+#include "feeders/intake/feed_socket.h"
+#include "feeders/intake/intake.h"
+#include "fs/daemon/background.h"
+#include "fs/daemon/mount_point.h"
+#include "fs/daemon/options.h"
+#include "fs/operations.h"
+#include "fs/session.h"
+
+namespace tally {
+namespace {
+
+constexpr unsigned kErrorLogPermissions = 0640;
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "tallyfs: %s\n", error.reason.c_str());
+  return 1;
+}
+
+Result<FeedSocket> open_socket(const DaemonOptions& options) {
+  if (::sd_listen_fds(1) == 1) return FeedSocket::adopt(SD_LISTEN_FDS_START);
+  return FeedSocket::bind({.path = options.socket_path,
+                           .permissions = options.socket_permissions,
+                           .queue_length = options.queue_length});
+}
+
+Ledger::Limits limits(const DaemonOptions& options) {
+  Ledger::Limits limits;
+  limits.total.bytes = options.memory_max_bytes;
+  limits.per_uid.bytes = std::min(limits.per_uid.bytes, options.memory_max_bytes);
+  return limits;
+}
+
+void log_to_syslog() {
+  spdlog::set_default_logger(
+      spdlog::syslog_logger_mt("daemon", "tallyfs", LOG_PID, LOG_DAEMON, true));
+}
+
+void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
+  if (socket.queue_length() >= options.queue_length) return;
+  spdlog::warn(
+      "the socket's queue holds {} datagrams, not {}: feeders will wait or lose samples in bursts. "
+      "Set net.unix.max_dgram_qlen before the socket is made.",
+      socket.queue_length(), options.queue_length);
+}
+
+class Daemon {
+ public:
+  Daemon(const DaemonOptions& options, FeedSocket socket)
+      : options_(options),
+        socket_(std::move(socket)),
+        ledger_(limits(options)),
+        tree_(clock_.now()),
+        statistics_(tree_, ledger_, ::geteuid(), clock_.now()),
+        errors_(std::make_shared<ErrorLog>()),
+        intake_(loop_, socket_, statistics_, *errors_, clock_),
+        operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
+                    {::geteuid(), ::getegid()}, {}) {
+    const NodeId tracing =
+        tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
+    tree_.add_file(tracing, "error_log", kErrorLogPermissions, errors_, clock_.now());
+  }
+
+  // Mounts and serves until a signal or an unmount ends it. ready is called on this thread when
+  // tree and socket can be used.
+  int run(const std::function<void()>& ready) {
+    auto session = Session::create(
+        operations_, {.mount_point = options_.mount_point, .mount_options = options_.mount_options});
+    if (!session) return fail(session.error());
+    tree_.observe(&session.value()->notifier());
+    session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
+    intake_.start();
+    loop_.run([this](int signal) {
+      spdlog::info("ending on signal {}", signal);
+      loop_.stop();
+    });
+    ::sd_notify(0, "STOPPING=1");
+    tree_.observe(nullptr);
+    session.value()->unmount();
+    return 0;
+  }
+
+ private:
+  const DaemonOptions& options_;
+  SystemClock clock_;
+  EventLoop loop_;
+  FeedSocket socket_;
+  Ledger ledger_;
+  Tree tree_;
+  Statistics statistics_;
+  std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  Intake intake_;
+  Operations operations_;
+};
+
+int run(DaemonOptions options) {
+  auto mount_point = prepare_mount_point(
+      options.mount_point, options.auto_unmount ? Leftover::kCleanUp : Leftover::kReport);
+  if (!mount_point) return fail(mount_point.error());
+  options.mount_point = mount_point.value();
+  std::signal(SIGPIPE, SIG_IGN);
+
+  std::optional<Background> background;
+  if (!options.foreground) background = Background::enter();
+  auto socket = open_socket(options);
+  if (!socket) return fail(socket.error());
+  if (background) log_to_syslog();
+  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  report_queue(socket.value(), options);
+
+  Daemon daemon(options, std::move(socket.value()));
+  return daemon.run([&] {
+    spdlog::info("mounted on {}, listening on {}", options.mount_point, options.socket_path);
+    ::sd_notify(0, "READY=1");
+    if (background) {
+      background->ready();
+    } else {
+      std::puts("READY");
+      std::fflush(stdout);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tally
+
+int main(int argc, char** argv) {
+  const tally::ParsedOptions parsed = tally::parse_options(argc, argv);
+  return parsed.options ? tally::run(*parsed.options) : parsed.exit_status;
+}

@@ -1,0 +1,66 @@
+#include "fs/daemon/mount_point.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+namespace tally {
+namespace {
+
+Error failure(const std::string& reason) { return {ErrorCode::kInvalid, reason}; }
+
+bool unmount_as_user(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execlp("fusermount3", "fusermount3", "-u", "-z", "--", path.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+Result<void> clean_up(const std::string& path, Leftover leftover) {
+  if (leftover == Leftover::kReport) {
+    return failure(path +
+                   " still has the mount of a daemon that died. Take it away with\n"
+                   "  fusermount3 -u -z " +
+                   path + "\nor start with -o auto_unmount, which does that.");
+  }
+  if (::umount2(path.c_str(), MNT_DETACH) == 0 || unmount_as_user(path)) return {};
+  return failure("cannot take away the stale mount on " + path + ": " + std::strerror(errno));
+}
+
+// realpath(3) fails on a dead mount, so only what stands above it is resolved.
+std::string absolute(const std::string& path) {
+  std::filesystem::path clean = std::filesystem::absolute(path).lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  const std::filesystem::path above =
+      std::filesystem::weakly_canonical(clean.parent_path());
+  return above / clean.filename();
+}
+
+}  // namespace
+
+Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
+  std::error_code error;
+  struct stat status {};
+  const std::string path = absolute(given);
+  if (::stat(path.c_str(), &status) != 0 && errno == ENOTCONN) {
+    if (auto done = clean_up(path, leftover); !done) return done.error();
+  }
+  if (::stat(path.c_str(), &status) != 0) {
+    return failure("cannot mount on " + given + ": " + std::strerror(errno));
+  }
+  if (!S_ISDIR(status.st_mode)) return failure("cannot mount on " + given + ": not a directory");
+  return path;
+}
+
+}  // namespace tally

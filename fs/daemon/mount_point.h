@@ -1,0 +1,16 @@
+// The directory to mount on, before it is mounted on. Confined to the daemon's start.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace tally {
+
+enum class Leftover { kReport, kCleanUp };
+
+// The absolute path of a directory that can be mounted on. A mount whose daemon died is reported
+// with what to do about it, or taken away. kInvalid with a reason for a person.
+Result<std::string> prepare_mount_point(const std::string& path, Leftover leftover);
+
+}  // namespace tally

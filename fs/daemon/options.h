@@ -1,0 +1,33 @@
+// The command line: the daemon's own options, and what mount(8), fstab and libfuse expect.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace tally {
+
+struct DaemonOptions {
+  std::string mount_point;
+  std::vector<std::string> mount_options;  // for libfuse, our defaults among them
+  bool auto_unmount = false;
+  bool foreground = false;
+  std::string socket_path;
+  unsigned socket_permissions = 0666;
+  unsigned queue_length = 0;
+  std::uint64_t memory_max_bytes = 0;
+  std::string log_level;
+};
+
+// The options, or the status with which to exit at once: after --help and --version (0), or after
+// an error that was told on stderr (2).
+struct ParsedOptions {
+  std::optional<DaemonOptions> options;
+  int exit_status = 0;
+};
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace tally

@@ -1,0 +1,74 @@
+// The open files, under numbers that are never used for two (an index and a generation), bounded
+// per uid in number and in bytes of text.
+//
+// Thread-safe: the table by its lock, each open file's writing state by its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/tree/file.h"
+#include "core/tree/tree.h"
+#include "fs/line_assembler.h"
+
+namespace tally {
+
+// One open(2). What it reads was made when it was opened and does not change.
+struct OpenFile {
+  NodeId node = 0;
+  std::shared_ptr<File> file;  // shared with the tree; lives on here when the name is removed
+  uid_t uid = 0;
+  bool readable = false;
+  bool append = false;    // O_APPEND: offsets come from a cached size and mean nothing
+  std::string text;       // if readable
+  std::string location;   // for the error log: the path of the file's directory
+
+  Mutex writing;
+  LineAssembler lines GUARDED_BY(writing);
+  std::uint64_t written GUARDED_BY(writing) = 0;  // bytes since the open or the last truncation
+};
+
+class Handles {
+ public:
+  struct Limits {
+    std::size_t files_per_uid = 4'096;
+    std::size_t bytes_per_uid = 256u << 20;
+  };
+
+  explicit Handles(const Limits& limits) : limits_(limits) {}
+
+  // The handle's number. kNoSpace: a bound of its uid is reached.
+  Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
+  // Nullptr for a number that is not open.
+  std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
+  void remove(std::uint64_t handle) EXCLUDES(mutex_);
+  std::size_t size() const EXCLUDES(mutex_);
+
+ private:
+  struct Slot {
+    // Shared with the requests that are using it, which a release does not wait for.
+    std::shared_ptr<OpenFile> file;
+    std::uint32_t generation = 1;
+  };
+  struct Held {
+    std::size_t files = 0;
+    std::size_t bytes = 0;
+  };
+
+  const Slot* slot(std::uint64_t handle) const REQUIRES(mutex_);
+
+  const Limits limits_;
+  mutable Mutex mutex_;
+  std::vector<Slot> slots_ GUARDED_BY(mutex_);
+  std::vector<std::uint32_t> free_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<uid_t, Held> held_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

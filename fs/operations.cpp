@@ -1,0 +1,328 @@
+#include "fs/operations.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/wire/errno.h"
+
+namespace tally {
+namespace {
+
+// In a listing; nodes start above (Tree::kFirst).
+constexpr off_t kDotCookie = 1;
+constexpr off_t kDotDotCookie = 2;
+constexpr std::size_t kListedAtOnce = 256;
+
+Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
+
+void reply_error(fuse_req_t request, const Error& error) {
+  fuse_reply_err(request, wire::to_errno(error.code));
+}
+
+void reply_done(fuse_req_t request, const Result<void>& done) {
+  fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
+}
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
+
+}  // namespace
+
+void Operations::init(fuse_conn_info& connection) {
+  connection.max_write = protocol::kMaxWriteBytes;
+  connection.want = connection.capable & protocol::kCapabilities;
+  if (started_) started_();
+}
+
+// A name may come into being through a sample that the socket still holds.
+Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
+  auto found = parts_.tree.lookup(parent, name);
+  if (found || found.error().code != ErrorCode::kNotFound) return found;
+  parts_.barrier.settle();
+  return parts_.tree.lookup(parent, name);
+}
+
+Result<struct stat> Operations::attributes(const NodeInfo& info, const OpenFile* open) {
+  struct stat status {};
+  status.st_ino = info.id;
+  status.st_uid = owner_.uid;
+  status.st_gid = owner_.gid;
+  status.st_blksize = 4096;
+  Moment changed = info.last_change;
+  if (info.kind == NodeKind::kDirectory) {
+    status.st_mode = S_IFDIR | info.permissions;
+    status.st_nlink = 2 + info.subdirectories;
+  } else {
+    const auto file = parts_.tree.file(info.id);
+    if (!file) return file.error();
+    const Moment now = parts_.clock.now();
+    status.st_mode = S_IFREG | info.permissions;
+    status.st_nlink = 1;
+    status.st_size = static_cast<off_t>(open && open->readable ? open->text.size()
+                                                             : file.value()->render(now).size());
+    status.st_blocks = (status.st_size + 511) / 512;
+    changed = file.value()->last_change(now);
+  }
+  status.st_mtim = status.st_ctim = status.st_atim = to_timespec(changed.realtime);
+  return status;
+}
+
+fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attributes) {
+  fuse_entry_param entry{};
+  entry.ino = info.id;
+  entry.attr = attributes;
+  entry.entry_timeout = protocol::kEntrySeconds;
+  const bool directory = info.kind == NodeKind::kDirectory;
+  entry.attr_timeout =
+      directory ? protocol::kDirectoryAttributeSeconds : protocol::kFileAttributeSeconds;
+  if (directory && notifier_) notifier_->gave_attributes(info.id);
+  return entry;
+}
+
+void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
+  if (std::string_view(name).size() > kNameBytesMax) {
+    fuse_reply_err(request, ENAMETOOLONG);
+    return;
+  }
+  const auto info = find_name(parent, name);
+  if (!info) return reply_error(request, info.error());
+  if (info.value().kind == NodeKind::kFile) parts_.barrier.settle();
+  const auto status = attributes(info.value());
+  if (!status) return reply_error(request, status.error());
+  const fuse_entry_param found = entry(info.value(), status.value());
+  fuse_reply_entry(request, &found);
+}
+
+void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open) {
+  const auto info = parts_.tree.info(node);
+  if (!info) return reply_error(request, info.error());
+  const bool directory = info.value().kind == NodeKind::kDirectory;
+  if (!directory && !open) parts_.barrier.settle();
+  if (directory && notifier_) notifier_->gave_attributes(node);
+  const auto status = attributes(info.value(), open);
+  if (!status) return reply_error(request, status.error());
+  fuse_reply_attr(request, &status.value(),
+                  directory ? protocol::kDirectoryAttributeSeconds
+                            : protocol::kFileAttributeSeconds);
+}
+
+void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
+  const auto open = info ? handles_.find(info->fh) : nullptr;
+  reply_attributes(request, node, open.get());
+}
+
+Result<void> Operations::check_change(const NodeInfo& info, const struct stat& wanted,
+                                      int which) const {
+  const Error not_permitted{ErrorCode::kNotPermitted, "owners and modes are fixed"};
+  if ((which & FUSE_SET_ATTR_MODE) && (wanted.st_mode & 07777) != info.permissions) {
+    return not_permitted;
+  }
+  if ((which & FUSE_SET_ATTR_UID) && wanted.st_uid != owner_.uid) return not_permitted;
+  if ((which & FUSE_SET_ATTR_GID) && wanted.st_gid != owner_.gid) return not_permitted;
+  return {};
+}
+
+// Of a definition: what this handle has written so far is forgotten, what is in force is not.
+Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* open) {
+  if (!(info.permissions & 0222)) return Error{ErrorCode::kNoAccess, "the file is for reading"};
+  if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
+  const auto file = parts_.tree.file(info.id);
+  if (!file) return file.error();
+  file.value()->truncate(parts_.clock.now());
+  if (open) {
+    const MutexLock lock(open->writing);
+    open->lines.restart();
+    open->written = 0;
+  }
+  return {};
+}
+
+void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wanted, int which,
+                         const fuse_file_info* file_info) {
+  const auto info = parts_.tree.info(node);
+  if (!info) return reply_error(request, info.error());
+  const auto allowed = check_change(info.value(), wanted, which);
+  if (!allowed) return reply_error(request, allowed.error());
+  const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
+  if (which & FUSE_SET_ATTR_SIZE) {
+    const auto done = truncate(info.value(), wanted.st_size, open.get());
+    if (!done) return reply_error(request, done.error());
+  }
+  reply_attributes(request, node, open.get());
+}
+
+Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid) {
+  const auto info = parts_.tree.info(node);
+  if (!info) return info.error();
+  const auto file = parts_.tree.file(node);
+  if (!file) return file.error();
+  // The kernel lets root pass; the file itself does not.
+  if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
+    return Error{ErrorCode::kNoAccess, "the file is for reading"};
+  }
+  auto open = std::make_shared<OpenFile>();
+  open->node = node;
+  open->file = file.value();
+  open->uid = uid;
+  open->readable = (flags & O_ACCMODE) != O_WRONLY;
+  open->append = (flags & O_APPEND) != 0;
+  open->location = parts_.tree.path(info.value().parent);
+  if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
+  if (open->readable) {
+    parts_.barrier.settle();
+    open->text = open->file->render(parts_.clock.now());
+  }
+  return open;
+}
+
+void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
+  auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
+  if (!made) return reply_error(request, made.error());
+  const auto handle = handles_.add(std::move(made.value()));
+  const Moment now = parts_.clock.now();
+  if (!handle) {
+    parts_.own.count(Own::kOpensRefused, 1, now);
+    fuse_reply_err(request, ENFILE);
+    return;
+  }
+  parts_.own.record(Own::kOpenFiles, static_cast<std::int64_t>(handles_.size()), 1, now);
+  info.fh = handle.value();
+  info.direct_io = 1;
+  info.noflush = !wants_to_write(info.flags);
+  // An interrupted open never gets a release.
+  if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());
+}
+
+void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
+                      const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_error(request, gone());
+  const auto start = std::min(static_cast<std::size_t>(offset), open->text.size());
+  fuse_reply_buf(request, open->text.data() + start, std::min(size, open->text.size() - start));
+}
+
+LineAssembler::Apply Operations::applier(const OpenFile& open) {
+  return [this, &open](std::string_view line) -> Result<void> {
+    const Moment now = parts_.clock.now();
+    auto done = parts_.tree.info(open.node) ? open.file->write_line(line, now)
+                                            : Result<void>(gone());
+    if (!done) parts_.errors.report(ErrorLog::Source::kMount, open.location, line, done.error(), now);
+    return done;
+  };
+}
+
+void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
+                       const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_error(request, gone());
+  const auto apply = applier(*open);
+  Result<void> done;
+  {
+    const MutexLock lock(open->writing);
+    const auto at = static_cast<std::uint64_t>(offset);
+    if (!open->append && at != 0 && at != open->written) {
+      done = Error{ErrorCode::kInvalid, "written at an offset that does not follow"};
+    } else {
+      // Back at the start: what was left of the line before is as complete as it will be.
+      if (!open->append && at == 0) done = open->lines.finish(apply), open->written = 0;
+      const auto written = open->lines.write(text, apply);
+      open->written += text.size();
+      if (done) done = written;
+    }
+  }
+  if (!done) return reply_error(request, done.error());
+  fuse_reply_write(request, text.size());
+}
+
+void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_done(request, {});
+  const auto apply = applier(*open);
+  Result<void> done;
+  {
+    const MutexLock lock(open->writing);
+    done = open->lines.finish(apply);
+  }
+  reply_done(request, done);
+}
+
+void Operations::release(fuse_req_t request, const fuse_file_info& info) {
+  handles_.remove(info.fh);
+  fuse_reply_err(request, 0);
+}
+
+void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
+  parts_.barrier.settle();
+  const auto found = parts_.tree.info(node);
+  if (!found) return reply_error(request, found.error());
+  fuse_reply_open(request, &info);
+}
+
+void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset,
+                         Listing listing) {
+  const auto directory = parts_.tree.info(node);
+  if (!directory) return reply_error(request, directory.error());
+  std::vector<char> buffer(size);
+  std::size_t used = 0;
+  // False when the buffer is full.
+  const auto add = [&](const char* name, const NodeInfo& info, off_t cookie, bool with_attributes) {
+    struct stat status {};
+    status.st_ino = info.id;
+    status.st_mode = info.kind == NodeKind::kDirectory ? S_IFDIR : S_IFREG;
+    std::size_t needed = 0;
+    if (listing == Listing::kNames) {
+      needed = fuse_add_direntry(request, buffer.data() + used, size - used, name, &status, cookie);
+    } else {
+      fuse_entry_param param{};
+      param.attr = status;
+      // Node 0 tells the kernel to look a file up when somebody asks for its size: to render every
+      // text for a mere listing would cost too much.
+      if (with_attributes) param = entry(info, attributes(info).value());
+      needed = fuse_add_direntry_plus(request, buffer.data() + used, size - used, name, &param,
+                                      cookie);
+    }
+    if (needed > size - used) return false;
+    used += needed;
+    return true;
+  };
+  const auto fill = [&] {
+    if (offset < kDotCookie && !add(".", directory.value(), kDotCookie, false)) return;
+    NodeInfo parent = directory.value();
+    parent.id = parent.parent;
+    if (offset < kDotDotCookie && !add("..", parent, kDotDotCookie, false)) return;
+    for (auto after = static_cast<NodeId>(offset);;) {
+      const auto entries = parts_.tree.list(node, after, kListedAtOnce);
+      if (!entries || entries.value().empty()) return;
+      for (const NodeEntry& each : entries.value()) {
+        after = each.info.id;
+        if (!add(each.name.c_str(), each.info, static_cast<off_t>(after),
+                 each.info.kind == NodeKind::kDirectory)) {
+          return;
+        }
+      }
+    }
+  };
+  fill();
+  fuse_reply_buf(request, buffer.data(), used);
+}
+
+void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
+  const auto rules = parts_.tree.rules(parent);
+  if (!rules) return reply_error(request, rules.error());
+  const auto found = find_name(parent, name);
+  if (!found) return reply_error(request, found.error());
+  if (found.value().kind != NodeKind::kDirectory) {
+    fuse_reply_err(request, ENOTDIR);
+    return;
+  }
+  reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
+}
+
+}  // namespace tally

@@ -1,0 +1,86 @@
+// What each FUSE request is answered. Knows nodes, handles and texts; knows nothing of what the
+// files are about. reference/files.md is the contract, line by line.
+//
+// Called from the session's threads at once; everything here is immutable or locks itself, and no
+// lock is held across a reply.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/tree/barrier.h"
+#include "core/tree/error_log.h"
+#include "core/tree/own_numbers.h"
+#include "core/tree/tree.h"
+#include "fs/handles.h"
+#include "fs/notifier.h"
+#include "fs/protocol.h"
+
+namespace tally {
+
+// All outlive the operations.
+struct Parts {
+  Tree& tree;
+  ErrorLog& errors;
+  OwnNumbers& own;
+  Barrier& barrier;
+  const Clock& clock;
+};
+
+class Operations {
+ public:
+  struct Owner {
+    uid_t uid = 0;
+    gid_t gid = 0;
+  };
+
+  Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
+      : parts_(parts), owner_(owner), handles_(limits) {}
+
+  // The table for fuse_session_new, whose userdata is an Operations.
+  static const fuse_lowlevel_ops& table();
+
+  // Both before the first request. started is called when the kernel and we have agreed.
+  void on_start(std::function<void()> started) { started_ = std::move(started); }
+  void notify_through(Notifier* notifier) { notifier_ = notifier; }
+
+  // The answers, each one FUSE request; see operations.cpp.
+  void init(fuse_conn_info& connection);
+  void lookup(fuse_req_t request, NodeId parent, const char* name);
+  void getattr(fuse_req_t request, NodeId node, const fuse_file_info* info);
+  void setattr(fuse_req_t request, NodeId node, const struct stat& wanted, int which,
+               const fuse_file_info* info);
+  void open(fuse_req_t request, NodeId node, fuse_file_info info);
+  void read(fuse_req_t request, std::size_t size, off_t offset, const fuse_file_info& info);
+  void write(fuse_req_t request, std::string_view text, off_t offset, const fuse_file_info& info);
+  void flush(fuse_req_t request, const fuse_file_info& info);
+  void release(fuse_req_t request, const fuse_file_info& info);
+  void opendir(fuse_req_t request, NodeId node, fuse_file_info info);
+  enum class Listing { kNames, kWithAttributes };
+  void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset, Listing listing);
+  void rmdir(fuse_req_t request, NodeId parent, const char* name);
+
+ private:
+  Result<NodeInfo> find_name(NodeId parent, std::string_view name);
+  // What stat shows. The size of a file is that of its text now, unless a length is given.
+  Result<struct stat> attributes(const NodeInfo& info, const OpenFile* open = nullptr);
+  fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
+  void reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open);
+  Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
+  Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
+  Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
+  LineAssembler::Apply applier(const OpenFile& open);
+
+  const Parts parts_;
+  const Owner owner_;
+  Handles handles_;
+  Notifier* notifier_ = nullptr;
+  std::function<void()> started_;
+};
+
+}  // namespace tally

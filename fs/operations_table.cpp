@@ -1,0 +1,114 @@
+// The C table that libfuse calls: requests go to Operations, and what nobody may do here is
+// refused with the errno that says so rather than "Function not implemented".
+//
+// Left out on purpose: xattr (answered ENOSYS once, after which the kernel asks no more; else each
+// truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
+// without it the kernel does it right), poll (without it a file is readable always, which is so),
+// locks (the kernel keeps them locally), access (default_permissions).
+#include "fs/operations.h"
+
+namespace tally {
+namespace {
+
+Operations& operations(fuse_req_t request) {
+  return *static_cast<Operations*>(fuse_req_userdata(request));
+}
+
+void refuse(fuse_req_t request) { fuse_reply_err(request, EPERM); }
+
+fuse_lowlevel_ops make_table() {
+  fuse_lowlevel_ops ops{};
+  ops.init = [](void* userdata, fuse_conn_info* connection) {
+    static_cast<Operations*>(userdata)->init(*connection);
+  };
+  ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
+    operations(request).lookup(request, parent, name);
+  };
+  // Nodes live as long as what they name, whatever the kernel remembers.
+  ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
+  ops.forget_multi = [](fuse_req_t request, std::size_t, fuse_forget_data*) {
+    fuse_reply_none(request);
+  };
+  ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    operations(request).getattr(request, node, info);
+  };
+  ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
+                   fuse_file_info* info) {
+    operations(request).setattr(request, node, *wanted, which, info);
+  };
+  ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    operations(request).open(request, node, *info);
+  };
+  ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
+                fuse_file_info* info) {
+    operations(request).read(request, size, offset, *info);
+  };
+  ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
+                 fuse_file_info* info) {
+    operations(request).write(request, {text, size}, offset, *info);
+  };
+  ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    operations(request).flush(request, *info);
+  };
+  ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    operations(request).release(request, *info);
+  };
+  ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+    fuse_reply_err(request, 0);
+  };
+  ops.fsyncdir = ops.fsync;
+  ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    operations(request).opendir(request, node, *info);
+  };
+  ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
+                   fuse_file_info*) {
+    operations(request).readdir(request, node, size, offset, Operations::Listing::kNames);
+  };
+  ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
+                       fuse_file_info*) {
+    operations(request).readdir(request, node, size, offset, Operations::Listing::kWithAttributes);
+  };
+  ops.releasedir = [](fuse_req_t request, fuse_ino_t, fuse_file_info*) {
+    fuse_reply_err(request, 0);
+  };
+  ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
+    operations(request).rmdir(request, parent, name);
+  };
+  ops.statfs = [](fuse_req_t request, fuse_ino_t) {
+    struct statvfs numbers {};
+    numbers.f_bsize = numbers.f_frsize = 4096;
+    numbers.f_namemax = kNameBytesMax;
+    fuse_reply_statfs(request, &numbers);
+  };
+
+  ops.readlink = [](fuse_req_t request, fuse_ino_t) { fuse_reply_err(request, EINVAL); };
+  ops.mknod = [](fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) { refuse(request); };
+  ops.mkdir = [](fuse_req_t request, fuse_ino_t, const char*, mode_t) { refuse(request); };
+  ops.unlink = [](fuse_req_t request, fuse_ino_t, const char*) { refuse(request); };
+  ops.symlink = [](fuse_req_t request, const char*, fuse_ino_t, const char*) { refuse(request); };
+  ops.rename = [](fuse_req_t request, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned) {
+    refuse(request);
+  };
+  ops.link = [](fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { refuse(request); };
+  ops.create = [](fuse_req_t request, fuse_ino_t, const char*, mode_t, fuse_file_info*) {
+    refuse(request);
+  };
+  ops.fallocate = [](fuse_req_t request, fuse_ino_t, int, off_t, off_t, fuse_file_info*) {
+    fuse_reply_err(request, EOPNOTSUPP);
+  };
+  ops.ioctl = [](fuse_req_t request, fuse_ino_t, unsigned, void*, fuse_file_info*, unsigned,
+                 const void*, std::size_t, std::size_t) { fuse_reply_err(request, ENOTTY); };
+  ops.bmap = [](fuse_req_t request, fuse_ino_t, std::size_t, std::uint64_t) {
+    fuse_reply_err(request, EINVAL);
+  };
+  return ops;
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& Operations::table() {
+  static const fuse_lowlevel_ops ops = make_table();
+  return ops;
+}
+
+}  // namespace tally

@@ -1,0 +1,31 @@
+// What is agreed with the kernel when the mount begins, in one place: a successor that takes over
+// a mount must ask for the same (reference/survival.md).
+#pragma once
+
+// The API of libfuse 3.12 and later; the library checks that it offers it.
+#ifndef FUSE_USE_VERSION
+#define FUSE_USE_VERSION 312
+#endif
+#include <fuse_lowlevel.h>
+
+#include <cstddef>
+
+namespace tally::protocol {
+
+// Larger writes are split by the kernel; a line may be cut anywhere.
+inline constexpr unsigned kMaxWriteBytes = 64 * 1024;
+
+// One open with O_TRUNC instead of two requests; listings that bring directories' attributes along
+// where somebody asks for them. Nothing that caches contents, and no splicing: it is slower here
+// (reference/speed.md).
+inline constexpr unsigned kCapabilities = FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_READ |
+                                          FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
+                                          FUSE_CAP_READDIRPLUS_AUTO;
+
+// A name leads to the same node until the Notifier says otherwise, and a directory's attributes
+// stay as they are until then. A file's size is that of its text now, so it is asked for each time.
+inline constexpr double kEntrySeconds = 86'400;
+inline constexpr double kDirectoryAttributeSeconds = 86'400;
+inline constexpr double kFileAttributeSeconds = 0;
+
+}  // namespace tally::protocol

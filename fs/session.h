@@ -1,0 +1,65 @@
+// One mount: made, served by a few threads, undone. Requests are read in one place of ours
+// (serve()), where the raw bytes are to be seen.
+//
+// create() and unmount() belong to one thread; the serving threads are the session's own. Not
+// clone_fd: a server that is killed would abort requests (reference/survival.md).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "fs/notifier.h"
+#include "fs/operations.h"
+#include "fs/protocol.h"
+
+namespace tally {
+
+class Session {
+ public:
+  // Two, so that one large text being rendered does not keep others waiting. The first takes all
+  // requests that come one by one.
+  static constexpr int kThreads = 2;
+
+  struct Options {
+    std::string mount_point;
+    std::vector<std::string> mount_options;  // for libfuse: "allow_other", "fsname=..."
+  };
+
+  // Mounts. kInvalid with what the system said; libfuse itself has told stderr more. Operations
+  // outlive the session.
+  static Result<std::unique_ptr<Session>> create(Operations& operations, const Options& options);
+  // Unmounts if that has not happened yet.
+  ~Session();
+
+  // Starts serving. started is called once, when the kernel has been answered its first request
+  // and the mount can be used; ended once, when it was unmounted from outside or aborted. Both are
+  // called on a serving thread.
+  void start(std::function<void()> started, std::function<void()> ended);
+  // What the tree tells the kernel through; lives as long as the session.
+  Notifier& notifier() { return *notifier_; }
+  // Takes the mount away, from under those who still use it too, and stops serving.
+  void unmount();
+
+ private:
+  struct Destroy {
+    void operator()(fuse_session* session) const { fuse_session_destroy(session); }
+  };
+
+  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session);
+  void serve();
+  bool wait_for_request(int waiting);
+
+  Operations& operations_;
+  const std::unique_ptr<fuse_session, Destroy> session_;
+  Fd stop_;  // an eventfd, readable when the threads shall stop
+  std::function<void()> ended_;
+  std::unique_ptr<Notifier> notifier_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tally

@@ -1,0 +1,46 @@
+#include "fs/handles.h"
+
+#include <gtest/gtest.h>
+
+namespace tally {
+namespace {
+
+std::shared_ptr<OpenFile> open_file(uid_t uid, std::size_t bytes) {
+  auto file = std::make_shared<OpenFile>();
+  file->uid = uid;
+  file->text.assign(bytes, 'x');
+  return file;
+}
+
+TEST(HandlesTest, ANumberIsNeverUsedForTwo) {
+  Handles handles({});
+  const auto first = handles.add(open_file(0, 1)).value();
+  handles.remove(first);
+  const auto second = handles.add(open_file(0, 1)).value();
+  EXPECT_NE(first, second);
+  EXPECT_EQ(handles.find(first), nullptr);
+  EXPECT_NE(handles.find(second), nullptr);
+  handles.remove(first);  // released twice, or forged
+  EXPECT_EQ(handles.size(), 1u);
+}
+
+TEST(HandlesTest, NumbersNeverGivenOutAreNotFound) {
+  const Handles handles({});
+  for (const std::uint64_t number : {0ull, 1ull, 1ull << 32, ~0ull}) {
+    EXPECT_EQ(handles.find(number), nullptr);
+  }
+}
+
+TEST(HandlesTest, BoundsFilesAndBytesPerUidAndGivesThemBack) {
+  Handles handles({.files_per_uid = 2, .bytes_per_uid = 10});
+  const auto first = handles.add(open_file(1, 6)).value();
+  EXPECT_EQ(handles.add(open_file(1, 5)).error().code, ErrorCode::kNoSpace);
+  ASSERT_TRUE(handles.add(open_file(1, 4)));
+  EXPECT_FALSE(handles.add(open_file(1, 0)));
+  EXPECT_TRUE(handles.add(open_file(2, 10)));
+  handles.remove(first);
+  EXPECT_TRUE(handles.add(open_file(1, 6)));
+}
+
+}  // namespace
+}  // namespace tally

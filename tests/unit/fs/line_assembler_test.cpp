@@ -1,0 +1,68 @@
+#include "fs/line_assembler.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tally {
+namespace {
+
+class LineAssemblerTest : public testing::Test {
+ protected:
+  Result<void> write(std::string_view text) { return assembler_.write(text, apply_); }
+  Result<void> finish() { return assembler_.finish(apply_); }
+
+  LineAssembler assembler_;
+  std::vector<std::string> lines_;
+  LineAssembler::Apply apply_ = [this](std::string_view line) -> Result<void> {
+    lines_.emplace_back(line);
+    if (line.starts_with("bad")) return Error{ErrorCode::kInvalid, std::string(line)};
+    return {};
+  };
+};
+
+TEST_F(LineAssemblerTest, JoinsALineThatWritesCutAnywhere) {
+  for (const char c : std::string("on=1\ndata=reset\n")) ASSERT_TRUE(write({&c, 1}));
+  EXPECT_EQ(lines_, (std::vector<std::string>{"on=1", "data=reset"}));
+}
+
+TEST_F(LineAssemblerTest, AppliesALastLineWithoutNewlineOnceAtFlush) {
+  ASSERT_TRUE(write("on=1"));
+  EXPECT_TRUE(lines_.empty());
+  ASSERT_TRUE(finish());
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(LineAssemblerTest, AppliesGoodLinesAroundABadOneAndReportsTheFirstError) {
+  const auto done = write("a\nbad 1\nb\nbad 2\nc\n");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().reason, "bad 1");
+  EXPECT_EQ(lines_.size(), 5u);
+}
+
+TEST_F(LineAssemblerTest, DropsALineThatOutgrowsItsBoundAndGoesOnAtTheNext) {
+  const std::string chunk(40'000, 'x');
+  EXPECT_TRUE(write(chunk));
+  EXPECT_EQ(write(chunk).error().code, ErrorCode::kTooBig);
+  EXPECT_TRUE(write(chunk));
+  EXPECT_TRUE(write("still the same line\non=1\n"));
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(LineAssemblerTest, TakesALineOfExactlyTheBound) {
+  const std::string line(LineAssembler::kPendingBytesMax, 'x');
+  EXPECT_TRUE(write(line + "\n"));
+  EXPECT_EQ(write(line + "x\n").error().code, ErrorCode::kTooBig);
+  EXPECT_EQ(lines_, std::vector<std::string>{line});
+}
+
+TEST_F(LineAssemblerTest, ForgetsWhatIsPendingOnRestart) {
+  ASSERT_TRUE(write("data=re"));
+  assembler_.restart();
+  ASSERT_TRUE(finish());
+  EXPECT_TRUE(lines_.empty());
+}
+
+}  // namespace
+}  // namespace tally
