@@ -26,9 +26,9 @@ struct OpenFile {
   std::shared_ptr<File> file;  // shared with the tree; lives on here when the name is removed
   uid_t uid = 0;
   bool readable = false;
-  bool append = false;    // O_APPEND: offsets come from a cached size and mean nothing
-  std::string text;       // if readable
-  std::string location;   // for the error log: the path of the file's directory
+  bool append = false;   // O_APPEND: offsets come from a cached size and mean nothing
+  std::string text;      // if readable
+  std::string location;  // for the error log: the path of the file's directory
 
   Mutex writing;
   LineAssembler lines GUARDED_BY(writing);

@@ -4,17 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "core/wire/errno.h"
 
 namespace tally {
 namespace {
-
-// In a listing; nodes start above (Tree::kFirst).
-constexpr off_t kDotCookie = 1;
-constexpr off_t kDotDotCookie = 2;
-constexpr std::size_t kListedAtOnce = 256;
 
 Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
@@ -66,7 +60,7 @@ Result<struct stat> Operations::attributes(const NodeInfo& info, const OpenFile*
     status.st_mode = S_IFREG | info.permissions;
     status.st_nlink = 1;
     status.st_size = static_cast<off_t>(open && open->readable ? open->text.size()
-                                                             : file.value()->render(now).size());
+                                                               : file.value()->render(now).size());
     status.st_blocks = (status.st_size + 511) / 512;
     changed = file.value()->last_change(now);
   }
@@ -108,9 +102,9 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFil
   if (directory && notifier_) notifier_->gave_attributes(node);
   const auto status = attributes(info.value(), open);
   if (!status) return reply_error(request, status.error());
-  fuse_reply_attr(request, &status.value(),
-                  directory ? protocol::kDirectoryAttributeSeconds
-                            : protocol::kFileAttributeSeconds);
+  fuse_reply_attr(
+      request, &status.value(),
+      directory ? protocol::kDirectoryAttributeSeconds : protocol::kFileAttributeSeconds);
 }
 
 void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
@@ -211,9 +205,10 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 LineAssembler::Apply Operations::applier(const OpenFile& open) {
   return [this, &open](std::string_view line) -> Result<void> {
     const Moment now = parts_.clock.now();
-    auto done = parts_.tree.info(open.node) ? open.file->write_line(line, now)
-                                            : Result<void>(gone());
-    if (!done) parts_.errors.report(ErrorLog::Source::kMount, open.location, line, done.error(), now);
+    auto done =
+        parts_.tree.info(open.node) ? open.file->write_line(line, now) : Result<void>(gone());
+    if (!done)
+      parts_.errors.report(ErrorLog::Source::kMount, open.location, line, done.error(), now);
     return done;
   };
 }
@@ -231,7 +226,10 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
       done = Error{ErrorCode::kInvalid, "written at an offset that does not follow"};
     } else {
       // Back at the start: what was left of the line before is as complete as it will be.
-      if (!open->append && at == 0) done = open->lines.finish(apply), open->written = 0;
+      if (!open->append && at == 0) {
+        done = open->lines.finish(apply);
+        open->written = 0;
+      }
       const auto written = open->lines.write(text, apply);
       open->written += text.size();
       if (done) done = written;
@@ -265,52 +263,21 @@ void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
   fuse_reply_open(request, &info);
 }
 
-void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset,
-                         Listing listing) {
+void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
+  list(request, node, offset, Listing(request, size));
+}
+
+void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
+  list(request, node, offset, Listing(request, size, [this](const NodeInfo& info) {
+         return entry(info, attributes(info).value());
+       }));
+}
+
+void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
   const auto directory = parts_.tree.info(node);
   if (!directory) return reply_error(request, directory.error());
-  std::vector<char> buffer(size);
-  std::size_t used = 0;
-  // False when the buffer is full.
-  const auto add = [&](const char* name, const NodeInfo& info, off_t cookie, bool with_attributes) {
-    struct stat status {};
-    status.st_ino = info.id;
-    status.st_mode = info.kind == NodeKind::kDirectory ? S_IFDIR : S_IFREG;
-    std::size_t needed = 0;
-    if (listing == Listing::kNames) {
-      needed = fuse_add_direntry(request, buffer.data() + used, size - used, name, &status, cookie);
-    } else {
-      fuse_entry_param param{};
-      param.attr = status;
-      // Node 0 tells the kernel to look a file up when somebody asks for its size: to render every
-      // text for a mere listing would cost too much.
-      if (with_attributes) param = entry(info, attributes(info).value());
-      needed = fuse_add_direntry_plus(request, buffer.data() + used, size - used, name, &param,
-                                      cookie);
-    }
-    if (needed > size - used) return false;
-    used += needed;
-    return true;
-  };
-  const auto fill = [&] {
-    if (offset < kDotCookie && !add(".", directory.value(), kDotCookie, false)) return;
-    NodeInfo parent = directory.value();
-    parent.id = parent.parent;
-    if (offset < kDotDotCookie && !add("..", parent, kDotDotCookie, false)) return;
-    for (auto after = static_cast<NodeId>(offset);;) {
-      const auto entries = parts_.tree.list(node, after, kListedAtOnce);
-      if (!entries || entries.value().empty()) return;
-      for (const NodeEntry& each : entries.value()) {
-        after = each.info.id;
-        if (!add(each.name.c_str(), each.info, static_cast<off_t>(after),
-                 each.info.kind == NodeKind::kDirectory)) {
-          return;
-        }
-      }
-    }
-  };
-  fill();
-  fuse_reply_buf(request, buffer.data(), used);
+  listing.fill(parts_.tree, directory.value(), offset);
+  listing.reply();
 }
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {

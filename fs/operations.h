@@ -18,6 +18,7 @@
 #include "core/tree/own_numbers.h"
 #include "core/tree/tree.h"
 #include "fs/handles.h"
+#include "fs/listing.h"
 #include "fs/notifier.h"
 #include "fs/protocol.h"
 
@@ -61,8 +62,8 @@ class Operations {
   void flush(fuse_req_t request, const fuse_file_info& info);
   void release(fuse_req_t request, const fuse_file_info& info);
   void opendir(fuse_req_t request, NodeId node, fuse_file_info info);
-  enum class Listing { kNames, kWithAttributes };
-  void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset, Listing listing);
+  void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
+  void readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void rmdir(fuse_req_t request, NodeId parent, const char* name);
 
  private:
@@ -74,6 +75,7 @@ class Operations {
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
+  void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
   LineAssembler::Apply applier(const OpenFile& open);
 
   const Parts parts_;

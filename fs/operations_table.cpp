@@ -40,9 +40,7 @@ fuse_lowlevel_ops make_table() {
     operations(request).open(request, node, *info);
   };
   ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
-                fuse_file_info* info) {
-    operations(request).read(request, size, offset, *info);
-  };
+                fuse_file_info* info) { operations(request).read(request, size, offset, *info); };
   ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
                  fuse_file_info* info) {
     operations(request).write(request, {text, size}, offset, *info);
@@ -61,12 +59,10 @@ fuse_lowlevel_ops make_table() {
     operations(request).opendir(request, node, *info);
   };
   ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
-                   fuse_file_info*) {
-    operations(request).readdir(request, node, size, offset, Operations::Listing::kNames);
-  };
+                   fuse_file_info*) { operations(request).readdir(request, node, size, offset); };
   ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                        fuse_file_info*) {
-    operations(request).readdir(request, node, size, offset, Operations::Listing::kWithAttributes);
+    operations(request).readdirplus(request, node, size, offset);
   };
   ops.releasedir = [](fuse_req_t request, fuse_ino_t, fuse_file_info*) {
     fuse_reply_err(request, 0);

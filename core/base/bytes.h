@@ -20,8 +20,7 @@ static_assert(std::endian::native == std::endian::little,
               "bytes are copied as they stand in memory; a big-endian port starts here");
 
 template <typename T>
-concept WireNumber = std::integral<T> || std::same_as<T, Int128> ||
-                     std::same_as<T, UInt128>;
+concept WireNumber = std::integral<T> || std::same_as<T, Int128> || std::same_as<T, UInt128>;
 
 // Appends to a string, which grows as needed.
 class ByteWriter {

@@ -23,9 +23,8 @@ const Bound* passed(const Holdings& held, const Holdings& more, const Holdings& 
 }
 
 Error refusal(const Bound& bound, const Holdings& limit, const std::string& whose) {
-  return {ErrorCode::kNoSpace,
-          "the limit of " + std::to_string(limit.*bound.what) + " " + bound.name + " " + whose +
-              " is reached"};
+  return {ErrorCode::kNoSpace, "the limit of " + std::to_string(limit.*bound.what) + " " +
+                                   bound.name + " " + whose + " is reached"};
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ bool is_printable(char32_t point) {
   const bool c1_control = point < 0xA0;
   const bool space = point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
                      point == 0x202F || point == 0x205F || point == 0x3000;
-  const bool separator_or_bidi =
-      (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
-      (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF;
+  const bool separator_or_bidi = (point >= 0x200B && point <= 0x200F) ||
+                                 (point >= 0x2028 && point <= 0x202E) ||
+                                 (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF;
   return !c1_control && !space && !separator_or_bidi;
 }
 
@@ -115,8 +115,7 @@ void append_hex(std::string& out, std::uint64_t value) {
 }
 
 void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
-  const auto total_us =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
+  const auto total_us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
   out.push_back('[');
   append_number(out, total_us / 1'000'000);
   out.push_back('.');

@@ -24,8 +24,8 @@ void ErrorLog::report(Source source, std::string_view location, std::string_view
 
   const MutexLock lock(mutex_);
   const auto from_socket = [](const Entry& old) { return old.source == Source::kSocket; };
-  if (source == Source::kSocket &&
-      std::count_if(entries_.begin(), entries_.end(), from_socket) >= std::ptrdiff_t{kSocketEntries}) {
+  if (source == Source::kSocket && std::count_if(entries_.begin(), entries_.end(), from_socket) >=
+                                       std::ptrdiff_t{kSocketEntries}) {
     entries_.erase(std::find_if(entries_.begin(), entries_.end(), from_socket));
   } else if (entries_.size() == kEntries) {
     entries_.pop_front();

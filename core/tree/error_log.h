@@ -24,6 +24,8 @@ class ErrorLog final : public File {
 
   enum class Source { kMount, kSocket };
 
+  explicit ErrorLog(Moment now) : last_change_(now) {}
+
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
   void report(Source source, std::string_view location, std::string_view text, const Error& error,
               Moment now) EXCLUDES(mutex_);

@@ -37,7 +37,7 @@ constexpr std::array kOwnStatistics = {
     // counters that stand at the end of their type
     OwnStatistic{Own::kSaturations, "saturations", COUNTER "units=counters"},
     // what it took to decode and add what one system call brought
-    OwnStatistic{Own::kBatchNs, "batch_ns", 
+    OwnStatistic{Own::kBatchNs, "batch_ns",
                  "on=1 type=array base_interval=256 scale=log2 range_min=0 range_max=67108864 "
                  "units=nanoseconds/batches"},
     // handles open at each open

@@ -14,34 +14,6 @@ constexpr unsigned kDataPermissions = 0400;
 // How a statistic begins that a sample named: on, and of the default type.
 constexpr std::string_view kBornOfASample = "on=1";
 
-// Collects runs of one interface after the other and hands them over under one lock each.
-class Runs {
- public:
-  Runs(Taken& taken, Moment now) : taken_(taken), now_(now) {}
-  ~Runs() { flush(); }
-  Runs(const Runs&) = delete;
-  Runs& operator=(const Runs&) = delete;
-
-  void push(Interface& interface, Statistic* statistic, std::span<const Sample> samples) {
-    if (&interface != interface_ || size_ == runs_.size()) flush();
-    interface_ = &interface;
-    runs_[size_++] = {statistic, samples};
-    taken_.samples += samples.size();
-  }
-
- private:
-  void flush() {
-    if (size_ != 0) taken_.saturated += interface_->add(std::span(runs_).first(size_), now_);
-    size_ = 0;
-  }
-
-  Taken& taken_;
-  const Moment now_;
-  Interface* interface_ = nullptr;
-  std::size_t size_ = 0;
-  std::array<Run, NamedSamples::kCapacity> runs_;
-};
-
 Error error_at(Error error, std::size_t offset) {
   error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
   return error;
@@ -57,7 +29,38 @@ Error own_interface(std::size_t at) {
 
 }  // namespace
 
-// What rmdir in statistics/ asks. Dies with the tree's node, which Statistics removes first.
+// Collects runs of one interface after the other and hands them over under one lock each.
+class Statistics::Runs {
+ public:
+  Runs(Taken& taken, Moment now) : taken_(taken), now_(now) {}
+  ~Runs() { flush(); }
+  Runs(const Runs&) = delete;
+  Runs& operator=(const Runs&) = delete;
+
+  void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
+    if (&owner != owner_ || size_ == runs_.size()) flush();
+    owner_ = &owner;
+    runs_[size_++] = {statistic, samples};
+    taken_.samples += samples.size();
+  }
+
+  void flush() {
+    if (size_ == 0) return;
+    if (owner_->interface->add(std::span(runs_).first(size_), now_) != 0) {
+      taken_.saturated.push_back(owner_->name);
+    }
+    size_ = 0;
+  }
+
+ private:
+  Taken& taken_;
+  const Moment now_;
+  const InterfaceEntry* owner_ = nullptr;
+  std::size_t size_ = 0;
+  std::array<Run, NamedSamples::kCapacity> runs_;
+};
+
+// What rmdir in statistics/ asks.
 class Statistics::InterfacesDirectory final : public Directory {
  public:
   InterfacesDirectory(Statistics& statistics) : statistics_(statistics) {}
@@ -79,7 +82,10 @@ Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now)
   enter(kOwnName, std::move(own), now);
 }
 
-Statistics::~Statistics() = default;
+Statistics::~Statistics() {
+  // The directory's rules point here.
+  tree_.remove(directory_, Moment{});
+}
 
 Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
   const auto found = paths_.find(path);
@@ -112,7 +118,7 @@ Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
       }
       entry = made.value();
     }
-    runs.push(*entry->owner->interface, entry->statistic, samples.samples(i, 1));
+    runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
   }
   return taken;
 }
@@ -123,11 +129,12 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
   const MutexLock lock(mutex_);
   const StatisticEntry* const entry = find(samples.number());
   if (!entry) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  Runs runs(taken, now);
   for (;;) {
-    const Run run{entry->statistic, samples.unpack(scratch, now.monotonic)};
-    if (run.samples.empty()) return taken;
-    taken.samples += run.samples.size();
-    taken.saturated += entry->owner->interface->add({&run, 1}, now);
+    const auto some = samples.unpack(scratch, now.monotonic);
+    if (some.empty()) return taken;
+    runs.push(*entry->owner, entry->statistic, some);
+    runs.flush();  // before the scratch is used again
   }
 }
 
@@ -164,7 +171,8 @@ Result<std::uint64_t> Statistics::create(const wire::CommandLine& command, uid_t
   if (made) return made.value()->number;
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
                        made.error().token_at != Error::kNoToken;
-  const std::size_t start = in_rest ? command.rest.at - command.target.text.size() : command.target.at;
+  const std::size_t start =
+      in_rest ? command.rest.at - command.target.text.size() : command.target.at;
   return error_at(made.error(), start);
 }
 
@@ -209,7 +217,9 @@ Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) c
   const uid_t creator = entry.interface->uid();
   if (sender == 0 || sender == owner_ || sender == creator) return {};
   return Error{ErrorCode::kNotPermitted,
-               "only its creator (uid " + std::to_string(creator) + ") or root may change it", 0};
+               "the interface belongs to uid " + std::to_string(creator) +
+                   "; only it or root may change what is in it",
+               0};
 }
 
 Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_view path,
@@ -223,7 +233,9 @@ Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_vie
   }
   InterfaceEntry* entry = find_interface(interface);
   const bool is_new = !entry;
-  if (is_new) {
+  if (!is_new) {
+    if (auto allowed = may_change(*entry, creator); !allowed) return allowed.error();
+  } else {
     if (auto made = create_interface(interface, creator, now); !made) return made.error();
     entry = find_interface(interface);
   }

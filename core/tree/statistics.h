@@ -38,7 +38,9 @@ struct Taken {
   };
 
   std::uint64_t samples = 0;
-  std::size_t saturated = 0;  // statistics that reached the end of a counter
+  // Interfaces in which a counter reached the end of its type, for the log; once per counter until
+  // it is reset.
+  std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
 };
 
@@ -65,10 +67,18 @@ class Statistics {
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
+  // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
+  // that has none yet. Numbers that feeders hold are not saved: they belong to an epoch.
+  // load(): kInvalid for what save() does not write, with what was good up to there loaded;
+  // kNoSpace.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+
   OwnNumbers& own() { return *own_; }
 
  private:
   class InterfacesDirectory;
+  class Runs;
 
   struct StatisticEntry;
   struct InterfaceEntry {
@@ -87,7 +97,9 @@ class Statistics {
   // Entries are found by the path they hold, without building one.
   struct PathHash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view path) const { return boost::hash<std::string_view>()(path); }
+    std::size_t operator()(std::string_view path) const {
+      return boost::hash<std::string_view>()(path);
+    }
     std::size_t operator()(const StatisticEntry* entry) const { return (*this)(entry->path); }
   };
   struct PathEqual {
@@ -113,17 +125,14 @@ class Statistics {
 
   Result<std::uint64_t> create(const wire::CommandLine& command, uid_t sender, Moment now)
       REQUIRES(mutex_);
-  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now)
-      REQUIRES(mutex_);
-  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now)
-      REQUIRES(mutex_);
+  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<std::uint64_t> attach(const wire::CommandLine& command) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
                                            uid_t creator, Moment now) REQUIRES(mutex_);
-  Result<void> create_interface(std::string_view name, uid_t creator, Moment now)
-      REQUIRES(mutex_);
+  Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
       REQUIRES(mutex_);
   StatisticEntry& enter(InterfaceEntry& interface, std::string_view path, Statistic* statistic)
@@ -138,7 +147,7 @@ class Statistics {
   NodeId directory_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   boost::unordered_flat_map<std::string_view, std::unique_ptr<InterfaceEntry>> interfaces_
       GUARDED_BY(mutex_);
   std::vector<Slot> slots_ GUARDED_BY(mutex_);

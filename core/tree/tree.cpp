@@ -49,10 +49,8 @@ std::size_t hash_value(const Tree::NameKey& key) {
 }
 
 Tree::Tree(Moment now) {
-  auto root = std::make_unique<Node>(Node{.id = kRoot,
-                                          .parent = kRoot,
-                                          .permissions = kDirectoryPermissions,
-                                          .last_change = now});
+  auto root = std::make_unique<Node>(
+      Node{.id = kRoot, .parent = kRoot, .permissions = kDirectoryPermissions, .last_change = now});
   root->directory()->rules = std::make_shared<Directory>();
   const MutexLock lock(mutex_);
   nodes_.emplace(kRoot, std::move(root));
@@ -89,8 +87,8 @@ NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
 
 NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
                            Moment now) {
-  auto node = std::make_unique<Node>(
-      Node{.name = std::string(name), .permissions = kDirectoryPermissions});
+  auto node =
+      std::make_unique<Node>(Node{.name = std::string(name), .permissions = kDirectoryPermissions});
   node->directory()->rules = std::move(rules);
   return add(parent, std::move(node), now);
 }
@@ -98,9 +96,8 @@ NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr
 NodeId Tree::add_file(NodeId parent, std::string_view name, unsigned permissions,
                       std::shared_ptr<File> file, Moment now) {
   return add(parent,
-             std::make_unique<Node>(Node{.name = std::string(name),
-                                         .permissions = permissions,
-                                         .part = std::move(file)}),
+             std::make_unique<Node>(Node{
+                 .name = std::string(name), .permissions = permissions, .part = std::move(file)}),
              now);
 }
 
@@ -111,8 +108,9 @@ void Tree::remove(NodeId id, Moment now) {
   if (!node || id == kRoot) return;
   Node* const above = find_directory(node->parent);
   auto& siblings = above->directory()->children;
-  siblings.erase(std::lower_bound(siblings.begin(), siblings.end(), id,
-                                  [](const Node* child, NodeId wanted) { return child->id < wanted; }));
+  siblings.erase(
+      std::lower_bound(siblings.begin(), siblings.end(), id,
+                       [](const Node* child, NodeId wanted) { return child->id < wanted; }));
   if (node->directory()) above->directory()->subdirectories -= 1;
   above->last_change = now;
   if (observer_) {
@@ -161,8 +159,7 @@ Result<std::shared_ptr<Directory>> Tree::rules(NodeId id) const {
   return node->directory()->rules;
 }
 
-Result<std::vector<NodeEntry>> Tree::list(NodeId directory, NodeId after,
-                                          std::size_t count) const {
+Result<std::vector<NodeEntry>> Tree::list(NodeId directory, NodeId after, std::size_t count) const {
   const MutexLock lock(mutex_);
   Node* const node = find_directory(directory);
   if (!node) return stale();

@@ -99,10 +99,7 @@ void DatagramWriter::answer(std::uint32_t sequence, std::uint32_t error, std::ui
 }
 
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
-    : number_(number),
-      fields_(fields),
-      record_bytes_(record_bytes(fields)),
-      records_(records) {}
+    : number_(number), fields_(fields), record_bytes_(record_bytes(fields)), records_(records) {}
 
 std::span<const Sample> PackedSamples::in_place(std::chrono::nanoseconds now) {
   // The receive buffer is aligned and every length on the way here is a multiple of 8, so these

@@ -12,7 +12,8 @@ struct Spelling {
   Verb verb;
 };
 constexpr std::array kVerbs = {Spelling{"create", Verb::kCreate}, Spelling{"define", Verb::kDefine},
-                               Spelling{"remove", Verb::kRemove}, Spelling{"attach", Verb::kAttach}};
+                               Spelling{"remove", Verb::kRemove},
+                               Spelling{"attach", Verb::kAttach}};
 
 Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
 

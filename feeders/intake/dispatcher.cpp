@@ -52,9 +52,9 @@ void Dispatcher::take(const Datagram& datagram, Moment now) {
   if (datagram.fds_refused) counts_.fds_refused += 1;
   if (datagram.truncated) {
     counts_.truncated += 1;
-    reject({}, {ErrorCode::kTooBig, "datagram longer than " +
-                                        std::to_string(wire::kDatagramBytesMax) +
-                                        " bytes, nothing of it was taken"});
+    reject({},
+           {ErrorCode::kTooBig, "datagram longer than " + std::to_string(wire::kDatagramBytesMax) +
+                                    " bytes, nothing of it was taken"});
     return;
   }
   const std::string_view text(datagram.bytes.data(), datagram.bytes.size());
@@ -123,21 +123,19 @@ void Dispatcher::take_binary(std::span<char> bytes) {
 }
 
 void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) {
-  std::visit(Overloaded{[&](const wire::PackedSamples& samples) {
-                          take_samples(samples, epoch_is_ours);
-                        },
-                        [&](const wire::Request& request) { take_request(request); },
-                        [&](const wire::Answer&) {
-                          reject({}, {ErrorCode::kInvalid, "answers come from the daemon only"});
-                        }},
-             message);
+  std::visit(
+      Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
+                 [&](const wire::Request& request) { take_request(request); },
+                 [&](const wire::Answer&) {
+                   reject({}, {ErrorCode::kInvalid, "answers come from the daemon only"});
+                 }},
+      message);
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_ours) {
   const auto taken =
-      epoch_is_ours
-          ? statistics_.add(samples, now_)
-          : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
+      epoch_is_ours ? statistics_.add(samples, now_)
+                    : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
   reject({}, taken.error());
   if (!told_stale_) {
@@ -176,14 +174,20 @@ Result<std::uint64_t> Dispatcher::execute(std::string_view line) {
 
 void Dispatcher::count(const Taken& taken) {
   counts_.samples += taken.samples;
-  counts_.saturations += taken.saturated;
+  counts_.saturations += taken.saturated.size();
+  for (const std::string& name : taken.saturated) {
+    spdlog::warn(
+        "a counter of statistics/{} reached the end of its type and stays there until it "
+        "is reset",
+        name);
+  }
 }
 
 void Dispatcher::reject(std::string_view text, const Error& error) {
   counts_.rejects += 1;
   if (++reports_ > kReportsPerDatagram) return;
-  const std::string location = "socket pid " + std::to_string(sender_->pid) + " uid " +
-                               std::to_string(sender_->uid);
+  const std::string location =
+      "socket pid " + std::to_string(sender_->pid) + " uid " + std::to_string(sender_->uid);
   spdlog::debug("{}: {}", location, error.reason);
   errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
 }
@@ -202,11 +206,6 @@ void Dispatcher::send_answers() {
 }
 
 void Dispatcher::publish_counts(Moment now) {
-  if (counts_.saturations != 0) {
-    spdlog::warn("{} statistics have a counter that reached the end of its type and stays there "
-                 "until they are reset",
-                 counts_.saturations);
-  }
   const auto publish = [&](Own what, std::uint64_t Counts::*counted) {
     if (counts_.*counted != 0) statistics_.own().count(what, counts_.*counted, now);
   };

@@ -6,8 +6,8 @@
 
 namespace tally {
 
-Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics,
-               ErrorLog& errors, const Clock& clock)
+Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
+               const Clock& clock)
     : fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(statistics),

@@ -27,8 +27,8 @@ struct Sender {
 struct Datagram {
   std::span<char> bytes;  // good until the next receive(), 8-byte aligned
   Sender sender;
-  bool truncated = false;     // it was longer than a buffer; what there is of it means nothing
-  bool fds_refused = false;   // it had descriptors attached, or more control data than wanted
+  bool truncated = false;    // it was longer than a buffer; what there is of it means nothing
+  bool fds_refused = false;  // it had descriptors attached, or more control data than wanted
 };
 
 class Receiver {

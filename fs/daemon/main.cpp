@@ -1,5 +1,6 @@
 // tallyfs: puts the rooms together. The main thread runs the intake and waits for signals; the
 // session's threads answer the kernel.
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
@@ -50,6 +51,9 @@ Ledger::Limits limits(const DaemonOptions& options) {
   return limits;
 }
 
+// stdout is for READY.
+void log_to_stderr() { spdlog::set_default_logger(spdlog::stderr_logger_mt("tallyfs")); }
+
 void log_to_syslog() {
   spdlog::set_default_logger(
       spdlog::syslog_logger_mt("daemon", "tallyfs", LOG_PID, LOG_DAEMON, true));
@@ -71,7 +75,7 @@ class Daemon {
         ledger_(limits(options)),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now()),
-        errors_(std::make_shared<ErrorLog>()),
+        errors_(std::make_shared<ErrorLog>(clock_.now())),
         intake_(loop_, socket_, statistics_, *errors_, clock_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, {}) {
@@ -83,8 +87,8 @@ class Daemon {
   // Mounts and serves until a signal or an unmount ends it. ready is called on this thread when
   // tree and socket can be used.
   int run(const std::function<void()>& ready) {
-    auto session = Session::create(
-        operations_, {.mount_point = options_.mount_point, .mount_options = options_.mount_options});
+    auto session = Session::create(operations_, {.mount_point = options_.mount_point,
+                                                 .mount_options = options_.mount_options});
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
@@ -123,7 +127,7 @@ int run(DaemonOptions options) {
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options);
   if (!socket) return fail(socket.error());
-  if (background) log_to_syslog();
+  background ? log_to_syslog() : log_to_stderr();
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   report_queue(socket.value(), options);
 

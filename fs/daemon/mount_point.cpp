@@ -42,8 +42,7 @@ Result<void> clean_up(const std::string& path, Leftover leftover) {
 std::string absolute(const std::string& path) {
   std::filesystem::path clean = std::filesystem::absolute(path).lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
-  const std::filesystem::path above =
-      std::filesystem::weakly_canonical(clean.parent_path());
+  const std::filesystem::path above = std::filesystem::weakly_canonical(clean.parent_path());
   return above / clean.filename();
 }
 

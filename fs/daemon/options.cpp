@@ -19,18 +19,32 @@ constexpr std::uint64_t kMemoryMaxBytes = 1ull << 30;
 
 // What mount(8) and fstab say that means nothing here, or is so already.
 bool is_ignored(std::string_view option) {
-  static const std::set<std::string_view> ignored = {
-      "defaults", "rw",     "dev",   "nodev", "suid",  "nosuid",  "exec",   "noexec", "auto",
-      "noauto",   "nofail", "user",  "users", "owner", "nouser",  "_netdev", "default_permissions"};
+  static const std::set<std::string_view> ignored = {"defaults",
+                                                     "rw",
+                                                     "dev",
+                                                     "nodev",
+                                                     "suid",
+                                                     "nosuid",
+                                                     "exec",
+                                                     "noexec",
+                                                     "auto",
+                                                     "noauto",
+                                                     "nofail",
+                                                     "user",
+                                                     "users",
+                                                     "owner",
+                                                     "nouser",
+                                                     "_netdev",
+                                                     "default_permissions"};
   return ignored.contains(option) || option.starts_with("x-") || option.starts_with("X-") ||
          option.starts_with("comment=");
 }
 
 bool is_for_libfuse(std::string_view option) {
   static const std::set<std::string_view> known = {
-      "allow_other", "allow_root",  "auto_unmount", "ro",    "sync",       "async",
-      "dirsync",     "atime",       "noatime",      "diratime", "nodiratime", "relatime",
-      "norelatime",  "strictatime", "nostrictatime"};
+      "allow_other", "allow_root", "auto_unmount", "ro",          "sync",
+      "async",       "dirsync",    "atime",        "noatime",     "diratime",
+      "nodiratime",  "relatime",   "norelatime",   "strictatime", "nostrictatime"};
   return known.contains(option) || option.starts_with("fsname=") ||
          option.starts_with("subtype=") || option.starts_with("context=") ||
          option.starts_with("fscontext=") || option.starts_with("defcontext=") ||
@@ -85,7 +99,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   std::vector<std::string> lists;
   CLI::App app(kDescription, "tallyfs");
   app.set_version_flag("--version,-V", std::string("tallyfs ") + TALLYFS_VERSION);
-  app.add_option("MOUNTPOINT", places, "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
+  app.add_option("MOUNTPOINT", places,
+                 "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
       ->required()
       ->expected(1, 2);
   app.add_flag("-f,--foreground", options.foreground,
@@ -110,8 +125,9 @@ ParsedOptions parse_options(int argc, char** argv) {
                  "it is made)")
       ->capture_default_str()
       ->check(CLI::Range(1u, 65'536u));
-  app.add_option("--memory-max", options.memory_max_bytes,
-                 "bytes that all data may grow to, K, M and G allowed; a definition beyond is refused")
+  app.add_option(
+         "--memory-max", options.memory_max_bytes,
+         "bytes that all data may grow to, K, M and G allowed; a definition beyond is refused")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("1G");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warn, err or off")

@@ -25,7 +25,8 @@ TEST(LedgerTest, RefusesWhatWouldPassTheDaemonsBoundThoughTheUidHasRoom) {
   ASSERT_TRUE(ledger.reserve(1, {.bytes = 90}));
   const auto refused = ledger.reserve(2, {.bytes = 61});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().reason, "the limit of 150 bytes of data for the whole daemon is reached");
+  EXPECT_EQ(refused.error().reason,
+            "the limit of 150 bytes of data for the whole daemon is reached");
 }
 
 TEST(LedgerTest, EntersAllOrNothing) {

@@ -51,9 +51,9 @@ TEST(NameTest, IsPrintableUtf8WithoutBlanksSlashesAndEqualsSigns) {
   for (const char* name : {"a", "zfcp-0.0.50d4", "latency_µs", "...", "日本", "a|b", "-", "'"}) {
     EXPECT_TRUE(is_name(name)) << name;
   }
-  for (const char* name : {"", ".", "..", "a b", "a/b", "a=b", "a\tb", "a\x7f", "\xc3", "\xff",
-                           "\xc0\xaf", "\xed\xa0\x80", "a\u00a0b", "a\u2028b", "a\u202eb",
-                           "\xf4\x90\x80\x80", "a\u0085"}) {
+  for (const char* name :
+       {"", ".", "..", "a b", "a/b", "a=b", "a\tb", "a\x7f", "\xc3", "\xff", "\xc0\xaf",
+        "\xed\xa0\x80", "a\u00a0b", "a\u2028b", "a\u202eb", "\xf4\x90\x80\x80", "a\u0085"}) {
     EXPECT_FALSE(is_name(name)) << name;
   }
   EXPECT_TRUE(is_name(std::string(255, 'x')));
@@ -69,7 +69,11 @@ TEST(NameTest, UnitsMayHoldSlashesOrNothing) {
 
 TEST(AppendEscapedTest, LetsNoByteForgeALineAndKeepsTheCaretUnderItsToken) {
   std::string out;
-  EXPECT_EQ(append_escaped(out, "a\nb\\\xff" "µ=x", 100, 7), 15u);
+  EXPECT_EQ(append_escaped(out,
+                           "a\nb\\\xff"
+                           "µ=x",
+                           100, 7),
+            15u);
   EXPECT_EQ(out, "a\\x0ab\\x5c\\xffµ=x");
 }
 

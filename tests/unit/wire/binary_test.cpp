@@ -143,7 +143,8 @@ TEST(BinaryTest, EveryPrefixAndRandomDamageOfADatagramEndsInErrorsOnly) {
   std::mt19937 random(seed);
   const std::string whole = golden_datagrams()[0];
   for (int round = 0; round < 20'000; ++round) {
-    std::string damaged = whole.substr(0, round < 200 ? static_cast<std::size_t>(round) : random() % (whole.size() + 1));
+    std::string damaged = whole.substr(
+        0, round < 200 ? static_cast<std::size_t>(round) : random() % (whole.size() + 1));
     for (unsigned i = random() % 4; i > 0 && !damaged.empty(); --i) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }

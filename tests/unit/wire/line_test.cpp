@@ -37,10 +37,10 @@ struct Refusal {
 };
 
 TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
-  for (const auto& [line, token_at] : {Refusal{"garbage", 0}, Refusal{"web/hits", 8},
-                                       Refusal{"web/hits x", 9}, Refusal{"web/hits 1.5", 9},
-                                       Refusal{"web/hits 1 -2", 11}, Refusal{"web/hits 1 2 3", 13},
-                                       Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}}) {
+  for (const auto& [line, token_at] :
+       {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
+        Refusal{"web/hits 1.5", 9}, Refusal{"web/hits 1 -2", 11}, Refusal{"web/hits 1 2 3", 13},
+        Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;

@@ -1,0 +1,280 @@
+// The intake over real sockets, without a mount: what arrives, what is answered, and who waits.
+#include "feeders/intake/intake.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "core/base/fd.h"
+#include "core/wire/binary.h"
+
+namespace tally {
+namespace {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    char name[] = "/tmp/tallyfs-test-XXXXXX";
+    if (::mkdtemp(name)) path_ = name;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+// A feeder: connected, and bound to a name of the kernel's choice so that it can be answered.
+class Feeder {
+ public:
+  explicit Feeder(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const sockaddr_un own{.sun_family = AF_UNIX, .sun_path = {}};
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(sa_family_t)), 0);
+    const sockaddr_un daemon = address_of(path);
+    EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon), 0);
+  }
+  void send(std::string_view bytes) {
+    ASSERT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  // The next answers, which must be there already.
+  std::vector<wire::Answer> answers() {
+    alignas(8) std::array<char, 8192> buffer;
+    const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    std::vector<wire::Answer> answers;
+    if (size < 0) return answers;
+    auto reader =
+        wire::DatagramReader::open(std::span(buffer).first(static_cast<std::size_t>(size)));
+    epoch_ = reader.value().epoch();
+    while (const auto message = reader.value().next()) {
+      answers.push_back(std::get<wire::Answer>(message->value()));
+    }
+    return answers;
+  }
+  std::uint64_t epoch() const { return epoch_; }
+
+ private:
+  Fd fd_;
+  std::uint64_t epoch_ = 0;
+};
+
+class IntakeTest : public testing::Test {
+ protected:
+  std::string read(std::string_view interface, std::string_view file = "data") {
+    const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
+    const auto found = tree_.lookup(directory.id, interface);
+    if (!found) return "(no interface)";
+    const auto node = tree_.lookup(found.value().id, file).value();
+    return tree_.file(node.id).value()->render(clock_.now());
+  }
+  std::uint64_t own(const std::string& name) {
+    const std::string text = "\n" + read("tallyfs");
+    return std::stoull(text.substr(text.find("\n" + name + " ") + name.size() + 2));
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "socket";
+  SystemClock clock_;
+  Tree tree_{clock_.now()};
+  Ledger ledger_{Ledger::Limits{}};
+  Statistics statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
+  ErrorLog errors_{clock_.now()};
+  EventLoop loop_;
+  FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
+  Intake intake_{loop_, socket_, statistics_, errors_, clock_};
+};
+
+TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
+  Feeder feeder(path_);
+  for (int i = 1; i <= 100; ++i) {
+    feeder.send("web/hits 1");
+    intake_.settle();
+    ASSERT_EQ(read("web"), "hits " + std::to_string(i) + "\n");
+  }
+}
+
+TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
+  Feeder(path_).send("web/hits 1\nweb/hits\n\ncreate web/size type=list\nweb/hits 2 5");
+  intake_.settle();
+  EXPECT_EQ(read("web"), "hits 6\n");
+  EXPECT_EQ(own("rejects"), 2u);
+  EXPECT_EQ(own("samples"), 2u);
+  const std::string log = errors_.render(clock_.now());
+  EXPECT_NE(log.find("socket pid " + std::to_string(::getpid()) + " uid " +
+                     std::to_string(::getuid()) + ": error: "),
+            std::string::npos);
+  EXPECT_NE(log.find("  Command: create web/size type=list\n"), std::string::npos);
+}
+
+TEST_F(IntakeTest, SamplesAndCommandsOfADatagramTakeEffectInTheirOrder) {
+  Feeder(path_).send("a/x 1\nremove a\na/x 1\n");
+  intake_.settle();
+  EXPECT_EQ(read("a"), "x 1\n");
+}
+
+TEST_F(IntakeTest, ARequestIsAnsweredWithItsNumberByWhichSamplesThenArrive) {
+  Feeder feeder(path_);
+  wire::DatagramWriter writer(0);
+  writer.request(1, "create web/hits on=1");
+  writer.request(2, "attach web/nothing");
+  feeder.send(writer.bytes());
+  intake_.settle();
+  const auto answers = feeder.answers();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0].sequence, 1u);
+  EXPECT_EQ(answers[0].error, 0u);
+  EXPECT_EQ(answers[1].sequence, 2u);
+  EXPECT_EQ(answers[1].error, static_cast<std::uint32_t>(ENOENT));
+
+  writer.clear(feeder.epoch());
+  writer.samples(answers[0].number, std::array{Sample{.x = 1, .y = 2}, Sample{.x = 1, .y = 3}},
+                 wire::kFull);
+  feeder.send(writer.bytes());
+  intake_.settle();
+  EXPECT_EQ(read("web"), "hits 5\n");
+  EXPECT_TRUE(feeder.answers().empty());
+}
+
+TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
+  Feeder feeder(path_);
+  wire::DatagramWriter writer(12345);
+  writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
+  writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
+  feeder.send(writer.bytes());
+  intake_.settle();
+  const auto answers = feeder.answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].sequence, 0u);
+  EXPECT_EQ(answers[0].error, static_cast<std::uint32_t>(ESTALE));
+  EXPECT_EQ(own("rejects"), 2u);
+}
+
+TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
+  const sockaddr_un daemon = address_of(path_);
+  const Fd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  char text[] = "web/hits 1";
+  iovec vector{text, sizeof text - 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr header{};
+  header.msg_name = const_cast<sockaddr_un*>(&daemon);
+  header.msg_namelen = sizeof daemon;
+  header.msg_iov = &vector;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  cmsghdr* const part = CMSG_FIRSTHDR(&header);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(int));
+  const int attached = sender.get();
+  std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+  const int next_before = Fd(::dup(0)).get();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_GT(::sendmsg(sender.get(), &header, 0), 0);
+    intake_.settle();
+  }
+  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+  EXPECT_EQ(read("web"), "hits 5\n");
+  EXPECT_EQ(own("fds_refused"), 5u);
+}
+
+TEST_F(IntakeTest, NothingIsTakenOfADatagramLongerThanTheBuffer) {
+  const Fd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const int bytes = 4 << 20;
+  ::setsockopt(sender.get(), SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes);
+  const sockaddr_un daemon = address_of(path_);
+  std::string text;
+  while (text.size() <= wire::kDatagramBytesMax) text += "web/hits 1\n";
+  if (::sendto(sender.get(), text.data(), text.size(), 0,
+               reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon) < 0) {
+    GTEST_SKIP() << "this user may not send so much at once";
+  }
+  intake_.settle();
+  EXPECT_EQ(read("web"), "(no interface)");
+  EXPECT_EQ(own("truncated"), 1u);
+  EXPECT_EQ(own("rejects"), 1u);
+}
+
+TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
+  std::atomic<bool> done = false;
+  std::atomic<std::uint64_t> sent = 0;
+  intake_.start();
+  std::thread intake([&] { loop_.run([](int) {}); });
+  std::thread flood([&] {
+    Feeder feeder(path_);
+    while (!done) {
+      feeder.send("flood/hits 1");
+      ++sent;
+    }
+  });
+  Feeder polite(path_);
+  for (int i = 1; i <= 300; ++i) {
+    polite.send("polite/hits 1");
+    intake_.settle();
+    ASSERT_EQ(read("polite"), "hits " + std::to_string(i) + "\n");
+  }
+  done = true;
+  flood.join();
+  loop_.stop();
+  intake.join();
+  intake_.settle();
+  EXPECT_EQ(read("flood"), "hits " + std::to_string(sent) + "\n");
+}
+
+TEST(FeedSocketTest, LeavesASocketAloneThatSomebodyHolds) {
+  const TemporaryDirectory directory;
+  const auto first = FeedSocket::bind({.path = directory / "socket"});
+  ASSERT_TRUE(first);
+  const auto second = FeedSocket::bind({.path = directory / "socket"});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+  Feeder feeder(directory / "socket");
+}
+
+TEST(FeedSocketTest, TakesOverWhatADeadDaemonLeftAndNothingElse) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "socket";
+  {
+    const Fd dead(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const sockaddr_un address = address_of(path);
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  EXPECT_TRUE(FeedSocket::bind({.path = path}));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_directory(path);
+  EXPECT_FALSE(FeedSocket::bind({.path = path}));
+  EXPECT_TRUE(std::filesystem::is_directory(path));
+}
+
+TEST(FeedSocketTest, MakesItsLastDirectoryAndRemovesItAgain) {
+  const TemporaryDirectory directory;
+  {
+    const auto made = FeedSocket::bind({.path = directory / "made/socket"});
+    ASSERT_TRUE(made) << made.error().reason;
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory / "made"));
+  EXPECT_FALSE(FeedSocket::bind({.path = directory / "a/b/socket"}));
+}
+
+TEST(FeedSocketTest, AdoptsOnlyAUnixDatagramSocket) {
+  EXPECT_FALSE(FeedSocket::adopt(::socket(AF_UNIX, SOCK_STREAM, 0)));
+  EXPECT_FALSE(FeedSocket::adopt(::socket(AF_INET, SOCK_DGRAM, 0)));
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,65 @@
+#include "core/tree/error_log.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/fake_clock.h"
+
+namespace tally {
+namespace {
+
+class ErrorLogTest : public testing::Test {
+ protected:
+  void report(ErrorLog::Source source, const std::string& text, std::size_t token_at = 0) {
+    log_.report(source, "statistics/web", text, {ErrorCode::kInvalid, "no good", token_at},
+                clock_.now());
+  }
+  std::string text() { return log_.render(clock_.now()); }
+
+  FakeClock clock_{std::chrono::milliseconds(12'345)};
+  ErrorLog log_{clock_.now()};
+};
+
+TEST_F(ErrorLogTest, ShowsReasonLineAndACaretUnderTheToken) {
+  report(ErrorLog::Source::kMount, "name=µ type=foo", 8);
+  EXPECT_EQ(text(),
+            "[12.345000] statistics/web: error: no good\n"
+            "  Command: name=µ type=foo\n"
+            "                  ^\n");
+}
+
+TEST_F(ErrorLogTest, KeepsTheLastEight) {
+  for (int i = 0; i < 10; ++i) report(ErrorLog::Source::kMount, "line" + std::to_string(i));
+  const std::string all = text();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 24);
+  EXPECT_EQ(all.find("line1\n"), std::string::npos);
+  EXPECT_NE(all.find("line2\n"), std::string::npos);
+  EXPECT_NE(all.find("line9\n"), std::string::npos);
+}
+
+TEST_F(ErrorLogTest, AFloodFromTheSocketDoesNotPushOutWhatAnAdministratorMistyped) {
+  for (int i = 0; i < 4; ++i) report(ErrorLog::Source::kMount, "typed" + std::to_string(i));
+  for (int i = 0; i < 100; ++i) report(ErrorLog::Source::kSocket, "garbage" + std::to_string(i));
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NE(text().find("typed" + std::to_string(i)), std::string::npos);
+  }
+  EXPECT_NE(text().find("garbage99"), std::string::npos);
+  EXPECT_EQ(text().find("garbage95"), std::string::npos);
+}
+
+TEST_F(ErrorLogTest, NobodyForgesAnEntryWithANewline) {
+  report(ErrorLog::Source::kSocket, "x\n[1.000000] statistics/bank: error: forged\x1b[2J");
+  const std::string all = text();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3);
+  EXPECT_EQ(all.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ErrorLogTest, AWriteClearsIt) {
+  report(ErrorLog::Source::kMount, "x");
+  ASSERT_TRUE(log_.write_line("", clock_.now()));
+  EXPECT_EQ(text(), "");
+}
+
+}  // namespace
+}  // namespace tally

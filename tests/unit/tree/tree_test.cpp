@@ -1,0 +1,104 @@
+#include "core/tree/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/unit/fake_clock.h"
+
+namespace tally {
+namespace {
+
+class Note final : public File {
+ public:
+  std::string render(Moment) const override { return "text\n"; }
+  Moment last_change(Moment) const override { return {}; }
+};
+
+class TreeTest : public testing::Test {
+ protected:
+  NodeId add_directory(NodeId parent, std::string_view name) {
+    return tree_.add_directory(parent, name, std::make_shared<Directory>(), clock_.now());
+  }
+  NodeId add_file(NodeId parent, std::string_view name) {
+    return tree_.add_file(parent, name, 0600, std::make_shared<Note>(), clock_.now());
+  }
+
+  FakeClock clock_;
+  Tree tree_{clock_.now()};
+};
+
+TEST_F(TreeTest, FindsWhatWasAddedByNameAndByNumber) {
+  const NodeId directory = add_directory(Tree::kRoot, "statistics");
+  const NodeId file = add_file(directory, "data");
+  EXPECT_EQ(tree_.lookup(directory, "data").value().id, file);
+  EXPECT_EQ(tree_.info(file).value().permissions, 0600u);
+  EXPECT_EQ(tree_.path(file), "statistics/data");
+  EXPECT_EQ(tree_.lookup(directory, "nothing").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(tree_.lookup(file, "data").error().code, ErrorCode::kStale);
+}
+
+TEST_F(TreeTest, ANumberIsNeverGivenTwice) {
+  const NodeId first = add_directory(Tree::kRoot, "web");
+  tree_.remove(first, clock_.now());
+  const NodeId second = add_directory(Tree::kRoot, "web");
+  EXPECT_NE(first, second);
+  EXPECT_EQ(tree_.info(first).error().code, ErrorCode::kStale);
+  EXPECT_EQ(tree_.lookup(Tree::kRoot, "web").value().id, second);
+}
+
+TEST_F(TreeTest, RemovingADirectoryRemovesAllBelowAndKeepsAFileThatIsInUse) {
+  const NodeId directory = add_directory(Tree::kRoot, "web");
+  const NodeId file = add_file(directory, "data");
+  const auto in_use = tree_.file(file).value();
+  tree_.remove(directory, clock_.now());
+  EXPECT_EQ(tree_.file(file).error().code, ErrorCode::kStale);
+  EXPECT_EQ(in_use->render(clock_.now()), "text\n");
+  EXPECT_EQ(tree_.path(file), "");
+}
+
+TEST_F(TreeTest, AListingGoesOnFromACookieWhileEntriesComeAndGo) {
+  std::vector<NodeId> ids;
+  for (int i = 0; i < 10; ++i) ids.push_back(add_directory(Tree::kRoot, "d" + std::to_string(i)));
+  const auto first = tree_.list(Tree::kRoot, 0, 4).value();
+  ASSERT_EQ(first.size(), 4u);
+  tree_.remove(ids[3], clock_.now());
+  tree_.remove(ids[5], clock_.now());
+  add_directory(Tree::kRoot, "new");
+  std::vector<std::string> rest;
+  for (const auto& entry : tree_.list(Tree::kRoot, first.back().info.id, 100).value()) {
+    rest.push_back(entry.name);
+  }
+  EXPECT_EQ(rest, (std::vector<std::string>{"d4", "d6", "d7", "d8", "d9", "new"}));
+}
+
+TEST_F(TreeTest, ADirectoryCountsItsSubdirectoriesAndKnowsWhenItChanged) {
+  const NodeId directory = add_directory(Tree::kRoot, "web");
+  clock_.advance(std::chrono::seconds(5));
+  const NodeId below = add_directory(directory, "sub");
+  EXPECT_EQ(tree_.info(directory).value().subdirectories, 1u);
+  EXPECT_EQ(tree_.info(directory).value().last_change.monotonic, std::chrono::seconds(5));
+  tree_.remove(below, clock_.now());
+  EXPECT_EQ(tree_.info(directory).value().subdirectories, 0u);
+}
+
+TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
+  struct Heard final : TreeObserver {
+    void entry_removed(NodeId directory, std::string_view name) override {
+      removed.emplace_back(directory, name);
+    }
+    void directory_changed(NodeId directory) override { changed.push_back(directory); }
+    std::vector<std::pair<NodeId, std::string>> removed;
+    std::vector<NodeId> changed;
+  } heard;
+  tree_.observe(&heard);
+  const NodeId web = add_directory(Tree::kRoot, "web");
+  tree_.remove(web, clock_.now());
+  EXPECT_EQ(heard.removed, (std::vector<std::pair<NodeId, std::string>>{{Tree::kRoot, "web"}}));
+  EXPECT_EQ(heard.changed, (std::vector<NodeId>{Tree::kRoot, Tree::kRoot}));
+  tree_.observe(nullptr);
+}
+
+}  // namespace
+}  // namespace tally
