@@ -88,13 +88,14 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   return appended;
 }
 
-bool Interface::remove_statistic(std::string_view name) {
+bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
   reservation_.shrink(holdings_of(gone->definition()));
   by_name_.erase(gone);
   std::erase_if(statistics_, [gone](const auto& statistic) { return statistic.get() == gone; });
+  note_change(now);
   return true;
 }
 

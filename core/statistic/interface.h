@@ -51,7 +51,7 @@ class Interface {
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
   // False when there is none of that name.
-  bool remove_statistic(std::string_view name);
+  bool remove_statistic(std::string_view name, Moment now);
   std::vector<Statistic*> statistics() const;
 
   // Adds samples to running statistics and ignores the others'; each span in its order, under one

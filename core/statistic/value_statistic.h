@@ -1,5 +1,5 @@
 // type=value: one counter, the sum of Y (increments) or of X * Y (products).
-// Confined to its Interface's lock. 24 bytes at most, nothing on the heap.
+// Confined to its Interface's lock. 32 bytes, nothing on the heap.
 #pragma once
 
 #include <cstdint>

@@ -113,7 +113,7 @@ Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
     if (!entry) {
       auto made = create_statistic(samples.path(i), kBornOfASample, sender, now);
       if (!made) {
-        taken.rejected.push_back({i, std::move(made.error())});
+        taken.rejected.push_back({i, made.error()});
         continue;
       }
       entry = made.value();
@@ -203,7 +203,7 @@ Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, 
   if (!gone) return not_found("statistic", command.target.at + interface.size() + 1);
   std::erase(entry->statistics, gone);
   forget(*gone);
-  entry->interface->remove_statistic(statistic);
+  entry->interface->remove_statistic(statistic, now);
   return {};
 }
 

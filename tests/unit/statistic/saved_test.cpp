@@ -1,0 +1,126 @@
+// What is saved and loaded reads as before and goes on as before; what nobody saved is refused.
+#include "tests/unit/statistic/stand.h"
+
+namespace tally {
+namespace {
+
+const char* const kEachType[] = {
+    "on=1 units=a/b",
+    "on=1 mode=products range_min=-5",
+    "type=range",
+    "on=1 type=range range_max=100",
+    "on=1 type=list entries_max=2",
+    "on=1 type=array base_interval=2 scale=log2 range_min=-3 range_max=50",
+    "on=1 type=array base_interval=2 scale=lin range_min=-3 range_max=50",
+    "on=1 type=history entries_max=3 mode=increments period=1000",
+    "on=1 type=history entries_max=3 mode=products period=1000",
+    "on=1 type=history entries_max=3 mode=range period=1000",
+    "on=1 type=raw entries_max=3",
+};
+
+void feed(Stand& stand) {
+  for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {
+    stand.add(x, 2);
+    stand.clock.advance(std::chrono::microseconds(700));
+  }
+}
+
+// One of each type, fed, and the histories not all in one state.
+struct FullStand : Stand {
+  FullStand() {
+    std::size_t count = 0;
+    for (const char* text : kEachType) {
+      Statistic* const statistic = create(numbered(count++), text);
+      for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {
+        add(statistic, {{.x = x, .y = 2, .time = clock.now().monotonic}});
+        clock.advance(std::chrono::microseconds(700));
+      }
+    }
+    define("name=s8 on=0");
+  }
+};
+
+Result<std::unique_ptr<Interface>> load(std::string_view bytes, Ledger& ledger) {
+  ByteReader in(bytes);
+  return Interface::load(in, ledger);
+}
+
+TEST(SavedTest, LoadsWhatReadsTheSame) {
+  FullStand stand;
+  Ledger ledger{{}};
+  const auto loaded = load(stand.saved(), ledger);
+  ASSERT_TRUE(loaded.has_value());
+  Interface& copy = *loaded.value();
+  EXPECT_EQ(copy.uid(), kUid);
+  EXPECT_EQ(copy.render_definition(), stand.definition());
+  EXPECT_EQ(copy.last_change(stand.clock.now()), stand.last_change());
+  EXPECT_EQ(copy.render_data(stand.clock.now()), stand.data());
+  EXPECT_EQ(ledger.total(), stand.ledger.total());
+}
+
+TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand one(text);
+    Stand other(text);
+    feed(one);
+    feed(other);
+    one.interface = load(one.saved(), one.ledger).value();
+    feed(one);
+    feed(other);
+    EXPECT_EQ(one.data(), other.data());
+    EXPECT_EQ(one.definition(), other.definition());
+  }
+}
+
+TEST(SavedTest, SavingIsNoChange) {
+  FullStand stand;
+  const std::string once = stand.saved();
+  EXPECT_EQ(stand.saved(), once);
+}
+
+TEST(SavedTest, AStateCutOffAnywhereIsRefused) {
+  FullStand stand;
+  const std::string bytes = stand.saved();
+  Ledger ledger{{}};
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ASSERT_FALSE(load(std::string_view(bytes).substr(0, size), ledger).has_value()) << size;
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+// Whatever comes of it, it must be usable (the sanitizers look on) and leave the ledger clean.
+TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
+  Random random;
+  TRACE_SEED(random);
+  FullStand stand;
+  const std::string bytes = stand.saved();
+  Ledger ledger{{}};
+  for (int i = 0; i < 20'000; ++i) {
+    std::string wrong = bytes;
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+      wrong[random.below(wrong.size())] = static_cast<char>(random.any());
+    }
+    const auto loaded = load(wrong, ledger);
+    if (!loaded) continue;
+    Interface& interface = *loaded.value();
+    const Sample sample{.time = stand.clock.now().monotonic};
+    for (Statistic* statistic : interface.statistics()) {
+      const tally::Run run{statistic, {&sample, 1}};
+      interface.add({&run, 1}, stand.clock.now());
+    }
+    interface.render_data(stand.clock.now());
+    interface.define("on=0 data=reset", stand.clock.now());
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+TEST(SavedTest, TheLedgerOfTheLoaderCounts) {
+  FullStand stand;
+  Ledger ledger{{.per_uid = {.interfaces = 1, .statistics = 5, .bytes = 1 << 20}}};
+  EXPECT_EQ(load(stand.saved(), ledger).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+}  // namespace
+}  // namespace tally
