@@ -16,7 +16,7 @@
 #include "core/base/result.h"
 #include "core/tree/file.h"
 #include "core/tree/tree.h"
-#include "fs/line_assembler.h"
+#include "fs/write_transaction.h"
 
 namespace tally {
 
@@ -26,13 +26,12 @@ struct OpenFile {
   std::shared_ptr<File> file;  // shared with the tree; lives on here when the name is removed
   uid_t uid = 0;
   bool readable = false;
-  bool append = false;   // O_APPEND: offsets come from a cached size and mean nothing
+  bool append = false;   // O_APPEND
   std::string text;      // if readable
   std::string location;  // for the error log: the path of the file's directory
 
   Mutex writing;
-  LineAssembler lines GUARDED_BY(writing);
-  std::uint64_t written GUARDED_BY(writing) = 0;  // bytes since the open or the last truncation
+  WriteTransaction transaction GUARDED_BY(writing);
 };
 
 class Handles {

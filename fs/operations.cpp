@@ -132,8 +132,7 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
   file.value()->truncate(parts_.clock.now());
   if (open) {
     const MutexLock lock(open->writing);
-    open->lines.restart();
-    open->written = 0;
+    open->transaction.restart();
   }
   return {};
 }
@@ -218,22 +217,11 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
   const auto apply = applier(*open);
+  const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    const auto at = static_cast<std::uint64_t>(offset);
-    if (!open->append && at != 0 && at != open->written) {
-      done = Error{ErrorCode::kInvalid, "written at an offset that does not follow"};
-    } else {
-      // Back at the start: what was left of the line before is as complete as it will be.
-      if (!open->append && at == 0) {
-        done = open->lines.finish(apply);
-        open->written = 0;
-      }
-      const auto written = open->lines.write(text, apply);
-      open->written += text.size();
-      if (done) done = written;
-    }
+    done = open->transaction.write(text, placement, apply);
   }
   if (!done) return reply_error(request, done.error());
   fuse_reply_write(request, text.size());
@@ -246,7 +234,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    done = open->lines.finish(apply);
+    done = open->transaction.finish(apply);
   }
   reply_done(request, done);
 }

@@ -167,7 +167,7 @@ Result<std::uint64_t> Dispatcher::execute(std::string_view line) {
     Taken taken = statistics_.add(named_, sender_->uid, now_);
     named_.clear();
     count(taken);
-    if (!taken.rejected.empty()) return std::move(taken.rejected.front().error);
+    if (!taken.rejected.empty()) return taken.rejected.front().error;
   }
   return std::uint64_t{0};
 }

@@ -1,0 +1,75 @@
+#include "fs/write_transaction.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fs/protocol.h"
+
+namespace tally {
+namespace {
+
+class WriteTransactionTest : public testing::Test {
+ protected:
+  Result<void> write(std::string_view text, std::uint64_t offset, bool append = false) {
+    return transaction_.write(text, {offset, append}, apply_);
+  }
+
+  WriteTransaction transaction_;
+  std::vector<std::string> lines_;
+  LineAssembler::Apply apply_ = [this](std::string_view line) -> Result<void> {
+    lines_.emplace_back(line);
+    if (line.starts_with("bad")) return Error{ErrorCode::kInvalid, std::string(line)};
+    return {};
+  };
+};
+
+TEST_F(WriteTransactionTest, TakesWritesThatFollowEachOther) {
+  ASSERT_TRUE(write("on=", 0));
+  ASSERT_TRUE(write("1\n", 3));
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(WriteTransactionTest, RefusesAnOffsetThatDoesNotFollowAndChangesNothing) {
+  ASSERT_TRUE(write("on=", 0));
+  EXPECT_EQ(write("junk\n", 7).error().code, ErrorCode::kInvalid);
+  ASSERT_TRUE(write("1\n", 3));
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(WriteTransactionTest, BackAtTheStartWhatWasLeftIsALine) {
+  ASSERT_TRUE(write("on=1", 0));
+  ASSERT_TRUE(write("on=0\n", 0));
+  EXPECT_EQ(lines_, (std::vector<std::string>{"on=1", "on=0"}));
+}
+
+TEST_F(WriteTransactionTest, IgnoresOffsetsOfAppends) {
+  ASSERT_TRUE(write("on=", 500, true));
+  ASSERT_TRUE(write("1\n", 500, true));
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(WriteTransactionTest, TheWriterOfALongWriteHearsTheErrorOfALaterPiece) {
+  std::string good;
+  while (good.size() < protocol::kMaxWriteBytes) good += "on=1\n";
+  good.resize(protocol::kMaxWriteBytes);
+  ASSERT_TRUE(write(good, 0));
+  const std::string rest = "\nbad\ngood\n";
+  EXPECT_FALSE(write(rest, good.size()));
+  const auto tried = lines_.size();
+  // write(2) returned the length of the first piece; the writer goes on from there.
+  EXPECT_EQ(write(rest, good.size()).error().reason, "bad");
+  EXPECT_EQ(lines_.size(), tried);
+  EXPECT_TRUE(write("on=0\n", good.size()));
+}
+
+TEST_F(WriteTransactionTest, ATruncationForgetsWhatWasLeft) {
+  ASSERT_TRUE(write("on=", 0));
+  transaction_.restart();
+  ASSERT_TRUE(write("data=reset\n", 0));
+  EXPECT_EQ(lines_, std::vector<std::string>{"data=reset"});
+}
+
+}  // namespace
+}  // namespace tally
