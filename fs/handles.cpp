@@ -33,6 +33,14 @@ std::shared_ptr<OpenFile> Handles::find(std::uint64_t handle) const {
   return found ? found->file : nullptr;
 }
 
+std::shared_ptr<OpenFile> Handles::find_node(NodeId node) const {
+  const MutexLock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.file && slot.file->node.id == node) return slot.file;
+  }
+  return nullptr;
+}
+
 void Handles::remove(std::uint64_t handle) {
   std::shared_ptr<OpenFile> removed;  // dies after the lock
   const MutexLock lock(mutex_);

@@ -22,7 +22,7 @@ namespace tally {
 
 // One open(2). What it reads was made when it was opened and does not change.
 struct OpenFile {
-  NodeId node = 0;
+  NodeInfo node;               // as it was when it was opened
   std::shared_ptr<File> file;  // shared with the tree; lives on here when the name is removed
   uid_t uid = 0;
   bool readable = false;
@@ -47,6 +47,8 @@ class Handles {
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
+  // One that has this node open, or nullptr; looks at all of them.
+  std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
   void remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 

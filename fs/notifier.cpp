@@ -4,7 +4,10 @@ namespace tally {
 
 Notifier::Notifier(fuse_session* session) : session_(session), thread_([this] { run(); }) {}
 
-Notifier::~Notifier() {
+Notifier::~Notifier() { stop(); }
+
+void Notifier::stop() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -29,7 +32,7 @@ void Notifier::directory_changed(NodeId directory) {
 }
 
 void Notifier::push(Notice notice) {
-  if (pending_.size() == kPendingMax) return;
+  if (stopping_ || pending_.size() == kPendingMax) return;
   pending_.push_back(std::move(notice));
   changed_.notify_one();
 }

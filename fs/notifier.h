@@ -26,6 +26,8 @@ class Notifier final : public TreeObserver {
   // The session outlives the notifier and is mounted.
   explicit Notifier(fuse_session* session);
   ~Notifier() override;
+  // Waits for the notice that is just being given; those that follow are left out.
+  void stop();
 
   // The kernel was given the attributes of a directory, to keep.
   void gave_attributes(NodeId directory);

@@ -54,15 +54,16 @@ Result<struct stat> Operations::attributes(const NodeInfo& info, const OpenFile*
     status.st_mode = S_IFDIR | info.permissions;
     status.st_nlink = 2 + info.subdirectories;
   } else {
-    const auto file = parts_.tree.file(info.id);
-    if (!file) return file.error();
+    const auto found = open ? Result<std::shared_ptr<File>>(open->file) : parts_.tree.file(info.id);
+    if (!found) return found.error();
+    const File& file = *found.value();
     const Moment now = parts_.clock.now();
     status.st_mode = S_IFREG | info.permissions;
     status.st_nlink = 1;
-    status.st_size = static_cast<off_t>(open && open->readable ? open->text.size()
-                                                               : file.value()->render(now).size());
+    status.st_size =
+        static_cast<off_t>(open && open->readable ? open->text.size() : file.render(now).size());
     status.st_blocks = (status.st_size + 511) / 512;
-    changed = file.value()->last_change(now);
+    changed = file.last_change(now);
   }
   status.st_mtim = status.st_ctim = status.st_atim = to_timespec(changed.realtime);
   return status;
@@ -95,7 +96,8 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
 }
 
 void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open) {
-  const auto info = parts_.tree.info(node);
+  // An open file whose name was removed still is what it was.
+  const auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
   if (!info) return reply_error(request, info.error());
   const bool directory = info.value().kind == NodeKind::kDirectory;
   if (!directory && !open) parts_.barrier.settle();
@@ -108,7 +110,10 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFil
 }
 
 void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
-  const auto open = info ? handles_.find(info->fh) : nullptr;
+  auto open = info ? handles_.find(info->fh) : nullptr;
+  // fstat(2) does not say through which handle it asks; of a file whose name was removed only
+  // handles are left.
+  if (!open && !parts_.tree.info(node)) open = handles_.find_node(node);
   reply_attributes(request, node, open.get());
 }
 
@@ -161,7 +166,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
   auto open = std::make_shared<OpenFile>();
-  open->node = node;
+  open->node = info.value();
   open->file = file.value();
   open->uid = uid;
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
@@ -205,7 +210,7 @@ LineAssembler::Apply Operations::applier(const OpenFile& open) {
   return [this, &open](std::string_view line) -> Result<void> {
     const Moment now = parts_.clock.now();
     auto done =
-        parts_.tree.info(open.node) ? open.file->write_line(line, now) : Result<void>(gone());
+        parts_.tree.info(open.node.id) ? open.file->write_line(line, now) : Result<void>(gone());
     if (!done)
       parts_.errors.report(ErrorLog::Source::kMount, open.location, line, done.error(), now);
     return done;

@@ -46,7 +46,7 @@ class Operations {
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
 
-  // Both before the first request. started is called when the kernel and we have agreed.
+  // Both while no request can come. started is called when the kernel and we have agreed.
   void on_start(std::function<void()> started) { started_ = std::move(started); }
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
 

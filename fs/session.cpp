@@ -74,25 +74,27 @@ Session::~Session() { unmount(); }
 void Session::start(std::function<void()> started, std::function<void()> ended) {
   operations_.on_start(std::move(started));
   ended_ = std::move(ended);
-  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { serve(); });
+  for (int i = 0; i < kThreads; ++i) {
+    threads_.emplace_back([this, waiting = make_waiting(fuse_session_fd(session_.get()),
+                                                        stop_.get())] { serve(waiting); });
+  }
 }
 
 // False when it is time to stop.
-bool Session::wait_for_request(int waiting) {
+bool Session::wait_for_request(const Fd& waiting) {
   epoll_event event{};
-  const int count = ::epoll_wait(waiting, &event, 1, -1);
+  const int count = ::epoll_wait(waiting.get(), &event, 1, -1);
   return !(count == 1 && event.data.fd == stop_.get());
 }
 
-void Session::serve() {
-  const Fd waiting = make_waiting(fuse_session_fd(session_.get()), stop_.get());
+void Session::serve(const Fd& waiting) {
   fuse_buf request{};
   while (!fuse_session_exited(session_.get())) {
     const int size = fuse_session_receive_buf(session_.get(), &request);
     if (size > 0) {
       fuse_session_process_buf(session_.get(), &request);
     } else if (size == -EAGAIN) {
-      if (!wait_for_request(waiting.get())) break;
+      if (!wait_for_request(waiting)) break;
     } else if (size != -EINTR) {
       break;  // unmounted (0) or aborted
     }
@@ -104,13 +106,15 @@ void Session::serve() {
 
 void Session::unmount() {
   if (!notifier_) return;
-  fuse_session_exit(session_.get());
+  // The notifier first, while requests are still answered: it may be in a system call that ends
+  // when one of them is.
+  notifier_->stop();
+  // Then the threads, since libfuse closes the descriptor that they read from.
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
-  // The notifier may be in a system call that ends when its last request is answered or the mount
-  // is gone, so that comes first.
-  fuse_session_unmount(session_.get());
   for (std::thread& thread : threads_) thread.join();
+  // Whoever waits for an answer now gets ENOTCONN.
+  fuse_session_unmount(session_.get());
   operations_.notify_through(nullptr);
   notifier_.reset();
 }

@@ -51,8 +51,8 @@ class Session {
   };
 
   Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session);
-  void serve();
-  bool wait_for_request(int waiting);
+  void serve(const Fd& waiting);
+  bool wait_for_request(const Fd& waiting);
 
   Operations& operations_;
   const std::unique_ptr<fuse_session, Destroy> session_;

@@ -27,7 +27,9 @@ Result<void> WriteTransaction::write(std::string_view text, Placement placement,
   } else if (in_pieces_) {
     refused_ = {std::string(text), done.error()};
   }
-  in_pieces_ = done && text.size() == protocol::kMaxWriteBytes;
+  // The kernel cuts at pages of the writer's buffer, so a piece may lack nearly one page of the
+  // most.
+  in_pieces_ = done && text.size() > protocol::kMaxWriteBytes / 2;
   return done;
 }
 

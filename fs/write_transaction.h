@@ -23,8 +23,7 @@ class WriteTransaction {
  public:
   // Applies the lines that text completes. kInvalid for an offset that is neither 0, which begins
   // anew, nor where the last write ended; else as LineAssembler::write().
-  Result<void> write(std::string_view text, Placement placement,
-                     const LineAssembler::Apply& apply);
+  Result<void> write(std::string_view text, Placement placement, const LineAssembler::Apply& apply);
   // A flush: what is left is as complete as it will be.
   Result<void> finish(const LineAssembler::Apply& apply) { return lines_.finish(apply); }
   // A truncation: what this handle has written so far is forgotten, not what has taken effect.
