@@ -21,6 +21,8 @@ constexpr std::chrono::nanoseconds kRefusedPause = 10s;
 constexpr std::chrono::nanoseconds kIdleMax = 1s;
 // A message of samples before its records: its header and the statistic's number.
 constexpr std::size_t kRunBytes = wire::kMessageHeaderBytes + 8;
+// A request besides its text: header, sequence, length and padding.
+constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
 
 std::chrono::milliseconds left_until(std::chrono::nanoseconds deadline, const Clock& clock) {
   const auto left = deadline - clock.now().monotonic;
@@ -47,7 +49,7 @@ Result<Sender::Handle> Sender::add_statistic(const std::string& path,
 
 void Sender::add(Handle handle, const Sample& sample) {
   Statistic& statistic = statistics_[static_cast<std::size_t>(handle)];
-  if (held_ >= kHeldMax || statistic.standing == Standing::kRefused) {
+  if (full() || statistic.standing == Standing::kRefused) {
     statistic.dropped += 1;
     return;
   }
@@ -64,9 +66,11 @@ std::uint64_t Sender::take_dropped(Handle handle) {
 void Sender::flush() {
   const Time now = clock_.now().monotonic;
   if (!reach_daemon(now)) return;
+  // Having waited in vain once, the caller has other things to do than to wait in every flush().
+  const Time deadline = full_ ? now : now + options_.wait_max;
   take_answers(0ms);
-  ask(now);
-  send_held(now + options_.wait_max);
+  ask(now, deadline);
+  send_held(deadline);
   if (link_.connected() && now - sent_at_ >= kIdleMax) {
     datagram_.clear(epoch_);
     send_datagram(now);
@@ -75,6 +79,7 @@ void Sender::flush() {
 }
 
 void Sender::finish() {
+  full_ = false;
   flush();
   const Time deadline = clock_.now().monotonic + options_.wait_max;
   const auto waiting = [this] {
@@ -83,7 +88,7 @@ void Sender::finish() {
   };
   while (link_.connected() && waiting() && left_until(deadline, clock_) > 0ms) {
     take_answers(left_until(deadline, clock_));
-    ask(clock_.now().monotonic);
+    ask(clock_.now().monotonic, deadline);
   }
   flush();
 }
@@ -151,7 +156,7 @@ void Sender::take_answer(const wire::Answer& answer) {
 // them may be as short as ten.
 // One datagram of requests at a time: its answers fit into one, and the queue in which we receive
 // them may be as short as ten.
-void Sender::ask(Time now) {
+void Sender::ask(Time now, Time deadline) {
   const auto asked = [](const Statistic& s) { return s.standing == Standing::kAsked; };
   if (now < ask_again_at_ && std::ranges::any_of(statistics_, asked)) return;
   const auto wanted = [&](const Statistic& s) {
@@ -160,12 +165,14 @@ void Sender::ask(Time now) {
   };
   std::vector<Statistic*> asking;
   datagram_.clear(epoch_);
-  for (std::size_t i = 0; i < statistics_.size() && datagram_.size() < kDatagramBytes; ++i) {
+  for (std::size_t i = 0; i < statistics_.size(); ++i) {
     if (!wanted(statistics_[i])) continue;
+    const std::size_t size = kRequestBytes + statistics_[i].line.size();
+    if (!asking.empty() && datagram_.size() + size > kDatagramBytes) break;
     datagram_.request(static_cast<std::uint32_t>(i + 1), statistics_[i].line);
     asking.push_back(&statistics_[i]);
   }
-  if (asking.empty() || !send_datagram(now + options_.wait_max)) return;
+  if (asking.empty() || !send_datagram(deadline)) return;
   for (Statistic* statistic : asking) statistic->standing = Standing::kAsked;
   ask_again_at_ = now + kAnswerWait;
 }

@@ -32,7 +32,8 @@ class Sender {
 
   struct Options {
     std::string path;  // see find_socket_path()
-    // How long one flush() may wait for room in the daemon's queue, all in all.
+    // How long a flush() may wait for room in the daemon's queue, all in all; the ones after it
+    // wait no more until there is room.
     std::chrono::milliseconds wait_max{100};
     // Told when the daemon is found, lost or out of reach and when it refuses a statistic, from
     // inside flush() and add(). Must not call back.
@@ -57,6 +58,10 @@ class Sender {
   // The last flush(): waits, once for wait_max, for the answers to registrations on the way.
   void finish();
 
+  // Samples wait for the daemon, or for its answer to a registration.
+  bool holds() const { return held_ > 0; }
+  // add() would drop.
+  bool full() const { return held_ >= kHeldMax; }
   // Samples of this statistic that were dropped since the last call.
   std::uint64_t take_dropped(Handle statistic);
 
@@ -82,7 +87,7 @@ class Sender {
   void forget_numbers();
   void take_answers(std::chrono::milliseconds wait_max);
   void take_answer(const wire::Answer& answer);
-  void ask(Time now);
+  void ask(Time now, Time deadline);
   void send_held(Time deadline);
   bool pack(Statistic& statistic, Time deadline);
   bool send_runs(Time deadline);

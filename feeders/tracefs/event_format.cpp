@@ -98,8 +98,8 @@ std::uint64_t read_as(const char* at, bool is_signed) {
 
 Result<TraceField> EventFormat::field(std::string_view wanted) const {
   auto found = find_field(fields, wanted);
-  if (!found) found.error().reason = "event " + name + ": " + found.error().reason;
-  return found;
+  if (found) return found;
+  return Error{ErrorCode::kNotFound, "event " + name + ": " + found.error().reason};
 }
 
 Result<EventFormat> parse_event_format(std::string_view text) {

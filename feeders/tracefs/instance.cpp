@@ -1,0 +1,130 @@
+#include "feeders/tracefs/instance.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+
+#include "core/base/text.h"
+#include "feeders/tracefs/tracefs.h"
+
+namespace tally {
+namespace {
+
+const std::string kInstances = "instances/";
+constexpr std::string_view kPrefix = "tallyfs-";
+
+std::vector<std::string> list_names(const Fd& directory, const char* path) {
+  std::vector<std::string> names;
+  const int fd = ::openat(directory.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd),
+                                                    &::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    names.emplace_back(entry->d_name);
+  }
+  return names;
+}
+
+// The process whose instance `tallyfs-NAME-PID` is; nothing for other names.
+std::optional<pid_t> owner_of(std::string_view instance) {
+  const std::size_t dash = instance.rfind('-');
+  if (!instance.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
+  const auto pid = parse_unsigned(instance.substr(dash + 1));
+  if (!pid || *pid == 0 || *pid > INT32_MAX) return std::nullopt;
+  return static_cast<pid_t>(*pid);
+}
+
+// An owner in another PID namespace looks dead from here, but the kernel does not remove an
+// instance whose pipes somebody holds open.
+void remove_stale(const Fd& root) {
+  for (const std::string& name : list_names(root, kInstances.c_str())) {
+    const auto owner = owner_of(name);
+    if (owner && ::kill(*owner, 0) != 0 && errno == ESRCH) {
+      ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
+    }
+  }
+}
+
+}  // namespace
+
+Result<TracefsInstance> TracefsInstance::create(const Options& options) {
+  auto root = open_tracefs();
+  if (!root) return root.error();
+  remove_stale(root.value());
+  std::string name(kPrefix);
+  name += options.name + "-" + std::to_string(::getpid());
+  if (::mkdirat(root.value().get(), (kInstances + name).c_str(), 0700) != 0) {
+    return system_error("cannot make the tracing instance " + name);
+  }
+  TracefsInstance made(std::move(root.value()), std::move(name), options.events);
+  if (auto done = made.set_up(options); !done) return done.error();
+  return made;
+}
+
+TracefsInstance::~TracefsInstance() {
+  if (!root_.valid()) return;
+  // The kernel removes no instance that is open.
+  pipes_.clear();
+  directory_.reset();
+  ::unlinkat(root_.get(), (kInstances + name_).c_str(), AT_REMOVEDIR);
+}
+
+Result<void> TracefsInstance::set_up(const Options& options) {
+  const std::string path = kInstances + name_;
+  directory_ = Fd(::openat(root_.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_.valid()) return system_error("cannot open " + path);
+  const std::pair<std::string, std::string> settings[] = {
+      {"trace_clock", "mono"},
+      {"buffer_size_kb", std::to_string(options.buffer_kib_per_cpu)},
+      // Wake a poller at the first event, not when the buffer is half full.
+      {"buffer_percent", "0"}};
+  for (const auto& [file, value] : settings) {
+    if (auto done = write_text(directory_, file, value); !done) return done.error();
+  }
+  for (const Event& event : events_) {
+    if (event.filter.empty()) continue;
+    auto done = write_text(directory_, event.directory() + "/filter", event.filter);
+    if (!done) return done.error();
+  }
+  const auto header = read_text(root_, "events/header_page");
+  if (!header) return header.error();
+  auto page = parse_page_format(header.value());
+  if (!page) return page.error();
+  page_format_ = std::move(page.value());
+  return open_pipes();
+}
+
+Result<void> TracefsInstance::open_pipes() {
+  for (const std::string& cpu : list_names(directory_, "per_cpu")) {
+    if (!cpu.starts_with("cpu")) continue;
+    const std::string path = "per_cpu/" + cpu + "/trace_pipe_raw";
+    Fd pipe(::openat(directory_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!pipe.valid()) return system_error("cannot open " + path);
+    pipes_.push_back(std::move(pipe));
+  }
+  return {};
+}
+
+Result<EventFormat> TracefsInstance::format(const Event& event) const {
+  const auto text = read_text(directory_, event.directory() + "/format");
+  if (!text) return text.error();
+  return parse_event_format(text.value());
+}
+
+Result<void> TracefsInstance::enable(const std::string& value) {
+  for (const Event& event : events_) {
+    auto done = write_text(directory_, event.directory() + "/enable", value);
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+Result<void> TracefsInstance::start() { return enable("1"); }
+
+Result<void> TracefsInstance::stop() { return enable("0"); }
+
+}  // namespace tally

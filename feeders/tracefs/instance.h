@@ -1,0 +1,66 @@
+// A tracing instance of our own: instances/tallyfs-NAME-PID, never the top level one, so that we
+// disturb nobody who traces and nobody disturbs us. It is removed with the object; what a feeder
+// left behind that was killed is removed by the next create().
+//
+// Confined to one thread. One pipe per CPU that the kernel could have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "feeders/tracefs/event_format.h"
+
+namespace tally {
+
+class TracefsInstance {
+ public:
+  struct Event {
+    std::string system;
+    std::string name;
+    std::string filter = {};  // as for the event's filter file; empty: all
+
+    std::string directory() const { return "events/" + system + "/" + name; }
+  };
+  struct Options {
+    std::string name;  // of the feeder
+    std::vector<Event> events;
+    // 1 MiB holds 14,000 block events of one CPU: more than 10 ms of the fastest disks.
+    unsigned buffer_kib_per_cpu = 1024;
+  };
+
+  // Makes the instance, its events still off. kNotPermitted, kNotFound: see open_tracefs(), or
+  // one of the events does not exist. kInvalid: the reason says which file refused what.
+  static Result<TracefsInstance> create(const Options& options);
+  ~TracefsInstance();
+  TracefsInstance(TracefsInstance&&) = default;
+  TracefsInstance& operator=(TracefsInstance&&) = delete;
+
+  Result<EventFormat> format(const Event& event) const;
+  const PageFormat& page_format() const { return page_format_; }
+  // trace_pipe_raw of each CPU, non-blocking; readable as soon as there is an event. A read of
+  // page_format().page_bytes() yields a page for RingPage, times in CLOCK_MONOTONIC.
+  const std::vector<Fd>& pipes() const { return pipes_; }
+
+  Result<void> start();
+  // What was recorded can still be read.
+  Result<void> stop();
+
+ private:
+  TracefsInstance(Fd root, std::string name, std::vector<Event> events)
+      : root_(std::move(root)), name_(std::move(name)), events_(std::move(events)) {}
+
+  Result<void> set_up(const Options& options);
+  Result<void> open_pipes();
+  Result<void> enable(const std::string& value);
+
+  Fd root_;  // of tracefs; invalid once moved from
+  std::string name_;
+  std::vector<Event> events_;
+  Fd directory_;
+  PageFormat page_format_;
+  std::vector<Fd> pipes_;
+};
+
+}  // namespace tally

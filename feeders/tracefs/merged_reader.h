@@ -1,0 +1,87 @@
+// Reads the pipes of all CPUs and hands their events on in the order of their times.
+//
+// An event may still be overtaken by an older one that another CPU has not finished writing, so
+// what is younger than kHoldBack before the start of a poll() waits for the next one, and no CPU
+// gets ahead of one that was not read to its end. An event that comes later even so is counted
+// among the lost ones: handed on, it would contradict what was already said.
+//
+// Confined to one thread. Reads at most kPagesPerPoll pages of a CPU in one poll(), and holds at
+// most kHeldMax events of it, plus one poll's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "feeders/tracefs/event_format.h"
+#include "feeders/tracefs/ring_page.h"
+
+namespace tally {
+
+// Told of every event. payload starts with the common_type and lasts as long as the call.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void event(std::chrono::nanoseconds time, std::span<const char> payload) = 0;
+  // At this point of time `events` are missing, at least; whose and which is unknown.
+  virtual void lost(std::uint64_t events) = 0;
+};
+
+class MergedReader {
+ public:
+  // The time between the stamp of an event and its being readable: nanoseconds, unless the writer
+  // was interrupted or its virtual CPU lost the real one in between.
+  static constexpr std::chrono::nanoseconds kHoldBack = std::chrono::milliseconds(1);
+  static constexpr std::size_t kPagesPerPoll = 64;
+  static constexpr std::size_t kHeldMax = 65'536;
+
+  enum class Left {
+    kNothing,  // everything but what is held back was handed on
+    kHeldBack,
+    kMore,  // a pipe has more than one poll() reads: poll again at once
+  };
+
+  // fds: the pipes, which outlive the reader, as does the clock.
+  MergedReader(const PageFormat& format, const std::vector<int>& fds, const Clock& clock);
+
+  Left poll(EventSink& sink);
+  // The last poll(), of pipes that nobody writes to any more: hands on everything.
+  void finish(EventSink& sink);
+
+ private:
+  struct Item {
+    std::uint64_t time_ns;
+    std::uint64_t lost;  // not 0: no event but a gap
+    std::size_t offset;  // of the payload in bytes
+    std::size_t size;
+  };
+  // One CPU.
+  struct Lane {
+    int fd;
+    std::vector<Item> items = {};
+    std::size_t next = 0;  // the first of items not handed on yet
+    std::string bytes = {};
+    bool drained = true;
+
+    std::size_t held() const { return items.size() - next; }
+  };
+
+  bool read_page(Lane& lane);
+  void take_page(Lane& lane, std::span<const char> bytes);
+  void read_lane(Lane& lane);
+  void hand_on(std::uint64_t horizon_ns, EventSink& sink);
+  void hand_on(const Lane& lane, const Item& item, EventSink& sink);
+  static void compact(Lane& lane);
+
+  const PageFormat format_;
+  const Clock& clock_;
+  std::vector<Lane> lanes_;
+  std::vector<char> page_;
+  std::vector<Lane*> heap_;  // of hand_on(), kept for its memory
+  std::uint64_t handed_on_ns_ = 0;
+};
+
+}  // namespace tally

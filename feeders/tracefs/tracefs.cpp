@@ -1,0 +1,83 @@
+#include "feeders/tracefs/tracefs.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "feeders/tracefs/event_format.h"
+
+namespace tally {
+namespace {
+
+constexpr const char* kMountPoint = "/sys/kernel/tracing";
+
+Fd open_mounted() {
+  struct statfs status {};
+  Fd root(::open(kMountPoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root.valid() || ::fstatfs(root.get(), &status) != 0 || status.f_type != TRACEFS_MAGIC) {
+    return {};
+  }
+  return root;
+}
+
+Error cannot_mount() {
+  if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
+  if (errno == EPERM) {
+    return {ErrorCode::kNotPermitted,
+            "not root: tracefs is not mounted, and mounting it needs CAP_SYS_ADMIN"};
+  }
+  return system_error("cannot mount tracefs");
+}
+
+}  // namespace
+
+Error system_error(const std::string& what) {
+  const int error = errno;
+  const bool forbidden = error == EPERM || error == EACCES;
+  const ErrorCode code = forbidden         ? ErrorCode::kNotPermitted
+                         : error == ENOENT ? ErrorCode::kNotFound
+                                           : ErrorCode::kInvalid;
+  return {code, what + ": " + std::strerror(error) + (forbidden ? " (not root?)" : "")};
+}
+
+Result<Fd> open_tracefs() {
+  if (Fd mounted = open_mounted(); mounted.valid()) return mounted;
+  const Fd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
+  if (!context.valid() ||
+      ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
+    return cannot_mount();
+  }
+  Fd root(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
+  if (!root.valid()) return cannot_mount();
+  return root;
+}
+
+Result<std::string> read_text(const Fd& directory, const std::string& path) {
+  const Fd file(::openat(directory.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return system_error("cannot open " + path);
+  std::string text(kFormatBytesMax, '\0');
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const auto size = ::read(file.get(), text.data() + filled, text.size() - filled);
+    if (size < 0) return system_error("cannot read " + path);
+    if (size == 0) break;
+    filled += static_cast<std::size_t>(size);
+  }
+  text.resize(filled);
+  return text;
+}
+
+Result<void> write_text(const Fd& directory, const std::string& path, const std::string& text) {
+  const Fd file(::openat(directory.get(), path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid()) return system_error("cannot open " + path);
+  if (::write(file.get(), text.data(), text.size()) < 0) {
+    return system_error("cannot write '" + text + "' to " + path);
+  }
+  return {};
+}
+
+}  // namespace tally

@@ -1,0 +1,24 @@
+// The kernel's tracefs by a directory descriptor, and its small files. System-call wrappers:
+// errno ends here, in the reason of an Error.
+#pragma once
+
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+
+namespace tally {
+
+// Where somebody has mounted tracefs, or else a mount of our own that is attached nowhere: nobody
+// sees it, and it goes with the last descriptor. kNotPermitted: that takes root. kNotFound: this
+// kernel has no tracefs.
+Result<Fd> open_tracefs();
+
+// A file below the directory; at most 64 KiB of it.
+Result<std::string> read_text(const Fd& directory, const std::string& path);
+Result<void> write_text(const Fd& directory, const std::string& path, const std::string& text);
+
+// "what: why", with the errno of the call before.
+Error system_error(const std::string& what);
+
+}  // namespace tally

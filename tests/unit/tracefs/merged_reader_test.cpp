@@ -1,0 +1,126 @@
+#include "feeders/tracefs/merged_reader.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "tests/unit/fake_clock.h"
+#include "tests/unit/tracefs/formats.h"
+#include "tests/unit/tracefs/page_maker.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a sink was told, in a line: "10:aaaa 12:bbbb lost:3".
+class Story final : public EventSink {
+ public:
+  void event(std::chrono::nanoseconds time, std::span<const char> payload) override {
+    tell(std::to_string(time.count()) + ":" + std::string(payload.begin(), payload.end()));
+  }
+  void lost(std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
+
+  std::string told() { return std::exchange(text_, {}); }
+
+ private:
+  void tell(const std::string& word) { text_ += (text_.empty() ? "" : " ") + word; }
+  std::string text_;
+};
+
+// Two CPUs whose pipes are files in memory: a read yields the next page, or nothing.
+class MergedReaderTest : public testing::Test {
+ protected:
+  void write(std::size_t cpu, const std::string& page) {
+    const auto at = ::lseek(fds_[cpu].get(), 0, SEEK_CUR);
+    const auto size = ::lseek(fds_[cpu].get(), 0, SEEK_END);
+    EXPECT_EQ(::pwrite(fds_[cpu].get(), page.data(), page.size(), size), 4096);
+    ::lseek(fds_[cpu].get(), at, SEEK_SET);
+  }
+  std::string poll() {
+    left_ = reader_.poll(story_);
+    return story_.told();
+  }
+  std::string finish() {
+    reader_.finish(story_);
+    return story_.told();
+  }
+
+  FakeClock clock_{10ms};
+  std::vector<Fd> fds_ = make_fds();
+  MergedReader reader_{
+      parse_page_format(kHeaderPage).value(), {fds_[0].get(), fds_[1].get()}, clock_};
+  Story story_;
+  MergedReader::Left left_ = MergedReader::Left::kNothing;
+
+ private:
+  static std::vector<Fd> make_fds() {
+    std::vector<Fd> fds;
+    fds.emplace_back(::memfd_create("cpu0", MFD_CLOEXEC));
+    fds.emplace_back(::memfd_create("cpu1", MFD_CLOEXEC));
+    return fds;
+  }
+};
+
+TEST_F(MergedReaderTest, HandsEventsOnInTheOrderOfTheirTimes) {
+  write(0, PageMaker(10).record(0, "aaaa").record(20, "cccc").record(5, "dddd").page());
+  write(1, PageMaker(20).record(0, "bbbb").record(30, "eeee").page());
+  EXPECT_EQ(poll(), "10:aaaa 20:bbbb 30:cccc 35:dddd 50:eeee");
+  EXPECT_EQ(left_, MergedReader::Left::kNothing);
+  EXPECT_EQ(poll(), "");
+}
+
+TEST_F(MergedReaderTest, HoldsBackWhatMightStillBeOvertaken) {
+  write(0, PageMaker(10).record(0, "aaaa").record(9'500'000, "dddd").page());
+  EXPECT_EQ(poll(), "10:aaaa");
+  EXPECT_EQ(left_, MergedReader::Left::kHeldBack);
+  write(1, PageMaker(9'400'000).record(0, "cccc").page());
+  clock_.advance(10ms);
+  EXPECT_EQ(poll(), "9400000:cccc 9500010:dddd");
+}
+
+TEST_F(MergedReaderTest, CountsAmongTheLostWhatComesTooLate) {
+  write(0, PageMaker(30).record(0, "bbbb").page());
+  EXPECT_EQ(poll(), "30:bbbb");
+  write(1, PageMaker(20).record(0, "aaaa").record(20, "cccc").page());
+  EXPECT_EQ(poll(), "lost:1 40:cccc");
+}
+
+TEST_F(MergedReaderTest, PutsAGapWhereItIs) {
+  std::string count;
+  ByteWriter(count).put(std::uint64_t{7});
+  write(0, PageMaker(10).record(0, "aaaa").page());
+  write(0, PageMaker(30).record(0, "cccc").page(0xC0000000u, count));
+  write(1, PageMaker(20).record(0, "bbbb").record(20, "dddd").page());
+  EXPECT_EQ(poll(), "10:aaaa 20:bbbb lost:7 30:cccc 40:dddd");
+}
+
+TEST_F(MergedReaderTest, TellsOfPagesThatMakeNoSense) {
+  write(0, PageMaker(10).record(0, "aaaa").word(28, 0).page());
+  write(0, std::string(4096, '\xFF'));
+  write(0, PageMaker(11).record(0, "bbbb").record(900'000'000 >> 3, "from the future.").page());
+  EXPECT_EQ(poll(), "10:aaaa lost:1 lost:1 11:bbbb lost:1");
+}
+
+TEST_F(MergedReaderTest, LetsNoCpuGetAheadOfOneThatIsNotReadToItsEnd) {
+  for (std::uint64_t i = 0; i <= MergedReader::kPagesPerPoll; ++i) {
+    write(0, PageMaker(10 + 10 * i).record(0, "aaaa").page());
+  }
+  write(1, PageMaker(655).record(0, "bbbb").page());
+  EXPECT_TRUE(poll().ends_with("640:aaaa"));
+  EXPECT_EQ(left_, MergedReader::Left::kMore);
+  EXPECT_EQ(poll(), "650:aaaa 655:bbbb");
+  EXPECT_EQ(left_, MergedReader::Left::kNothing);
+}
+
+TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
+  write(0, PageMaker(9'999'999).record(0, "aaaa").page());
+  EXPECT_EQ(finish(), "9999999:aaaa");
+}
+
+}  // namespace
+}  // namespace tally
