@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 class Buffer {
  public:
   explicit Buffer(std::string_view bytes) : words_((bytes.size() + 7) / 8), size_(bytes.size()) {
-    std::memcpy(words_.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(words_.data(), bytes.data(), bytes.size());
   }
   std::span<char> bytes() { return {reinterpret_cast<char*>(words_.data()), size_}; }
 

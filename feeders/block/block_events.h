@@ -1,0 +1,50 @@
+// Decodes the records of the block_rq_* trace events into RequestEvents, by the offsets that this
+// kernel's format files give. Immutable once made.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+
+#include "core/base/result.h"
+#include "feeders/block/request.h"
+#include "feeders/tracefs/event_format.h"
+
+namespace tally {
+
+class BlockEvents {
+ public:
+  // kNotFound, kInvalid: this kernel's event lacks a field that is needed.
+  static Result<BlockEvents> create(const EventFormat& issue, const EventFormat& requeue,
+                                    const EventFormat& complete);
+
+  // Nothing: another event, or a record too short for its fields.
+  std::optional<RequestEvent> decode(std::chrono::nanoseconds time,
+                                     std::span<const char> payload) const;
+
+ private:
+  struct Layout {
+    std::uint16_t id;
+    std::size_t bytes_min;
+    TraceNumber device;
+    TraceNumber sector;
+    TraceNumber sectors;
+    TraceField rwbs;
+  };
+
+  BlockEvents(Layout issue, TraceNumber issue_bytes, Layout requeue, Layout complete)
+      : issue_(std::move(issue)),
+        issue_bytes_(std::move(issue_bytes)),
+        requeue_(std::move(requeue)),
+        complete_(std::move(complete)) {}
+
+  static Result<Layout> layout_of(const EventFormat& format);
+  const Layout* find(std::span<const char> payload) const;
+
+  Layout issue_;
+  TraceNumber issue_bytes_;
+  Layout requeue_;
+  Layout complete_;
+};
+
+}  // namespace tally

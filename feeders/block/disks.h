@@ -1,0 +1,62 @@
+// The disks that have been seen, each with its interface `block-DISK` and the statistics in it.
+// Confined to one thread. At most kDisksMax; requests to further ones are not counted.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "feeders/block/request.h"
+#include "feeders/client/sender.h"
+
+namespace tally {
+
+struct Disk {
+  std::array<Sender::Handle, kDirections> request_sizes;
+  std::array<Sender::Handle, kDirections> latencies;
+  std::array<Sender::Handle, 2> pending;  // read and write
+  Sender::Handle occurrence_lost;
+  std::uint64_t lost = 0;  // not sent as occurrence_lost yet
+};
+
+// Basename of /sys/dev/block/MAJOR:MINOR's target: sda, loop0, cciss!c0d0. MAJOR:MINOR itself if
+// there is no such disk (any more) or its name cannot be that of an interface.
+std::string disk_name(DeviceNumber device);
+
+class Disks {
+ public:
+  static constexpr std::size_t kDisksMax = 4096;
+  static constexpr std::size_t kStatisticsPerDisk = 2 * kDirections + 3;
+  static_assert(kDisksMax * kStatisticsPerDisk <= Sender::kStatisticsMax);
+
+  // The sender outlives the disks.
+  explicit Disks(Sender& sender) : sender_(sender) {}
+
+  // The disk of this number, new if need be. Null: no room for it. Numbers are given out again
+  // after a hot-plug, so the name is looked up anew when the last time is a second ago.
+  Disk* find(DeviceNumber device, std::chrono::nanoseconds now);
+
+  template <typename Do>
+  void for_each(Do&& what) {
+    for (auto& [name, disk] : by_name_) what(disk);
+  }
+
+ private:
+  struct Numbered {
+    Disk* disk = nullptr;
+    std::chrono::nanoseconds named_at{0};
+  };
+
+  Disk* find_named(const std::string& name);
+  Disk create(const std::string& name);
+
+  Sender& sender_;
+  boost::unordered_flat_map<DeviceNumber, Numbered>
+      by_number_;  // device numbers are few: a disk's partitions share its own
+  std::map<std::string, Disk> by_name_;
+};
+
+}  // namespace tally

@@ -1,0 +1,86 @@
+// Joins what happens to block requests: which issue a completion belongs to. Pure: fed with
+// events in the order of their times.
+//
+// The kernel's events carry no identity, so a request is known by device, operation and first
+// sector. Several may share those (flushes all have sector 0, two readers may want the same
+// block): of these a completion means the oldest one of just its length, else the oldest that is
+// longer, else the oldest.
+// A completion of fewer sectors than are outstanding is a part: the request lives on at the sector
+// behind it, and is finished with its last part.
+// A requeued request is one that the driver had no room for; issued again, it starts again.
+//
+// Confined to one thread. Holds at most kInFlightMax requests.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "feeders/block/request.h"
+
+namespace tally {
+
+class RequestTracker {
+ public:
+  static constexpr std::size_t kInFlightMax = 65'536;
+
+  struct Finished {
+    std::uint32_t bytes = 0;  // as issued
+    std::chrono::nanoseconds latency{0};
+  };
+
+  // How many requests of this device and direction are in flight now, this one included. Nothing:
+  // there are kInFlightMax, and it is not tracked; most of them will never complete, so the caller
+  // should forget_all().
+  std::optional<std::uint32_t> issue(const RequestEvent& event);
+  // Nothing: a part of a request, or one that was issued before we looked.
+  std::optional<Finished> complete(const RequestEvent& event);
+  void requeue(const RequestEvent& event);
+
+  // After a loss of events, nothing of what was in flight can be trusted.
+  void forget_all();
+
+  std::size_t in_flight() const { return by_key_.empty() ? 0 : slots_.size() - free_.size(); }
+
+ private:
+  struct Key {
+    DeviceNumber device;
+    char operation;
+    std::uint64_t sector;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  using Slot = std::uint32_t;
+  static constexpr Slot kNone = UINT32_MAX;
+  struct Request {
+    std::uint32_t sectors_left = 0;
+    std::uint32_t bytes = 0;
+    std::chrono::nanoseconds issued{0};
+    Slot next = kNone;  // of the same key, younger
+  };
+  struct Chain {
+    Slot first = kNone;
+    Slot last = kNone;
+  };
+
+  static Key key_of(const RequestEvent& event);
+  void append(const Key& key, Slot slot);
+  Slot take(const Key& key, std::uint32_t sectors);
+  Slot choose(const Chain& chain, std::uint32_t sectors) const;
+  void unlink(Chain& chain, Slot slot);
+  std::uint32_t& pending(const Key& key);
+  void release(const Key& key, Slot slot);
+
+  boost::unordered_flat_map<Key, Chain, KeyHash> by_key_;
+  std::vector<Request> slots_;
+  std::vector<Slot> free_;
+  boost::unordered_flat_map<DeviceNumber, std::array<std::uint32_t, kDirections>> pending_;
+};
+
+}  // namespace tally
