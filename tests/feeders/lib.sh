@@ -1,0 +1,59 @@
+# What the tests of the ready-made feeders share. They print TAP and end with 1 if anything failed.
+# Programs come from $TALLY_BIN. Whatever a test starts or makes is taken away at its end.
+set -uo pipefail
+export LC_ALL=C
+BIN=${TALLY_BIN:?say TALLY_BIN=DIR, where tallyfs and the feeders are}
+WORK=$(mktemp -d) && chmod 755 "$WORK" || exit 1
+MNT=$WORK/mnt SOCK=$WORK/run/socket
+mkdir "$MNT" "$WORK/run"
+COUNT=0 FAILED=0 STARTED=() OUTPUTS=0
+
+ok() { COUNT=$((COUNT + 1)); echo "ok $COUNT - $1"; }
+not_ok() { COUNT=$((COUNT + 1)) FAILED=$((FAILED + 1)); echo "not ok $COUNT - $1"; shift; printf '# %s\n' "$@"; }
+check_eq() { if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3" "wanted: $1" "got:    $2"; fi; }
+check() { local what=$1; shift; if "$@"; then ok "$what"; else not_ok "$what" "$*"; fi; }
+skip_all() { echo "ok 1 # SKIP $1"; exit 0; }
+
+# wait_until CONDITION: up to 15 seconds; false if it was in vain.
+wait_until() {
+  local deadline=$((SECONDS + 15))
+  until eval "$1" 2>/dev/null; do
+    [ $SECONDS -le $deadline ] || return 1
+    sleep 0.02
+  done
+}
+
+# start PROGRAM ARGUMENT...: in the background; returns at its READY, its process id in $PID.
+start() {
+  local said='' output name
+  name=$WORK/output.$((OUTPUTS += 1))
+  mkfifo "$name"
+  "$@" >"$name" 2>"$name.err" &
+  PID=$!
+  STARTED+=("$PID")
+  exec {output}<"$name"
+  read -r -t 30 said <&"$output" || true
+  [ "$said" = READY ] && return
+  not_ok "${1##*/} says READY" "it said '$said'" "$(cat "$name.err")"
+  exit 1
+}
+start_daemon() { start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"; DAEMON=$PID; }
+# stop PID: as systemd would; sets $STATUS.
+stop() { kill -TERM "$1"; STATUS=0; wait "$1" 2>/dev/null || STATUS=$?; forget "$1"; }
+forget() { local i; for i in "${!STARTED[@]}"; do [ "${STARTED[i]}" != "$1" ] || unset 'STARTED[i]'; done; }
+
+data() { cat "$MNT/statistics/$1/data"; }
+# sum INTERFACE STATISTIC: of all its totals, which stand last in each line.
+sum() { data "$1" | awk -v name="$2" '$1 == name { n += $NF } END { print n + 0 }'; }
+
+clean_up_more() { :; }
+clean_up() {
+  local pid
+  for pid in "${STARTED[@]}"; do kill -TERM "$pid" 2>/dev/null; done
+  wait
+  clean_up_more
+  ! mountpoint -q "$MNT" || umount -l "$MNT"
+  rm -rf --one-file-system "$WORK"
+}
+trap 'clean_up; [ $FAILED -eq 0 ] || exit 1' EXIT
+trap 'exit 130' INT TERM

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# packaging/quickstart as a newcomer runs it: --once, and until Ctrl-C. TAP.
+set -uo pipefail
+project=$(realpath "$(dirname "$0")/../..")
+work=$(mktemp -d)
+trap 'umount -l "$work/mnt" 2>/dev/null; rm -rf "$work"' EXIT
+number=0 failed=0
+
+ok() {  # ok NAME COMMAND...
+  local name=$1
+  shift
+  number=$((number + 1))
+  if "$@"; then echo "ok $number - $name"; return; fi
+  echo "not ok $number - $name"
+  sed 's/^/#   /' "$work/out"
+  failed=1
+}
+says() { grep -q -- "$1" "$work/out"; }
+is_mounted() { awk -v point="$work/mnt" '$2 == point { found = 1 } END { exit !found }' /proc/mounts; }
+nothing_is_left() { ! is_mounted && [ ! -e "$work/mnt" ]; }
+wait_until() {  # wait_until SECONDS COMMAND...
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.05
+  done
+}
+
+echo "TAP version 13"
+if [ ! -e /dev/fuse ]; then
+  echo "1..1"
+  echo "ok 1 - quickstart # SKIP no /dev/fuse"
+  exit 0
+fi
+echo "1..9"
+SECONDS=0
+"$project/packaging/quickstart" --once "$work/mnt" >"$work/out" 2>&1
+status=$?
+took=$SECONDS
+ok "quickstart --once ends with 0" [ $status -eq 0 ]
+ok "it takes seconds where everything is built" [ $took -lt 30 ]
+ok "it lists the interfaces" says '^tallyfs$'
+ok "it shows a definition" says '^name=[^ ]* on=1 type='
+ok "it shows data that was counted" says '^[a-z_0-9]* .* [1-9][0-9]*$'
+ok "it leaves nothing behind" nothing_is_left
+
+# A shell's background jobs ignore SIGINT unless it is put back, as at a terminal.
+env --default-signal=INT setsid "$project/packaging/quickstart" "$work/mnt" >"$work/out" 2>&1 &
+runner=$!
+ok "without --once it stays" wait_until 60 says '^Ctrl-C ends'
+ok "and is mounted meanwhile" is_mounted
+# To the whole group, as the terminal sends it.
+kill -INT -- -"$runner"
+wait "$runner"
+ok "Ctrl-C unmounts and leaves nothing" wait_until 10 nothing_is_left
+exit $failed

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# tally-feed-timer, as nobody if we may choose.
+. "$(dirname "$0")/lib.sh"
+
+as_nobody=()
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+  # Where nobody may not go, it is told to go all the same by copying the program.
+  install -m 755 "$BIN/tally-feed-timer" "$WORK/tally-feed-timer" && BIN_OF_NOBODY=$WORK
+fi
+[ -e /dev/fuse ] || skip_all "no /dev/fuse"
+
+start_daemon
+start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOCK"
+FEEDER=$PID
+cpus=$(nproc)
+check "a statistic of lateness comes into being for each CPU" \
+  wait_until '[ "$(grep -c "^name=lateness_cpu" "$MNT/statistics/timer/definition")" -eq "$cpus" ]'
+first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 | cut -d= -f2)
+check "wake-ups are counted" wait_until '[ "$(sum timer "$first")" -ge 1000 ]'
+check_eq 0 "$(sum timer occurrence_lost)" "none was lost"
+# Every millisecond since the first one is a wake-up or was skipped.
+wakeups=$(sum timer "$first") skipped=$(sum timer "overruns_${first#lateness_}")
+echo "# $first: $wakeups wake-ups, $skipped periods skipped"
+check "not every period is skipped" [ "$skipped" -lt "$wakeups" ]
+stop "$FEEDER"
+check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
+total=$(sum timer "$first")
+check "what it gathered last was still sent" [ "$total" -ge "$wakeups" ]
+echo "type=history entries_max=10 period=1000000 mode=range name=$first" >"$MNT/statistics/timer/definition"
+start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOCK" --period-us 500
+check "another feeder goes on with what the user has defined since" \
+  wait_until '[ "$(data timer | grep -c "^$first \[")" -ge 1 ]'
+stop "$PID"
+stop "$DAEMON"
+check_eq 0 "$STATUS" "SIGTERM ends the daemon well"

@@ -1,0 +1,112 @@
+# How the daemon ends, and what it leaves.
+
+_set_up() { start_daemon; send 'web/a 1'; }
+_nothing_is_left() {
+  assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
+  [ ! -e "$SOCK" ] || fail 'the socket is left'
+}
+
+sigterm_unmounts_and_removes_the_socket() { stop_daemon TERM; _nothing_is_left; }
+sigint_unmounts_and_removes_the_socket() { stop_daemon INT; _nothing_is_left; }
+
+sigterm_ends_it_while_the_mount_is_in_use() {
+  exec 9<"$STAT/web/data"
+  (cd "$STAT/web" && exec sleep 30 9<&-) &
+  local user=$!
+  stop_daemon TERM
+  kill $user
+  _nothing_is_left
+}
+
+sigterm_loses_nothing_that_was_read() {
+  send 'web/a 1'
+  assert_data web 'a 2'
+  stop_daemon
+  start_daemon
+  assert_eq tallyfs "$(ls "$STAT")"
+}
+
+fusermount3_u_ends_it() { need fusermount3; fusermount3 -u "$MNT"; daemon_ends; _nothing_is_left; }
+umount_ends_it() { need_root; umount "$MNT"; daemon_ends; _nothing_is_left; }
+umount_lazily_ends_it_when_the_last_user_is_gone() {
+  need_root
+  exec 9<"$STAT/web/data"
+  umount -l "$MNT"
+  assert_eq 'a 1' "$(cat <&9)"
+  exec 9<&-
+  daemon_ends
+  _nothing_is_left
+}
+
+aborting_the_connection_ends_it() {
+  need_root
+  local control=/sys/fs/fuse/connections
+  [ -d "$control" ] || skip 'no fusectl'
+  mountpoint -q $control || mount -t fusectl fusectl $control 2>/dev/null || skip 'no fusectl'
+  echo 1 >"$control/$(mountpoint -d "$MNT" | cut -d: -f2)/abort"
+  daemon_ends
+  [ ! -e "$SOCK" ] || fail 'the socket is left'
+}
+
+umount_while_busy_is_refused_and_changes_nothing() {
+  need_root
+  local status=0
+  exec 9<"$STAT/web/data"
+  umount "$MNT" 2>"$CASE/said" || status=$?
+  assert_eq 32 $status 'exit status of umount'
+  assert_has busy "$(cat "$CASE/said")"
+  send 'web/a 1'
+  assert_data web 'a 2'
+  exec 9<&-
+}
+
+a_reader_keeps_its_text_when_rmdir_removes_the_interface() { _keeps_its_text 'rmdir "$STAT/web"'; }
+a_reader_keeps_its_text_when_remove_removes_the_interface() { _keeps_its_text 'send "remove web"'; }
+_keeps_its_text() {
+  local directory
+  exec 8<"$STAT/web/data" 9>"$STAT/web/definition"
+  exec {directory}<"$STAT/web"
+  eval "$1"
+  assert_eq '' "$(ls "$STAT" | grep -x web || true)"
+  assert_fails_with 'No such file or directory' cat "$STAT/web/data"
+  assert_fails_with 'No such file or directory' ls "$STAT/web"
+  assert_eq 'a 1' "$(cat <&8)"
+  assert_fails bash -c 'echo on=0 >&9'
+  # A new one of that name is another.
+  send 'web/a 0 5'
+  assert_data web 'a 5'
+  assert_match 'name=a on=1 .*' "$(definition web)"
+  exec 8<&- 9>&- {directory}<&-
+}
+
+a_process_inside_a_removed_interface_sees_it_empty_or_gone() {
+  cd "$STAT/web"
+  rmdir "$STAT/web"
+  assert_fails cat data
+  assert_eq '' "$(ls 2>/dev/null || true)"
+  cd "$CASE"
+}
+
+after_a_crash_starting_says_what_to_do() {
+  kill_daemon
+  assert_fails_with 'Transport endpoint is not connected' ls "$MNT"
+  assert_fails_with "fusermount3 -u" "$TALLYFS" -f --socket "$SOCK" "$MNT"
+  assert_fails_with "$MNT" "$TALLYFS" --socket "$SOCK" "$MNT"
+}
+
+after_a_crash_auto_unmount_cleans_up() {
+  local crashed=$DAEMON
+  kill_daemon
+  start_daemon -o auto_unmount
+  assert_eq 1 "$(grep -c " $MNT fuse" /proc/mounts)"
+  send 'web/b 1'
+  assert_data web 'b 1'
+}
+
+what_it_says_to_do_after_a_crash_helps() {
+  kill_daemon
+  fusermount3 -u -z "$MNT"
+  start_daemon
+  send 'web/b 1'
+  assert_data web 'b 1'
+}

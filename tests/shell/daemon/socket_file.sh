@@ -1,0 +1,95 @@
+# The socket as a file: whose it is, who may remove it.
+
+_another() { "$TALLYFS" -f --socket "$SOCK" "$@" "$CASE/other"; }
+
+a_socket_that_a_running_daemon_holds_is_left_to_it() {
+  mkdir "$CASE/other"
+  assert_fails_with "$SOCK" _another
+  assert_has 'running' "$(_another 2>&1 || true)"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  assert_eq '' "$(grep " $CASE/other " /proc/mounts || true)"
+}
+
+a_stale_socket_is_taken_over() {
+  kill_daemon
+  [ -S "$SOCK" ] || fail 'the crash left no socket'
+  fusermount3 -u -z "$MNT"
+  start_daemon
+  send 'web/a 1'
+  assert_data web 'a 1'
+}
+
+what_is_no_socket_is_left_alone() {
+  local said
+  mkdir "$CASE/other"
+  echo precious >"$CASE/file"
+  said=$(! "$TALLYFS" -f --socket "$CASE/file" "$CASE/other" 2>&1)
+  assert_has "$CASE/file" "$said"
+  assert_eq precious "$(cat "$CASE/file")"
+}
+
+one_that_was_replaced_meanwhile_is_not_removed() {
+  py <<'EOT'
+import os, socket
+os.unlink(os.environ["SOCK"])
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind(os.environ["SOCK"])
+EOT
+  # Nobody holds that one any more; one that is held:
+  rm -f "$SOCK"
+  need socat
+  socat -u "UNIX-RECV:$SOCK" /dev/null &
+  local holder=$!
+  wait_until '[ -S "$SOCK" ]'
+  stop_daemon
+  [ -S "$SOCK" ] || fail "another's socket was removed"
+  kill $holder
+}
+
+it_makes_its_directory_and_removes_it() {
+  [ -d "$CASE/run" ]
+  stop_daemon
+  [ ! -e "$CASE/run" ] || fail "left $CASE/run"
+}
+
+a_directory_that_was_there_stays() {
+  stop_daemon
+  mkdir "$CASE/run"
+  start_daemon
+  stop_daemon
+  [ -d "$CASE/run" ] || fail "removed $CASE/run"
+}
+
+whoever_may_write_to_it_may_feed() {
+  need_root
+  need socat
+  as_nobody bash -c "echo 'web/a 1' | socat -u - UNIX-SENDTO:$SOCK"
+  assert_data web 'a 1'
+  stop_daemon
+  start_daemon --socket-mode 0600
+  assert_eq 600 "$(stat -c %a "$SOCK")"
+  assert_fails as_nobody bash -c "echo 'web/b 1' | socat -u - UNIX-SENDTO:$SOCK"
+  assert_eq tallyfs "$(ls "$STAT")"
+}
+
+a_name_too_long_for_a_socket_is_told() {
+  mkdir "$CASE/other"
+  SOCK=$CASE/$(printf '%0120d' 0) assert_fails_with 'bytes' _another
+}
+
+two_that_start_at_once_do_not_share_it() {
+  stop_daemon
+  local i pids=() alive=0
+  for i in 1 2 3 4; do
+    mkdir "$CASE/m$i"
+    "$TALLYFS" -f --socket "$SOCK" "$CASE/m$i" >"$CASE/out$i" 2>/dev/null &
+    pids+=($!)
+    echo $! >>"$CASE/pids"
+  done
+  for i in 1 2 3 4; do
+    wait_until "grep -q READY $CASE/out$i || ! kill -0 ${pids[i - 1]} 2>/dev/null"
+  done
+  for i in "${pids[@]}"; do kill -TERM "$i" 2>/dev/null && alive=$((alive + 1)); done
+  assert_eq 1 $alive 'daemons that hold the socket'
+  wait
+}

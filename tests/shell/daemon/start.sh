@@ -1,0 +1,238 @@
+# How the daemon is started, and what it says.
+
+_set_up() { mkdir -p "$MNT"; }
+# Starts it in the background, as mount(8) would; returns when it does.
+_background() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:log_path=$CASE/sanitizer" TSAN_OPTIONS="${TSAN_OPTIONS:-}:log_path=$CASE/sanitizer" "$@" 2>"$CASE/said"; _note; }
+# Its process is the one that has $MNT in its command line.
+_note() { pgrep -f -- " $MNT( |\$)" >>"$CASE/pids" || true; }
+_mounted() { awk -v point="$MNT" '$2 == point { print $1, $3 }' /proc/mounts; }
+_unmount() { fusermount3 -u "$MNT"; wait_until '[ ! -e "$SOCK" ]'; }
+
+says_ready_when_tree_and_socket_are_usable() {
+  start_daemon
+  send 'web/a 1'
+  assert_data web 'a 1'
+}
+
+says_nothing_but_ready_on_stdout() {
+  start_daemon
+  stop_daemon
+  assert_eq '' "$(cat <&10 2>/dev/null)"
+}
+
+returns_in_the_background_only_when_usable() {
+  local i
+  for i in 1 2 3; do
+    _background "$TALLYFS" --socket "$SOCK" "$MNT"
+    send 'web/a 1'
+    assert_data web 'a 1'
+    _unmount
+  done
+}
+
+in_the_background_it_lets_go_of_terminal_and_directory() {
+  local pid
+  # A pipe that somebody keeps open would keep cat waiting.
+  (_background "$TALLYFS" --socket "$SOCK" "$MNT") | timeout 10 cat
+  pid=$(tail -1 "$CASE/pids")
+  assert_eq / "$(readlink "/proc/$pid/cwd")"
+  _unmount
+}
+
+in_the_background_a_failure_is_told_and_shown_in_the_status() {
+  touch "$CASE/file"
+  assert_fails_with 'file: ' "$TALLYFS" --socket "$SOCK" "$CASE/file"
+  assert_fails_with 'No such file or directory' "$TALLYFS" --socket "$SOCK" "$CASE/nowhere"
+  assert_fails_with "$CASE/file/socket" "$TALLYFS" --socket "$CASE/file/socket" "$MNT"
+  assert_eq '' "$(_mounted)"
+}
+
+takes_source_and_mount_point_as_mount_helpers_do() {
+  _background "$TALLYFS" numbers "$MNT" -o "rw,nosuid,socket=$SOCK"
+  assert_eq 'numbers fuse.tallyfs' "$(_mounted)"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  _unmount
+}
+
+# mount(8) finds programs in the system's directories only, so the one to test is named by its path.
+mount_8_mounts_it() {
+  need_root
+  need mount mount.fuse3
+  _background mount -t fuse -o "socket=$SOCK,nofail,noatime" "$TALLYFS#numbers" "$MNT"
+  assert_match 'numbers fuse\.?.*' "$(_mounted)"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  umount "$MNT"
+  wait_until '[ ! -e "$SOCK" ]'
+}
+
+the_mount_helper_of_fuse_mounts_it_by_type() {
+  need mount.fuse3
+  PATH=$(dirname "$TALLYFS"):$PATH _background mount.fuse3 numbers "$MNT" -o "rw,socket=$SOCK" -t fuse.tallyfs
+  assert_eq 'numbers fuse.tallyfs' "$(_mounted)"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  _unmount
+}
+
+options_of_fstab_that_mean_nothing_are_ignored() {
+  start_daemon -o rw,dev,suid,exec,nofail,noauto,_netdev,x-systemd.automount,x-gvfs-hide,user,users,defaults
+}
+
+fsname_and_subtype_can_be_chosen() {
+  start_daemon -o fsname=numbers,subtype=counter
+  assert_eq 'numbers fuse.counter' "$(_mounted)"
+}
+
+fsname_and_subtype_are_tallyfs_by_default() {
+  start_daemon
+  assert_eq 'tallyfs fuse.tallyfs' "$(_mounted)"
+}
+
+an_unknown_option_is_named() {
+  assert_fails_with 'frobnicate' "$TALLYFS" -f --socket "$SOCK" --frobnicate "$MNT"
+  assert_fails_with 'frobnicate' "$TALLYFS" -f --socket "$SOCK" -o rw,frobnicate=7 "$MNT"
+  assert_fails_with 'log-level' "$TALLYFS" -f --socket "$SOCK" --log-level loud "$MNT"
+  assert_fails_with 'memory-max' "$TALLYFS" -f --socket "$SOCK" --memory-max much "$MNT"
+  assert_fails "$TALLYFS"
+  assert_eq '' "$(_mounted)"
+}
+
+help_shows_the_options() {
+  local option
+  "$TALLYFS" --help >"$CASE/help"
+  for option in MOUNTPOINT -f --socket --log-level --help --version -o --memory-max; do
+    grep -q -e "$option" "$CASE/help" || fail "no $option in" "$(cat "$CASE/help")"
+  done
+}
+
+version_is_shown() { assert_match 'tallyfs [0-9]+\.[0-9]+\.[0-9]+.*' "$("$TALLYFS" --version)"; }
+
+log_level_decides_what_is_logged() {
+  start_daemon --log-level err
+  stop_daemon
+  assert_eq '' "$(cat "$STDERR")"
+}
+
+systemd_is_told_ready_when_it_is_usable() {
+  py "$TALLYFS" "$CASE/notify" <<'EOT'
+import os, signal, socket, subprocess, sys
+tallyfs, path = sys.argv[1:]
+notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+notify.bind(path)
+notify.settimeout(20)
+daemon = subprocess.Popen([tallyfs, "-f", "--socket", os.environ["SOCK"], os.environ["MNT"]],
+                          env=dict(os.environ, NOTIFY_SOCKET=path), stdout=subprocess.DEVNULL)
+open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+def told(): return notify.recv(4096).decode().split("\n")
+assert "READY=1" in told()
+assert os.path.ismount(os.environ["MNT"])
+feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+feeder.sendto(b"web/a 1\n", os.environ["SOCK"])
+assert open(os.environ["STAT"] + "/web/data").read() == "a 1\n"
+daemon.send_signal(signal.SIGTERM)
+assert "STOPPING=1" in told()
+assert daemon.wait(20) == 0
+EOT
+}
+
+a_socket_passed_by_systemd_is_used_and_left_alone() {
+  py "$TALLYFS" "$CASE/passed" <<'EOT'
+import os, signal, socket, subprocess, sys
+tallyfs, path = sys.argv[1:]
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+def start():
+    os.dup2(passed.fileno(), 3)
+    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+feeder.sendto(b"web/early 1\n", path)  # as may happen while systemd holds it
+# LISTEN_PID must be the daemon's own id, so a shell that becomes it sets it.
+command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f --socket "$3" "$4"'
+daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, os.environ["SOCK"], os.environ["MNT"]],
+                          pass_fds=[passed.fileno()], stdout=subprocess.PIPE)
+open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+assert daemon.stdout.readline() == b"READY\n"
+feeder.sendto(b"web/late 1\n", path)
+assert open(os.environ["STAT"] + "/web/data").read() == "early 1\nlate 1\n"
+assert not os.path.exists(os.environ["SOCK"]), "it made one of its own too"
+daemon.send_signal(signal.SIGTERM)
+assert daemon.wait(20) == 0
+assert os.path.exists(path), "it removed a socket that is not its own"
+EOT
+}
+
+what_is_passed_must_be_a_datagram_socket() {
+  py "$TALLYFS" "$CASE/passed" <<'EOT'
+import os, socket, subprocess, sys
+tallyfs, path = sys.argv[1:]
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+passed.bind(path)
+command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f "$3"'
+done = subprocess.run(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, os.environ["MNT"]],
+                      pass_fds=[passed.fileno()], capture_output=True, timeout=20)
+assert done.returncode != 0 and b"DGRAM" in done.stderr, done
+EOT
+}
+
+the_systems_queue_length_is_put_back() {
+  need_root
+  need unshare
+  # In a network namespace of its own, so that nobody else changes the setting meanwhile.
+  TALLYFS=$TALLYFS unshare -n bash -c '
+    setting=/proc/sys/net/unix/max_dgram_qlen
+    [ -w $setting ] || exit 4
+    echo 23 >$setting
+    "$TALLYFS" --socket "$SOCK" "$MNT" || exit 1
+    [ "$(cat $setting)" = 23 ] || { echo "left at $(cat $setting)"; exit 1; }
+    exit 0
+  ' || { local status=$?; [ $status -eq 4 ] && skip 'max_dgram_qlen cannot be set'; fail "failed with $status"; }
+  _note
+  # More fit into the queue than 23, while nobody takes them out.
+  py <<'EOT'
+import os, signal, socket
+pid = int(open(os.environ["CASE"] + "/pids").read().split()[-1])
+feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+feeder.connect(os.environ["SOCK"])
+feeder.setblocking(False)
+os.kill(pid, signal.SIGSTOP)
+try:
+    for i in range(100): feeder.send(b"web/a 1\n")
+finally:
+    os.kill(pid, signal.SIGCONT)
+assert open(os.environ["STAT"] + "/web/data").read() == "a 100\n"
+EOT
+  _unmount
+}
+
+a_user_without_privilege_can_run_it() {
+  need_root
+  need setpriv fusermount3
+  [ -u "$(command -v fusermount3)" ] || skip 'fusermount3 is not setuid'
+  as_nobody test -w /dev/fuse || skip 'only root may open /dev/fuse here'
+  local bin=$CASE/bin runtime=$CASE/runtime
+  mkdir "$bin" "$runtime"
+  cp "$TALLYFS" "$bin"
+  rmdir "$MNT" && mkdir "$MNT"
+  chown nobody "$MNT" "$runtime"
+  chmod 700 "$runtime"
+  XDG_RUNTIME_DIR=$runtime as_nobody "$bin/tallyfs" "$MNT"
+  _note
+  SOCK=$runtime/tallyfs/socket
+  [ -S "$SOCK" ] || fail 'no socket in XDG_RUNTIME_DIR'
+  as_nobody bash -c "echo 'web/a 1' | socat -u - UNIX-SENDTO:$SOCK"
+  assert_eq 'a 1' "$(as_nobody cat "$STAT/web/data")"
+  as_nobody bash -c "echo on=0 >$STAT/web/definition"
+  assert_eq "$(id -u nobody) 600" "$(as_nobody stat -c '%u %a' "$STAT/web/definition")"
+  as_nobody fusermount3 -u "$MNT"
+  wait_until '[ ! -e "$SOCK" ]'
+}
+
+a_user_without_xdg_runtime_dir_is_told() {
+  need_root
+  mkdir "$CASE/bin"
+  cp "$TALLYFS" "$CASE/bin"
+  chown nobody "$MNT"
+  assert_fails_with XDG_RUNTIME_DIR as_nobody env -u XDG_RUNTIME_DIR "$CASE/bin/tallyfs" -f "$MNT"
+}

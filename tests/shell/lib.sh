@@ -1,0 +1,138 @@
+# What the cases use. A case is a function; it starts with a daemon running (_set_up of its file may
+# say otherwise), a command that fails unexpectedly ends it, and whatever it left is taken away.
+#
+# $MNT where it is mounted   $SOCK its socket   $STAT $MNT/statistics   $CASE a directory for the case
+# $DAEMON its process id     $TALLYFS the program
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
+here=$(pwd)
+if [ -z "${CASE:-}" ]; then
+  CASE=$(mktemp -d) && chmod 755 "$CASE" || exit 1
+  echo "in $CASE"
+fi
+TALLYFS=${TALLY_BIN:+$TALLY_BIN/}tallyfs
+MNT=$CASE/mnt STAT=$CASE/mnt/statistics SOCK=$CASE/run/socket
+PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
+export CASE MNT STAT SOCK TALLYFS
+DAEMON='' DAEMONS=() STARTED=0
+
+fail() { printf '%s\n' "$@" "$(_where)"; exit 1; }
+skip() { echo "$*"; exit 4; }
+# The lines of the case's file that are being carried out, innermost first.
+_where() {
+  local i
+  for ((i = 1; i < ${#FUNCNAME[@]}; ++i)); do
+    [ "${BASH_SOURCE[i]}" != "$file" ] || echo "  at ${file##*/}:${BASH_LINENO[i - 1]}"
+  done
+}
+# A reason to skip, or one that fail() told, has been given already in a subshell.
+unexpected() { [ "$1" -eq 4 ] && exit 4; fail "failed with $1: $2"; }
+
+need() { local each; for each; do command -v "$each" >/dev/null || skip "$each is not installed"; done; }
+need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
+need_python() { [ -n "$PYTHON" ] || skip "python3 is not installed"; }
+
+# ---- the daemon
+
+# start_daemon [OPTION...]: on $MNT and $SOCK, in the foreground of its own; returns at READY.
+start_daemon() {
+  local said='' number=$STARTED output
+  STARTED=$((STARTED + 1))
+  mkdir -p "$MNT" 2>/dev/null || true  # it may have a dead mount
+  mkfifo "$CASE/output.$number"
+  "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
+  _adopt $! "$CASE/stderr.$number"
+  exec {output}<"$CASE/output.$number"
+  read -r -t 30 said <&"$output" || true
+  [ "$said" = READY ] || fail "the daemon did not say READY but '$said'" "$(cat "$STDERR")"
+}
+_adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
+
+# stop_daemon [SIGNAL [PID]]: sends the signal; the daemon must end with 0.
+stop_daemon() { kill -"${1:-TERM}" "${2:-$DAEMON}"; daemon_ends "${2:-$DAEMON}"; }
+# daemon_ends [PID]: waits for it; it must have ended with 0.
+daemon_ends() { local status=0; _wait_for "${1:-$DAEMON}" || status=$?; assert_eq 0 $status "exit status of the daemon"; }
+# kill_daemon: as a crash would.
+kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
+_wait_for() { local i; for i in "${!DAEMONS[@]}"; do [ "${DAEMONS[i]}" != "$1" ] || unset 'DAEMONS[i]'; done; wait "$1" 2>/dev/null; }
+
+# At the end of a case, however it ended: the daemons end with 0 and had nothing to complain about.
+finish() {
+  local status=$1 each ended
+  trap - EXIT ERR
+  for each in "${DAEMONS[@]}"; do
+    kill -TERM "$each" 2>/dev/null
+    ended=0
+    wait "$each" || ended=$?
+    if [ "$ended" -ne 0 ]; then
+      echo "the daemon ended with $ended"
+      [ "$status" -ne 0 ] && [ "$status" -ne 4 ] || status=1
+    fi
+  done
+  if grep -lsE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' "$CASE"/stderr.* "$CASE"/sanitizer.*; then
+    status=1
+  fi
+  if [ "$status" -ne 0 ] && [ "$status" -ne 4 ]; then
+    for each in "$CASE"/stderr.* "$CASE"/sanitizer.*; do
+      [ -s "$each" ] && echo "--- ${each##*/}" && tail -40 "$each"
+    done
+  fi
+  exit "$status"
+}
+
+# ---- what to expect
+
+# assert_eq WANTED GOT [WHAT]
+assert_eq() {
+  [ "$1" != "$2" ] || return 0
+  fail "${3:-values} differ (- wanted, + got):" "$(diff -U100 <(printf '%s\n' "$1") <(printf '%s\n' "$2") | tail -n +4 || true)"
+}
+# assert_match REGEX GOT [WHAT]: the whole of it.
+assert_match() { [[ $2 =~ ^($1)$ ]] || fail "${3:-value}" "  wanted $1" "  got    $2"; }
+# assert_has TEXT GOT
+assert_has() { [[ $2 == *"$1"* ]] || fail "wanted '$1' in" "$2"; }
+assert_has_not() { [[ $2 != *"$1"* ]] || fail "did not want '$1' in" "$2"; }
+# assert_fails_with TEXT COMMAND...: it fails and says so: "Invalid argument".
+assert_fails_with() {
+  local wanted=$1 said
+  shift
+  if said=$("$@" 2>&1); then fail "succeeded, instead of '$wanted': $*"; fi
+  [[ $said == *"$wanted"* ]] || fail "$*" "  wanted $wanted" "  got    $said"
+}
+assert_fails() { if "$@" >/dev/null 2>&1; then fail "succeeded: $*"; fi; }
+# wait_until CONDITION [SECONDS]
+wait_until() {
+  local deadline=$((SECONDS + ${2:-15}))
+  until eval "$1"; do
+    [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
+    sleep 0.01
+  done
+}
+
+# ---- statistics
+
+# send LINE...: one datagram of text.
+send() { printf '%s\n' "$@" >"$CASE/datagram"; send_file "$CASE/datagram"; }
+# send_exactly TEXT: with the escapes of printf, and no newline that is not in it.
+send_exactly() { printf "$1" >"$CASE/datagram"; send_file "$CASE/datagram"; }
+send_file() { need socat; socat -u -b 400000 "OPEN:$1" "UNIX-SENDTO:$SOCK"; }
+
+put() { echo "$1" >"$2"; }                         # put LINE FILE
+define() { put "$2" "$STAT/$1/definition"; }       # define INTERFACE LINE
+# write_at_once FILE LINE...: all in one write(2), which bash's own echo and printf would not do.
+write_at_once() { local file=$1; shift; printf '%s\n' "$@" >"$CASE/written"; cat "$CASE/written" >"$file"; }
+data() { cat "$STAT/$1/data"; }
+definition() { cat "$STAT/$1/definition"; }
+# line INTERFACE STATISTIC: its line of the definition file
+line() { definition "$1" | grep "^name=$2 "; }
+# attribute INTERFACE STATISTIC KEY
+attribute() { line "$1" "$2" | tr ' ' '\n' | sed -n "s/^$3=//p"; }
+# assert_data INTERFACE [LINE...]: exactly these lines
+assert_data() { local of=$1; shift; assert_eq "$(printf '%s\n' "$@")" "$(data "$of")" "data of $of"; }
+assert_attribute() { assert_eq "$4" "$(attribute "$1" "$2" "$3")" "$3 of $1/$2"; }  # ... KEY WANTED
+errors() { cat "$MNT/tracing/error_log"; }
+
+# ---- what a shell cannot do
+
+# py [ARGUMENT...] <<'EOT': a Python program; peer.py speaks the binary form.
+py() { need_python; PYTHONPATH=$here "$PYTHON" - "$@"; }
+as_nobody() { need_root; need setpriv; setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"; }

@@ -1,0 +1,90 @@
+"""The binary form of core/wire/FORMAT.md, written down a second time, for tests."""
+import os
+import socket
+import struct
+
+MAGIC = b"\xfeTLY"
+SAMPLES, REQUEST, ANSWER = 1, 2, 3
+WITH_Y, WITH_TIME = 1, 2
+
+
+def header(epoch=0, version=1, zero=0):
+    return MAGIC + struct.pack("<HHQ", version, zero, epoch)
+
+
+def message(kind, body, flags=0, length=None):
+    return struct.pack("<HHI", kind, flags, len(body) if length is None else length) + body
+
+
+def samples(number, xs, flags=0):
+    """xs: numbers, or tuples of as many fields as the flags say."""
+    fields = [tuple(x) if isinstance(x, (tuple, list)) else (x,) for x in xs]
+    code = "<q" + ("Q" if flags & WITH_Y else "") + ("q" if flags & WITH_TIME else "")
+    return message(SAMPLES, struct.pack("<Q", number) + b"".join(struct.pack(code, *f) for f in fields), flags)
+
+
+def request(sequence, text):
+    text = text.encode() if isinstance(text, str) else text
+    padded = text + bytes(-len(text) % 8)
+    return message(REQUEST, struct.pack("<II", sequence, len(text)) + padded)
+
+
+class Peer:
+    def __init__(self, path=None, bound=True):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.settimeout(10)
+        if bound:
+            self.socket.bind("")
+        self.socket.connect(path or os.environ["SOCK"])
+        self.epoch = 0
+        self.sequence = 0
+
+    def send(self, *messages, epoch=None, version=1):
+        self.socket.send(header(self.epoch if epoch is None else epoch, version) + b"".join(messages))
+
+    def answers(self):
+        """One datagram of answers: [(sequence, errno, number)]."""
+        data = self.socket.recv(262144)
+        assert data[:4] == MAGIC and data[4:8] == b"\1\0\0\0", data
+        self.epoch = struct.unpack_from("<Q", data, 8)[0]
+        assert self.epoch != 0
+        found, at = [], 16
+        while at < len(data):
+            kind, flags, length = struct.unpack_from("<HHI", data, at)
+            assert (kind, flags, length) == (ANSWER, 0, 16), (kind, flags, length)
+            found.append(struct.unpack_from("<IIQ", data, at + 8))
+            at += 8 + length
+        return found
+
+    def silent(self, seconds=0.05):
+        self.socket.settimeout(seconds)
+        try:
+            return not self.socket.recv(65536)
+        except socket.timeout:
+            return True
+        finally:
+            self.socket.settimeout(10)
+
+    def ask(self, text):
+        """Sends a request and returns (errno, number)."""
+        self.sequence += 1
+        self.send(request(self.sequence, text))
+        (answer,) = self.answers()
+        assert answer[0] == self.sequence, answer
+        return answer[1:]
+
+    def make(self, text):
+        """create ..., which must succeed; returns the number."""
+        error, number = self.ask("create " + text)
+        assert error == 0, os.strerror(error)
+        return number
+
+
+def data(interface):
+    with open(f"{os.environ['STAT']}/{interface}/data") as file:
+        return file.read()
+
+
+def own(statistic):
+    """A number of the daemon's own."""
+    return int(next(l for l in data("tallyfs").splitlines() if l.startswith(statistic + " ")).split()[1])

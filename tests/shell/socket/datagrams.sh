@@ -1,0 +1,88 @@
+# Size, descriptors, senders of datagrams.
+
+a_datagram_of_256_kib_is_taken() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+number = peer.make("web/hits on=1")
+line = b"web/text 1\n"
+text = line * ((262144 - 12) // len(line))
+text += b" " * (262144 - len(text))
+peer.socket.send(text)
+count = (262144 - 32) // 8
+peer.send(samples(number, range(count)))
+assert data("web") == f"hits {count}\ntext {(262144 - 12) // len(line)}\n", data("web")
+assert own("truncated") == 0
+EOT
+}
+
+of_a_longer_one_nothing_is_taken_and_it_is_counted() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+SO_SNDBUFFORCE = 32
+peer.socket.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE if os.geteuid() == 0 else socket.SO_SNDBUF, 1 << 21)
+number = peer.make("web/hits on=1")
+try:
+    peer.socket.send(b"web/hits 1\n" * 23832)
+    peer.socket.send(b"\n" * 262145)
+    peer.send(samples(number, range((262144 - 32) // 8 + 1)))
+except OSError as error:
+    print(f"the sender may not: {error}")
+    raise SystemExit(4)
+assert data("web") == "hits 0\n" and own("truncated") == 3, (data("web"), own("truncated"))
+peer.socket.send(b"web/hits 1\n")
+assert data("web") == "hits 1\n"
+EOT
+}
+
+descriptors_that_a_sender_attaches_are_refused_and_do_not_stay() {
+  DAEMON=$DAEMON py <<'EOT'
+from peer import *
+peer = Peer()
+number = peer.make("web/hits on=1")
+descriptors = lambda: len(os.listdir(f"/proc/{os.environ['DAEMON']}/fd"))
+data("web")
+before = descriptors()
+out, into = os.pipe()
+sent = 0
+for i in range(50):
+    for fds in ([into], [into] * 200):
+        try: socket.send_fds(peer.socket, [b"web/hits 1\n"], fds); sent += 1
+        except OSError: pass  # refused by the kernel, SO_PASSRIGHTS
+data("web")
+assert descriptors() == before, (before, descriptors())
+os.close(into)
+os.set_blocking(out, False)
+assert os.read(out, 1) == b"", "somebody still holds it"
+if sent: assert own("fds_refused") == sent, own("fds_refused")
+EOT
+}
+
+senders_may_come_and_go() {
+  py <<'EOT'
+from peer import *
+for i in range(300):
+    peer = Peer(bound=i % 2 == 0)
+    peer.send(request(1, "web/hits 1"))
+    peer.socket.close()
+assert data("web") == "hits 300\n", data("web")
+EOT
+}
+
+answers_that_nobody_takes_are_dropped_and_counted() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+for i in range(2000): peer.send(request(1, "web/hits 1"))
+assert data("web") == "hits 2000\n"
+assert own("answers_dropped") > 0
+EOT
+}
+
+a_sender_is_known_by_its_credentials_even_if_it_sent_before_they_were_asked_for() {
+  send 'garbage'
+  assert_has "uid $(id -u):" "$(errors)"
+  assert_has_not 'uid 65534' "$(errors)"
+}

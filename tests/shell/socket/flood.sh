@@ -1,0 +1,69 @@
+# A flood from one sender hinders neither readers nor other senders.
+_alone=yes
+
+_flood() {  # floods from two processes until the case ends
+  need_python
+  for _ in 1 2; do
+    PYTHONPATH=$here "$PYTHON" - >"$CASE/flood.out" 2>&1 <<'EOT' &
+from peer import *
+peer = Peer()
+number = peer.make("flood/hits on=1")
+datagram = header(peer.epoch) + samples(number, range(1000))
+while True: peer.socket.send(datagram)
+EOT
+    echo $! >>"$CASE/pids"
+    FLOODS+=($!)
+  done
+  wait_until '[ -e "$STAT/flood/data" ]'
+}
+FLOODS=()
+
+readers_are_answered_in_time() {
+  _flood
+  py <<'EOT'
+from peer import *
+import time
+times = []
+for i in range(200):
+    start = time.monotonic()
+    data("flood")
+    times.append(time.monotonic() - start)
+times.sort()
+print(f"median {times[100] * 1000:.1f} ms, 95% {times[190] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
+assert times[190] < 0.1
+EOT
+  kill "${FLOODS[@]}"
+}
+
+definitions_are_written_in_time() {
+  local start=$SECONDS i
+  _flood
+  for i in {1..50}; do define flood 'on=0'; define flood 'on=1'; done
+  [ $((SECONDS - start)) -le 10 ] || fail 'took more than 10 s'
+  kill "${FLOODS[@]}"
+}
+
+the_samples_of_a_polite_sender_all_arrive() {
+  _flood
+  py <<'EOT'
+from peer import *
+import time
+peer = Peer()
+number = peer.make("polite/hits on=1")
+for i in range(500):
+    peer.send(samples(number, [1]))
+    time.sleep(0.001)
+# Under a flood one open may be cut short; what was sent is there soon.
+deadline = time.monotonic() + 5
+while data("polite") != "hits 500\n": assert time.monotonic() < deadline, data("polite")
+EOT
+  kill "${FLOODS[@]}"
+}
+
+it_ends_in_time() {
+  _flood
+  local start=$SECONDS
+  stop_daemon
+  [ $((SECONDS - start)) -le 5 ] || fail 'took more than 5 s'
+  kill "${FLOODS[@]}" 2>/dev/null || true
+}

@@ -1,0 +1,89 @@
+# A redefinition discards data only if it really changes something.
+
+_filled() {  # _filled DEFINITION: three samples, of which one is out of range
+  send "create web/x on=1 range_min=0 range_max=100 $1" 'web/x 5' 'web/x 7' 'web/x -1'
+  assert_attribute web x hits_out_of_range 1
+}
+_keeps() {  # _keeps LINE
+  local data=$(data web) since=$(attribute web x data) hits=$(attribute web x hits_out_of_range)
+  define web "$1"
+  assert_eq "$data" "$(data web)" "data after '$1'"
+  assert_attribute web x data "$since"
+  assert_attribute web x hits_out_of_range "$hits"
+}
+_discards() {  # _discards LINE: data and hits, but not on
+  local empty=$2 since=$(attribute web x data)
+  define web "$1"
+  assert_eq "$empty" "$(data web)" "data after '$1'"
+  assert_attribute web x hits_out_of_range 0
+  assert_attribute web x on 1
+  [ "$(attribute web x data)" != "$since" ] || fail "data= did not change with '$1'"
+}
+
+the_same_type_and_attributes_keep_it() {
+  _filled 'type=list entries_max=9'
+  _keeps 'name=x type=list entries_max=9'
+  _keeps 'name=x entries_max=0x9 range_min=0'
+}
+
+a_changed_type_discards_it() {
+  _filled 'type=list entries_max=9'
+  _discards 'name=x type=range' 'x 0 0 0.000 0'
+}
+
+a_changed_attribute_discards_it() {
+  _filled 'type=list entries_max=9'
+  _discards 'name=x entries_max=10' ''
+}
+
+a_changed_mode_discards_it() {
+  _filled 'type=value mode=increments'
+  _discards 'name=x mode=products' 'x 0'
+}
+
+a_changed_range_keeps_the_data_of_most_types() {
+  _filled 'type=value mode=increments'
+  _keeps 'name=x range_min=6 range_max=8'
+  define web 'name=x type=list entries_max=9'
+  send 'web/x 6' 'web/x 7'
+  _keeps 'name=x range_min=7'
+  send 'web/x 6' 'web/x 7'
+  assert_data web 'x 0x7 2' 'x 0x6 1'
+}
+
+a_changed_range_discards_the_data_of_an_array() {
+  _filled 'type=array base_interval=50 scale=lin'
+  _keeps 'name=x range_max=100 scale=lin'
+  _discards 'name=x range_max=50' 'x <=0 0
+x <=50 0
+x >50 0'
+}
+
+it_keeps_off_what_is_off() {
+  send 'create web/x'
+  define web 'name=x type=range'
+  assert_attribute web x on 0
+}
+
+# 2006: `on=0` together with a redefinition left it on.
+off_together_with_a_redefinition_is_off() {
+  _filled 'type=value mode=increments'
+  define web 'name=x on=0 type=list entries_max=4'
+  assert_attribute web x on 0
+  define web 'name=x on=1 type=range'
+  assert_attribute web x on 1
+}
+
+reset_together_with_a_redefinition_does_both() {
+  _filled 'type=value mode=increments'
+  define web 'name=x data=reset range_max=50 on=0'
+  assert_match 'name=x on=0 type=value range_min=0 range_max=50 mode=increments hits_out_of_range=0 .*' "$(definition web)"
+  assert_data web 'x 0'
+}
+
+it_leaves_the_other_statistics_alone() {
+  _filled 'type=value mode=increments'
+  send 'web/y 3 3'
+  _discards 'name=x mode=products' 'x 0
+y 3'
+}
