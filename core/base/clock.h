@@ -21,6 +21,7 @@ class Clock {
   virtual Moment now() const = 0;
 };
 
+// Stateless, so thread-safe.
 class SystemClock final : public Clock {
  public:
   Moment now() const override;

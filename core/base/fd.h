@@ -1,4 +1,5 @@
 // A file descriptor that is closed by whoever holds it last. Moves, does not copy.
+// Confined to its holder.
 #pragma once
 
 #include <unistd.h>

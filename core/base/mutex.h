@@ -13,13 +13,10 @@
 #define CAPABILITY(x) TALLY_THREAD_ANNOTATION(capability(x))
 #define SCOPED_CAPABILITY TALLY_THREAD_ANNOTATION(scoped_lockable)
 #define GUARDED_BY(x) TALLY_THREAD_ANNOTATION(guarded_by(x))
-#define PT_GUARDED_BY(x) TALLY_THREAD_ANNOTATION(pt_guarded_by(x))
 #define REQUIRES(...) TALLY_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...) TALLY_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) TALLY_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-#define TRY_ACQUIRE(...) TALLY_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define EXCLUDES(...) TALLY_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-#define ACQUIRED_AFTER(...) TALLY_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
 
 namespace tally {
 
@@ -31,7 +28,6 @@ class CAPABILITY("mutex") Mutex {
 
   void lock() ACQUIRE() { mutex_.lock(); }
   void unlock() RELEASE() { mutex_.unlock(); }
-  bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
 
  private:
   std::mutex mutex_;

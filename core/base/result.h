@@ -1,6 +1,6 @@
 // How core says that something did not work: an expected failure is an Error in a Result, never
-// an exception and never a log line. The room that stops an error reports it, and maps its code
-// to an errno in one place (fs/errno.h, feeders/intake).
+// an exception and never a log line. The room that stops an error reports it; core/wire/errno.h
+// maps its code to an errno. Values, without threads.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -22,6 +22,7 @@ enum class ErrorCode {
   kNoAccess,      // EACCES: the file's mode forbids it, root included
   kBusy,          // EBUSY: in use
   kTooBig,        // EFBIG: more text than a line may have
+  kTooManyFiles,  // ENFILE: a bound of open files or of the bytes in them
   kStale,         // ESTALE: the id or node names something that is gone
 };
 

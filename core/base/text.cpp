@@ -28,16 +28,30 @@ std::size_t utf8_length(std::string_view text, char32_t& point) {
   return point < kSmallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
 }
 
-// White space and control characters beyond ASCII: they would split or hide a name on a screen.
+struct Points {
+  char32_t first;
+  char32_t last;
+};
+
+// What beyond ASCII would split or hide a name on a screen, or make two of one look: control
+// characters, white space, what steers the direction of text, what is drawn as nothing or as a
+// blank. Unicode 15: Cc, Zs, Zl, Zp, Default_Ignorable_Code_Point (DerivedCoreProperties.txt), the
+// interlinear annotations, the Braille blank, and the noncharacters of the Arabic block.
+constexpr Points kUnprintable[] = {
+    {0x7F, 0xA0},       {0xAD, 0xAD},       {0x34F, 0x34F},   {0x61C, 0x61C},   {0x115F, 0x1160},
+    {0x1680, 0x1680},   {0x17B4, 0x17B5},   {0x180B, 0x180F}, {0x2000, 0x200F}, {0x2028, 0x202F},
+    {0x205F, 0x206F},   {0x2800, 0x2800},   {0x3000, 0x3000}, {0x3164, 0x3164}, {0xFDD0, 0xFDEF},
+    {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3},
+    {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
 bool is_printable(char32_t point) {
-  if (point < 0x80) return point > 0x20 && point != 0x7F;
-  const bool c1_control = point < 0xA0;
-  const bool space = point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) ||
-                     point == 0x202F || point == 0x205F || point == 0x3000;
-  const bool separator_or_bidi = (point >= 0x200B && point <= 0x200F) ||
-                                 (point >= 0x2028 && point <= 0x202E) ||
-                                 (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF;
-  return !c1_control && !space && !separator_or_bidi;
+  if (point < 0x7F) return point > 0x20;
+  const bool noncharacter = (point & 0xFFFE) == 0xFFFE;  // the last two of each plane
+  const auto* const at =
+      std::lower_bound(std::begin(kUnprintable), std::end(kUnprintable), point,
+                       [](const Points& points, char32_t wanted) { return points.last < wanted; });
+  return !noncharacter && (at == std::end(kUnprintable) || point < at->first);
 }
 
 bool is_printable_without(std::string_view text, std::string_view forbidden) {

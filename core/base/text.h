@@ -1,5 +1,8 @@
 // Text in and out, without locale, allocation per number or surprises: the tokens of a line, the
 // numbers of the grammar, the time stamps of the files, and what a name may be.
+//
+// Pure functions: any thread may call any of them on texts of its own. Tokens is confined to who
+// holds it.
 #pragma once
 
 #include <chrono>
@@ -52,14 +55,14 @@ void append_hex(std::string& out, std::uint64_t value);  // 0x1f
 void append_timestamp(std::string& out, std::chrono::nanoseconds time);
 
 // reference/statistics.md, "Names": 1 to 255 bytes of printable UTF-8 without white space, '/',
-// control characters or '=', and neither "." nor "..".
+// control characters or '=', and neither "." nor "..". What shows nothing is not printable.
 bool is_name(std::string_view text);
 // The same, but '/' is allowed and so is nothing at all.
 bool is_units(std::string_view text);
 
 // Appends at most `bytes_max` bytes of text so that it cannot forge a line or steer a terminal:
-// control characters, backslash and what is not UTF-8 become \xNN. Returns the column, counted in
-// code points of what was appended, at which the byte `at` of text came to stand (for a caret).
+// what is not printable, backslash and what is not UTF-8 become \xNN. Returns the column, counted
+// in code points of what was appended, at which the byte `at` of text came to stand (for a caret).
 std::size_t append_escaped(std::string& out, std::string_view text, std::size_t bytes_max,
                            std::size_t at);
 

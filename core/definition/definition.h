@@ -92,6 +92,11 @@ struct LineState {
   std::chrono::nanoseconds stopped{0};
 };
 
+// No line is shorter than this, and than the name and the units that come on top.
+inline constexpr std::string_view kShortestDefinitionLine =
+    "name= on=0 type=range range_min=0 range_max=0 hits_out_of_range=0 data=[0.000000] "
+    "started=[0.000000] stopped=[0.000000] units=\n";
+
 // One line of the definition file, with its newline.
 void append_line(std::string& out, std::string_view name, const Definition& definition,
                  const LineState& state);

@@ -70,12 +70,10 @@ bool ArrayStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-void ArrayStatistic::clear() { std::fill(totals_.begin(), totals_.end(), 0); }
-
-void ArrayStatistic::render(std::string_view name, std::string& out) const {
+void ArrayStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
   const ArrayBounds bounds(settings_, range_min_, range_max_);
   const std::size_t last = totals_.size() - 1;
-  for (std::size_t i = 0; i < totals_.size(); ++i) {
+  for (std::size_t i = 0; i < totals_.size() && out.size() <= bytes_max; ++i) {
     out.append(name).append(i == last ? " >" : " <=");
     append_number(out, bounds[std::min(i, last - 1)]);
     out.push_back(' ');

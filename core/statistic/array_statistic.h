@@ -1,8 +1,9 @@
 // type=array: sum of Y for each interval of X; what lies below range_min goes into the first, what
 // lies above the last bound into `>`. The bounds are core/definition/array_bounds.h's.
-// Confined to its Interface's lock; add() never allocates.
+// A StatisticType (statistic_type.h); add() never allocates.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,21 +19,19 @@ namespace tally {
 
 class ArrayStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " >0 0\n";
+
   // definition.settings are `settings`; its range gives bounds that are small enough.
   ArrayStatistic(const ArraySettings& settings, const Definition& definition);
 
-  // Heap that the data hold.
   static std::uint64_t worst_case_bytes(const ArraySettings& settings,
                                         const Definition& definition);
 
-  // True when a counter reached the end of its type.
   bool add(std::span<const Sample> samples);
-  void clear();
+  std::uint64_t lines() const { return totals_.size(); }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
-  void render(std::string_view name, std::string& out) const;
-
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
-  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:

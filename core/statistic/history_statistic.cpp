@@ -24,8 +24,15 @@ HistoryStatistic::HistoryStatistic(const HistorySettings& settings, std::chrono:
     : periods_(make_periods(settings, origin)) {}
 
 std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings) {
-  return std::visit([&](const auto& periods) { return periods.worst_case_bytes(settings); },
-                    make_periods(settings, {}));
+  switch (settings.mode) {
+    case Mode::kIncrements:
+      break;
+    case Mode::kProducts:
+      return Periods<Products>::worst_case_bytes(settings);
+    case Mode::kRange:
+      return Periods<Summary>::worst_case_bytes(settings);
+  }
+  return Periods<Increments>::worst_case_bytes(settings);
 }
 
 void HistoryStatistic::start(std::chrono::nanoseconds now) {
@@ -44,12 +51,13 @@ bool HistoryStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& periods) { return periods.add(samples); }, periods_);
 }
 
-void HistoryStatistic::clear(std::chrono::nanoseconds origin) {
-  std::visit([&](auto& periods) { periods.reset(origin); }, periods_);
+std::uint64_t HistoryStatistic::lines() const {
+  return std::visit([](const auto& periods) { return periods.completed(); }, periods_);
 }
 
-void HistoryStatistic::render(std::string_view name, std::string& out) const {
-  std::visit([&](const auto& periods) { periods.render(name, out); }, periods_);
+void HistoryStatistic::render(std::string_view name, std::size_t bytes_max,
+                              std::string& out) const {
+  std::visit([&](const auto& periods) { periods.render(name, bytes_max, out); }, periods_);
 }
 
 void HistoryStatistic::save(ByteWriter& out) const {

@@ -1,9 +1,10 @@
 // type=history: a value or a range for each of successive periods; periods.h has the rules.
-// Confined to its Interface's lock; add() never allocates but when a period ended before it, in
+// A StatisticType (statistic_type.h); add() never allocates but when a period ended before it, in
 // advance(), and only until entries_max are there.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,10 +20,11 @@ namespace tally {
 
 class HistoryStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " [0.000000] 0\n";
+
   // Periods count from origin. Off.
   HistoryStatistic(const HistorySettings& settings, std::chrono::nanoseconds origin);
 
-  // Heap that the data may come to hold.
   static std::uint64_t worst_case_bytes(const HistorySettings& settings);
 
   // Its time goes on; it must before advance() and add() are called.
@@ -32,15 +34,12 @@ class HistoryStatistic {
   // before anything else is, and once more by who stops it.
   bool advance(std::chrono::nanoseconds now);
 
-  // True when a counter reached the end of its type. Samples are not later than the last advance().
+  // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
-  // Periods count from origin; start() again if it is on.
-  void clear(std::chrono::nanoseconds origin);
+  std::uint64_t lines() const;
   // `name [t] total` or `name [t] number min avg max` for each completed period, which ended at t
-  void render(std::string_view name, std::string& out) const;
-
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
-  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:

@@ -1,7 +1,6 @@
 #include "core/statistic/interface.h"
 
 #include <algorithm>
-#include <boost/functional/hash.hpp>
 #include <utility>
 
 #include "core/base/text.h"
@@ -14,15 +13,22 @@ constexpr std::uint8_t kVersion = 1;
 
 Error not_saved() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
 
-Holdings holdings_of(const Definition& definition) {
-  return {.statistics = 1, .bytes = Statistic::worst_case_bytes(definition)};
+Error too_long(std::size_t bytes_max) {
+  return {ErrorCode::kNoSpace,
+          "the text would be longer than " + std::to_string(bytes_max) + " bytes"};
+}
+
+Holdings holdings_of(std::string_view name, const Definition& definition) {
+  const std::uint64_t texts = 2 * name.size() + definition.units.size();
+  return {.statistics = 1,
+          .bytes = kStatisticBytes + texts + Statistic::worst_case_bytes(definition)};
+}
+
+Holdings holdings_of(const Statistic& statistic) {
+  return holdings_of(statistic.name(), statistic.definition());
 }
 
 }  // namespace
-
-std::size_t Interface::NameHash::operator()(std::string_view name) const {
-  return boost::hash<std::string_view>()(name);
-}
 
 Interface::Interface(Reservation reservation, Moment now)
     : uid_(reservation.uid()), reservation_(std::move(reservation)), last_change_(now) {}
@@ -30,7 +36,7 @@ Interface::Interface(Reservation reservation, Moment now)
 Interface::~Interface() = default;
 
 Result<std::unique_ptr<Interface>> Interface::create(Ledger& ledger, uid_t uid, Moment now) {
-  auto reservation = Reservation::create(ledger, uid, {.interfaces = 1});
+  auto reservation = Reservation::create(ledger, uid, {.interfaces = 1, .bytes = kInterfaceBytes});
   if (!reservation) return reservation.error();
   return std::unique_ptr<Interface>(new Interface(std::move(reservation.value()), now));
 }
@@ -60,10 +66,8 @@ void Interface::note_change(Moment now) {
   if (now.monotonic > last_change_.monotonic) last_change_ = now;
 }
 
-// Takes the statistic in, unless the ledger refuses it. Its name is not taken.
-Result<Statistic*> Interface::append(std::unique_ptr<Statistic> statistic) {
-  const Holdings holdings = holdings_of(statistic->definition());
-  if (auto grown = reservation_.grow(holdings); !grown) return grown.error();
+// The ledger knows of it already, and its name is not taken.
+Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
   statistics_.push_back(std::move(statistic));
   by_name_.insert(statistics_.back().get());
   return statistics_.back().get();
@@ -76,23 +80,25 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   if (!change) return change.error();
   auto definition = apply(change.value(), Definition{});
   if (!definition) return definition.error();
-  auto statistic = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
-  statistic->carry_out(change.value(), std::move(definition.value()), now.monotonic);
 
   const MutexLock lock(mutex_);
   if (find_locked(name)) {
     return Error{ErrorCode::kExists, "there is a statistic of that name already"};
   }
-  const auto appended = append(std::move(statistic));
-  if (appended) note_change(now);
-  return appended;
+  // Before its data are made, which may be half a megabyte.
+  auto grown = reservation_.grow(holdings_of(name, definition.value()));
+  if (!grown) return grown.error();
+  auto statistic = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
+  statistic->carry_out(change.value(), std::move(definition.value()), now.monotonic);
+  note_change(now);
+  return append(std::move(statistic));
 }
 
 bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
-  reservation_.shrink(holdings_of(gone->definition()));
+  reservation_.shrink(holdings_of(*gone));
   by_name_.erase(gone);
   std::erase_if(statistics_, [gone](const auto& statistic) { return statistic.get() == gone; });
   note_change(now);
@@ -155,8 +161,8 @@ Result<void> Interface::define(std::string_view line, Moment now) {
   std::uint64_t bytes_before = 0;
   std::uint64_t bytes_after = 0;
   for (const Step& step : steps.value()) {
-    bytes_before += Statistic::worst_case_bytes(step.statistic->definition());
-    bytes_after += Statistic::worst_case_bytes(step.after);
+    bytes_before += holdings_of(*step.statistic).bytes;
+    bytes_after += holdings_of(step.statistic->name(), step.after).bytes;
   }
   if (bytes_after > bytes_before) {
     auto grown = reservation_.grow({.bytes = bytes_after - bytes_before});
@@ -167,10 +173,29 @@ Result<void> Interface::define(std::string_view line, Moment now) {
   return {};
 }
 
-std::string Interface::render_definition() const {
+std::uint64_t Interface::definition_bytes_min() const {
+  std::uint64_t bytes = 0;
+  for (const auto& statistic : statistics_) bytes += statistic->definition_bytes_min();
+  return bytes;
+}
+
+std::uint64_t Interface::data_bytes_min() const {
+  std::uint64_t bytes = 0;
+  for (const auto& statistic : statistics_) bytes += statistic->data_bytes_min();
+  return bytes;
+}
+
+// Under the lock: a copy of all definitions would take as long as their text.
+Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   std::string text;
   const MutexLock lock(mutex_);
-  for (const auto& statistic : statistics_) statistic->render_definition(text);
+  const std::uint64_t bytes_min = definition_bytes_min();
+  if (bytes_min > bytes_max) return too_long(bytes_max);
+  text.reserve(bytes_min);
+  for (const auto& statistic : statistics_) {
+    statistic->render_definition(text);
+    if (text.size() > bytes_max) return too_long(bytes_max);
+  }
   return text;
 }
 
@@ -181,16 +206,23 @@ void Interface::advance(Moment now) {
   if (changed) note_change(now);
 }
 
-std::string Interface::render_data(Moment now) {
-  std::vector<Statistic> copies;
+Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
+  std::string text;
+  std::vector<Statistic::Readings> all;
   {
     const MutexLock lock(mutex_);
     advance(now);
-    copies.reserve(statistics_.size());
-    for (const auto& statistic : statistics_) copies.push_back(*statistic);
+    const std::uint64_t bytes_min = data_bytes_min();
+    if (bytes_min > bytes_max) return too_long(bytes_max);
+    text.reserve(bytes_min);
+    for (const auto& statistic : statistics_) {
+      if (statistic->data_bytes_min() != 0) all.push_back(statistic->readings());
+    }
   }
-  std::string text;
-  for (const Statistic& statistic : copies) statistic.render_data(text);
+  for (const Statistic::Readings& readings : all) {
+    readings.render(bytes_max, text);
+    if (text.size() > bytes_max) return too_long(bytes_max);
+  }
   return text;
 }
 
@@ -225,9 +257,9 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
     auto statistic = Statistic::load(in);
     if (!statistic) return statistic.error();
     if (interface.find_locked(statistic.value().name())) return not_saved();
-    const auto appended =
-        interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
-    if (!appended) return appended.error();
+    auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
+    if (!grown) return grown.error();
+    interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
   }
   return created;
 }

@@ -1,8 +1,9 @@
 // An interface: statistics that belong together, under one lock. Whatever reads it sees all of
 // them at one moment; whatever a line without name= says happens to all of them in one step.
 //
-// Thread-safe; the one lock is Interface::mutex_. Copying for a reader happens under it, rendering
-// outside. An interface knows the names of its statistics but not its own: the tree names it.
+// Thread-safe; the one lock is Interface::mutex_. Data are copied for a reader under it and
+// rendered outside. An interface knows the names of its statistics but not its own: the tree names
+// it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,6 +19,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
@@ -35,6 +37,12 @@ struct Run {
   Statistic* statistic = nullptr;
   std::span<const Sample> samples;
 };
+
+// What the ledger is told that an interface and a statistic take beside their data and their texts:
+// the objects themselves, and what the tree adds to each (node, path, index). A statistic's name
+// stands here and in its path, and counts twice; an interface's is in its share.
+inline constexpr std::uint64_t kInterfaceBytes = 2048;
+inline constexpr std::uint64_t kStatisticBytes = 512;
 
 class Interface {
  public:
@@ -63,9 +71,11 @@ class Interface {
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
   Result<void> define(std::string_view line, Moment now);
 
-  // The text of the definition file and of the data file at this moment.
-  std::string render_definition() const;
-  std::string render_data(Moment now);
+  // The text of the definition file and of the data file at this moment. kNoSpace when it would be
+  // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering
+  // goes on for more than one line beyond.
+  Result<std::string> render_definition(std::size_t bytes_max) const;
+  Result<std::string> render_data(Moment now, std::size_t bytes_max);
 
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
@@ -83,29 +93,21 @@ class Interface {
     Statistic* statistic = nullptr;
     Definition after;
   };
-  // Statistics are found by the name they hold, without building one.
-  struct NameHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view name) const;
-    std::size_t operator()(const Statistic* statistic) const { return (*this)(statistic->name()); }
+  struct NameOf {
+    std::string_view operator()(const Statistic& statistic) const { return statistic.name(); }
   };
-  struct NameEqual {
-    using is_transparent = void;
-    static std::string_view name(std::string_view name) { return name; }
-    static std::string_view name(const Statistic* statistic) { return statistic->name(); }
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return name(a) == name(b);
-    }
-  };
+  using ByName = boost::unordered_flat_set<Statistic*, NameHash<Statistic, NameOf>,
+                                           NameEqual<Statistic, NameOf>>;
 
   Interface(Reservation reservation, Moment now);
 
   Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
-  Result<Statistic*> append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
+  Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
   Result<std::vector<Step>> plan(const Change& change) const REQUIRES(mutex_);
   void carry_out(const Change& change, std::vector<Step> steps, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
+  std::uint64_t data_bytes_min() const REQUIRES(mutex_);
+  std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);
 
   const uid_t uid_;
@@ -114,7 +116,7 @@ class Interface {
   Moment last_change_ GUARDED_BY(mutex_);
   // In the order of their creation, which is that of the files.
   std::vector<std::unique_ptr<Statistic>> statistics_ GUARDED_BY(mutex_);
-  boost::unordered_flat_set<Statistic*, NameHash, NameEqual> by_name_ GUARDED_BY(mutex_);
+  ByName by_name_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tally

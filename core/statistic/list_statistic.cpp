@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include "core/base/keyed_hash.h"
 #include "core/base/text.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
@@ -16,19 +16,10 @@ namespace {
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kSavedEntryBytes = 16;
 
-std::uint64_t draw_key() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
-
-const std::uint64_t kHashKey = draw_key();
-
 }  // namespace
 
 std::size_t ListStatistic::Hash::operator()(std::int64_t x) const {
-  constexpr std::uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;  // 2^64 divided by the golden ratio
-  const UInt128 wide = UInt128{static_cast<std::uint64_t>(x) ^ kHashKey} * (kHashKey | kOdd);
-  return static_cast<std::size_t>(wide) ^ static_cast<std::size_t>(wide >> 64);
+  return keyed_hash({reinterpret_cast<const char*>(&x), sizeof x});
 }
 
 // Boost's flat table: a power of two of groups, at least two, 15 elements and 16 bytes of their own
@@ -53,17 +44,13 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-void ListStatistic::clear() {
-  totals_ = {};
-  missed_ = 0;
-}
-
-void ListStatistic::render(std::string_view name, std::string& out) const {
+void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
   std::vector<std::pair<std::int64_t, std::uint64_t>> sorted(totals_.begin(), totals_.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
   for (const auto& [x, total] : sorted) {
+    if (out.size() > bytes_max) return;
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
     out.push_back(' ');

@@ -1,5 +1,5 @@
 // type=list: sum of Y for each X, for at most entries_max different X; a sample with a new X beyond
-// that counts in missed(). Confined to its Interface's lock; add() allocates as X come up.
+// that counts in missed(). A StatisticType (statistic_type.h); add() allocates as X come up.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,26 +17,24 @@ namespace tally {
 
 class ListStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " 0x0 0\n";
+
   explicit ListStatistic(const ListSettings& settings) : entries_max_(settings.entries_max) {}
 
-  // Heap that the data may come to hold; half as much again for the moment in which the table
-  // grows.
+  // Half as much again for the moment in which the table grows.
   static std::uint64_t worst_case_bytes(const ListSettings& settings);
 
-  // True when a counter reached the end of its type.
   bool add(std::span<const Sample> samples);
-  void clear();
+  std::uint64_t lines() const { return totals_.size(); }
   // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
-  void render(std::string_view name, std::string& out) const;
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   std::uint64_t missed() const { return missed_; }
-
   void save(ByteWriter& out) const;
-  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:
-  // Keyed with a number drawn at start: who knew the hash could choose X that all collide, and
-  // have every sample search the whole table.
+  // Keyed: who knew the hash could choose X that all collide, and have every sample search the
+  // whole table.
   struct Hash {
     using is_avalanching = void;
     std::size_t operator()(std::int64_t x) const;

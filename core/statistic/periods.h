@@ -6,7 +6,7 @@
 // open, and periods that pass entirely meanwhile are absent rather than zero, since nothing was
 // measured. So indices may have gaps, and each sum keeps its own.
 //
-// Confined to its Interface's lock. A gap of any length costs at most entries_max steps.
+// Confined to its HistoryStatistic. A gap of any length costs at most entries_max steps.
 #pragma once
 
 #include <algorithm>
@@ -33,19 +33,17 @@ class Periods {
 
   // Nothing is open until start().
   Periods(const HistorySettings& settings, Nanoseconds origin)
-      : entries_max_(settings.entries_max), period_(settings.period), entries_(1), origin_(origin) {
-    reset(origin);
-  }
+      : entries_max_(settings.entries_max),
+        period_(settings.period),
+        entries_(std::size_t{entries_max_} + 1),
+        origin_(origin) {}
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings) {
     return (std::uint64_t{settings.entries_max} + 1) * sizeof(Entry);
   }
 
-  void reset(Nanoseconds origin) {
-    entries_ = Ring<Entry>(std::size_t{entries_max_} + 1);
-    origin_ = origin;
-  }
   bool has_open() const { return !entries_.empty(); }
+  std::size_t completed() const { return has_open() ? entries_.size() - 1 : 0; }
 
   // Opens the period around now, unless that is the one interrupted.
   void start(Nanoseconds now) {
@@ -84,8 +82,8 @@ class Periods {
     return saturated;
   }
 
-  void render(std::string_view name, std::string& out) const {
-    for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+    for (std::size_t i = 0; i < completed() && out.size() <= bytes_max; ++i) {
       out.append(name).push_back(' ');
       append_timestamp(out, start_of(entries_[i].index + 1));
       entries_[i].sum.append_to(out);
@@ -103,7 +101,7 @@ class Periods {
   }
 
   void load(ByteReader& in) {
-    reset(load_time(in));
+    origin_ = load_time(in);
     const auto size = in.get<std::uint32_t>();
     if (size > entries_max_ + 1) return in.fail();
     for (std::uint32_t i = 0; i < size && in.ok(); ++i) {

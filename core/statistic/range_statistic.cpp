@@ -9,7 +9,7 @@ constexpr std::uint8_t kVersion = 1;
 
 }  // namespace
 
-void RangeStatistic::render(std::string_view name, std::string& out) const {
+void RangeStatistic::render(std::string_view name, std::size_t, std::string& out) const {
   out.append(name);
   summary_.append_to(out);
   out.push_back('\n');

@@ -1,7 +1,8 @@
 // type=range: number of samples (sum of Y), smallest, average and greatest X.
-// Confined to its Interface's lock. 48 bytes, nothing on the heap.
+// A StatisticType (statistic_type.h) of 48 bytes, nothing on the heap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,19 +16,17 @@ namespace tally {
 
 class RangeStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " 0 0 0.000 0\n";
+
   explicit RangeStatistic(const RangeSettings&) {}
 
-  // Heap that the data may come to hold.
   static std::uint64_t worst_case_bytes(const RangeSettings&) { return 0; }
 
-  // True when a counter reached the end of its type.
   bool add(std::span<const Sample> samples) { return summary_.add(samples); }
-  void clear() { summary_ = {}; }
+  std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples
-  void render(std::string_view name, std::string& out) const;
-
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
-  // Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:

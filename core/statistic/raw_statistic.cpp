@@ -21,14 +21,9 @@ bool RawStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-void RawStatistic::clear() {
-  samples_ = Ring<Sample>(entries_max_);
-  added_ = 0;
-}
-
-void RawStatistic::render(std::string_view name, std::string& out) const {
+void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
   const std::uint64_t first = added_ - samples_.size();
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
+  for (std::size_t i = 0; i < samples_.size() && out.size() <= bytes_max; ++i) {
     const Sample& sample = samples_[i];
     out.append(name).push_back(' ');
     append_timestamp(out, sample.time);

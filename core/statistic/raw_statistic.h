@@ -1,7 +1,8 @@
 // type=raw: the newest entries_max samples as they came, numbered from the last reset on.
-// Confined to its Interface's lock; add() copies, and allocates until entries_max are there.
+// A StatisticType (statistic_type.h); add() copies, and allocates until entries_max are there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,22 +17,21 @@ namespace tally {
 
 class RawStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " [0.000000] 0 0 0\n";
+
   explicit RawStatistic(const RawSettings& settings)
       : entries_max_(settings.entries_max), samples_(settings.entries_max) {}
 
-  // Heap that the data may come to hold.
   static std::uint64_t worst_case_bytes(const RawSettings& settings) {
     return settings.entries_max * sizeof(Sample);
   }
 
   // Always false: nothing is counted that could end.
   bool add(std::span<const Sample> samples);
-  void clear();
+  std::uint64_t lines() const { return samples_.size(); }
   // `name [t] serial X Y`, oldest first; t is the sample's time
-  void render(std::string_view name, std::string& out) const;
-
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
-  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:

@@ -33,10 +33,6 @@ class Ring {
                      elements.begin() + static_cast<std::ptrdiff_t>(appended));
     overwrite(elements.subspan(appended));
   }
-  void clear() {
-    elements_.clear();
-    oldest_ = 0;
-  }
 
  private:
   std::size_t place(std::size_t i) const {

@@ -124,15 +124,13 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
 }
 
 bool Statistic::carry_out(const Change& change, Definition after, std::chrono::nanoseconds now) {
-  bool changed = false;
+  const bool anew = change.data_reset || discards_data(definition_, after);
+  bool changed = anew || after != definition_;
   // Off before and on after the rest: a reset must not open a period of a history that is being
   // stopped, and nothing but this decides on or off (in 2006 a redefinition switched it on).
   if (change.on && !change.on->value) changed |= stop(now);
-  changed |= redefine(std::move(after), now);
-  if (change.data_reset) {
-    reset(now);
-    changed = true;
-  }
+  definition_ = std::move(after);
+  if (anew) gather_anew(now);
   if (change.on && change.on->value) changed |= start(now);
   return changed;
 }
@@ -141,8 +139,12 @@ bool Statistic::start(std::chrono::nanoseconds now) {
   if (on_) return false;
   on_ = true;
   started_ = now;
-  if (auto* history = std::get_if<HistoryStatistic>(&gathered_)) history->start(now);
+  start_history(now);
   return true;
+}
+
+void Statistic::start_history(std::chrono::nanoseconds now) {
+  if (auto* const history = std::get_if<HistoryStatistic>(&gathered_)) history->start(now);
 }
 
 bool Statistic::stop(std::chrono::nanoseconds now) {
@@ -153,31 +155,14 @@ bool Statistic::stop(std::chrono::nanoseconds now) {
   return true;
 }
 
-bool Statistic::redefine(Definition after, std::chrono::nanoseconds now) {
-  if (after == definition_) return false;
-  const bool discards = discards_data(definition_, after);
-  definition_ = std::move(after);
-  if (discards) {
-    gathered_ = make_gathered(definition_, now);
-    reset(now);
-  }
-  return true;
-}
-
-void Statistic::reset(std::chrono::nanoseconds now) {
+void Statistic::gather_anew(std::chrono::nanoseconds now) {
   data_since_ = now;
   hits_out_of_range_ = 0;
   saturated_ = false;
-  std::visit(
-      [&](auto& gathered) {
-        if constexpr (requires { gathered.start(now); }) {
-          gathered.clear(now);
-          if (on_) gathered.start(now);
-        } else {
-          gathered.clear();
-        }
-      },
-      gathered_);
+  // What was gathered goes first: the ledger has no room for both.
+  gathered_.emplace<ValueStatistic>(ValueSettings{});
+  gathered_ = make_gathered(definition_, now);
+  if (on_) start_history(now);
 }
 
 bool Statistic::advance(std::chrono::nanoseconds now) {
@@ -196,8 +181,20 @@ void Statistic::render_definition(std::string& out) const {
                .stopped = stopped_});
 }
 
-void Statistic::render_data(std::string& out) const {
-  std::visit([&](const auto& gathered) { gathered.render(name_, out); }, gathered_);
+std::uint64_t Statistic::definition_bytes_min() const {
+  return kShortestDefinitionLine.size() + name_.size() + definition_.units.size();
+}
+
+std::uint64_t Statistic::data_bytes_min() const {
+  return std::visit(
+      [&](const auto& gathered) {
+        return gathered.lines() * (name_.size() + gathered.kShortestLine.size());
+      },
+      gathered_);
+}
+
+void Statistic::Readings::render(std::size_t bytes_max, std::string& out) const {
+  std::visit([&](const auto& gathered) { gathered.render(name_, bytes_max, out); }, gathered_);
 }
 
 void Statistic::save(ByteWriter& out) const {

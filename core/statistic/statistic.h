@@ -1,14 +1,17 @@
 // A statistic: a definition, whether it is on, since when, and what it has gathered.
 //
 // Confined to its Interface's lock, all of it but name(). Whoever got a Statistic* from an
-// Interface without being it has a handle to pass back in a Run, and nothing to call.
+// Interface without being it has a handle to pass back in a Run, and nothing to call. What the
+// types promise is in statistic_type.h.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "core/base/bytes.h"
@@ -21,11 +24,17 @@
 #include "core/statistic/list_statistic.h"
 #include "core/statistic/range_statistic.h"
 #include "core/statistic/raw_statistic.h"
+#include "core/statistic/statistic_type.h"
 #include "core/statistic/value_statistic.h"
 
 namespace tally {
 
 class Statistic {
+  template <StatisticType... Types>
+  using OneOf = std::variant<Types...>;
+  using Gathered = OneOf<ValueStatistic, RangeStatistic, ListStatistic, ArrayStatistic,
+                         HistoryStatistic, RawStatistic>;
+
  public:
   // Off and empty; data, started and stopped are all `now`. The definition came out of apply().
   Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now);
@@ -49,9 +58,28 @@ class Statistic {
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
 
-  // Its line of the definition file, and its lines of the data file as of the last advance().
+  // Appends its line of the definition file, of at least definition_bytes_min().
   void render_definition(std::string& out) const;
-  void render_data(std::string& out) const;
+  std::uint64_t definition_bytes_min() const;
+
+  // What its lines of the data file are made of; a copy, confined to its owner.
+  class Readings {
+   public:
+    // Appends the lines; none any more once out is longer than bytes_max.
+    void render(std::size_t bytes_max, std::string& out) const;
+
+   private:
+    friend Statistic;
+    Readings(std::string name, Gathered gathered)
+        : name_(std::move(name)), gathered_(std::move(gathered)) {}
+
+    std::string name_;
+    Gathered gathered_;
+  };
+  // As of the last advance().
+  Readings readings() const { return {name_, gathered_}; }
+  // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
+  std::uint64_t data_bytes_min() const;
 
   void save(ByteWriter& out) const;
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
@@ -59,15 +87,12 @@ class Statistic {
   static Result<Statistic> load(ByteReader& in);
 
  private:
-  using Gathered = std::variant<ValueStatistic, RangeStatistic, ListStatistic, ArrayStatistic,
-                                HistoryStatistic, RawStatistic>;
-
   static Gathered make_gathered(const Definition& definition, std::chrono::nanoseconds now);
 
   bool start(std::chrono::nanoseconds now);
+  void start_history(std::chrono::nanoseconds now);
   bool stop(std::chrono::nanoseconds now);
-  bool redefine(Definition after, std::chrono::nanoseconds now);
-  void reset(std::chrono::nanoseconds now);
+  void gather_anew(std::chrono::nanoseconds now);
   template <typename Type>
   bool add_to(Type& gathered, std::span<const Sample> samples);
   template <typename Type>

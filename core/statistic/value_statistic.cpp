@@ -17,11 +17,7 @@ bool ValueStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
 }
 
-void ValueStatistic::clear() {
-  std::visit([](auto& total) { total = {}; }, total_);
-}
-
-void ValueStatistic::render(std::string_view name, std::string& out) const {
+void ValueStatistic::render(std::string_view name, std::size_t, std::string& out) const {
   out.append(name);
   std::visit([&](const auto& total) { total.append_to(out); }, total_);
   out.push_back('\n');

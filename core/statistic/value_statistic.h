@@ -1,7 +1,8 @@
 // type=value: one counter, the sum of Y (increments) or of X * Y (products).
-// Confined to its Interface's lock. 32 bytes, nothing on the heap.
+// A StatisticType (statistic_type.h) of 32 bytes, nothing on the heap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,19 +17,17 @@ namespace tally {
 
 class ValueStatistic {
  public:
+  static constexpr std::string_view kShortestLine = " 0\n";
+
   explicit ValueStatistic(const ValueSettings& settings);
 
-  // Heap that the data may come to hold.
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
-  // True when the counter reached the end of its type.
   bool add(std::span<const Sample> samples);
-  void clear();
+  std::uint64_t lines() const { return 1; }
   // `name total`
-  void render(std::string_view name, std::string& out) const;
-
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
-  // Into one made with the settings of the saved one. Fails the reader on what save() never wrote.
   void load(ByteReader& in);
 
  private:

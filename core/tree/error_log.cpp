@@ -34,7 +34,7 @@ void ErrorLog::report(Source source, std::string_view location, std::string_view
   last_change_ = now;
 }
 
-std::string ErrorLog::render(Moment) const {
+Result<std::string> ErrorLog::render(Moment, std::size_t) const {
   const MutexLock lock(mutex_);
   std::string text;
   for (const Entry& entry : entries_) text.append(entry.text);

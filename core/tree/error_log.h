@@ -30,7 +30,8 @@ class ErrorLog final : public File {
   void report(Source source, std::string_view location, std::string_view text, const Error& error,
               Moment now) EXCLUDES(mutex_);
 
-  std::string render(Moment now) const override EXCLUDES(mutex_);
+  // A few KiB at most, whatever bytes_max says.
+  Result<std::string> render(Moment now, std::size_t bytes_max) const override EXCLUDES(mutex_);
   Moment last_change(Moment now) const override EXCLUDES(mutex_);
   // Any write clears the log, and so does an open with O_TRUNC.
   Result<void> write_line(std::string_view line, Moment now) override EXCLUDES(mutex_);

@@ -4,7 +4,7 @@
 // Both are called from several threads at once and without any lock of the tree held.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,8 +17,9 @@ class File {
  public:
   virtual ~File() = default;
 
-  // The whole text as of this moment.
-  virtual std::string render(Moment now) const = 0;
+  // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
+  // about that is ever built.
+  virtual Result<std::string> render(Moment now, std::size_t bytes_max) const = 0;
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 

@@ -16,7 +16,9 @@ class DefinitionFile final : public File {
   explicit DefinitionFile(std::shared_ptr<Interface> interface)
       : interface_(std::move(interface)) {}
 
-  std::string render(Moment) const override { return interface_->render_definition(); }
+  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max);
+  }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
   Result<void> write_line(std::string_view line, Moment now) override {
     return interface_->define(line, now);
@@ -30,7 +32,9 @@ class DataFile final : public File {
  public:
   explicit DataFile(std::shared_ptr<Interface> interface) : interface_(std::move(interface)) {}
 
-  std::string render(Moment now) const override { return interface_->render_data(now); }
+  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
+    return interface_->render_data(now, bytes_max);
+  }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
 
  private:

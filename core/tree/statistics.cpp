@@ -33,9 +33,6 @@ Error own_interface(std::size_t at) {
 class Statistics::Runs {
  public:
   Runs(Taken& taken, Moment now) : taken_(taken), now_(now) {}
-  ~Runs() { flush(); }
-  Runs(const Runs&) = delete;
-  Runs& operator=(const Runs&) = delete;
 
   void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
     if (&owner != owner_ || size_ == runs_.size()) flush();
@@ -92,13 +89,6 @@ Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
   return found == paths_.end() ? nullptr : *found;
 }
 
-Statistics::StatisticEntry* Statistics::find(std::uint64_t number) const {
-  const auto slot = static_cast<std::uint32_t>(number);
-  const auto generation = static_cast<std::uint32_t>(number >> 32);
-  if (slot >= slots_.size() || slots_[slot].generation != generation) return nullptr;
-  return slots_[slot].entry.get();
-}
-
 Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) const {
   const auto found = interfaces_.find(name);
   return found == interfaces_.end() ? nullptr : found->second.get();
@@ -120,6 +110,7 @@ Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
     }
     runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
   }
+  runs.flush();
   return taken;
 }
 
@@ -127,8 +118,9 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
   std::array<Sample, NamedSamples::kCapacity> scratch;
   Taken taken;
   const MutexLock lock(mutex_);
-  const StatisticEntry* const entry = find(samples.number());
-  if (!entry) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  const auto* const found = statistics_.find(samples.number());
+  if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  const StatisticEntry* const entry = found->get();
   Runs runs(taken, now);
   for (;;) {
     const auto some = samples.unpack(scratch, now.monotonic);
@@ -161,6 +153,10 @@ Result<std::uint64_t> Statistics::create(const wire::CommandLine& command, uid_t
                                          Moment now) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   if (!has_statistic) {
+    if (const auto more = Tokens(command.rest.text).next()) {
+      return Error{ErrorCode::kInvalid, "an interface is created without attributes",
+                   command.rest.at + more->at};
+    }
     if (find_interface(interface)) return std::uint64_t{0};
     const auto made = create_interface(interface, sender, now);
     if (!made) return error_at(made.error(), command.target.at);
@@ -265,41 +261,32 @@ Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
                  std::make_shared<DefinitionFile>(entry->interface), now);
   tree_.add_file(entry->node, "data", kDataPermissions,
                  std::make_shared<DataFile>(entry->interface), now);
-  const std::string_view key = entry->name;
+  const InterfaceEntry* const key = entry.get();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
 
 Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, std::string_view path,
                                               Statistic* statistic) {
-  if (free_slots_.empty()) {
-    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back();
-  }
-  const std::uint32_t index = free_slots_.back();
-  free_slots_.pop_back();
-  Slot& slot = slots_[index];
-  slot.entry = std::make_unique<StatisticEntry>(
-      StatisticEntry{.path = std::string(path),
-                     .statistic = statistic,
-                     .owner = &interface,
-                     .number = std::uint64_t{slot.generation} << 32 | index});
-  interface.statistics.push_back(slot.entry.get());
-  paths_.insert(slot.entry.get());
-  return *slot.entry;
+  auto made = std::make_unique<StatisticEntry>(StatisticEntry{.path = std::string(path),
+                                                              .statistic = statistic,
+                                                              .owner = &interface,
+                                                              .number = statistics_.next_number()});
+  StatisticEntry& entry = *made;
+  statistics_.add(std::move(made));
+  interface.statistics.push_back(&entry);
+  paths_.insert(&entry);
+  return entry;
 }
 
 void Statistics::forget(StatisticEntry& entry) {
-  const auto index = static_cast<std::uint32_t>(entry.number);
   paths_.erase(&entry);
-  slots_[index].entry.reset();
-  slots_[index].generation += 1;
-  free_slots_.push_back(index);
+  statistics_.remove(entry.number);
 }
 
 void Statistics::forget(InterfaceEntry& entry, Moment now) {
   for (StatisticEntry* statistic : entry.statistics) forget(*statistic);
   tree_.remove(entry.node, now);
-  interfaces_.erase(std::string_view(entry.name));
+  interfaces_.erase(&entry);
 }
 
 Result<void> Statistics::remove_interface(std::string_view name, Moment now) {

@@ -18,9 +18,11 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/base/slot_table.h"
 #include "core/statistic/interface.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/own_numbers.h"
@@ -38,8 +40,8 @@ struct Taken {
   };
 
   std::uint64_t samples = 0;
-  // Interfaces in which a counter reached the end of its type, for the log; once per counter until
-  // it is reset.
+  // Interfaces in which a counter reached the end of its type; once for each statistic until it is
+  // reset.
   std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
 };
@@ -68,9 +70,9 @@ class Statistics {
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
   // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
-  // that has none yet. Numbers that feeders hold are not saved: they belong to an epoch.
-  // load(): kInvalid for what save() does not write, with what was good up to there loaded;
-  // kNoSpace.
+  // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
+  // until a daemon can take over a mount, node ids. load(): kInvalid for what save() does not
+  // write, with what was good up to there loaded; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
 
@@ -94,33 +96,14 @@ class Statistics {
     InterfaceEntry* owner = nullptr;
     std::uint64_t number = 0;
   };
-  // Entries are found by the path they hold, without building one.
-  struct PathHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view path) const {
-      return boost::hash<std::string_view>()(path);
-    }
-    std::size_t operator()(const StatisticEntry* entry) const { return (*this)(entry->path); }
+  struct PathOf {
+    std::string_view operator()(const StatisticEntry& entry) const { return entry.path; }
   };
-  struct PathEqual {
-    using is_transparent = void;
-    static std::string_view path(std::string_view path) { return path; }
-    static std::string_view path(const StatisticEntry* entry) { return entry->path; }
-    template <typename A, typename B>
-    bool operator()(const A& a, const B& b) const {
-      return path(a) == path(b);
-    }
-  };
-
-  // A number is a slot and how often it was used before, so that a number of a statistic that was
-  // removed never names another.
-  struct Slot {
-    std::unique_ptr<StatisticEntry> entry;
-    std::uint32_t generation = 1;
+  struct NameOf {
+    std::string_view operator()(const InterfaceEntry& entry) const { return entry.name; }
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  StatisticEntry* find(std::uint64_t number) const REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
 
   Result<std::uint64_t> create(const wire::CommandLine& command, uid_t sender, Moment now)
@@ -148,11 +131,13 @@ class Statistics {
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_;
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<InterfaceEntry>> interfaces_
-      GUARDED_BY(mutex_);
-  std::vector<Slot> slots_ GUARDED_BY(mutex_);
-  std::vector<std::uint32_t> free_slots_ GUARDED_BY(mutex_);
-  boost::unordered_flat_set<StatisticEntry*, PathHash, PathEqual> paths_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
+                            NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
+      interfaces_ GUARDED_BY(mutex_);
+  SlotTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<StatisticEntry*, NameHash<StatisticEntry, PathOf>,
+                            NameEqual<StatisticEntry, PathOf>>
+      paths_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tally

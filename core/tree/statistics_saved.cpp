@@ -17,8 +17,8 @@ Error not_saved_here() { return {ErrorCode::kInvalid, "not what save() of statis
 void Statistics::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   std::vector<const InterfaceEntry*> entries;
-  for (const auto& [name, entry] : interfaces_) {
-    if (name != kOwnName) entries.push_back(entry.get());
+  for (const auto& [key, entry] : interfaces_) {
+    if (entry->name != kOwnName) entries.push_back(entry.get());
   }
   // Nodes are numbered in the order in which they came, and so is the listing.
   std::sort(entries.begin(), entries.end(),

@@ -4,6 +4,8 @@
 #include <boost/container_hash/hash.hpp>
 #include <utility>
 
+#include "core/base/keyed_hash.h"
+
 namespace tally {
 
 struct Tree::DirectoryPart {
@@ -43,7 +45,7 @@ Error stale() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 }  // namespace
 
 std::size_t hash_value(const Tree::NameKey& key) {
-  std::size_t seed = boost::hash<std::string_view>()(key.name);
+  std::size_t seed = keyed_hash(key.name);
   boost::hash_combine(seed, key.parent);
   return seed;
 }
@@ -114,7 +116,7 @@ void Tree::remove(NodeId id, Moment now) {
   if (node->directory()) above->directory()->subdirectories -= 1;
   above->last_change = now;
   if (observer_) {
-    observer_->entry_removed(above->id, node->name);
+    observer_->entry_removed(above->id, node->name, id);
     observer_->directory_changed(above->id);
   }
   take_out(*node, removed);

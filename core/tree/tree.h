@@ -49,7 +49,7 @@ struct NodeEntry {
 class TreeObserver {
  public:
   virtual ~TreeObserver() = default;
-  virtual void entry_removed(NodeId directory, std::string_view name) = 0;
+  virtual void entry_removed(NodeId directory, std::string_view name, NodeId removed) = 0;
   virtual void directory_changed(NodeId directory) = 0;
 };
 

@@ -25,6 +25,8 @@ constexpr int to_errno(ErrorCode code) {
       return EBUSY;
     case ErrorCode::kTooBig:
       return EFBIG;
+    case ErrorCode::kTooManyFiles:
+      return ENFILE;
     case ErrorCode::kStale:
       return ESTALE;
   }

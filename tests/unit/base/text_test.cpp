@@ -60,6 +60,29 @@ TEST(NameTest, IsPrintableUtf8WithoutBlanksSlashesAndEqualsSigns) {
   EXPECT_FALSE(is_name(std::string(256, 'x')));
 }
 
+TEST(NameTest, HasNothingThatShowsNothing) {
+  for (const char* name :
+       {"a\u00ad",     "a\u034f",     "a\u061c",     "a\u115f",     "a\u1160",     "a\u17b4",
+        "a\u180b",     "a\u180e",     "a\u200b",     "a\u200f",     "a\u202a",     "a\u2066",
+        "a\u2800",     "a\u3164",     "a\ufdd0",     "a\ufdef",     "a\ufe0f",     "a\ufeff",
+        "a\uffa0",     "a\ufff9",     "a\ufffb",     "a\ufffe",     "a\uffff",     "a\U0001d173",
+        "a\U0001fffe", "a\U000e0000", "a\U000e0041", "a\U000e007f", "a\U000e0100", "a\U0010ffff"}) {
+    EXPECT_FALSE(is_name(name)) << name;
+    EXPECT_FALSE(is_units(name)) << name;
+  }
+}
+
+TEST(NameTest, HasTheNeighboursOfWhatShowsNothing) {
+  for (const char* name :
+       {"\u00a1",     "\u00ac",     "\u00ae",    "\u061b", "\u061d", "\u115e", "\u1161",
+        "\u180a",     "\u1810",     "\u2010",    "\u2027", "\u2030", "\u205e", "\u2070",
+        "\u27ff",     "\u2801",     "\u3001",    "\u3163", "\u3165", "\ufdcf", "\ufdf0",
+        "\ufdff",     "\ufe10",     "\uff9f",    "\uffa1", "\ufffc", "\ufffd", "\U0001f600",
+        "\U00020000", "\U000dfffd", "\U000f0000"}) {
+    EXPECT_TRUE(is_name(name)) << name;
+  }
+}
+
 TEST(NameTest, UnitsMayHoldSlashesOrNothing) {
   EXPECT_TRUE(is_units("slots-occupied/incidents"));
   EXPECT_TRUE(is_units(""));

@@ -34,7 +34,7 @@ TEST(HandlesTest, NumbersNeverGivenOutAreNotFound) {
 TEST(HandlesTest, BoundsFilesAndBytesPerUidAndGivesThemBack) {
   Handles handles({.files_per_uid = 2, .bytes_per_uid = 10});
   const auto first = handles.add(open_file(1, 6)).value();
-  EXPECT_EQ(handles.add(open_file(1, 5)).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(handles.add(open_file(1, 5)).error().code, ErrorCode::kTooManyFiles);
   ASSERT_TRUE(handles.add(open_file(1, 4)));
   EXPECT_FALSE(handles.add(open_file(1, 0)));
   EXPECT_TRUE(handles.add(open_file(2, 10)));

@@ -9,16 +9,21 @@ namespace {
 
 class LineAssemblerTest : public testing::Test {
  protected:
-  Result<void> write(std::string_view text) { return assembler_.write(text, apply_); }
-  Result<void> finish() { return assembler_.finish(apply_); }
+  Result<void> write(std::string_view text) { return assembler_.write(text, sink_); }
+  Result<void> finish() { return assembler_.finish(sink_); }
 
   LineAssembler assembler_;
   std::vector<std::string> lines_;
-  LineAssembler::Apply apply_ = [this](std::string_view line) -> Result<void> {
-    lines_.emplace_back(line);
-    if (line.starts_with("bad")) return Error{ErrorCode::kInvalid, std::string(line)};
-    return {};
-  };
+  std::vector<std::string> reports_;
+  LineSink sink_{
+      .apply = [this](std::string_view line) -> Result<void> {
+        lines_.emplace_back(line);
+        if (line.starts_with("bad")) {
+          return Error{ErrorCode::kInvalid, std::string(line)};
+        }
+        return {};
+      },
+      .report = [this](std::string_view, const Error& error) { reports_.push_back(error.reason); }};
 };
 
 TEST_F(LineAssemblerTest, JoinsALineThatWritesCutAnywhere) {
@@ -39,15 +44,23 @@ TEST_F(LineAssemblerTest, AppliesGoodLinesAroundABadOneAndReportsTheFirstError) 
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().reason, "bad 1");
   EXPECT_EQ(lines_.size(), 5u);
+  EXPECT_EQ(reports_, (std::vector<std::string>{"bad 1", "bad 2"}));
 }
 
 TEST_F(LineAssemblerTest, DropsALineThatOutgrowsItsBoundAndGoesOnAtTheNext) {
   const std::string chunk(40'000, 'x');
   EXPECT_TRUE(write(chunk));
   EXPECT_EQ(write(chunk).error().code, ErrorCode::kTooBig);
+  EXPECT_EQ(reports_, std::vector<std::string>{"line longer than 65536 bytes"});
   EXPECT_TRUE(write(chunk));
   EXPECT_TRUE(write("still the same line\non=1\n"));
   EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
+TEST_F(LineAssemblerTest, HandsOnAnEmptyLineButNoEmptyRest) {
+  ASSERT_TRUE(write("\n"));
+  ASSERT_TRUE(finish());
+  EXPECT_EQ(lines_, std::vector<std::string>{""});
 }
 
 TEST_F(LineAssemblerTest, TakesALineOfExactlyTheBound) {

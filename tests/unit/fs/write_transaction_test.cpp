@@ -13,16 +13,21 @@ namespace {
 class WriteTransactionTest : public testing::Test {
  protected:
   Result<void> write(std::string_view text, std::uint64_t offset, bool append = false) {
-    return transaction_.write(text, {offset, append}, apply_);
+    return transaction_.write(text, {offset, append}, sink_);
   }
 
   WriteTransaction transaction_;
   std::vector<std::string> lines_;
-  LineAssembler::Apply apply_ = [this](std::string_view line) -> Result<void> {
-    lines_.emplace_back(line);
-    if (line.starts_with("bad")) return Error{ErrorCode::kInvalid, std::string(line)};
-    return {};
-  };
+  std::vector<std::string> reports_;
+  LineSink sink_{
+      .apply = [this](std::string_view line) -> Result<void> {
+        lines_.emplace_back(line);
+        if (line.starts_with("bad")) {
+          return Error{ErrorCode::kInvalid, std::string(line)};
+        }
+        return {};
+      },
+      .report = [this](std::string_view, const Error& error) { reports_.push_back(error.reason); }};
 };
 
 TEST_F(WriteTransactionTest, TakesWritesThatFollowEachOther) {
@@ -34,6 +39,7 @@ TEST_F(WriteTransactionTest, TakesWritesThatFollowEachOther) {
 TEST_F(WriteTransactionTest, RefusesAnOffsetThatDoesNotFollowAndChangesNothing) {
   ASSERT_TRUE(write("on=", 0));
   EXPECT_EQ(write("junk\n", 7).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(reports_.size(), 1u);
   ASSERT_TRUE(write("1\n", 3));
   EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
 }
@@ -62,6 +68,12 @@ TEST_F(WriteTransactionTest, TheWriterOfALongWriteHearsTheErrorOfALaterPiece) {
   EXPECT_EQ(write(rest, good.size()).error().reason, "bad");
   EXPECT_EQ(lines_.size(), tried);
   EXPECT_TRUE(write("on=0\n", good.size()));
+}
+
+TEST_F(WriteTransactionTest, WhatEndsARefusedWriteIsALineAndNotTheStartOfTheNext) {
+  EXPECT_FALSE(write("bad\nname=a", 0));
+  ASSERT_TRUE(write("name=b\n", 0));
+  EXPECT_EQ(lines_, (std::vector<std::string>{"bad", "name=a", "name=b"}));
 }
 
 TEST_F(WriteTransactionTest, ATruncationForgetsWhatWasLeft) {

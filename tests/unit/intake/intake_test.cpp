@@ -80,7 +80,7 @@ class IntakeTest : public testing::Test {
     const auto found = tree_.lookup(directory.id, interface);
     if (!found) return "(no interface)";
     const auto node = tree_.lookup(found.value().id, file).value();
-    return tree_.file(node.id).value()->render(clock_.now());
+    return tree_.file(node.id).value()->render(clock_.now(), 1 << 20).value();
   }
   std::uint64_t own(const std::string& name) {
     const std::string text = "\n" + read("tallyfs");
@@ -114,7 +114,7 @@ TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
   EXPECT_EQ(read("web"), "hits 6\n");
   EXPECT_EQ(own("rejects"), 2u);
   EXPECT_EQ(own("samples"), 2u);
-  const std::string log = errors_.render(clock_.now());
+  const std::string log = errors_.render(clock_.now(), 1 << 20).value();
   EXPECT_NE(log.find("socket pid " + std::to_string(::getpid()) + " uid " +
                      std::to_string(::getuid()) + ": error: "),
             std::string::npos);

@@ -151,22 +151,5 @@ TEST(DefinitionRulesTest, NothingMayBeAskedOfAnEmptyInterface) {
   EXPECT_EQ(stand.definition() + stand.data(), "");
 }
 
-TEST(DefinitionRulesTest, ALineBeyondTheLedgerChangesNothing) {
-  Stand stand(Ledger::Limits{.per_uid = {.interfaces = 1, .statistics = 2, .bytes = 2400}});
-  stand.create("s", "on=1 type=raw entries_max=50");
-  stand.create("t", "");
-  const std::string before = stand.definition();
-  const Holdings held = stand.ledger.total();
-  EXPECT_EQ(held, (Holdings{.interfaces = 1, .statistics = 2, .bytes = 1200}));
-  const auto refused = stand.interface->define("type=raw entries_max=51", stand.clock.now());
-  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.definition(), before);
-  EXPECT_EQ(stand.ledger.total(), held);
-  EXPECT_EQ(stand.define("type=raw entries_max=50"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, 2400u);
-  EXPECT_EQ(stand.define("type=range"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, 0u);
-}
-
 }  // namespace
 }  // namespace tally

@@ -38,28 +38,6 @@ TEST(InterfaceTest, RefusesBadAndTakenNamesAndBadDefinitions) {
   EXPECT_EQ(stand.ledger.total().statistics, 1u);
 }
 
-TEST(InterfaceTest, GivesBackAllItHeld) {
-  Stand stand("type=raw entries_max=100");
-  stand.create("t", "type=array scale=lin base_interval=1 range_min=0 range_max=9");
-  EXPECT_EQ(stand.ledger.total().bytes, 100 * sizeof(Sample) + 11 * sizeof(std::uint64_t));
-  stand.interface->remove_statistic("s", stand.clock.now());
-  EXPECT_EQ(stand.ledger.total().bytes, 11 * sizeof(std::uint64_t));
-  stand.interface.reset();
-  EXPECT_EQ(stand.ledger.total(), Holdings{});
-}
-
-TEST(InterfaceTest, RefusesWhatTheLedgerRefuses) {
-  Stand stand(Ledger::Limits{.per_uid = {.interfaces = 1, .statistics = 1, .bytes = 100}});
-  const auto now = stand.clock.now();
-  EXPECT_EQ(Interface::create(stand.ledger, kUid, now).error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.interface->create_statistic("s", "type=raw entries_max=5", now).error().code,
-            ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.ledger.total(), (Holdings{.interfaces = 1}));
-  stand.create("s", "");
-  EXPECT_EQ(stand.interface->create_statistic("t", "", now).error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(stand.interface->statistics().size(), 1u);
-}
-
 TEST(InterfaceTest, AddsRunsOfSeveralStatistics) {
   Stand stand;
   Statistic* const a = stand.create("a", "on=1");

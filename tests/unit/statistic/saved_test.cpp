@@ -52,9 +52,9 @@ TEST(SavedTest, LoadsWhatReadsTheSame) {
   ASSERT_TRUE(loaded.has_value());
   Interface& copy = *loaded.value();
   EXPECT_EQ(copy.uid(), kUid);
-  EXPECT_EQ(copy.render_definition(), stand.definition());
+  EXPECT_EQ(copy.render_definition(kAnyLength).value(), stand.definition());
   EXPECT_EQ(copy.last_change(stand.clock.now()), stand.last_change());
-  EXPECT_EQ(copy.render_data(stand.clock.now()), stand.data());
+  EXPECT_EQ(copy.render_data(stand.clock.now(), kAnyLength).value(), stand.data());
   EXPECT_EQ(ledger.total(), stand.ledger.total());
 }
 
@@ -109,7 +109,7 @@ TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
       const tally::Run run{statistic, {&sample, 1}};
       interface.add({&run, 1}, stand.clock.now());
     }
-    interface.render_data(stand.clock.now());
+    EXPECT_TRUE(interface.render_data(stand.clock.now(), kAnyLength));
     interface.define("on=0 data=reset", stand.clock.now());
   }
   EXPECT_EQ(ledger.total(), Holdings{});

@@ -17,6 +17,7 @@
 namespace tally {
 
 constexpr uid_t kUid = 1000;
+constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
 
 struct Stand {
   Stand() : Stand(Ledger::Limits{}) {}
@@ -42,8 +43,8 @@ struct Stand {
     const auto done = interface->define(line, clock.now());
     return done ? "" : done.error().reason;
   }
-  std::string data() { return interface->render_data(clock.now()); }
-  std::string definition() const { return interface->render_definition(); }
+  std::string data() { return interface->render_data(clock.now(), kAnyLength).value(); }
+  std::string definition() const { return interface->render_definition(kAnyLength).value(); }
   // The value of a key in the first line of the definition file.
   std::string attribute(const std::string& key) const {
     const std::string text = definition();

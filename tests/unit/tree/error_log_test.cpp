@@ -15,7 +15,7 @@ class ErrorLogTest : public testing::Test {
     log_.report(source, "statistics/web", text, {ErrorCode::kInvalid, "no good", token_at},
                 clock_.now());
   }
-  std::string text() { return log_.render(clock_.now()); }
+  std::string text() { return log_.render(clock_.now(), 1 << 20).value(); }
 
   FakeClock clock_{std::chrono::milliseconds(12'345)};
   ErrorLog log_{clock_.now()};

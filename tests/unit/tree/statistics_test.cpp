@@ -40,7 +40,7 @@ class StatisticsTest : public testing::Test {
     const auto node = tree_.lookup(found.value().id, file);
     if (!node) return "(removed meanwhile)";
     const auto opened = tree_.file(node.value().id);
-    return opened ? opened.value()->render(clock_.now()) : "(removed meanwhile)";
+    return opened ? opened.value()->render(clock_.now(), 1 << 20).value() : "(removed meanwhile)";
   }
 
   FakeClock clock_;

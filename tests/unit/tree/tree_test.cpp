@@ -12,7 +12,7 @@ namespace {
 
 class Note final : public File {
  public:
-  std::string render(Moment) const override { return "text\n"; }
+  Result<std::string> render(Moment, std::size_t) const override { return std::string("text\n"); }
   Moment last_change(Moment) const override { return {}; }
 };
 
@@ -54,7 +54,7 @@ TEST_F(TreeTest, RemovingADirectoryRemovesAllBelowAndKeepsAFileThatIsInUse) {
   const auto in_use = tree_.file(file).value();
   tree_.remove(directory, clock_.now());
   EXPECT_EQ(tree_.file(file).error().code, ErrorCode::kStale);
-  EXPECT_EQ(in_use->render(clock_.now()), "text\n");
+  EXPECT_EQ(in_use->render(clock_.now(), 100).value(), "text\n");
   EXPECT_EQ(tree_.path(file), "");
 }
 
@@ -85,7 +85,7 @@ TEST_F(TreeTest, ADirectoryCountsItsSubdirectoriesAndKnowsWhenItChanged) {
 
 TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
   struct Heard final : TreeObserver {
-    void entry_removed(NodeId directory, std::string_view name) override {
+    void entry_removed(NodeId directory, std::string_view name, NodeId) override {
       removed.emplace_back(directory, name);
     }
     void directory_changed(NodeId directory) override { changed.push_back(directory); }

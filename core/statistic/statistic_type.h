@@ -1,0 +1,40 @@
+// What the class of each type of statistic promises: it holds the data that one statistic gathers,
+// and knows neither name nor state nor range.
+//
+// Confined to the lock of the Interface it belongs to; a copy, to whoever made it. Made empty, from
+// its settings; a reset makes a new one. Beside what the concept asks for, each has
+//   static std::uint64_t worst_case_bytes(settings...)   heap that its data may come to hold
+// and keeps to it.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/sample.h"
+
+namespace tally {
+
+template <typename T>
+concept StatisticType = std::copyable<T> &&
+    requires(T type, const T& read, std::span<const Sample> samples, std::string_view name,
+             std::size_t bytes_max, std::string& text, ByteWriter& out, ByteReader& in) {
+  // True when a counter reached the end of its type; it stays there.
+  { type.add(samples) } -> std::same_as<bool>;
+  // Lines that render() appends when nothing stops it. O(1).
+  { read.lines() } -> std::same_as<std::uint64_t>;
+  // No line is shorter than this behind its name.
+  { T::kShortestLine } -> std::convertible_to<std::string_view>;
+  // Appends its lines of the data file; none any more once text is longer than bytes_max.
+  { read.render(name, bytes_max, text) } -> std::same_as<void>;
+  { read.save(out) } -> std::same_as<void>;
+  // Into a new one with the settings of the saved one. Fails the reader (ByteReader::fail())
+  // on what save() never wrote.
+  { type.load(in) } -> std::same_as<void>;
+};
+
+}  // namespace tally

@@ -1,0 +1,126 @@
+// No reader makes more text than it has room for, and none is begun that certainly has none.
+#include "tests/unit/statistic/allocated.h"
+#include "tests/unit/statistic/stand.h"
+
+namespace tally {
+namespace {
+
+const char* const kEachType[] = {
+    "on=1",
+    "on=1 mode=products",
+    "on=1 type=range range_min=0 range_max=0",
+    "on=1 type=list entries_max=4",
+    "on=1 type=array base_interval=1 scale=lin range_min=0 range_max=0",
+    "on=1 type=array base_interval=1 scale=log2 range_min=-9 range_max=50",
+    "on=1 type=history entries_max=3 mode=increments period=1",
+    "on=1 type=history entries_max=3 mode=range period=1000000",
+    "on=1 type=raw entries_max=3",
+};
+
+Result<std::string> data(Stand& stand, std::size_t bytes_max) {
+  return stand.interface->render_data(stand.clock.now(), bytes_max);
+}
+
+Result<std::string> definition(Stand& stand, std::size_t bytes_max) {
+  return stand.interface->render_definition(bytes_max);
+}
+
+// Either text, with just enough room and with one byte less.
+void expect_bounded(Stand& stand) {
+  for (const auto render : {data, definition}) {
+    const std::string text = render(stand, kAnyLength).value();
+    const auto met = render(stand, text.size());
+    ASSERT_TRUE(met);
+    EXPECT_EQ(met.value(), text);
+    if (text.empty()) continue;
+    const auto refused = render(stand, text.size() - 1);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+    EXPECT_EQ(refused.error().reason,
+              "the text would be longer than " + std::to_string(text.size() - 1) + " bytes");
+  }
+}
+
+TEST(TextBoundTest, IsMetExactlyByEachTypeFromItsShortestLinesOn) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    expect_bounded(stand);
+    // From `s [0.000000] 0 0 0` to the longest numbers there are.
+    for (const std::int64_t x : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1} << 62}) {
+      stand.add(x, 0);
+      expect_bounded(stand);
+      stand.add(x, static_cast<std::uint64_t>(x));
+      stand.clock.advance(std::chrono::nanoseconds(1000));
+      expect_bounded(stand);
+    }
+  }
+}
+
+TEST(TextBoundTest, IsMetExactlyByAllTogether) {
+  Stand stand;
+  expect_bounded(stand);
+  std::size_t count = 0;
+  for (const char* text : kEachType) {
+    Statistic* const statistic = stand.create(numbered(count++), text);
+    stand.add(statistic, {{.x = 0}});
+  }
+  stand.clock.advance(std::chrono::seconds(3));
+  expect_bounded(stand);
+}
+
+TEST(TextBoundTest, ARefusalChangesNothing) {
+  Stand stand("on=1 units=a");
+  stand.add(5);
+  stand.create("t", "on=1 type=history entries_max=3 mode=increments period=1000000");
+  stand.clock.advance(std::chrono::seconds(1));
+  const Moment last_change = stand.last_change();
+  const std::string before = stand.saved();
+  EXPECT_FALSE(data(stand, 3));
+  EXPECT_FALSE(definition(stand, 3));
+  EXPECT_EQ(stand.saved(), before);
+  EXPECT_EQ(stand.last_change(), last_change);
+}
+
+TEST(TextBoundTest, WhatCertainlyIsTooLongIsNeitherCopiedNorRendered) {
+  Stand stand;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::string name = numbered(i).append(250, 'x');
+    stand.create(name, "on=1 type=array base_interval=1 scale=lin range_min=1 range_max=65535");
+  }
+  const std::size_t before = allocated_bytes();
+  EXPECT_FALSE(data(stand, 1 << 28));
+  EXPECT_FALSE(definition(stand, 6'000));
+  EXPECT_LT(allocated_bytes() - before, 2'000u);
+}
+
+// 65,535 lines of `s <=4611686018427387905 0` whose shortest would be `s >0 0`.
+TEST(TextBoundTest, RenderingStopsWhereTheRoomEnds) {
+  Stand stand(
+      "on=1 type=array base_interval=1 scale=lin range_min=4611686018427387904 "
+      "range_max=4611686018427453437");
+  const std::size_t room = 600'000;
+  const std::size_t before = allocated_bytes();
+  EXPECT_FALSE(data(stand, room));
+  // The room, its doubling before, and the copy of the data.
+  EXPECT_LT(allocated_bytes() - before, 2 * room + room + 65'536 * sizeof(std::uint64_t));
+  EXPECT_GT(stand.data().size(), 1'500'000u);
+
+  const ArrayStatistic array(ArraySettings{},
+                             {.range_min = 0, .range_max = 60'000, .settings = {}});
+  std::string text;
+  array.render("s", 1000, text);
+  EXPECT_GT(text.size(), 1000u);
+  EXPECT_LT(text.size(), 1020u);
+}
+
+TEST(TextBoundTest, StatisticsWithoutLinesAreNotCopied) {
+  Stand stand;
+  for (std::size_t i = 0; i < 1000; ++i) stand.create(numbered(i), "type=raw entries_max=9");
+  const std::size_t before = allocated_bytes();
+  EXPECT_EQ(data(stand, 0).value(), "");
+  EXPECT_LT(allocated_bytes() - before, 100u);
+}
+
+}  // namespace
+}  // namespace tally
