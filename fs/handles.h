@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/base/slot_table.h"
 #include "core/tree/file.h"
 #include "core/tree/tree.h"
 #include "fs/write_transaction.h"
@@ -37,13 +37,15 @@ struct OpenFile {
 class Handles {
  public:
   struct Limits {
-    std::size_t files_per_uid = 4'096;
-    std::size_t bytes_per_uid = 256u << 20;
+    std::uint64_t files_per_uid = 4'096;
+    std::uint64_t bytes_per_uid = 256u << 20;
   };
 
   explicit Handles(const Limits& limits) : limits_(limits) {}
 
-  // The handle's number. kNoSpace: a bound of its uid is reached.
+  // How many bytes of text the uid may still have opened: what is worth rendering for it.
+  std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
+  // The handle's number. kTooManyFiles: a bound of its uid is reached.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
@@ -53,22 +55,15 @@ class Handles {
   std::size_t size() const EXCLUDES(mutex_);
 
  private:
-  struct Slot {
-    // Shared with the requests that are using it, which a release does not wait for.
-    std::shared_ptr<OpenFile> file;
-    std::uint32_t generation = 1;
-  };
   struct Held {
     std::size_t files = 0;
     std::size_t bytes = 0;
   };
 
-  const Slot* slot(std::uint64_t handle) const REQUIRES(mutex_);
-
   const Limits limits_;
   mutable Mutex mutex_;
-  std::vector<Slot> slots_ GUARDED_BY(mutex_);
-  std::vector<std::uint32_t> free_ GUARDED_BY(mutex_);
+  // Shared with the requests that are using a file, which a release does not wait for.
+  SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Held> held_ GUARDED_BY(mutex_);
 };
 

@@ -1,8 +1,10 @@
 #include "fs/line_assembler.h"
 
+#include <utility>
+
 namespace tally {
 
-Result<void> LineAssembler::write(std::string_view text, const Apply& apply) {
+Result<void> LineAssembler::write(std::string_view text, const LineSink& sink) {
   Result<void> first_error;
   const auto note = [&first_error](Result<void> done) {
     if (!done && first_error) first_error = std::move(done);
@@ -10,30 +12,38 @@ Result<void> LineAssembler::write(std::string_view text, const Apply& apply) {
   for (;;) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) break;
-    note(keep(text.substr(0, end)));
-    note(finish(apply));
+    note(keep(text.substr(0, end), sink));
+    note(end_line(sink));
     text.remove_prefix(end + 1);
   }
-  note(keep(text));
+  note(keep(text, sink));
   return first_error;
 }
 
-Result<void> LineAssembler::keep(std::string_view text) {
-  if (dropping_ || text.empty()) return {};
+Result<void> LineAssembler::keep(std::string_view text, const LineSink& sink) {
+  if (dropping_) return {};
   if (pending_.size() + text.size() <= kPendingBytesMax) {
     pending_.append(text);
     return {};
   }
+  const Error error{ErrorCode::kTooBig,
+                    "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
+  sink.report(pending_.empty() ? text : pending_, error);
   restart();
   dropping_ = true;
-  return Error{ErrorCode::kTooBig,
-               "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
+  return error;
 }
 
-Result<void> LineAssembler::finish(const Apply& apply) {
-  const std::string line = std::move(pending_);
-  restart();
-  return line.empty() ? Result<void>() : apply(line);
+Result<void> LineAssembler::end_line(const LineSink& sink) {
+  if (std::exchange(dropping_, false)) return {};
+  const std::string line = std::exchange(pending_, {});
+  auto done = sink.apply(line);
+  if (!done) sink.report(line, done.error());
+  return done;
+}
+
+Result<void> LineAssembler::finish(const LineSink& sink) {
+  return pending_.empty() && !dropping_ ? Result<void>() : end_line(sink);
 }
 
 void LineAssembler::restart() {

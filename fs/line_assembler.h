@@ -12,23 +12,29 @@
 
 namespace tally {
 
+// Where lines go: what applies them, and what hears of each that is refused.
+struct LineSink {
+  std::function<Result<void>(std::string_view line)> apply;
+  std::function<void(std::string_view text, const Error& error)> report;
+};
+
 class LineAssembler {
  public:
   // What a line may have without its newline.
   static constexpr std::size_t kPendingBytesMax = 64 * 1024;
 
-  using Apply = std::function<Result<void>(std::string_view line)>;
-
-  // Applies every line that text completes and keeps what is left. All are tried; the first error
-  // is returned. kTooBig: a line outgrew the bound; all of it, to its newline, is dropped.
-  Result<void> write(std::string_view text, const Apply& apply);
+  // Applies every line that text completes, empty ones too, and keeps what is left. All are tried;
+  // the first error is returned. kTooBig: a line outgrew the bound; all of it, to its newline, is
+  // dropped.
+  Result<void> write(std::string_view text, const LineSink& sink);
   // Applies what is left as a line of its own. Nothing pending: nothing happens.
-  Result<void> finish(const Apply& apply);
+  Result<void> finish(const LineSink& sink);
   // Forgets what is left.
   void restart();
 
  private:
-  Result<void> keep(std::string_view text);
+  Result<void> keep(std::string_view text, const LineSink& sink);
+  Result<void> end_line(const LineSink& sink);
 
   std::string pending_;
   bool dropping_ = false;  // inside a line that was too long

@@ -9,25 +9,26 @@ Notifier::~Notifier() { stop(); }
 void Notifier::stop() {
   if (!thread_.joinable()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   changed_.notify_one();
   thread_.join();
 }
 
-void Notifier::gave_attributes(NodeId directory) {
-  const std::lock_guard lock(mutex_);
+void Notifier::gives_attributes(NodeId directory) {
+  const MutexLock lock(mutex_);
   cached_.insert(directory);
 }
 
-void Notifier::entry_removed(NodeId directory, std::string_view name) {
-  const std::lock_guard lock(mutex_);
+void Notifier::entry_removed(NodeId directory, std::string_view name, NodeId removed) {
+  const MutexLock lock(mutex_);
+  cached_.erase(removed);
   push({directory, std::string(name)});
 }
 
 void Notifier::directory_changed(NodeId directory) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (cached_.erase(directory) != 0) push({directory, {}});
 }
 
@@ -37,23 +38,27 @@ void Notifier::push(Notice notice) {
   changed_.notify_one();
 }
 
-void Notifier::run() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || !pending_.empty(); });
-    if (stopping_) return;
-    const Notice notice = std::move(pending_.front());
-    pending_.pop_front();
-    lock.unlock();
-    // Failure means that the kernel has nothing cached, which is what is wanted.
-    if (notice.name.empty()) {
-      fuse_lowlevel_notify_inval_inode(session_, notice.directory, -1, 0);
-    } else {
-      fuse_lowlevel_notify_inval_entry(session_, notice.directory, notice.name.data(),
-                                       notice.name.size());
-    }
-    lock.lock();
+std::optional<Notifier::Notice> Notifier::wait_for_notice() {
+  const MutexLock lock(mutex_);
+  while (!stopping_ && pending_.empty()) changed_.wait(mutex_);
+  if (stopping_) return std::nullopt;
+  Notice notice = std::move(pending_.front());
+  pending_.pop_front();
+  return notice;
+}
+
+// Failure means that the kernel has nothing cached, which is what is wanted.
+void Notifier::give(const Notice& notice) const {
+  if (notice.name.empty()) {
+    fuse_lowlevel_notify_inval_inode(session_, notice.directory, -1, 0);
+  } else {
+    fuse_lowlevel_notify_inval_entry(session_, notice.directory, notice.name.data(),
+                                     notice.name.size());
   }
+}
+
+void Notifier::run() {
+  while (const auto notice = wait_for_notice()) give(*notice);
 }
 
 }  // namespace tally

@@ -9,11 +9,12 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "core/base/mutex.h"
 #include "core/tree/tree.h"
 #include "fs/protocol.h"
 
@@ -29,11 +30,13 @@ class Notifier final : public TreeObserver {
   // Waits for the notice that is just being given; those that follow are left out.
   void stop();
 
-  // The kernel was given the attributes of a directory, to keep.
-  void gave_attributes(NodeId directory);
+  // The kernel is about to be given the attributes of a directory, to keep. To be called before
+  // they are read, so that no change of theirs falls between.
+  void gives_attributes(NodeId directory) EXCLUDES(mutex_);
 
-  void entry_removed(NodeId directory, std::string_view name) override;
-  void directory_changed(NodeId directory) override;
+  void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
+      EXCLUDES(mutex_);
+  void directory_changed(NodeId directory) override EXCLUDES(mutex_);
 
  private:
   struct Notice {
@@ -41,16 +44,19 @@ class Notifier final : public TreeObserver {
     std::string name;  // empty: the attributes of the directory itself
   };
 
-  void run();
-  void push(Notice notice);
+  void run() EXCLUDES(mutex_);
+  // The next notice; nothing when it is time to stop.
+  std::optional<Notice> wait_for_notice() EXCLUDES(mutex_);
+  void give(const Notice& notice) const;
+  void push(Notice notice) REQUIRES(mutex_);
 
   fuse_session* const session_;
-  // A std::mutex, since a condition is waited for; it guards the three below.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Notice> pending_;
-  boost::unordered_flat_set<NodeId> cached_;
-  bool stopping_ = false;
+  Mutex mutex_;
+  std::condition_variable_any changed_;  // waits on mutex_
+  std::deque<Notice> pending_ GUARDED_BY(mutex_);
+  // Directories whose attributes the kernel has.
+  boost::unordered_flat_set<NodeId> cached_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -25,6 +25,11 @@ timespec to_timespec(std::chrono::nanoseconds time) {
   return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
 }
 
+double attribute_seconds(const NodeInfo& info) {
+  return info.kind == NodeKind::kDirectory ? protocol::kDirectoryAttributeSeconds
+                                           : protocol::kFileAttributeSeconds;
+}
+
 bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
 
 }  // namespace
@@ -32,7 +37,6 @@ bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flag
 void Operations::init(fuse_conn_info& connection) {
   connection.max_write = protocol::kMaxWriteBytes;
   connection.want = connection.capable & protocol::kCapabilities;
-  if (started_) started_();
 }
 
 // A name may come into being through a sample that the socket still holds.
@@ -43,30 +47,50 @@ Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   return parts_.tree.lookup(parent, name);
 }
 
-Result<struct stat> Operations::attributes(const NodeInfo& info, const OpenFile* open) {
+struct stat Operations::common_attributes(const NodeInfo& info, Moment changed) const {
   struct stat status {};
   status.st_ino = info.id;
   status.st_uid = owner_.uid;
   status.st_gid = owner_.gid;
   status.st_blksize = 4096;
-  Moment changed = info.last_change;
-  if (info.kind == NodeKind::kDirectory) {
-    status.st_mode = S_IFDIR | info.permissions;
-    status.st_nlink = 2 + info.subdirectories;
-  } else {
-    const auto found = open ? Result<std::shared_ptr<File>>(open->file) : parts_.tree.file(info.id);
-    if (!found) return found.error();
-    const File& file = *found.value();
-    const Moment now = parts_.clock.now();
-    status.st_mode = S_IFREG | info.permissions;
-    status.st_nlink = 1;
-    status.st_size =
-        static_cast<off_t>(open && open->readable ? open->text.size() : file.render(now).size());
-    status.st_blocks = (status.st_size + 511) / 512;
-    changed = file.last_change(now);
-  }
+  status.st_mode = info.permissions;
   status.st_mtim = status.st_ctim = status.st_atim = to_timespec(changed.realtime);
   return status;
+}
+
+Result<struct stat> Operations::directory_attributes(NodeId node) {
+  if (notifier_) notifier_->gives_attributes(node);
+  const auto info = parts_.tree.info(node);
+  if (!info) return info.error();
+  struct stat status = common_attributes(info.value(), info.value().last_change);
+  status.st_mode |= S_IFDIR;
+  status.st_nlink = 2 + info.value().subdirectories;
+  return status;
+}
+
+// The size is that of the text as it would be rendered now; 0 if it is too long for the asking uid
+// to open.
+struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
+                                        std::optional<std::size_t> size, uid_t asking) {
+  const Moment now = parts_.clock.now();
+  if (!size) {
+    const auto text = file.render(now, handles_.bytes_left(asking));
+    size = text ? text.value().size() : 0;
+  }
+  struct stat status = common_attributes(info, file.last_change(now));
+  status.st_mode |= S_IFREG;
+  status.st_nlink = 1;
+  status.st_size = static_cast<off_t>(*size);
+  status.st_blocks = (status.st_size + 511) / 512;
+  return status;
+}
+
+Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
+  if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
+  parts_.barrier.settle();
+  const auto file = parts_.tree.file(info.id);
+  if (!file) return file.error();
+  return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid);
 }
 
 fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attributes) {
@@ -74,10 +98,7 @@ fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attr
   entry.ino = info.id;
   entry.attr = attributes;
   entry.entry_timeout = protocol::kEntrySeconds;
-  const bool directory = info.kind == NodeKind::kDirectory;
-  entry.attr_timeout =
-      directory ? protocol::kDirectoryAttributeSeconds : protocol::kFileAttributeSeconds;
-  if (directory && notifier_) notifier_->gave_attributes(info.id);
+  entry.attr_timeout = attribute_seconds(info);
   return entry;
 }
 
@@ -88,8 +109,7 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
   }
   const auto info = find_name(parent, name);
   if (!info) return reply_error(request, info.error());
-  if (info.value().kind == NodeKind::kFile) parts_.barrier.settle();
-  const auto status = attributes(info.value());
+  const auto status = attributes(request, info.value());
   if (!status) return reply_error(request, status.error());
   const fuse_entry_param found = entry(info.value(), status.value());
   fuse_reply_entry(request, &found);
@@ -99,14 +119,11 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFil
   // An open file whose name was removed still is what it was.
   const auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
   if (!info) return reply_error(request, info.error());
-  const bool directory = info.value().kind == NodeKind::kDirectory;
-  if (!directory && !open) parts_.barrier.settle();
-  if (directory && notifier_) notifier_->gave_attributes(node);
-  const auto status = attributes(info.value(), open);
+  const auto status = open && open->readable
+                          ? file_attributes(info.value(), *open->file, open->text.size(), open->uid)
+                          : attributes(request, info.value());
   if (!status) return reply_error(request, status.error());
-  fuse_reply_attr(
-      request, &status.value(),
-      directory ? protocol::kDirectoryAttributeSeconds : protocol::kFileAttributeSeconds);
+  fuse_reply_attr(request, &status.value(), attribute_seconds(info.value()));
 }
 
 void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
@@ -175,20 +192,23 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
   if (open->readable) {
     parts_.barrier.settle();
-    open->text = open->file->render(parts_.clock.now());
+    auto text = open->file->render(parts_.clock.now(), handles_.bytes_left(uid));
+    if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
+    open->text = std::move(text.value());
+    open->text.shrink_to_fit();
   }
   return open;
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
-  if (!made) return reply_error(request, made.error());
-  const auto handle = handles_.add(std::move(made.value()));
+  const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
   if (!handle) {
-    parts_.own.count(Own::kOpensRefused, 1, now);
-    fuse_reply_err(request, ENFILE);
-    return;
+    if (handle.error().code == ErrorCode::kTooManyFiles) {
+      parts_.own.count(Own::kOpensRefused, 1, now);
+    }
+    return reply_error(request, handle.error());
   }
   parts_.own.record(Own::kOpenFiles, static_cast<std::int64_t>(handles_.size()), 1, now);
   info.fh = handle.value();
@@ -206,27 +226,28 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   fuse_reply_buf(request, open->text.data() + start, std::min(size, open->text.size() - start));
 }
 
-LineAssembler::Apply Operations::applier(const OpenFile& open) {
-  return [this, &open](std::string_view line) -> Result<void> {
-    const Moment now = parts_.clock.now();
-    auto done =
-        parts_.tree.info(open.node.id) ? open.file->write_line(line, now) : Result<void>(gone());
-    if (!done)
-      parts_.errors.report(ErrorLog::Source::kMount, open.location, line, done.error(), now);
-    return done;
-  };
+LineSink Operations::sink(const OpenFile& open) {
+  return {.apply = [this, &open](std::string_view line) -> Result<void> {
+            if (!parts_.tree.info(open.node.id)) return gone();
+            return open.file->write_line(line, parts_.clock.now());
+          },
+          .report =
+              [this, &open](std::string_view text, const Error& error) {
+                parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error,
+                                     parts_.clock.now());
+              }};
 }
 
 void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                        const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  const auto apply = applier(*open);
+  const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    done = open->transaction.write(text, placement, apply);
+    done = open->transaction.write(text, placement, lines);
   }
   if (!done) return reply_error(request, done.error());
   fuse_reply_write(request, text.size());
@@ -235,11 +256,11 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
 void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});
-  const auto apply = applier(*open);
+  const auto lines = sink(*open);
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    done = open->transaction.finish(apply);
+    done = open->transaction.finish(lines);
   }
   reply_done(request, done);
 }
@@ -262,7 +283,8 @@ void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_
 
 void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
   list(request, node, offset, Listing(request, size, [this](const NodeInfo& info) {
-         return entry(info, attributes(info).value());
+         const auto status = directory_attributes(info.id);
+         return status ? entry(info, status.value()) : fuse_entry_param{};
        }));
 }
 

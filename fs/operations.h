@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/base/clock.h"
@@ -46,8 +46,7 @@ class Operations {
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
 
-  // Both while no request can come. started is called when the kernel and we have agreed.
-  void on_start(std::function<void()> started) { started_ = std::move(started); }
+  // While no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
 
   // The answers, each one FUSE request; see operations.cpp.
@@ -68,21 +67,24 @@ class Operations {
 
  private:
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
-  // What stat shows. The size of a file is that of its text now, unless a length is given.
-  Result<struct stat> attributes(const NodeInfo& info, const OpenFile* open = nullptr);
+  // What stat shows.
+  struct stat common_attributes(const NodeInfo& info, Moment changed) const;
+  Result<struct stat> directory_attributes(NodeId node);
+  struct stat file_attributes(const NodeInfo& info, const File& file,
+                              std::optional<std::size_t> size, uid_t asking);
+  Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open);
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
   void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
-  LineAssembler::Apply applier(const OpenFile& open);
+  LineSink sink(const OpenFile& open);
 
   const Parts parts_;
   const Owner owner_;
   Handles handles_;
   Notifier* notifier_ = nullptr;
-  std::function<void()> started_;
 };
 
 }  // namespace tally

@@ -5,24 +5,31 @@
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
 // without it the kernel does it right), poll (without it a file is readable always, which is so),
 // locks (the kernel keeps them locally), access (default_permissions).
+#include <new>
+
 #include "fs/operations.h"
 
 namespace tally {
 namespace {
 
-Operations& operations(fuse_req_t request) {
-  return *static_cast<Operations*>(fuse_req_userdata(request));
+// No exception leaves a callback of a C library.
+template <typename Answer>
+void answer(fuse_req_t request, Answer how) {
+  try {
+    how(*static_cast<Operations*>(fuse_req_userdata(request)));
+  } catch (const std::bad_alloc&) {
+    fuse_reply_err(request, ENOMEM);
+  }
 }
 
 void refuse(fuse_req_t request) { fuse_reply_err(request, EPERM); }
 
-fuse_lowlevel_ops make_table() {
-  fuse_lowlevel_ops ops{};
+void add_names(fuse_lowlevel_ops& ops) {
   ops.init = [](void* userdata, fuse_conn_info* connection) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    operations(request).lookup(request, parent, name);
+    answer(request, [&](Operations& on) { on.lookup(request, parent, name); });
   };
   // Nodes live as long as what they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
@@ -30,45 +37,31 @@ fuse_lowlevel_ops make_table() {
     fuse_reply_none(request);
   };
   ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    operations(request).getattr(request, node, info);
+    answer(request, [&](Operations& on) { on.getattr(request, node, info); });
   };
   ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
                    fuse_file_info* info) {
-    operations(request).setattr(request, node, *wanted, which, info);
+    answer(request, [&](Operations& on) { on.setattr(request, node, *wanted, which, info); });
   };
-  ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    operations(request).open(request, node, *info);
-  };
-  ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
-                fuse_file_info* info) { operations(request).read(request, size, offset, *info); };
-  ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
-                 fuse_file_info* info) {
-    operations(request).write(request, {text, size}, offset, *info);
-  };
-  ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    operations(request).flush(request, *info);
-  };
-  ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    operations(request).release(request, *info);
-  };
-  ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
-    fuse_reply_err(request, 0);
-  };
-  ops.fsyncdir = ops.fsync;
   ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    operations(request).opendir(request, node, *info);
+    answer(request, [&](Operations& on) { on.opendir(request, node, *info); });
   };
   ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
-                   fuse_file_info*) { operations(request).readdir(request, node, size, offset); };
+                   fuse_file_info*) {
+    answer(request, [&](Operations& on) { on.readdir(request, node, size, offset); });
+  };
   ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                        fuse_file_info*) {
-    operations(request).readdirplus(request, node, size, offset);
+    answer(request, [&](Operations& on) { on.readdirplus(request, node, size, offset); });
+  };
+  ops.fsyncdir = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+    fuse_reply_err(request, 0);
   };
   ops.releasedir = [](fuse_req_t request, fuse_ino_t, fuse_file_info*) {
     fuse_reply_err(request, 0);
   };
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    operations(request).rmdir(request, parent, name);
+    answer(request, [&](Operations& on) { on.rmdir(request, parent, name); });
   };
   ops.statfs = [](fuse_req_t request, fuse_ino_t) {
     struct statvfs numbers {};
@@ -76,7 +69,32 @@ fuse_lowlevel_ops make_table() {
     numbers.f_namemax = kNameBytesMax;
     fuse_reply_statfs(request, &numbers);
   };
+}
 
+void add_files(fuse_lowlevel_ops& ops) {
+  ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    answer(request, [&](Operations& on) { on.open(request, node, *info); });
+  };
+  ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
+                fuse_file_info* info) {
+    answer(request, [&](Operations& on) { on.read(request, size, offset, *info); });
+  };
+  ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
+                 fuse_file_info* info) {
+    answer(request, [&](Operations& on) { on.write(request, {text, size}, offset, *info); });
+  };
+  ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    answer(request, [&](Operations& on) { on.flush(request, *info); });
+  };
+  ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    answer(request, [&](Operations& on) { on.release(request, *info); });
+  };
+  ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
+    fuse_reply_err(request, 0);
+  };
+}
+
+void add_refusals(fuse_lowlevel_ops& ops) {
   ops.readlink = [](fuse_req_t request, fuse_ino_t) { fuse_reply_err(request, EINVAL); };
   ops.mknod = [](fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) { refuse(request); };
   ops.mkdir = [](fuse_req_t request, fuse_ino_t, const char*, mode_t) { refuse(request); };
@@ -97,6 +115,13 @@ fuse_lowlevel_ops make_table() {
   ops.bmap = [](fuse_req_t request, fuse_ino_t, std::size_t, std::uint64_t) {
     fuse_reply_err(request, EINVAL);
   };
+}
+
+fuse_lowlevel_ops make_table() {
+  fuse_lowlevel_ops ops{};
+  add_names(ops);
+  add_files(ops);
+  add_refusals(ops);
   return ops;
 }
 

@@ -56,15 +56,21 @@ Result<std::unique_ptr<Session>> Session::create(Operations& operations, const O
     return Error{ErrorCode::kInvalid, "cannot mount on " + options.mount_point +
                                           (errno ? std::string(": ") + std::strerror(errno) : "")};
   }
+  Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop.valid()) {
+    fuse_session_unmount(session.get());
+    return Error{ErrorCode::kInvalid,
+                 std::string("cannot make an eventfd: ") + std::strerror(errno)};
+  }
   const int fd = fuse_session_fd(session.get());
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::unique_ptr<Session>(new Session(operations, std::move(session)));
+  return std::unique_ptr<Session>(new Session(operations, std::move(session), std::move(stop)));
 }
 
-Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session)
+Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop)
     : operations_(operations),
       session_(std::move(session)),
-      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      stop_(std::move(stop)),
       notifier_(std::make_unique<Notifier>(session_.get())) {
   operations_.notify_through(notifier_.get());
 }
@@ -72,7 +78,7 @@ Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> 
 Session::~Session() { unmount(); }
 
 void Session::start(std::function<void()> started, std::function<void()> ended) {
-  operations_.on_start(std::move(started));
+  started_ = std::move(started);
   ended_ = std::move(ended);
   for (int i = 0; i < kThreads; ++i) {
     threads_.emplace_back([this, waiting = make_waiting(fuse_session_fd(session_.get()),
@@ -93,6 +99,8 @@ void Session::serve(const Fd& waiting) {
     const int size = fuse_session_receive_buf(session_.get(), &request);
     if (size > 0) {
       fuse_session_process_buf(session_.get(), &request);
+      // The first request is the kernel's INIT; nobody else's comes before it is answered.
+      if (!is_started_.exchange(true)) started_();
     } else if (size == -EAGAIN) {
       if (!wait_for_request(waiting)) break;
     } else if (size != -EINTR) {

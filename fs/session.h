@@ -5,6 +5,7 @@
 // clone_fd: a server that is killed would abort requests (reference/survival.md).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,14 +51,16 @@ class Session {
     void operator()(fuse_session* session) const { fuse_session_destroy(session); }
   };
 
-  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session);
+  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop);
   void serve(const Fd& waiting);
   bool wait_for_request(const Fd& waiting);
 
   Operations& operations_;
   const std::unique_ptr<fuse_session, Destroy> session_;
   Fd stop_;  // an eventfd, readable when the threads shall stop
+  std::function<void()> started_;
   std::function<void()> ended_;
+  std::atomic<bool> is_started_{false};
   std::unique_ptr<Notifier> notifier_;
   std::vector<std::thread> threads_;
 };

@@ -5,31 +5,45 @@
 #include "fs/protocol.h"
 
 namespace tally {
+namespace {
 
-Result<void> WriteTransaction::begin(Placement placement, const LineAssembler::Apply& apply) {
+// Whether the writer may have meant more than this. The kernel cuts a long write at pages of the
+// writer's buffer, so a piece may lack nearly one page of the most.
+bool may_be_cut(std::string_view text) { return text.size() > protocol::kMaxWriteBytes - 4096; }
+
+}  // namespace
+
+Result<void> WriteTransaction::begin(std::string_view text, Placement placement,
+                                     const LineSink& sink) {
   if (placement.append || placement.offset == written_) return {};
-  if (placement.offset != 0) {
-    return Error{ErrorCode::kInvalid, "written at an offset that does not follow"};
+  if (placement.offset == 0) {
+    written_ = 0;
+    return finish(sink);
   }
-  written_ = 0;
-  return finish(apply);
+  const Error error{ErrorCode::kInvalid, "written at an offset that does not follow"};
+  sink.report(text, error);
+  return error;
 }
 
 Result<void> WriteTransaction::write(std::string_view text, Placement placement,
-                                     const LineAssembler::Apply& apply) {
+                                     const LineSink& sink) {
   if (refused_ && refused_->text == text) return std::exchange(refused_, std::nullopt)->error;
   refused_.reset();
-  auto done = begin(placement, apply);
+  auto done = begin(text, placement, sink);
   if (!done && placement.offset != 0) return done;
-  if (const auto applied = lines_.write(text, apply); done) done = applied;
+  if (const auto applied = lines_.write(text, sink); done) done = applied;
   if (done) {
     written_ += text.size();  // the writer's offset stays where it is when a write fails
-  } else if (in_pieces_) {
-    refused_ = {std::string(text), done.error()};
+    in_pieces_ = may_be_cut(text);
+    return done;
   }
-  // The kernel cuts at pages of the writer's buffer, so a piece may lack nearly one page of the
-  // most.
-  in_pieces_ = done && text.size() > protocol::kMaxWriteBytes / 2;
+  if (std::exchange(in_pieces_, false)) refused_ = {std::string(text), done.error()};
+  // What stands behind the last newline ends the write and is a line, unless it was cut.
+  if (may_be_cut(text)) {
+    lines_.restart();
+  } else {
+    (void)finish(sink);  // an error comes before it already
+  }
   return done;
 }
 

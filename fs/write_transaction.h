@@ -22,10 +22,11 @@ struct Placement {
 class WriteTransaction {
  public:
   // Applies the lines that text completes. kInvalid for an offset that is neither 0, which begins
-  // anew, nor where the last write ended; else as LineAssembler::write().
-  Result<void> write(std::string_view text, Placement placement, const LineAssembler::Apply& apply);
+  // anew, nor where the last write ended; else as LineAssembler::write(). After an error nothing
+  // is left over: the writer does not go on where this text ended.
+  Result<void> write(std::string_view text, Placement placement, const LineSink& sink);
   // A flush: what is left is as complete as it will be.
-  Result<void> finish(const LineAssembler::Apply& apply) { return lines_.finish(apply); }
+  Result<void> finish(const LineSink& sink) { return lines_.finish(sink); }
   // A truncation: what this handle has written so far is forgotten, not what has taken effect.
   void restart();
 
@@ -38,7 +39,7 @@ class WriteTransaction {
     Error error;
   };
 
-  Result<void> begin(Placement placement, const LineAssembler::Apply& apply);
+  Result<void> begin(std::string_view text, Placement placement, const LineSink& sink);
 
   LineAssembler lines_;
   std::uint64_t written_ = 0;  // bytes since the open or the last truncation

@@ -16,7 +16,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -44,7 +43,7 @@ class RequestTracker {
   // After a loss of events, nothing of what was in flight can be trusted.
   void forget_all();
 
-  std::size_t in_flight() const { return by_key_.empty() ? 0 : slots_.size() - free_.size(); }
+  std::size_t in_flight() const { return slots_.size() - free_.size(); }
 
  private:
   struct Key {

@@ -1,6 +1,5 @@
 #include "feeders/intake/dispatcher.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -12,6 +11,14 @@
 
 namespace tally {
 namespace {
+
+// How many lines or messages are taken between two looks at the clock. Commands can be costly; so
+// few of them that the longest ones do not add up, so many that looking costs next to nothing.
+constexpr unsigned kStepsBetweenLooks = 16;
+
+// What stands for a text in the error log where there is none.
+constexpr std::string_view kWholeDatagram = "(a datagram)";
+constexpr std::string_view kMessage = "(a binary message)";
 
 // Answers are sent when they have grown to this, and at the end of their datagram.
 constexpr std::size_t kAnswerBytes = 8 * 1024;
@@ -31,6 +38,12 @@ std::string_view line_around(std::string_view text, std::string_view token) {
   return text.substr(start, text.find('\n', at) - start);
 }
 
+// An error whose token counts from the path, as one that counts from the line that holds the path.
+Error error_in(std::string_view line, std::string_view path, Error error) {
+  error.token_at += static_cast<std::size_t>(path.data() - line.data());
+  return error;
+}
+
 template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -40,40 +53,68 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors)
-    : fd_(fd), statistics_(statistics), errors_(errors), epoch_(draw_epoch()), answers_(epoch_) {}
+Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock)
+    : fd_(fd),
+      statistics_(statistics),
+      errors_(errors),
+      clock_(clock),
+      epoch_(draw_epoch()),
+      answers_(epoch_) {}
 
-void Dispatcher::take(const Datagram& datagram, Moment now) {
+void Dispatcher::begin(const Datagram& datagram, Moment now) {
   sender_ = &datagram.sender;
   now_ = now;
   reports_ = 0;
   told_stale_ = false;
+  text_ = text_left_ = {};
+  messages_.reset();
   counts_.datagrams += 1;
   if (datagram.fds_refused) counts_.fds_refused += 1;
   if (datagram.truncated) {
     counts_.truncated += 1;
-    reject({},
-           {ErrorCode::kTooBig, "datagram longer than " + std::to_string(wire::kDatagramBytesMax) +
-                                    " bytes, nothing of it was taken"});
+    return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
+                                                           std::to_string(wire::kDatagramBytesMax) +
+                                                           " bytes, nothing of it was taken"});
+  }
+  const std::string_view bytes(datagram.bytes.data(), datagram.bytes.size());
+  if (!wire::is_binary(bytes)) {
+    text_ = text_left_ = bytes;
     return;
   }
-  const std::string_view text(datagram.bytes.data(), datagram.bytes.size());
-  if (wire::is_binary(text)) {
-    take_binary(datagram.bytes);
-  } else {
-    take_text(text);
-  }
-  send_answers();
+  const auto opened = wire::DatagramReader::open(datagram.bytes);
+  if (!opened) return reject(kWholeDatagram, opened.error());
+  messages_ = opened.value();
 }
 
-void Dispatcher::take_text(std::string_view text) {
-  named_text_ = text;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    take_line(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
+  if (!(messages_ ? take_binary(deadline) : take_text(deadline))) return false;
+  send_answers();
+  sender_ = nullptr;
+  return true;
+}
+
+bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
+  for (unsigned lines = 1; !text_left_.empty(); ++lines) {
+    const std::size_t end = text_left_.find('\n');
+    const std::string_view line = text_left_.substr(0, end);
+    text_left_.remove_prefix(end == std::string_view::npos ? text_left_.size() : end + 1);
+    take_line(line);
+    if (lines % kStepsBetweenLooks == 0 && is_past(deadline)) break;
   }
   flush_named();
+  return text_left_.empty();
+}
+
+bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
+  for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
+    if (*message) {
+      take_message(message->value(), messages_->epoch() == epoch_);
+    } else {
+      reject(kMessage, message->error());
+    }
+    if (messages % kStepsBetweenLooks == 0 && is_past(deadline)) return false;
+  }
+  return true;
 }
 
 void Dispatcher::take_line(std::string_view line) {
@@ -101,25 +142,10 @@ void Dispatcher::flush_named() {
   count(taken);
   for (const Taken::Rejected& rejected : taken.rejected) {
     const std::string_view path = named_.path(rejected.index);
-    const std::string_view line = line_around(named_text_, path);
-    Error error = rejected.error;
-    error.token_at += static_cast<std::size_t>(path.data() - line.data());
-    reject(line, error);
+    const std::string_view line = line_around(text_, path);
+    reject(line, error_in(line, path, rejected.error));
   }
   named_.clear();
-}
-
-void Dispatcher::take_binary(std::span<char> bytes) {
-  auto reader = wire::DatagramReader::open(bytes);
-  if (!reader) return reject({}, reader.error());
-  const bool epoch_is_ours = reader.value().epoch() == epoch_;
-  while (const auto message = reader.value().next()) {
-    if (*message) {
-      take_message(message->value(), epoch_is_ours);
-    } else {
-      reject({}, message->error());
-    }
-  }
 }
 
 void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) {
@@ -127,7 +153,7 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Answer&) {
-                   reject({}, {ErrorCode::kInvalid, "answers come from the daemon only"});
+                   reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
       message);
 }
@@ -137,7 +163,7 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
       epoch_is_ours ? statistics_.add(samples, now_)
                     : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
-  reject({}, taken.error());
+  reject(kMessage, taken.error());
   if (!told_stale_) {
     answers_.answer(0, static_cast<std::uint32_t>(wire::to_errno(taken.error().code)), 0);
   }
@@ -147,11 +173,7 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
 void Dispatcher::take_request(const wire::Request& request) {
   const auto done = execute(request.text);
   const int error = done ? 0 : wire::to_errno(done.error().code);
-  if (done) {
-    counts_.commands += 1;
-  } else {
-    reject(request.text, done.error());
-  }
+  if (!done) reject(request.text, done.error());
   answers_.answer(request.sequence, static_cast<std::uint32_t>(error), done ? done.value() : 0);
   if (answers_.size() >= kAnswerBytes) send_answers();
 }
@@ -160,14 +182,16 @@ Result<std::uint64_t> Dispatcher::execute(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return parsed.error();
   if (const auto* command = std::get_if<wire::CommandLine>(&parsed.value())) {
-    return statistics_.execute(*command, sender_->uid, now_);
+    const auto done = statistics_.execute(*command, sender_->uid, now_);
+    if (done) counts_.commands += 1;
+    return done;
   }
   if (const auto* sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     named_.push(sample->path, {.x = sample->x, .y = sample->y, .time = now_.monotonic});
-    Taken taken = statistics_.add(named_, sender_->uid, now_);
+    const Taken taken = statistics_.add(named_, sender_->uid, now_);
     named_.clear();
     count(taken);
-    if (!taken.rejected.empty()) return taken.rejected.front().error;
+    if (!taken.rejected.empty()) return error_in(line, sample->path, taken.rejected.front().error);
   }
   return std::uint64_t{0};
 }
@@ -176,10 +200,7 @@ void Dispatcher::count(const Taken& taken) {
   counts_.samples += taken.samples;
   counts_.saturations += taken.saturated.size();
   for (const std::string& name : taken.saturated) {
-    spdlog::warn(
-        "a counter of statistics/{} reached the end of its type and stays there until it "
-        "is reset",
-        name);
+    if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);
   }
 }
 
@@ -188,7 +209,6 @@ void Dispatcher::reject(std::string_view text, const Error& error) {
   if (++reports_ > kReportsPerDatagram) return;
   const std::string location =
       "socket pid " + std::to_string(sender_->pid) + " uid " + std::to_string(sender_->uid);
-  spdlog::debug("{}: {}", location, error.reason);
   errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
 }
 

@@ -6,9 +6,13 @@
 // Confined to whoever holds the intake's turn.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/tree/error_log.h"
@@ -24,10 +28,22 @@ class Dispatcher {
   // A datagram full of garbage is counted line by line but shown by its first ones only.
   static constexpr unsigned kReportsPerDatagram = ErrorLog::kSocketEntries;
 
-  // fd: where answers are sent from. All outlive the dispatcher.
-  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors);
+  // Names of interfaces kept for the log between two take_saturated().
+  static constexpr std::size_t kSaturatedMax = 8;
 
-  void take(const Datagram& datagram, Moment now);
+  // fd: where answers are sent from. All outlive the dispatcher.
+  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock);
+
+  // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
+  void begin(const Datagram& datagram, Moment now);
+  // Works on it, line by line or message by message. False if the deadline came first: then it is
+  // to be called again. Does at least one line or message.
+  bool go_on(std::chrono::nanoseconds deadline);
+  // Between begin() and the go_on() that returned true.
+  bool is_busy() const { return sender_ != nullptr; }
+
+  // Interfaces in which a counter reached its end since the last call, for the log.
+  std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);
 
@@ -46,10 +62,13 @@ class Dispatcher {
     std::uint64_t saturations = 0;
   };
 
-  void take_text(std::string_view text);
+  bool take_text(std::chrono::nanoseconds deadline);
+  bool take_binary(std::chrono::nanoseconds deadline);
+  bool is_past(std::chrono::nanoseconds deadline) const {
+    return clock_.now().monotonic >= deadline;
+  }
   void take_line(std::string_view line);
   void flush_named();
-  void take_binary(std::span<char> bytes);
   void take_message(const wire::Message& message, bool epoch_is_ours);
   void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);
   void take_request(const wire::Request& request);
@@ -61,14 +80,18 @@ class Dispatcher {
   const int fd_;
   Statistics& statistics_;
   ErrorLog& errors_;
+  const Clock& clock_;
   const std::uint64_t epoch_;
   Counts counts_;
+  std::vector<std::string> saturated_;
 
-  // Of the datagram at hand.
+  // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Sender* sender_ = nullptr;
   Moment now_;
-  NamedSamples named_;
-  std::string_view named_text_;  // where the lines of named_ stand
+  std::string_view text_;
+  std::string_view text_left_;
+  std::optional<wire::DatagramReader> messages_;
+  NamedSamples named_;  // from text_
   unsigned reports_ = 0;
   bool told_stale_ = false;
   wire::DatagramWriter answers_;

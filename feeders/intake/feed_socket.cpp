@@ -1,7 +1,6 @@
 #include "feeders/intake/feed_socket.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -45,13 +44,24 @@ Result<Fd> new_socket() {
   return fd;
 }
 
-// Before the bind: a datagram that was queued earlier would arrive without credentials.
-Result<void> want_credentials(const Fd& fd) {
+// Before the bind: a datagram that was queued earlier would arrive without credentials. And with
+// room for answers, which count until they are read.
+Result<void> prepare(const Fd& fd) {
+  const int answers_bytes = FeedSocket::kAnswersBytes;
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &answers_bytes, sizeof(int)) != 0) {
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof(int));
+  }
   const int on = 1;
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
     return system_failure("cannot ask for the senders' credentials");
   }
   return {};
+}
+
+std::optional<std::pair<dev_t, ino_t>> inode_of(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return std::pair(status.st_dev, status.st_ino);
 }
 
 // A file of a daemon that is gone is removed; one that is in use, or no socket, is not.
@@ -73,42 +83,42 @@ Result<void> clear_stale(const std::string& path, const sockaddr_un& address) {
 }  // namespace
 
 Result<FeedSocket> FeedSocket::bind(const Options& options) {
-  const auto address = address_of(options.path);
-  if (!address) return address.error();
-
   FeedSocket made;
-  const std::string directory = std::filesystem::path(options.path).parent_path();
-  if (!directory.empty()) {
-    if (::mkdir(directory.c_str(), 0755) == 0) {
-      made.made_directory_ = directory;
-    } else if (errno != EEXIST) {
-      return system_failure("cannot make the directory " + directory);
-    }
-  }
-  // Held until the socket is bound, so that of two daemons starting at once only one goes on.
-  const Fd guard(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!guard.valid() || ::flock(guard.get(), LOCK_EX | LOCK_NB) != 0) {
-    return system_failure("cannot lock " + directory + ", where another daemon may be starting");
-  }
-  if (auto cleared = clear_stale(options.path, address.value()); !cleared) return cleared.error();
-
+  made.path_ = std::filesystem::absolute(options.path).lexically_normal();
+  const auto address = address_of(made.path_);
+  if (!address) return address.error();
+  if (auto done = made.make_directory(); !done) return done.error();
+  auto lock = SocketLock::take(made.path_);
+  if (!lock) return lock.error();
+  made.lock_ = std::move(lock.value());
+  if (auto done = clear_stale(made.path_, address.value()); !done) return done.error();
   {
     // The socket copies the length when it is made.
     const QueueLength queue(options.queue_length);
-    made.queue_length_ = queue.granted();
+    if (queue.is_certain()) made.queue_length_ = options.queue_length;
     auto fd = new_socket();
     if (!fd) return fd.error();
     made.fd_ = std::move(fd.value());
   }
-  if (auto done = want_credentials(made.fd_); !done) return done.error();
+  if (auto done = prepare(made.fd_); !done) return done.error();
   if (::bind(made.fd_.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
-    return system_failure("cannot bind " + options.path);
+    return system_failure("cannot bind " + made.path_);
   }
-  made.path_ = options.path;
-  if (::chmod(options.path.c_str(), options.permissions) != 0) {
-    return system_failure("cannot set the mode of " + options.path);
+  made.bound_ = inode_of(made.path_);
+  if (::chmod(made.path_.c_str(), options.permissions) != 0) {
+    return system_failure("cannot set the mode of " + made.path_);
   }
   return made;
+}
+
+Result<void> FeedSocket::make_directory() {
+  const std::string directory = std::filesystem::path(path_).parent_path();
+  if (::mkdir(directory.c_str(), 0755) == 0) {
+    made_directory_ = directory;
+  } else if (errno != EEXIST) {
+    return system_failure("cannot make the directory " + directory);
+  }
+  return {};
 }
 
 Result<FeedSocket> FeedSocket::adopt(int fd) {
@@ -123,23 +133,17 @@ Result<FeedSocket> FeedSocket::adopt(int fd) {
       address.sun_family != AF_UNIX) {
     return failure("the socket handed in is not AF_UNIX, SOCK_DGRAM (ListenDatagram=)");
   }
-  if (auto done = want_credentials(made.fd_); !done) return done.error();
+  if (auto done = prepare(made.fd_); !done) return done.error();
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  made.queue_length_ = QueueLength::current();
   return made;
 }
 
 FeedSocket::~FeedSocket() {
-  if (!fd_.valid() || path_.empty()) return;
-  // Closed first: if the path still answers then, it has become another daemon's.
-  fd_.reset();
-  const auto address = address_of(path_);
-  const auto probe = new_socket();
-  if (probe && ::connect(probe.value().get(), generic(address.value()), sizeof(sockaddr_un)) != 0 &&
-      errno == ECONNREFUSED) {
-    ::unlink(path_.c_str());
-  }
+  // Under the lock, so that no successor of ours can come between; somebody else may have put
+  // another in its place.
+  if (bound_ && inode_of(path_) == bound_) ::unlink(path_.c_str());
+  lock_.release();
   if (!made_directory_.empty()) ::rmdir(made_directory_.c_str());
 }
 

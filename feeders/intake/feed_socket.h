@@ -3,10 +3,15 @@
 // the descriptor may be used from any.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "feeders/intake/socket_lock.h"
 
 namespace tally {
 
@@ -15,6 +20,8 @@ class FeedSocket {
   // What a queue of datagrams may hold decides throughput more than anything else
   // (reference/speed.md); the kernel's default is 10.
   static constexpr unsigned kQueueLength = 512;
+  // What may be on its way to feeders that do not read their answers, all together.
+  static constexpr int kAnswersBytes = 4 << 20;
 
   struct Options {
     std::string path;
@@ -29,24 +36,34 @@ class FeedSocket {
   // Takes a bound AF_UNIX datagram socket that somebody else made and will remove.
   static Result<FeedSocket> adopt(int fd);
 
-  FeedSocket(FeedSocket&&) = default;
+  FeedSocket(FeedSocket&& other) noexcept
+      : lock_(std::move(other.lock_)),
+        fd_(std::move(other.fd_)),
+        path_(std::move(other.path_)),
+        bound_(std::exchange(other.bound_, std::nullopt)),
+        made_directory_(std::exchange(other.made_directory_, {})),
+        queue_length_(other.queue_length_) {}
   FeedSocket& operator=(FeedSocket&&) = delete;
-  // Removes the file, if it is ours and still this socket, and the directory if we made it.
+  // Removes the file if we made it, and the directory if we made that.
   ~FeedSocket();
 
   int fd() const { return fd_.get(); }
   // Empty if it was adopted.
   const std::string& path() const { return path_; }
-  // How many datagrams may wait in it, as far as one can know.
-  unsigned queue_length() const { return queue_length_; }
+  // How many datagrams may wait in it; nothing if that was decided by somebody else, since the
+  // kernel does not tell.
+  std::optional<unsigned> queue_length() const { return queue_length_; }
 
  private:
   FeedSocket() = default;
+  Result<void> make_directory();
 
+  SocketLock lock_;
   Fd fd_;
   std::string path_;
+  std::optional<std::pair<dev_t, ino_t>> bound_;  // the file that we made
   std::string made_directory_;
-  unsigned queue_length_ = 0;
+  std::optional<unsigned> queue_length_;
 };
 
 // /run/tallyfs/socket for root, else $XDG_RUNTIME_DIR/tallyfs/socket; nothing if that is not set.

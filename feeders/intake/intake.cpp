@@ -1,19 +1,21 @@
 #include "feeders/intake/intake.h"
 
-#include <unistd.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/asio/error.hpp>
+#include <utility>
 
 namespace tally {
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
                const Clock& clock)
-    : fd_(socket.fd()),
+    : loop_(loop),
+      fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(statistics),
       clock_(clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, errors) {
+      dispatcher_(socket.fd(), statistics, errors, clock) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 
@@ -37,45 +39,83 @@ void Intake::take_turn() {
   for (int waiting = readers_waiting_.load(); waiting != 0; waiting = readers_waiting_.load()) {
     readers_waiting_.wait(waiting);
   }
-  const MutexLock lock(turn_);
-  for (std::size_t taken = 0; taken < kTurnDatagrams && readers_waiting_.load() == 0;) {
-    const std::size_t count = take_batch();
-    if (count < Receiver::kBatch) return;
-    taken += count;
+  auto progress = Progress::kDone;
+  std::vector<std::string> saturated;
+  {
+    const MutexLock lock(turn_);
+    progress = work(clock_.now().monotonic + kTurnMax);
+    saturated = dispatcher_.take_saturated();
+  }
+  log_saturated(std::move(saturated));
+  // What is left of a batch makes no socket readable.
+  if (progress == Progress::kCut) {
+    loop_.post([this] { take_turn(); });
+  }
+}
+
+// kCut only when something of a batch is left; the socket may hold more in any case.
+Intake::Progress Intake::work(Deadline deadline) {
+  for (;;) {
+    if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
+    if (readers_waiting_.load() != 0 || is_past(deadline)) return Progress::kDone;
+    batch_ = receiver_.receive(fd_);
+    if (batch_.empty()) return Progress::kDone;
   }
 }
 
 void Intake::settle() {
+  const Deadline deadline = clock_.now().monotonic + kSettleMax;
   readers_waiting_.fetch_add(1);
+  auto progress = Progress::kDone;
   {
     const MutexLock lock(turn_);
     readers_waiting_.fetch_sub(1);
-    const auto deadline = clock_.now().monotonic + kSettleMax;
-    // The queue is first in, first out: behind as many datagrams as it can hold there is none that
-    // was sent before this call.
-    for (std::size_t taken = 0; taken <= queue_length_;) {
-      const std::size_t count = take_batch();
-      if (count < Receiver::kBatch) break;
-      taken += count;
-      const Moment now = clock_.now();
-      if (now.monotonic > deadline && taken <= queue_length_) {
-        statistics_.own().count(Own::kDrainsCut, 1, now);
-        break;
-      }
-    }
+    progress = drain(deadline);
   }
   readers_waiting_.notify_all();
+  if (progress == Progress::kDone) return;
+  statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  loop_.post([this] { take_turn(); });
 }
 
-std::size_t Intake::take_batch() {
-  const auto datagrams = receiver_.receive(fd_);
-  if (datagrams.empty()) return 0;
-  const Moment now = clock_.now();
-  for (const Datagram& datagram : datagrams) dispatcher_.take(datagram, now);
+// The queue is first in, first out: behind as many datagrams as it can hold there is none that was
+// sent before this call. Where its length is not known, only an empty one tells.
+Intake::Progress Intake::drain(Deadline deadline) {
+  for (std::size_t taken = 0;;) {
+    if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
+    if (queue_length_ && taken > *queue_length_) return Progress::kDone;
+    batch_ = receiver_.receive(fd_);
+    const bool was_last = batch_.size() < Receiver::kBatch;
+    taken += batch_.size();
+    if (was_last) return finish_batch(deadline);
+  }
+}
+
+Intake::Progress Intake::finish_batch(Deadline deadline) {
+  if (batch_.empty()) return Progress::kDone;
+  const Moment begun = clock_.now();
+  while (!batch_.empty()) {
+    if (!dispatcher_.is_busy()) dispatcher_.begin(batch_.front(), begun);
+    if (!dispatcher_.go_on(deadline)) break;
+    batch_ = batch_.subspan(1);
+  }
   const Moment done = clock_.now();
-  statistics_.own().record(Own::kBatchNs, (done.monotonic - now.monotonic).count(), 1, done);
+  statistics_.own().record(Own::kBatchNs, (done.monotonic - begun.monotonic).count(), 1, done);
   dispatcher_.publish_counts(done);
-  return datagrams.size();
+  return batch_.empty() ? Progress::kDone : Progress::kCut;
+}
+
+// Whoever resets and overflows a counter all day fills no disk with that; `saturations` counts all.
+void Intake::log_saturated(std::vector<std::string> names) {
+  const auto now = clock_.now().monotonic;
+  if (names.empty() || (logged_.count() != 0 && now - logged_ < kLogPause)) return;
+  logged_ = now;
+  for (const std::string& name : names) {
+    spdlog::warn(
+        "a counter of statistics/{} reached the end of its type and stays there until it "
+        "is reset",
+        name);
+  }
 }
 
 }  // namespace tally

@@ -1,7 +1,8 @@
 // The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
-// of bounded work; a reader that wants everything sent so far (settle()) takes a turn itself, at
+// of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
 // once if nobody has it, else as the next. So a flood cannot keep readers out, and needs no
-// second thread to be woken when there is none.
+// second thread to be woken when there is none. Work that does not fit into a turn is left for the
+// next, in its order.
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -10,7 +11,10 @@
 #include <atomic>
 #include <boost/asio/local/datagram_protocol.hpp>
 #include <chrono>
-#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
@@ -24,11 +28,13 @@ namespace tally {
 
 class Intake final : public Barrier {
  public:
-  // What the thread takes in before it looks at its other duties and lets readers go first.
-  static constexpr std::size_t kTurnDatagrams = 64;
+  // How long the thread works before it looks at its other duties and lets readers go first. A
+  // turn ends between two lines or messages, so the longest single one comes on top.
+  static constexpr std::chrono::milliseconds kTurnMax{2};
   // How long an open waits for the socket to be drained, at most. Reached only under a flood of
-  // huge datagrams; counted in drains_cut.
+  // huge datagrams or costly commands; counted in drains_cut.
   static constexpr std::chrono::milliseconds kSettleMax{20};
+  static constexpr std::chrono::seconds kLogPause{1};
 
   // All outlive the intake.
   Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
@@ -41,16 +47,24 @@ class Intake final : public Barrier {
   void settle() override EXCLUDES(turn_);
 
  private:
+  using Deadline = std::chrono::nanoseconds;
+  enum class Progress { kDone, kCut };
+
   void wait();
   void take_turn() EXCLUDES(turn_);
-  // One batch; how many datagrams it had.
-  std::size_t take_batch() REQUIRES(turn_);
+  Progress work(Deadline deadline) REQUIRES(turn_);
+  Progress drain(Deadline deadline) REQUIRES(turn_);
+  Progress finish_batch(Deadline deadline) REQUIRES(turn_);
+  bool is_past(Deadline deadline) const { return clock_.now().monotonic >= deadline; }
+  void log_saturated(std::vector<std::string> names);
 
+  EventLoop& loop_;
   const int fd_;
-  const std::size_t queue_length_;
+  const std::optional<unsigned> queue_length_;
   Statistics& statistics_;
   const Clock& clock_;
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
+  std::chrono::nanoseconds logged_{0};
 
   // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
   // up under a flood takes it again before a sleeper has woken.
@@ -58,6 +72,8 @@ class Intake final : public Barrier {
   Mutex turn_;
   Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);
+  // What is left of the last batch; the first of them may be half done, inside the dispatcher.
+  std::span<const Datagram> batch_ GUARDED_BY(turn_);
 };
 
 }  // namespace tally

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <string>
+#include <thread>
 
 namespace tally {
 namespace {
@@ -21,6 +22,16 @@ unsigned read_from(const Fd& fd) {
   return value;
 }
 
+bool lock(const Fd& fd, std::chrono::milliseconds wait_max) {
+  constexpr std::chrono::milliseconds kPause{5};
+  for (auto waited = kPause; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; waited += kPause) {
+    if (waited > wait_max) return false;
+    // flock(2) can wait for ever or not at all.
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
 bool write_to(const Fd& fd, unsigned value) {
   const std::string text = std::to_string(value);
   return ::pwrite(fd.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
@@ -28,13 +39,11 @@ bool write_to(const Fd& fd, unsigned value) {
 
 }  // namespace
 
-QueueLength::QueueLength(unsigned wanted) : granted_(current()) {
-  if (granted_ >= wanted) return;
+QueueLength::QueueLength(unsigned wanted) {
   Fd setting(::open(kSetting, O_RDWR | O_CLOEXEC));
-  if (!setting.valid() || ::flock(setting.get(), LOCK_EX) != 0) return;
-  before_ = granted_ = read_from(setting);
-  if (granted_ >= wanted || !write_to(setting, wanted)) return;
-  granted_ = wanted;
+  if (!setting.valid() || !lock(setting, kWaitMax)) return;
+  before_ = read_from(setting);
+  if (before_ > wanted || !write_to(setting, wanted)) return;
   setting_ = std::move(setting);
 }
 

@@ -1,6 +1,8 @@
-// net.unix.max_dgram_qlen, raised for the moment in which a socket is made: the kernel copies it
+// net.unix.max_dgram_qlen, set for the moment in which a socket is made: the kernel copies it
 // into the socket there and then, and nowhere can it be changed or read later.
 #pragma once
+
+#include <chrono>
 
 #include "core/base/fd.h"
 
@@ -8,23 +10,25 @@ namespace tally {
 
 class QueueLength {
  public:
-  // Raises the setting to wanted, if it is lower and we may. Another daemon that does the same
-  // waits (flock on the setting's file), so that neither puts back the other's number.
+  // Another daemon that does the same is waited for (flock on the setting's file), so that neither
+  // puts back the other's number; but not for long, since anybody may lock that file.
+  static constexpr std::chrono::milliseconds kWaitMax{500};
+
+  // Sets it, if we may and it is lower.
   explicit QueueLength(unsigned wanted);
   // Puts it back.
   ~QueueLength();
   QueueLength(const QueueLength&) = delete;
   QueueLength& operator=(const QueueLength&) = delete;
 
-  // What a socket made now will have.
-  unsigned granted() const { return granted_; }
+  // A socket made now has what was wanted, exactly.
+  bool is_certain() const { return setting_.valid(); }
   // The setting as it is; 10, the kernel's own default, where it cannot be read.
   static unsigned current();
 
  private:
   Fd setting_;
   unsigned before_ = 0;
-  unsigned granted_ = 0;
 };
 
 }  // namespace tally

@@ -21,6 +21,7 @@
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/intake.h"
+#include "feeders/intake/queue_length.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
@@ -37,18 +38,23 @@ int fail(const Error& error) {
   return 1;
 }
 
-Result<FeedSocket> open_socket(const DaemonOptions& options) {
-  if (::sd_listen_fds(1) == 1) return FeedSocket::adopt(SD_LISTEN_FDS_START);
+// Asked before the fork: descriptors are handed to one process, named by its pid.
+Result<int> count_passed_sockets() {
+  const int count = ::sd_listen_fds(1);
+  if (count >= 0 && count <= 1) return count;
+  return Error{ErrorCode::kInvalid, "systemd passed " + std::to_string(count) +
+                                        " sockets; one ListenDatagram= is wanted"};
+}
+
+Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets) {
+  if (passed_sockets == 1) return FeedSocket::adopt(SD_LISTEN_FDS_START);
+  if (options.socket_path.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 "where shall the socket be? XDG_RUNTIME_DIR is not set; use --socket"};
+  }
   return FeedSocket::bind({.path = options.socket_path,
                            .permissions = options.socket_permissions,
                            .queue_length = options.queue_length});
-}
-
-Ledger::Limits limits(const DaemonOptions& options) {
-  Ledger::Limits limits;
-  limits.total.bytes = options.memory_max_bytes;
-  limits.per_uid.bytes = std::min(limits.per_uid.bytes, options.memory_max_bytes);
-  return limits;
 }
 
 // stdout is for READY.
@@ -60,11 +66,11 @@ void log_to_syslog() {
 }
 
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
-  if (socket.queue_length() >= options.queue_length) return;
+  if (socket.queue_length()) return;
   spdlog::warn(
-      "the socket's queue holds {} datagrams, not {}: feeders will wait or lose samples in bursts. "
-      "Set net.unix.max_dgram_qlen before the socket is made.",
-      socket.queue_length(), options.queue_length);
+      "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
+      "({} now), not {}: feeders will wait or lose samples in bursts if that is less",
+      QueueLength::current(), options.queue_length);
 }
 
 class Daemon {
@@ -72,13 +78,13 @@ class Daemon {
   Daemon(const DaemonOptions& options, FeedSocket socket)
       : options_(options),
         socket_(std::move(socket)),
-        ledger_(limits(options)),
+        ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         intake_(loop_, socket_, statistics_, *errors_, clock_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
-                    {::geteuid(), ::getegid()}, {}) {
+                    {::geteuid(), ::getegid()}, options.handles) {
     const NodeId tracing =
         tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
     tree_.add_file(tracing, "error_log", kErrorLogPermissions, errors_, clock_.now());
@@ -123,17 +129,25 @@ int run(DaemonOptions options) {
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
 
+  const auto passed_sockets = count_passed_sockets();
+  if (!passed_sockets) return fail(passed_sockets.error());
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
-  auto socket = open_socket(options);
+  auto socket = open_socket(options, passed_sockets.value());
   if (!socket) return fail(socket.error());
-  background ? log_to_syslog() : log_to_stderr();
+  if (background) {
+    log_to_syslog();
+  } else {
+    log_to_stderr();
+  }
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   report_queue(socket.value(), options);
 
+  const std::string socket_name =
+      socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
   Daemon daemon(options, std::move(socket.value()));
   return daemon.run([&] {
-    spdlog::info("mounted on {}, listening on {}", options.mount_point, options.socket_path);
+    spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");
     if (background) {
       background->ready();

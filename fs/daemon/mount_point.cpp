@@ -39,19 +39,22 @@ Result<void> clean_up(const std::string& path, Leftover leftover) {
 }
 
 // realpath(3) fails on a dead mount, so only what stands above it is resolved.
-std::string absolute(const std::string& path) {
-  std::filesystem::path clean = std::filesystem::absolute(path).lexically_normal();
+Result<std::string> absolute(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path clean = std::filesystem::absolute(path, error).lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
-  const std::filesystem::path above = std::filesystem::weakly_canonical(clean.parent_path());
-  return above / clean.filename();
+  const auto above = error ? clean : std::filesystem::weakly_canonical(clean.parent_path(), error);
+  if (error) return failure("cannot mount on " + path + ": " + error.message());
+  return std::string(above / clean.filename());
 }
 
 }  // namespace
 
 Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
-  std::error_code error;
   struct stat status {};
-  const std::string path = absolute(given);
+  const auto found = absolute(given);
+  if (!found) return found.error();
+  const std::string& path = found.value();
   if (::stat(path.c_str(), &status) != 0 && errno == ENOTCONN) {
     if (auto done = clean_up(path, leftover); !done) return done.error();
   }

@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <iostream>
 #include <set>
 #include <string_view>
 
@@ -15,7 +13,8 @@ namespace {
 constexpr char kDescription[] =
     "Mounts a tree of statistics at MOUNTPOINT. Processes send samples to the socket;\n"
     "cat statistics/INTERFACE/data shows them, echo into definition changes how.";
-constexpr std::uint64_t kMemoryMaxBytes = 1ull << 30;
+// Below, the daemon's own numbers would not fit.
+constexpr std::uint64_t kLeastBytes = 1 << 20;
 
 // What mount(8) and fstab say that means nothing here, or is so already.
 bool is_ignored(std::string_view option) {
@@ -51,103 +50,139 @@ bool is_for_libfuse(std::string_view option) {
          option.starts_with("rootcontext=");
 }
 
-// -o a,b=c: the daemon's own long options are allowed there too, for fstab.
-void take_mount_option(CLI::App& app, DaemonOptions& options, const std::string& option) {
-  if (option.empty() || is_ignored(option)) return;
-  const auto equals = option.find('=');
-  std::string name = "--" + option.substr(0, equals);
-  std::replace(name.begin(), name.end(), '_', '-');
-  static constexpr std::array kOwn = {"--socket", "--socket-mode", "--queue-length", "--memory-max",
-                                      "--log-level"};
-  if (std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() && equals != std::string::npos) {
-    CLI::Option* const own = app.get_option(name);
-    own->clear();
-    own->add_result(option.substr(equals + 1));
-    own->run_callback();
-  } else if (is_for_libfuse(option)) {
-    options.mount_options.push_back(option);
-    options.auto_unmount |= option == "auto_unmount";
-  } else {
-    throw CLI::ValidationError("-o", "unknown mount option '" + option + "'");
-  }
-}
-
-bool has(const DaemonOptions& options, std::string_view prefix) {
-  return std::any_of(options.mount_options.begin(), options.mount_options.end(),
+bool has(const std::vector<std::string>& options, std::string_view prefix) {
+  return std::any_of(options.begin(), options.end(),
                      [&](const std::string& option) { return option.starts_with(prefix); });
 }
 
-void add_defaults(DaemonOptions& options, const std::string& source) {
-  if (!has(options, "fsname=")) options.mount_options.push_back("fsname=" + source);
-  if (!has(options, "subtype=")) options.mount_options.push_back("subtype=tallyfs");
-  for (const char* option : {"nosuid", "nodev", "noexec", "default_permissions"}) {
-    options.mount_options.emplace_back(option);
-  }
-  if (options.socket_path.empty()) options.socket_path = default_socket_path();
-  if (options.socket_path.empty()) {
-    throw CLI::ValidationError("--socket", "no default, since XDG_RUNTIME_DIR is not set");
-  }
+std::string check_octal(const std::string& text) {
+  const bool octal =
+      !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
+  return octal ? std::string() : "not an octal mode: " + text;
 }
+
+class CommandLine {
+ public:
+  CommandLine() : app_(kDescription, "tallyfs") {
+    app_.set_version_flag("--version,-V", std::string("tallyfs ") + TALLYFS_VERSION);
+    add_mounting();
+    add_socket();
+    add_limits();
+  }
+
+  // Throws CLI::ParseError.
+  DaemonOptions parse(int argc, char** argv) {
+    app_.parse(argc, argv);
+    for (const std::string& list : lists_) {
+      for (const std::string& option : CLI::detail::split(list, ',')) take_mount_option(option);
+    }
+    options_.mount_point = places_.back();
+    options_.socket_permissions = static_cast<unsigned>(std::stoul(mode_, nullptr, 8));
+    if (options_.socket_path.empty()) options_.socket_path = default_socket_path();
+    options_.ledger.per_uid.bytes =
+        std::min(options_.ledger.per_uid.bytes, options_.ledger.total.bytes);
+    add_mount_defaults(places_.size() == 2 ? places_.front() : "tallyfs");
+    return options_;
+  }
+  int exit(const CLI::ParseError& error) { return app_.exit(error) == 0 ? 0 : kUsageStatus; }
+
+ private:
+  static constexpr int kUsageStatus = 2;
+
+  void add_mounting() {
+    app_.add_option("MOUNTPOINT", places_,
+                    "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
+        ->required()
+        ->expected(1, 2);
+    app_.add_flag("-f,--foreground", options_.foreground,
+                  "stay in the foreground, print READY when usable, log to stderr");
+    app_.add_option("-o", lists_,
+                    "mount options, separated by commas: allow_other, auto_unmount, ro, fsname=, "
+                    "subtype=, and the options below as name=value")
+        ->allow_extra_args(false);
+    own("--log-level", options_.log_level, "trace, debug, info, warn, err or off")
+        ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
+  }
+
+  void add_socket() {
+    own("--socket", options_.socket_path,
+        "the socket that feeders send to (/run/tallyfs/socket for root, else "
+        "$XDG_RUNTIME_DIR/tallyfs/socket)");
+    own("--socket-mode", mode_, "its mode in octal: who may write to it may feed")
+        ->check(check_octal);
+    own("--queue-length", options_.queue_length,
+        "datagrams that may wait in it (net.unix.max_dgram_qlen for the moment in which it is "
+        "made)")
+        ->check(CLI::Range(1u, 65'536u));
+  }
+
+  void add_limits() {
+    bytes("--memory-max", options_.ledger.total.bytes,
+          "what all definitions and data may grow to; a definition beyond is refused");
+    bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
+    own("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
+    own("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
+    own("--uid-open-files", options_.handles.files_per_uid, "files that a uid may have open");
+    bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
+  }
+
+  // An option of the daemon's own; it may stand behind -o too.
+  template <typename T>
+  CLI::Option* own(const std::string& name, T& value, const std::string& what) {
+    own_.insert(name);
+    return app_.add_option(name, value, what)->capture_default_str();
+  }
+  void bytes(const std::string& name, std::uint64_t& value, const std::string& what) {
+    own(name, value, what + " (bytes, or with K, M, G)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(kLeastBytes, std::uint64_t{1} << 60));
+  }
+
+  // `-o a_b=c` means `--a-b c`, so that all fits into fstab.
+  void take_mount_option(const std::string& option) {
+    if (option.empty() || is_ignored(option)) return;
+    const auto equals = option.find('=');
+    std::string name = "--" + option.substr(0, equals);
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (equals != std::string::npos && own_.contains(name)) {
+      CLI::Option* const found = app_.get_option(name);
+      found->clear();
+      found->add_result(option.substr(equals + 1));
+      found->run_callback();
+    } else if (is_for_libfuse(option)) {
+      options_.mount_options.push_back(option);
+      options_.auto_unmount |= option == "auto_unmount";
+    } else {
+      throw CLI::ValidationError("-o", "unknown mount option '" + option + "'");
+    }
+  }
+
+  void add_mount_defaults(const std::string& source) {
+    auto& mount_options = options_.mount_options;
+    if (!has(mount_options, "fsname=")) mount_options.push_back("fsname=" + source);
+    if (!has(mount_options, "subtype=")) mount_options.emplace_back("subtype=tallyfs");
+    for (const char* option : {"nosuid", "nodev", "noexec", "default_permissions"}) {
+      mount_options.emplace_back(option);
+    }
+  }
+
+  CLI::App app_;
+  DaemonOptions options_{.queue_length = FeedSocket::kQueueLength, .log_level = "info"};
+  std::vector<std::string> places_;
+  std::vector<std::string> lists_;
+  std::string mode_ = "0666";
+  std::set<std::string> own_;
+};
 
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
-  DaemonOptions options{.queue_length = FeedSocket::kQueueLength,
-                        .memory_max_bytes = kMemoryMaxBytes,
-                        .log_level = "info"};
-  std::vector<std::string> places;
-  std::vector<std::string> lists;
-  CLI::App app(kDescription, "tallyfs");
-  app.set_version_flag("--version,-V", std::string("tallyfs ") + TALLYFS_VERSION);
-  app.add_option("MOUNTPOINT", places,
-                 "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
-      ->required()
-      ->expected(1, 2);
-  app.add_flag("-f,--foreground", options.foreground,
-               "stay in the foreground, print READY when usable, log to stderr");
-  app.add_option("-o", lists,
-                 "mount options, separated by commas: allow_other, auto_unmount, ro, fsname=, "
-                 "subtype=, and the options below as name=value")
-      ->allow_extra_args(false);
-  app.add_option("--socket", options.socket_path,
-                 "the socket that feeders send to (/run/tallyfs/socket for root, else "
-                 "$XDG_RUNTIME_DIR/tallyfs/socket)");
-  std::string mode = "0666";
-  app.add_option("--socket-mode", mode, "its mode in octal: who may write to it may feed")
-      ->capture_default_str()
-      ->check([](const std::string& text) {
-        const bool octal = !text.empty() && text.size() <= 4 &&
-                           text.find_first_not_of("01234567") == std::string::npos;
-        return octal ? std::string() : "not an octal mode: " + text;
-      });
-  app.add_option("--queue-length", options.queue_length,
-                 "datagrams that may wait in it (net.unix.max_dgram_qlen for the moment in which "
-                 "it is made)")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 65'536u));
-  app.add_option(
-         "--memory-max", options.memory_max_bytes,
-         "bytes that all data may grow to, K, M and G allowed; a definition beyond is refused")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("1G");
-  app.add_option("--log-level", options.log_level, "trace, debug, info, warn, err or off")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
+  CommandLine line;
   try {
-    app.parse(argc, argv);
-    for (const std::string& list : lists) {
-      for (const std::string& option : CLI::detail::split(list, ',')) {
-        take_mount_option(app, options, option);
-      }
-    }
-    options.mount_point = places.back();
-    options.socket_permissions = static_cast<unsigned>(std::stoul(mode, nullptr, 8));
-    add_defaults(options, places.size() == 2 ? places.front() : "tallyfs");
+    return {line.parse(argc, argv), 0};
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return {std::nullopt, status == 0 ? 0 : 2};
+    return {std::nullopt, line.exit(error)};
   }
-  return {options, 0};
 }
 
 }  // namespace tally

@@ -1,4 +1,5 @@
 // The command line: the daemon's own options, and what mount(8), fstab and libfuse expect.
+// Confined to the daemon's start.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/ledger.h"
 #include "core/base/result.h"
+#include "fs/handles.h"
 
 namespace tally {
 
@@ -15,10 +18,11 @@ struct DaemonOptions {
   std::vector<std::string> mount_options;  // for libfuse, our defaults among them
   bool auto_unmount = false;
   bool foreground = false;
-  std::string socket_path;
+  std::string socket_path;  // empty: there is no default here
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;
-  std::uint64_t memory_max_bytes = 0;
+  Ledger::Limits ledger;
+  Handles::Limits handles;
   std::string log_level;
 };
 

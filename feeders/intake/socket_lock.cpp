@@ -1,0 +1,44 @@
+#include "feeders/intake/socket_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace tally {
+namespace {
+
+// False when the file was removed, and perhaps made anew, between its opening and its locking.
+bool is_still_there(const Fd& fd, const std::string& path) {
+  struct stat held {};
+  struct stat found {};
+  return ::fstat(fd.get(), &held) == 0 && ::lstat(path.c_str(), &found) == 0 &&
+         held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+}
+
+}  // namespace
+
+Result<SocketLock> SocketLock::take(const std::string& socket_path) {
+  const std::string path = socket_path + ".lock";
+  for (;;) {
+    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd.valid()) {
+      return Error{ErrorCode::kInvalid, "cannot open " + path + ": " + std::strerror(errno)};
+    }
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      return Error{ErrorCode::kBusy, "socket " + socket_path +
+                                         " is held by a running daemon; stop it or use --socket"};
+    }
+    if (is_still_there(fd, path)) return SocketLock(path, std::move(fd));
+  }
+}
+
+void SocketLock::release() {
+  if (fd_.valid()) ::unlink(path_.c_str());
+  fd_.reset();
+}
+
+}  // namespace tally

@@ -1,0 +1,32 @@
+// Who may bind a socket's path: whoever holds the lock on PATH.lock beside it, for as long as it
+// lives. So of two daemons that start at once one goes on, and none that ends takes away the
+// socket of its successor. Only the daemon's own uid can open the file, so nobody else can hold
+// it. Confined to the thread that made it.
+#pragma once
+
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+
+namespace tally {
+
+class SocketLock {
+ public:
+  // kBusy: another daemon has it. kInvalid: the file cannot be made.
+  static Result<SocketLock> take(const std::string& socket_path);
+  SocketLock() = default;
+  SocketLock(SocketLock&&) = default;
+  SocketLock& operator=(SocketLock&&) = default;  // to one that holds nothing
+  ~SocketLock() { release(); }
+  // Removes the file, then lets go.
+  void release();
+
+ private:
+  SocketLock(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  std::string path_;
+  Fd fd_;
+};
+
+}  // namespace tally
