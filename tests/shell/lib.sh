@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the cases use. A case is a function; it starts with a daemon running (_set_up of its file may
 # say otherwise), a command that fails unexpectedly ends it, and whatever it left is taken away.
 #
@@ -12,6 +13,7 @@ fi
 TALLYFS=${TALLY_BIN:+$TALLY_BIN/}tallyfs
 MNT=$CASE/mnt STAT=$CASE/mnt/statistics SOCK=$CASE/run/socket
 PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
+SETSID=$(command -v setsid)
 export CASE MNT STAT SOCK TALLYFS
 DAEMON='' DAEMONS=() STARTED=0
 
@@ -39,7 +41,8 @@ start_daemon() {
   STARTED=$((STARTED + 1))
   mkdir -p "$MNT" 2>/dev/null || true  # it may have a dead mount
   mkfifo "$CASE/output.$number"
-  "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
+  # Apart from the case's process group, so that the time limit does not end it before it was looked at.
+  $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
   _adopt $! "$CASE/stderr.$number"
   exec {output}<"$CASE/output.$number"
   read -r -t 30 said <&"$output" || true
@@ -53,16 +56,42 @@ stop_daemon() { kill -"${1:-TERM}" "${2:-$DAEMON}"; daemon_ends "${2:-$DAEMON}";
 daemon_ends() { local status=0; _wait_for "${1:-$DAEMON}" || status=$?; assert_eq 0 $status "exit status of the daemon"; }
 # kill_daemon: as a crash would.
 kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
-_wait_for() { local i; for i in "${!DAEMONS[@]}"; do [ "${DAEMONS[i]}" != "$1" ] || unset 'DAEMONS[i]'; done; wait "$1" 2>/dev/null; }
+_wait_for() {
+  local i state='' deadline=$((SECONDS + 20))
+  for i in "${!DAEMONS[@]}"; do [ "${DAEMONS[i]}" != "$1" ] || unset 'DAEMONS[i]'; done
+  while read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" && [ "$state" != Z ]; do
+    if [ $SECONDS -gt $deadline ]; then
+      echo "the daemon does not end:"
+      _threads "$1"
+      kill -KILL "$1"
+      break
+    fi
+    sleep 0.005
+  done
+  wait "$1" 2>/dev/null
+}
+# What the threads of a process are at, of one that hangs.
+_threads() {
+  local task
+  for task in /proc/"$1"/task/*; do
+    echo "  ${task##*/} $(cat "$task/comm" "$task/wchan" 2>/dev/null | tr '\n' ' ') $(cut -d' ' -f1 "$task/syscall" 2>/dev/null)"
+  done
+  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 12' 2>/dev/null | grep -E '^(#|Thread)' || true
+}
 
 # At the end of a case, however it ended: the daemons end with 0 and had nothing to complain about.
 finish() {
   local status=$1 each ended
   trap - EXIT ERR
+  trap '' TERM
+  if [ "$status" -eq 143 ]; then
+    echo 'it took too long; the daemon is at'
+    for each in "${DAEMONS[@]}"; do _threads "$each"; done
+  fi
   for each in "${DAEMONS[@]}"; do
     kill -TERM "$each" 2>/dev/null
     ended=0
-    wait "$each" || ended=$?
+    _wait_for "$each" || ended=$?
     if [ "$ended" -ne 0 ]; then
       echo "the daemon ended with $ended"
       [ "$status" -ne 0 ] && [ "$status" -ne 4 ] || status=1

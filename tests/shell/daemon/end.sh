@@ -13,6 +13,7 @@ sigterm_ends_it_while_the_mount_is_in_use() {
   exec 9<"$STAT/web/data"
   (cd "$STAT/web" && exec sleep 30 9<&-) &
   local user=$!
+  wait_until '[ "$(readlink /proc/'$user'/cwd)" = "$STAT/web" ]'
   stop_daemon TERM
   kill $user
   _nothing_is_left

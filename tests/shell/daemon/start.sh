@@ -143,9 +143,6 @@ import os, signal, socket, subprocess, sys
 tallyfs, path = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 passed.bind(path)
-def start():
-    os.dup2(passed.fileno(), 3)
-    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
 feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 feeder.sendto(b"web/early 1\n", path)  # as may happen while systemd holds it
 # LISTEN_PID must be the daemon's own id, so a shell that becomes it sets it.
@@ -169,8 +166,8 @@ import os, socket, subprocess, sys
 tallyfs, path = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 passed.bind(path)
-command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f "$3"'
-done = subprocess.run(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, os.environ["MNT"]],
+command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f --socket "$3" "$4"'
+done = subprocess.run(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, os.environ["SOCK"], os.environ["MNT"]],
                       pass_fds=[passed.fileno()], capture_output=True, timeout=20)
 assert done.returncode != 0 and b"DGRAM" in done.stderr, done
 EOT

@@ -28,6 +28,7 @@ allow_other_comes_on_request() {
 }
 
 without_it_others_see_nothing() {
+  need_root
   start_daemon
   assert_fails as_nobody ls "$MNT"
 }

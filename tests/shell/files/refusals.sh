@@ -74,7 +74,7 @@ removing_what_is_not_there_or_no_directory() {
 }
 
 extended_attributes() {
-  _py_refused 'ENOTSUP|EOPNOTSUPP' 'os.getxattr(DATA, "user.x")' 'os.setxattr(DATA, "user.x", b"1")' 'os.listxattr(DATA) or os.getxattr(DATA, "security.selinux")'
+  _py_refused 'ENOTSUP|EOPNOTSUPP' 'os.getxattr(DATA, "user.x")' 'os.setxattr(DEFINITION, "user.x", b"1")' 'os.listxattr(DATA) or os.getxattr(DATA, "security.selinux")'
   cp -a "$STAT/web/data" "$CASE/copy"
   cmp "$STAT/web/data" "$CASE/copy"
 }

@@ -163,8 +163,8 @@ touching_a_file_succeeds() {
 chmod_and_chown_are_not_permitted() {
   assert_fails_with 'Operation not permitted' chmod 644 "$DEFINITION"
   assert_fails_with 'Operation not permitted' chmod 777 "$STAT/web"
-  assert_fails_with 'Operation not permitted' chown 65534 "$DEFINITION"
-  assert_fails_with 'Operation not permitted' chgrp 65534 "$STAT"
+  assert_fails_with 'Operation not permitted' chown 12345 "$DEFINITION"
+  assert_fails_with 'Operation not permitted' chgrp 12345 "$STAT"
   assert_eq '600 400' "$(stat -c %a "$DEFINITION" "$STAT/web/data" | paste -sd' ')"
 }
 

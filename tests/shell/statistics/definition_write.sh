@@ -237,6 +237,7 @@ EOT
 }
 
 writing_without_privilege_is_refused() {
+  need_root
   stop_daemon
   start_daemon -o allow_other
   send 'create web/x'
