@@ -16,6 +16,7 @@
 
 #include "core/base/fd.h"
 #include "core/wire/binary.h"
+#include "feeders/intake/queue_length.h"
 
 namespace tally {
 namespace {
@@ -234,6 +235,85 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
   intake.join();
   intake_.settle();
   EXPECT_EQ(read("flood"), "hits " + std::to_string(sent) + "\n");
+}
+
+// Every look at it takes a millisecond, so that a deadline comes after a known amount of work.
+class TickingClock final : public Clock {
+ public:
+  Moment now() const override {
+    ++ticks_;
+    return {.monotonic = std::chrono::milliseconds(ticks_), .realtime = {}};
+  }
+
+ private:
+  mutable std::int64_t ticks_ = 0;
+};
+
+class CutIntakeTest : public IntakeTest {
+ protected:
+  // 1,000 lines, of which the last alone can be seen in the data.
+  static std::string long_datagram() {
+    std::string text;
+    for (int i = 0; i < 999; ++i) text += "create a/x on=1\n";
+    return text + "a/x 7\n";
+  }
+
+  void stop_when_done() {
+    if (read("a") == "x 1\n") return cut_loop_.stop();
+    cut_loop_.post([this] { stop_when_done(); });
+  }
+
+  TickingClock ticking_;
+  EventLoop cut_loop_;
+  Intake cut_{cut_loop_, socket_, statistics_, errors_, ticking_};
+};
+
+TEST_F(CutIntakeTest, AReaderDoesNotWaitForAllOfACostlyDatagramAndThatIsCounted) {
+  Feeder(path_).send(long_datagram());
+  cut_.settle();
+  EXPECT_EQ(own("drains_cut"), 1u);
+  EXPECT_EQ(read("a"), "x 0\n");
+}
+
+TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
+  Feeder feeder(path_);
+  feeder.send(long_datagram());
+  feeder.send("remove a\na/y 1\n");
+  for (int i = 0; i < 50 && read("a") != "y 1\n"; ++i) cut_.settle();
+  EXPECT_EQ(read("a"), "y 1\n");
+  EXPECT_EQ(own("datagrams"), 2u);
+  EXPECT_EQ(own("commands"), 1'000u);
+  EXPECT_EQ(own("rejects"), 0u);
+}
+
+TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
+  Feeder(path_).send(long_datagram());
+  cut_.settle();
+  ASSERT_EQ(read("a"), "x 0\n");
+  // The cut posted a turn, and each cut turn posts the next.
+  cut_loop_.post([this] { stop_when_done(); });
+  cut_loop_.run([](int) {});
+  EXPECT_EQ(read("a"), "x 1\n");
+}
+
+TEST_F(IntakeTest, AQueueWhoseLengthIsNotKnownIsDrainedUntilItIsEmpty) {
+  const std::string path = directory_ / "passed";
+  Fd passed;
+  {
+    const QueueLength queue(300);
+    if (!queue.is_certain()) GTEST_SKIP() << "this user may not set net.unix.max_dgram_qlen";
+    passed = Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  }
+  const sockaddr_un address = address_of(path);
+  ASSERT_EQ(::bind(passed.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  auto adopted = FeedSocket::adopt(passed.release());
+  ASSERT_TRUE(adopted);
+  EXPECT_FALSE(adopted.value().queue_length());
+  Intake intake(loop_, adopted.value(), statistics_, errors_, clock_);
+  Feeder feeder(path);
+  for (int i = 0; i < 200; ++i) feeder.send("web/hits 1");
+  intake.settle();
+  EXPECT_EQ(read("web"), "hits 200\n");
 }
 
 TEST(FeedSocketTest, LeavesASocketAloneThatSomebodyHolds) {
