@@ -30,7 +30,8 @@ for i in range(200):
     times.append(time.monotonic() - start)
 times.sort()
 print(f"median {times[100] * 1000:.1f} ms, 95% {times[190] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
-assert times[190] < 0.1
+# TALLY_PATIENCE: how many times slower a sanitizer makes the daemon.
+assert times[190] < 0.1 * float(os.environ.get("TALLY_PATIENCE", 1))
 EOT
   kill "${FLOODS[@]}"
 }
