@@ -21,13 +21,13 @@ Result<void> LineAssembler::write(std::string_view text, const LineSink& sink) {
 }
 
 Result<void> LineAssembler::keep(std::string_view text, const LineSink& sink) {
-  if (dropping_) return {};
+  const Error error{ErrorCode::kTooBig,
+                    "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
+  if (dropping_ && !text.empty()) return error;
   if (pending_.size() + text.size() <= kPendingBytesMax) {
     pending_.append(text);
     return {};
   }
-  const Error error{ErrorCode::kTooBig,
-                    "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
   sink.report(pending_.empty() ? text : pending_, error);
   restart();
   dropping_ = true;
@@ -43,7 +43,7 @@ Result<void> LineAssembler::end_line(const LineSink& sink) {
 }
 
 Result<void> LineAssembler::finish(const LineSink& sink) {
-  return pending_.empty() && !dropping_ ? Result<void>() : end_line(sink);
+  return pending_.empty() ? Result<void>() : end_line(sink);
 }
 
 void LineAssembler::restart() {

@@ -25,19 +25,22 @@ class LineAssembler {
 
   // Applies every line that text completes, empty ones too, and keeps what is left. All are tried;
   // the first error is returned. kTooBig: a line outgrew the bound; all of it, to its newline, is
-  // dropped.
+  // dropped, and so says each write that brings more of it.
   Result<void> write(std::string_view text, const LineSink& sink);
-  // Applies what is left as a line of its own. Nothing pending: nothing happens.
+  // Applies what is left as a line of its own. Nothing pending: nothing happens; what follows in a
+  // line that was too long still belongs to it.
   Result<void> finish(const LineSink& sink);
   // Forgets what is left.
   void restart();
+  // Inside a line that was too long.
+  bool is_dropping() const { return dropping_; }
 
  private:
   Result<void> keep(std::string_view text, const LineSink& sink);
   Result<void> end_line(const LineSink& sink);
 
   std::string pending_;
-  bool dropping_ = false;  // inside a line that was too long
+  bool dropping_ = false;
 };
 
 }  // namespace tally

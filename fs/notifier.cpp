@@ -29,13 +29,15 @@ void Notifier::entry_removed(NodeId directory, std::string_view name, NodeId rem
 
 void Notifier::directory_changed(NodeId directory) {
   const MutexLock lock(mutex_);
-  if (cached_.erase(directory) != 0) push({directory, {}});
+  // One for which there is no room is still cached, and its next change is told.
+  if (cached_.contains(directory) && push({directory, {}})) cached_.erase(directory);
 }
 
-void Notifier::push(Notice notice) {
-  if (stopping_ || pending_.size() == kPendingMax) return;
+bool Notifier::push(Notice notice) {
+  if (stopping_ || pending_.size() == kPendingMax) return false;
   pending_.push_back(std::move(notice));
   changed_.notify_one();
+  return true;
 }
 
 std::optional<Notifier::Notice> Notifier::wait_for_notice() {

@@ -48,7 +48,8 @@ class Notifier final : public TreeObserver {
   // The next notice; nothing when it is time to stop.
   std::optional<Notice> wait_for_notice() EXCLUDES(mutex_);
   void give(const Notice& notice) const;
-  void push(Notice notice) REQUIRES(mutex_);
+  // False when there is no room.
+  bool push(Notice notice) REQUIRES(mutex_);
 
   fuse_session* const session_;
   Mutex mutex_;

@@ -59,6 +59,7 @@ struct stat Operations::common_attributes(const NodeInfo& info, Moment changed) 
 }
 
 Result<struct stat> Operations::directory_attributes(NodeId node) {
+  if (!parts_.tree.info(node)) return gone();
   if (notifier_) notifier_->gives_attributes(node);
   const auto info = parts_.tree.info(node);
   if (!info) return info.error();
@@ -189,9 +190,10 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
+  // What was sent before counts before what is written or read now.
+  parts_.barrier.settle();
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
   if (open->readable) {
-    parts_.barrier.settle();
     auto text = open->file->render(parts_.clock.now(), handles_.bytes_left(uid));
     if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
     open->text = std::move(text.value());
@@ -233,8 +235,9 @@ LineSink Operations::sink(const OpenFile& open) {
           },
           .report =
               [this, &open](std::string_view text, const Error& error) {
-                parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error,
-                                     parts_.clock.now());
+                const Moment now = parts_.clock.now();
+                parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
+                parts_.own.count(Own::kRejects, 1, now);
               }};
 }
 
@@ -296,9 +299,11 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
 }
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
+  // Samples sent before must not bring back what is removed now.
+  parts_.barrier.settle();
   const auto rules = parts_.tree.rules(parent);
   if (!rules) return reply_error(request, rules.error());
-  const auto found = find_name(parent, name);
+  const auto found = parts_.tree.lookup(parent, name);
   if (!found) return reply_error(request, found.error());
   if (found.value().kind != NodeKind::kDirectory) {
     fuse_reply_err(request, ENOTDIR);

@@ -19,6 +19,8 @@ void answer(fuse_req_t request, Answer how) {
     how(*static_cast<Operations*>(fuse_req_userdata(request)));
   } catch (const std::bad_alloc&) {
     fuse_reply_err(request, ENOMEM);
+  } catch (...) {
+    fuse_reply_err(request, EIO);
   }
 }
 

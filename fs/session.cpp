@@ -118,6 +118,8 @@ void Session::unmount() {
   // when one of them is.
   notifier_->stop();
   // Then the threads, since libfuse closes the descriptor that they read from.
+  // Busy ones look at the session, idle ones are woken.
+  fuse_session_exit(session_.get());
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();

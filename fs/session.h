@@ -38,8 +38,8 @@ class Session {
   ~Session();
 
   // Starts serving. started is called once, when the kernel has been answered its first request
-  // and the mount can be used; ended once, when it was unmounted from outside or aborted. Both are
-  // called on a serving thread.
+  // and the mount can be used; ended by each serving thread as it ends, as all do when it was
+  // unmounted from outside or aborted. Both are called on a serving thread.
   void start(std::function<void()> started, std::function<void()> ended);
   // What the tree tells the kernel through; lives as long as the session.
   Notifier& notifier() { return *notifier_; }

@@ -17,8 +17,9 @@ Result<void> WriteTransaction::begin(std::string_view text, Placement placement,
                                      const LineSink& sink) {
   if (placement.append || placement.offset == written_) return {};
   if (placement.offset == 0) {
-    written_ = 0;
-    return finish(sink);
+    const auto done = finish(sink);
+    restart();
+    return done;
   }
   const Error error{ErrorCode::kInvalid, "written at an offset that does not follow"};
   sink.report(text, error);
@@ -27,7 +28,7 @@ Result<void> WriteTransaction::begin(std::string_view text, Placement placement,
 
 Result<void> WriteTransaction::write(std::string_view text, Placement placement,
                                      const LineSink& sink) {
-  if (refused_ && refused_->text == text) return std::exchange(refused_, std::nullopt)->error;
+  if (refused_ && refused_->text == text) return refused_->error;
   refused_.reset();
   auto done = begin(text, placement, sink);
   if (!done && placement.offset != 0) return done;
@@ -38,7 +39,9 @@ Result<void> WriteTransaction::write(std::string_view text, Placement placement,
     return done;
   }
   if (std::exchange(in_pieces_, false)) refused_ = {std::string(text), done.error()};
-  // What stands behind the last newline ends the write and is a line, unless it was cut.
+  // What stands behind the last newline ends the write and is a line, unless it was cut; or it
+  // belongs to a line that was too long, of which the writer may send the rest.
+  if (lines_.is_dropping()) return done;
   if (may_be_cut(text)) {
     lines_.restart();
   } else {

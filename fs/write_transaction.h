@@ -33,7 +33,7 @@ class WriteTransaction {
  private:
   // A write(2) longer than protocol::kMaxWriteBytes comes in pieces. When a later one is refused
   // the writer hears no more than that its write was short; it sends the rest once more and must
-  // hear the error then, of lines that have been tried already.
+  // hear the error then, of lines that have been tried already, and each time that it tries.
   struct Refused {
     std::string text;
     Error error;

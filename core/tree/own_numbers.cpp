@@ -24,7 +24,8 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kSamples, "samples", COUNTER "units=samples"},
     // create, define, remove, attach that were carried out
     OwnStatistic{Own::kCommands, "commands", COUNTER "units=commands"},
-    // lines and messages refused; the last ones stand in tracing/error_log
+    // lines and messages refused, from the socket and in files; the last ones stand in
+    // tracing/error_log
     OwnStatistic{Own::kRejects, "rejects", COUNTER "units=lines+messages"},
     // datagrams longer than the receive buffer, of which nothing was taken
     OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},

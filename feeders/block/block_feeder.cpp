@@ -36,14 +36,20 @@ void BlockFeeder::issue(const RequestEvent& event) {
 
 void BlockFeeder::complete(const RequestEvent& event) {
   const auto finished = tracker_.complete(event);
-  Disk* const disk = finished ? disks_.find(event.device, event.time) : nullptr;
+  const auto orphaned = tracker_.take_orphaned();
+  if (!finished && orphaned == 0) return;
+  Disk* const disk = disks_.find(event.device, event.time);
   if (!disk) return;
+  disk->lost += orphaned;
+  if (!finished) return;
   const auto direction = static_cast<std::size_t>(direction_of(event.operation));
   sender_.add(disk->request_sizes[direction], {.x = finished->bytes, .time = event.time});
   sender_.add(disk->latencies[direction], {.x = to_us(finished->latency), .time = event.time});
 }
 
+// What was in flight will not be seen to end: as good as lost, too.
 void BlockFeeder::lost(std::uint64_t events) {
+  events += tracker_.in_flight();
   tracker_.forget_all();
   disks_.for_each([&](Disk& disk) { disk.lost += events; });
 }

@@ -23,12 +23,15 @@ constexpr const char* kLost = "type=value mode=increments on=1 units=events/occu
 
 }  // namespace
 
-std::string disk_name(DeviceNumber device) {
-  const std::string number =
-      std::to_string(device >> 20) + ":" + std::to_string(device & ((1u << 20) - 1));
+std::string number_of(DeviceNumber device) {
+  return std::to_string(device >> 20) + ":" + std::to_string(device & ((1u << 20) - 1));
+}
+
+std::optional<std::string> disk_name(DeviceNumber device) {
+  const std::string number = number_of(device);
   char target[PATH_MAX];
   const auto size = ::readlink(("/sys/dev/block/" + number).c_str(), target, sizeof target);
-  if (size <= 0) return number;
+  if (size <= 0) return std::nullopt;
   const std::string_view path(target, static_cast<std::size_t>(size));
   const std::string name(path.substr(path.rfind('/') + 1));
   return is_name("block-" + name) ? name : number;
@@ -37,7 +40,12 @@ std::string disk_name(DeviceNumber device) {
 Disk* Disks::find(DeviceNumber device, std::chrono::nanoseconds now) {
   Numbered& numbered = by_number_[device];
   if (!numbered.disk || now - numbered.named_at >= kNameLasts) {
-    numbered = {find_named(disk_name(device)), now};
+    const auto name = disk_name(device);
+    // A disk that is gone has no name any more; its last requests are still its own.
+    if (name || !numbered.disk) {
+      numbered.disk = find_named(name.value_or(number_of(device)));
+    }
+    numbered.named_at = now;
   }
   return numbered.disk;
 }

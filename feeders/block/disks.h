@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "feeders/block/request.h"
@@ -22,9 +23,11 @@ struct Disk {
   std::uint64_t lost = 0;  // not sent as occurrence_lost yet
 };
 
-// Basename of /sys/dev/block/MAJOR:MINOR's target: sda, loop0, cciss!c0d0. MAJOR:MINOR itself if
-// there is no such disk (any more) or its name cannot be that of an interface.
-std::string disk_name(DeviceNumber device);
+// Basename of /sys/dev/block/MAJOR:MINOR's target: sda, loop0, cciss!c0d0; MAJOR:MINOR itself if
+// that cannot be the name of an interface. Nothing if there is no such disk (any more).
+std::optional<std::string> disk_name(DeviceNumber device);
+// MAJOR:MINOR
+std::string number_of(DeviceNumber device);
 
 class Disks {
  public:

@@ -34,7 +34,7 @@ std::optional<std::uint32_t> RequestTracker::issue(const RequestEvent& event) {
 
 std::optional<RequestTracker::Finished> RequestTracker::complete(const RequestEvent& event) {
   const Key key = key_of(event);
-  const Slot slot = take(key, event.sectors);
+  const Slot slot = take(key, event);
   if (slot == kNone) return std::nullopt;
   Request& request = slots_[slot];
   if (event.sectors < request.sectors_left) {
@@ -49,7 +49,7 @@ std::optional<RequestTracker::Finished> RequestTracker::complete(const RequestEv
 
 void RequestTracker::requeue(const RequestEvent& event) {
   const Key key = key_of(event);
-  if (const Slot slot = take(key, event.sectors); slot != kNone) release(key, slot);
+  if (const Slot slot = take(key, event); slot != kNone) release(key, slot);
 }
 
 void RequestTracker::forget_all() {
@@ -67,11 +67,21 @@ void RequestTracker::append(const Key& key, Slot slot) {
   found->second.last = slot;
 }
 
-RequestTracker::Slot RequestTracker::take(const Key& key, std::uint32_t sectors) {
+void RequestTracker::drop_orphans(const Key& key, Chain& chain, std::chrono::nanoseconds now) {
+  while (chain.first != kNone && now - slots_[chain.first].issued > kOrphanedAfter) {
+    const Slot orphan = chain.first;
+    unlink(chain, orphan);
+    release(key, orphan);
+    orphaned_ += 1;
+  }
+}
+
+RequestTracker::Slot RequestTracker::take(const Key& key, const RequestEvent& event) {
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return kNone;
-  const Slot slot = choose(found->second, sectors);
-  unlink(found->second, slot);
+  drop_orphans(key, found->second, event.time);
+  const Slot slot = found->second.first == kNone ? kNone : choose(found->second, event.sectors);
+  if (slot != kNone) unlink(found->second, slot);
   if (found->second.first == kNone) by_key_.erase(found);
   return slot;
 }

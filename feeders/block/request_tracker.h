@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "feeders/block/request.h"
@@ -26,6 +27,9 @@ namespace tally {
 class RequestTracker {
  public:
   static constexpr std::size_t kInFlightMax = 65'536;
+  // A request that is older when another of its sector ends is taken for one whose end was never
+  // shown, and not for the one that ended.
+  static constexpr std::chrono::minutes kOrphanedAfter{2};
 
   struct Finished {
     std::uint32_t bytes = 0;  // as issued
@@ -42,6 +46,9 @@ class RequestTracker {
 
   // After a loss of events, nothing of what was in flight can be trusted.
   void forget_all();
+
+  // Requests given up since the last call, because their end was never shown.
+  std::size_t take_orphaned() { return std::exchange(orphaned_, 0); }
 
   std::size_t in_flight() const { return slots_.size() - free_.size(); }
 
@@ -70,7 +77,8 @@ class RequestTracker {
 
   static Key key_of(const RequestEvent& event);
   void append(const Key& key, Slot slot);
-  Slot take(const Key& key, std::uint32_t sectors);
+  Slot take(const Key& key, const RequestEvent& event);
+  void drop_orphans(const Key& key, Chain& chain, std::chrono::nanoseconds now);
   Slot choose(const Chain& chain, std::uint32_t sectors) const;
   void unlink(Chain& chain, Slot slot);
   std::uint32_t& pending(const Key& key);
@@ -79,6 +87,7 @@ class RequestTracker {
   boost::unordered_flat_map<Key, Chain, KeyHash> by_key_;
   std::vector<Request> slots_;
   std::vector<Slot> free_;
+  std::size_t orphaned_ = 0;
   boost::unordered_flat_map<DeviceNumber, std::array<std::uint32_t, kDirections>> pending_;
 };
 

@@ -11,6 +11,7 @@ Result<StopSignal> StopSignal::create() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   Fd fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return Error{ErrorCode::kNoSpace, "no descriptor left to wait for signals"};
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -62,7 +62,7 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const C
       answers_(epoch_) {}
 
 void Dispatcher::begin(const Datagram& datagram, Moment now) {
-  sender_ = &datagram.sender;
+  origin_ = &datagram.origin;
   now_ = now;
   reports_ = 0;
   told_stale_ = false;
@@ -89,7 +89,7 @@ void Dispatcher::begin(const Datagram& datagram, Moment now) {
 bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
   if (!(messages_ ? take_binary(deadline) : take_text(deadline))) return false;
   send_answers();
-  sender_ = nullptr;
+  origin_ = nullptr;
   return true;
 }
 
@@ -128,7 +128,7 @@ void Dispatcher::take_line(std::string_view line) {
                         [&](const wire::CommandLine& command) {
                           // In the order in which they stand: a sample before a remove counts.
                           flush_named();
-                          const auto done = statistics_.execute(command, sender_->uid, now_);
+                          const auto done = statistics_.execute(command, origin_->uid, now_);
                           if (!done) return reject(line, done.error());
                           counts_.commands += 1;
                         },
@@ -138,7 +138,7 @@ void Dispatcher::take_line(std::string_view line) {
 
 void Dispatcher::flush_named() {
   if (named_.empty()) return;
-  const Taken taken = statistics_.add(named_, sender_->uid, now_);
+  const Taken taken = statistics_.add(named_, origin_->uid, now_);
   count(taken);
   for (const Taken::Rejected& rejected : taken.rejected) {
     const std::string_view path = named_.path(rejected.index);
@@ -182,13 +182,13 @@ Result<std::uint64_t> Dispatcher::execute(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return parsed.error();
   if (const auto* command = std::get_if<wire::CommandLine>(&parsed.value())) {
-    const auto done = statistics_.execute(*command, sender_->uid, now_);
+    const auto done = statistics_.execute(*command, origin_->uid, now_);
     if (done) counts_.commands += 1;
     return done;
   }
   if (const auto* sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     named_.push(sample->path, {.x = sample->x, .y = sample->y, .time = now_.monotonic});
-    const Taken taken = statistics_.add(named_, sender_->uid, now_);
+    const Taken taken = statistics_.add(named_, origin_->uid, now_);
     named_.clear();
     count(taken);
     if (!taken.rejected.empty()) return error_in(line, sample->path, taken.rejected.front().error);
@@ -208,17 +208,17 @@ void Dispatcher::reject(std::string_view text, const Error& error) {
   counts_.rejects += 1;
   if (++reports_ > kReportsPerDatagram) return;
   const std::string location =
-      "socket pid " + std::to_string(sender_->pid) + " uid " + std::to_string(sender_->uid);
+      "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
   errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
 }
 
 void Dispatcher::send_answers() {
   if (answers_.empty()) return;
-  if (sender_->bound()) {
-    const auto* address = reinterpret_cast<const sockaddr*>(&sender_->address);
+  if (origin_->bound()) {
+    const auto* address = reinterpret_cast<const sockaddr*>(&origin_->address);
     const auto bytes = answers_.bytes();
     if (::sendto(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL, address,
-                 sender_->address_size) < 0) {
+                 origin_->address_size) < 0) {
       counts_.answers_dropped += 1;
     }
   }

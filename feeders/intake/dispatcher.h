@@ -40,7 +40,7 @@ class Dispatcher {
   // to be called again. Does at least one line or message.
   bool go_on(std::chrono::nanoseconds deadline);
   // Between begin() and the go_on() that returned true.
-  bool is_busy() const { return sender_ != nullptr; }
+  bool is_busy() const { return origin_ != nullptr; }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
@@ -86,7 +86,7 @@ class Dispatcher {
   std::vector<std::string> saturated_;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
-  const Sender* sender_ = nullptr;
+  const Origin* origin_ = nullptr;
   Moment now_;
   std::string_view text_;
   std::string_view text_left_;

@@ -95,7 +95,7 @@ Result<FeedSocket> FeedSocket::bind(const Options& options) {
   {
     // The socket copies the length when it is made.
     const QueueLength queue(options.queue_length);
-    if (queue.is_certain()) made.queue_length_ = options.queue_length;
+    made.queue_length_ = queue.granted();
     auto fd = new_socket();
     if (!fd) return fd.error();
     made.fd_ = std::move(fd.value());

@@ -29,16 +29,31 @@ void Intake::start() { wait(); }
 void Intake::wait() {
   readable_.async_wait(boost::asio::socket_base::wait_read,
                        [this](const boost::system::error_code& error) {
-                         if (error == boost::asio::error::operation_aborted) return;
-                         take_turn();
-                         wait();
+                         if (error != boost::asio::error::operation_aborted) go_on();
                        });
 }
 
-void Intake::take_turn() {
-  for (int waiting = readers_waiting_.load(); waiting != 0; waiting = readers_waiting_.load()) {
-    readers_waiting_.wait(waiting);
+void Intake::go_on() {
+  // What is left of a batch makes no socket readable.
+  if (take_turn() == Progress::kCut) {
+    loop_.post([this] { go_on(); });
+  } else {
+    wait();
   }
+}
+
+void Intake::nudge() {
+  if (nudged_.exchange(true)) return;
+  loop_.post([this] {
+    nudged_ = false;
+    if (take_turn() == Progress::kCut) nudge();
+  });
+}
+
+Intake::Progress Intake::take_turn() {
+  // One reader goes first; behind it comes this thread, whoever else is waiting.
+  const unsigned served = readers_served_.load();
+  if (readers_waiting_.load() != 0) readers_served_.wait(served);
   auto progress = Progress::kDone;
   std::vector<std::string> saturated;
   {
@@ -47,10 +62,7 @@ void Intake::take_turn() {
     saturated = dispatcher_.take_saturated();
   }
   log_saturated(std::move(saturated));
-  // What is left of a batch makes no socket readable.
-  if (progress == Progress::kCut) {
-    loop_.post([this] { take_turn(); });
-  }
+  return progress;
 }
 
 // kCut only when something of a batch is left; the socket may hold more in any case.
@@ -64,18 +76,18 @@ Intake::Progress Intake::work(Deadline deadline) {
 }
 
 void Intake::settle() {
-  const Deadline deadline = clock_.now().monotonic + kSettleMax;
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
   {
     const MutexLock lock(turn_);
     readers_waiting_.fetch_sub(1);
-    progress = drain(deadline);
+    readers_served_.fetch_add(1);
+    readers_served_.notify_all();
+    progress = drain(clock_.now().monotonic + kSettleMax);
   }
-  readers_waiting_.notify_all();
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
-  loop_.post([this] { take_turn(); });
+  nudge();
 }
 
 // The queue is first in, first out: behind as many datagrams as it can hold there is none that was

@@ -50,8 +50,13 @@ class Intake final : public Barrier {
   using Deadline = std::chrono::nanoseconds;
   enum class Progress { kDone, kCut };
 
+  // The one chain of the loop's turns: wait for a datagram, take turns until nothing of a batch is
+  // left, wait again.
   void wait();
-  void take_turn() EXCLUDES(turn_);
+  void go_on() EXCLUDES(turn_);
+  // One turn beside the chain, for what a reader left while that waits.
+  void nudge();
+  Progress take_turn() EXCLUDES(turn_);
   Progress work(Deadline deadline) REQUIRES(turn_);
   Progress drain(Deadline deadline) REQUIRES(turn_);
   Progress finish_batch(Deadline deadline) REQUIRES(turn_);
@@ -69,6 +74,8 @@ class Intake final : public Barrier {
   // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
   // up under a flood takes it again before a sleeper has woken.
   std::atomic<int> readers_waiting_{0};
+  std::atomic<unsigned> readers_served_{0};  // counts up, so that a waiter misses no change
+  std::atomic<bool> nudged_{false};
   Mutex turn_;
   Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <thread>
@@ -43,7 +44,9 @@ QueueLength::QueueLength(unsigned wanted) {
   Fd setting(::open(kSetting, O_RDWR | O_CLOEXEC));
   if (!setting.valid() || !lock(setting, kWaitMax)) return;
   before_ = read_from(setting);
-  if (before_ > wanted || !write_to(setting, wanted)) return;
+  const unsigned most = std::max(before_, wanted);
+  if (!write_to(setting, most)) return;
+  granted_ = most;
   setting_ = std::move(setting);
 }
 

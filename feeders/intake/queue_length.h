@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 #include "core/base/fd.h"
 
@@ -21,14 +22,15 @@ class QueueLength {
   QueueLength(const QueueLength&) = delete;
   QueueLength& operator=(const QueueLength&) = delete;
 
-  // A socket made now has what was wanted, exactly.
-  bool is_certain() const { return setting_.valid(); }
+  // What a socket made now has; nothing if it is not in our hands.
+  std::optional<unsigned> granted() const { return granted_; }
   // The setting as it is; 10, the kernel's own default, where it cannot be read.
   static unsigned current();
 
  private:
   Fd setting_;
   unsigned before_ = 0;
+  std::optional<unsigned> granted_;
 };
 
 }  // namespace tally

@@ -15,13 +15,13 @@ constexpr std::size_t kStagger = 256;
 constexpr std::size_t kStride = wire::kDatagramBytesMax + 4096 + kStagger;
 constexpr std::size_t kMemory = kStride * Receiver::kBatch;
 
-void read_credentials(msghdr& header, Sender& sender) {
+void read_credentials(msghdr& header, Origin& origin) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
     ucred credentials{};
     std::memcpy(&credentials, CMSG_DATA(part), sizeof credentials);
-    sender.pid = credentials.pid;
-    sender.uid = credentials.uid;
+    origin.pid = credentials.pid;
+    origin.uid = credentials.uid;
   }
 }
 
@@ -38,7 +38,7 @@ Receiver::Receiver() {
   for (std::size_t i = 0; i < kBatch; ++i) {
     vectors_[i] = {memory_ + i * kStride, wire::kDatagramBytesMax};
     headers_[i] = {};
-    headers_[i].msg_hdr.msg_name = &datagrams_[i].sender.address;
+    headers_[i].msg_hdr.msg_name = &datagrams_[i].origin.address;
     headers_[i].msg_hdr.msg_iov = &vectors_[i];
     headers_[i].msg_hdr.msg_iovlen = 1;
     headers_[i].msg_hdr.msg_control = control_[i].data();
@@ -59,10 +59,10 @@ std::span<const Datagram> Receiver::receive(int fd) {
     msghdr& header = headers_[i].msg_hdr;
     Datagram& datagram = datagrams_[i];
     datagram.bytes = {static_cast<char*>(vectors_[i].iov_base), headers_[i].msg_len};
-    datagram.sender.address_size = header.msg_namelen;
-    datagram.sender.pid = 0;
-    datagram.sender.uid = Sender{}.uid;
-    read_credentials(header, datagram.sender);
+    datagram.origin.address_size = header.msg_namelen;
+    datagram.origin.pid = 0;
+    datagram.origin.uid = Origin{}.uid;
+    read_credentials(header, datagram.origin);
     datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
     datagram.fds_refused = (header.msg_flags & MSG_CTRUNC) != 0;
   }

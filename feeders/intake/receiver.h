@@ -15,7 +15,7 @@
 namespace tally {
 
 // Who sent a datagram, as the kernel vouches for it.
-struct Sender {
+struct Origin {
   pid_t pid = 0;
   uid_t uid = 65534;  // nobody, until the kernel says otherwise
   sockaddr_un address{};
@@ -26,7 +26,7 @@ struct Sender {
 
 struct Datagram {
   std::span<char> bytes;  // good until the next receive(), 8-byte aligned
-  Sender sender;
+  Origin origin;
   bool truncated = false;    // it was longer than a buffer; what there is of it means nothing
   bool fds_refused = false;  // it had descriptors attached, or more control data than wanted
 };

@@ -28,6 +28,11 @@ Result<SocketLock> SocketLock::take(const std::string& socket_path) {
     if (!fd.valid()) {
       return Error{ErrorCode::kInvalid, "cannot open " + path + ": " + std::strerror(errno)};
     }
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0 || status.st_uid != ::geteuid()) {
+      return Error{ErrorCode::kInvalid,
+                   path + " belongs to another uid; remove it or use --socket"};
+    }
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       return Error{ErrorCode::kBusy, "socket " + socket_path +
                                          " is held by a running daemon; stop it or use --socket"};

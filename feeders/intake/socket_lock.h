@@ -1,7 +1,7 @@
 // Who may bind a socket's path: whoever holds the lock on PATH.lock beside it, for as long as it
 // lives. So of two daemons that start at once one goes on, and none that ends takes away the
-// socket of its successor. Only the daemon's own uid can open the file, so nobody else can hold
-// it. Confined to the thread that made it.
+// socket of its successor. Only the daemon's own uid and root can open the file; one that another
+// uid put there is refused. Confined to the thread that made it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace tally {
 
 class SocketLock {
  public:
-  // kBusy: another daemon has it. kInvalid: the file cannot be made.
+  // kBusy: another daemon has it. kInvalid: the file cannot be made, or is somebody else's.
   static Result<SocketLock> take(const std::string& socket_path);
   SocketLock() = default;
   SocketLock(SocketLock&&) = default;

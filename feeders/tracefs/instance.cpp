@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -38,12 +39,24 @@ std::optional<pid_t> owner_of(std::string_view instance) {
   return static_cast<pid_t>(*pid);
 }
 
+// Whether an instance named after this process is nobody's any more. After our own it is another's,
+// who had our number before us: in a container that is every run. A zombie holds nothing.
+bool is_gone(pid_t owner) {
+  if (owner == ::getpid()) return true;
+  if (::kill(owner, 0) != 0) return errno == ESRCH;
+  std::ifstream file("/proc/" + std::to_string(owner) + "/stat");
+  std::string status;
+  std::getline(file, status);
+  const auto name_end = status.rfind(')');
+  return name_end != std::string::npos && status.substr(name_end).starts_with(") Z");
+}
+
 // An owner in another PID namespace looks dead from here, but the kernel does not remove an
 // instance whose pipes somebody holds open.
 void remove_stale(const Fd& root) {
   for (const std::string& name : list_names(root, kInstances.c_str())) {
     const auto owner = owner_of(name);
-    if (owner && ::kill(*owner, 0) != 0 && errno == ESRCH) {
+    if (owner && is_gone(*owner)) {
       ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
     }
   }

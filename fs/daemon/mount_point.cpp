@@ -1,15 +1,18 @@
 #include "fs/daemon/mount_point.h"
 
+#include <mntent.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 namespace tally {
 namespace {
@@ -38,6 +41,17 @@ Result<void> clean_up(const std::string& path, Leftover leftover) {
   return failure("cannot take away the stale mount on " + path + ": " + std::strerror(errno));
 }
 
+// A second mount would hide the first, which would go on unseen.
+bool has_live_mount(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> mounts(::setmntent("/proc/self/mounts", "re"),
+                                                     &::endmntent);
+  if (!mounts) return false;
+  while (const mntent* entry = ::getmntent(mounts.get())) {
+    if (path == entry->mnt_dir && std::string_view(entry->mnt_type) == "fuse.tallyfs") return true;
+  }
+  return false;
+}
+
 // realpath(3) fails on a dead mount, so only what stands above it is resolved.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
@@ -60,6 +74,10 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
   }
   if (::stat(path.c_str(), &status) != 0) {
     return failure("cannot mount on " + given + ": " + std::strerror(errno));
+  }
+  if (has_live_mount(path)) {
+    return failure(path + " has a tallyfs mounted on it already; fusermount3 -u " + path +
+                   " ends that one");
   }
   if (!S_ISDIR(status.st_mode)) return failure("cannot mount on " + given + ": not a directory");
   return path;

@@ -233,3 +233,12 @@ a_user_without_xdg_runtime_dir_is_told() {
   chown nobody "$MNT"
   assert_fails_with XDG_RUNTIME_DIR as_nobody env -u XDG_RUNTIME_DIR "$CASE/bin/tallyfs" -f "$MNT"
 }
+
+a_mount_point_that_has_one_already_is_refused() {
+  start_daemon
+  local status=0
+  "$TALLYFS" -f --socket "$CASE/other" "$MNT" 2>"$CASE/said" || status=$?
+  assert_eq 1 $status 'exit status'
+  assert_has 'has a tallyfs mounted on it already' "$(cat "$CASE/said")"
+  [ ! -e "$CASE/other" ] || fail 'a socket is left'
+}

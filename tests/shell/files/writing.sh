@@ -212,3 +212,18 @@ busybox_vi_and_ed_style_rewrites_work() {
   busybox cp "$CASE/edited" "$DEFINITION"
   _is '1 1'
 }
+
+the_rest_of_a_line_that_was_too_long_is_no_line() {
+  define web 'on=1'
+  (printf 'name=a '; head -c 70000 /dev/zero | tr '\0' ' '; echo on=0) >"$DEFINITION" 2>/dev/null || true
+  _is '1 1'
+  py <<'EOT' || true
+import os
+fd = os.open(os.environ["STAT"] + "/web/definition", os.O_WRONLY)
+text = b"name=a" + b" " * 70000 + b"on=0\n"
+for _ in range(5):
+    try: text = text[os.write(fd, text):]
+    except OSError: pass
+EOT
+  _is '1 1'
+}

@@ -68,3 +68,53 @@ it_ends_in_time() {
   [ $((SECONDS - start)) -le 5 ] || fail 'took more than 5 s'
   kill "${FLOODS[@]}" 2>/dev/null || true
 }
+
+# Text that costs more than it is long, as much at once as a socket takes, and readers besides.
+_costly_flood() {
+  need_python
+  send 'create flood/a type=list entries_max=100000 on=1'
+  for _ in 1 2; do
+    PYTHONPATH=$here "$PYTHON" - >"$CASE/flood.out" 2>&1 <<'EOT' &
+from peer import *
+peer = Peer()
+text = b"define flood data=reset\nflood/a 1\n" * 4000
+while True: peer.socket.send(text)
+EOT
+    FLOODS+=($!)
+    while cat "$STAT/flood/data" >/dev/null 2>&1; do :; done &
+    FLOODS+=($!)
+  done
+  printf '%s\n' "${FLOODS[@]}" >>"$CASE/pids"
+}
+
+it_ends_in_time_under_costly_datagrams_and_readers() {
+  _costly_flood
+  local start i
+  for i in {1..20}; do data flood >/dev/null; done
+  start=$SECONDS
+  stop_daemon
+  [ $((SECONDS - start)) -le 5 ] || fail 'took more than 5 s'
+  kill "${FLOODS[@]}" 2>/dev/null || true
+}
+
+it_ends_in_time_under_readers_of_large_texts() {
+  need_python
+  send 'create big/a type=raw entries_max=200000 on=1'
+  py <<'EOT'
+from peer import *
+peer = Peer()
+for i in range(40): peer.socket.send(b"big/a 1\n" * 5000)
+# One open takes in only so much.
+while len(data("big").splitlines()) < 200000: pass
+EOT
+  local start
+  for _ in 1 2 3 4; do
+    while stat -c %s "$STAT/big/data" >/dev/null 2>&1; do :; done &
+    FLOODS+=($!)
+  done
+  printf '%s\n' "${FLOODS[@]}" >>"$CASE/pids"
+  start=$SECONDS
+  stop_daemon
+  [ $((SECONDS - start)) -le 5 ] || fail 'took more than 5 s'
+  kill "${FLOODS[@]}" 2>/dev/null || true
+}

@@ -126,3 +126,17 @@ while_off_nothing_counts_not_even_hits() {
   assert_data web 'x 0'
   assert_attribute web x hits_out_of_range 0
 }
+
+a_removed_one_is_not_brought_back_by_samples_sent_before() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+path = os.environ["STAT"] + "/web"
+for i in range(200):
+    peer.socket.send(b"web/hits 1")
+    os.listdir(path)
+    for _ in range(20): peer.socket.send(b"web/hits 1")
+    os.rmdir(path)
+    assert not os.path.exists(path), i
+EOT
+}

@@ -145,6 +145,17 @@ TEST(RequestTrackerTest, FinishesRequestsThatAreDoneWithMoreThanTheyAskedFor) {
   play({{I, 'N', 0, 0, 10, "pending 1"}, {C, 'N', 0, 1, 12, "0/2"}});
 }
 
+TEST(RequestTrackerTest, ARequestWhoseEndWasNeverShownIsCountedAndTakenForNoOther) {
+  RequestTracker tracker;
+  const auto late = std::chrono::nanoseconds(RequestTracker::kOrphanedAfter).count() + 100;
+  tracker.issue(event_of({I, 'R', 100, 8, 10}));
+  tracker.issue(event_of({I, 'R', 100, 8, late}));
+  EXPECT_EQ(outcome(tracker, event_of({C, 'R', 100, 8, late + 7})), "4096/7");
+  EXPECT_EQ(tracker.take_orphaned(), 1u);
+  EXPECT_EQ(tracker.take_orphaned(), 0u);
+  EXPECT_EQ(tracker.in_flight(), 0u);
+}
+
 TEST(RequestTrackerTest, ForgetsWhatWasInFlight) {
   RequestTracker tracker;
   tracker.issue(event_of({I, 'R', 100, 8, 10}));

@@ -76,6 +76,17 @@ TEST_F(WriteTransactionTest, WhatEndsARefusedWriteIsALineAndNotTheStartOfTheNext
   EXPECT_EQ(lines_, (std::vector<std::string>{"bad", "name=a", "name=b"}));
 }
 
+TEST_F(WriteTransactionTest, TheRestOfALineThatWasTooLongIsNeverALineOfItsOwn) {
+  const std::string start = "name=a" + std::string(60'000, ' ');
+  ASSERT_TRUE(write(start, 0));
+  EXPECT_EQ(write(std::string(10'000, ' '), start.size()).error().code, ErrorCode::kTooBig);
+  EXPECT_TRUE(transaction_.finish(sink_));  // a child of the shell closes its copy
+  EXPECT_EQ(write("on=0\n", start.size()).error().code, ErrorCode::kTooBig);
+  EXPECT_TRUE(lines_.empty());
+  ASSERT_TRUE(write("on=1\n", start.size()));
+  EXPECT_EQ(lines_, std::vector<std::string>{"on=1"});
+}
+
 TEST_F(WriteTransactionTest, ATruncationForgetsWhatWasLeft) {
   ASSERT_TRUE(write("on=", 0));
   transaction_.restart();
