@@ -74,8 +74,6 @@ void append_chars(std::string& out, T value, int base) {
 
 }  // namespace
 
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 std::optional<Token> Tokens::next() {
   while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
   if (at_ == line_.size()) return std::nullopt;

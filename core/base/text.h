@@ -24,7 +24,11 @@ struct Token {
   std::size_t at = 0;
 };
 
-// Hands out the tokens of a line one by one. White space is blank, \t, \r, \n, \v and \f.
+// White space: blank, \t, \n, \v, \f, \r. Inline, since it is asked of every byte that arrives as
+// text.
+constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Hands out the tokens of a line one by one.
 class Tokens {
  public:
   explicit Tokens(std::string_view line) : line_(line) {}
@@ -37,8 +41,6 @@ class Tokens {
   std::string_view line_;
   std::size_t at_ = 0;
 };
-
-bool is_blank(char c);
 
 // A whole token as a number: decimal, or hexadecimal after 0x; a minus sign only in the signed
 // form. Nothing when it is anything else or does not fit into 64 bits.

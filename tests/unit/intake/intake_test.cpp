@@ -223,6 +223,7 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
       ++sent;
     }
   });
+  while (sent == 0) std::this_thread::yield();  // else the flood may begin when all is over
   Feeder polite(path_);
   for (int i = 1; i <= 300; ++i) {
     polite.send("polite/hits 1");
