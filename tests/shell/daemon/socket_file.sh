@@ -93,3 +93,27 @@ two_that_start_at_once_do_not_share_it() {
   assert_eq 1 $alive 'daemons that hold the socket'
   wait
 }
+
+a_relative_path_means_where_it_was_started() {
+  stop_daemon
+  (cd "$CASE" && "$TALLYFS" --socket relative "$MNT" 2>/dev/null)
+  pgrep -f -- "--socket relative $MNT" >>"$CASE/pids"
+  [ -S "$CASE/relative" ] || fail 'no socket there'
+  fusermount3 -u "$MNT"
+  wait_until '[ ! -e "$CASE/relative" ]'
+  wait_until '[ ! -e "$CASE/relative.lock" ]'
+}
+
+two_daemons_share_a_directory() {
+  mkdir "$CASE/second"
+  "$TALLYFS" -f --socket "$SOCK.second" "$CASE/second" >"$CASE/ready" 2>"$CASE/stderr.second" &
+  local second=$!
+  echo $second >>"$CASE/pids"
+  wait_until 'grep -q READY "$CASE/ready"'
+  echo 'web/a 1' | socat -u - "UNIX-SENDTO:$SOCK.second"
+  assert_eq 'a 1' "$(cat "$CASE/second/statistics/web/data")"
+  kill $second
+  wait_until '[ ! -e "$SOCK.second" ]'
+  send 'web/b 1'
+  assert_data web 'b 1'
+}

@@ -242,3 +242,23 @@ a_mount_point_that_has_one_already_is_refused() {
   assert_has 'has a tallyfs mounted on it already' "$(cat "$CASE/said")"
   [ ! -e "$CASE/other" ] || fail 'a socket is left'
 }
+
+# refused STATUS TEXT COMMAND...: it ends with that status, says that, and leaves no socket.
+_refused() {
+  local wanted=$1 text=$2 status=0
+  shift 2
+  "$@" 2>"$CASE/said" || status=$?
+  assert_eq "$wanted" $status 'exit status'
+  assert_has "$text" "$(cat "$CASE/said")"
+  [ ! -e "$SOCK" ] || fail 'a socket is left'
+}
+
+too_little_memory_for_its_own_numbers_is_refused() {
+  _refused 2 memory-max "$TALLYFS" -f --socket "$SOCK" --memory-max 100 "$MNT"
+}
+
+a_mount_point_that_cannot_be_found_is_told() {
+  ln -s loop "$CASE/loop"
+  _refused 1 'cannot mount on' "$TALLYFS" -f --socket "$SOCK" "$CASE/loop/x"
+  _refused 1 'No such file or directory' "$TALLYFS" -f --socket "$SOCK" "$CASE/nowhere"
+}
