@@ -116,9 +116,15 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
   fuse_reply_entry(request, &found);
 }
 
-void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open) {
-  // An open file whose name was removed still is what it was.
-  const auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
+void Operations::reply_attributes(fuse_req_t request, NodeId node,
+                                  std::shared_ptr<const OpenFile> open) {
+  // An open file whose name was removed still is what it was; and fstat(2) does not say through
+  // which handle it asks.
+  auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
+  if (!info) {
+    open = handles_.find_node(node);
+    if (open) info = open->node;
+  }
   if (!info) return reply_error(request, info.error());
   const auto status = open && open->readable
                           ? file_attributes(info.value(), *open->file, open->text.size(), open->uid)
@@ -128,11 +134,7 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node, const OpenFil
 }
 
 void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
-  auto open = info ? handles_.find(info->fh) : nullptr;
-  // fstat(2) does not say through which handle it asks; of a file whose name was removed only
-  // handles are left.
-  if (!open && !parts_.tree.info(node)) open = handles_.find_node(node);
-  reply_attributes(request, node, open.get());
+  reply_attributes(request, node, info ? handles_.find(info->fh) : nullptr);
 }
 
 Result<void> Operations::check_change(const NodeInfo& info, const struct stat& wanted,
@@ -171,7 +173,7 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
     const auto done = truncate(info.value(), wanted.st_size, open.get());
     if (!done) return reply_error(request, done.error());
   }
-  reply_attributes(request, node, open.get());
+  reply_attributes(request, node, open);
 }
 
 Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid) {

@@ -74,7 +74,7 @@ class Operations {
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
-  void reply_attributes(fuse_req_t request, NodeId node, const OpenFile* open);
+  void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);

@@ -4,26 +4,17 @@
 
 #include <vector>
 
+#include "tests/unit/fs/line_stand.h"
+
 namespace tally {
 namespace {
 
-class LineAssemblerTest : public testing::Test {
+class LineAssemblerTest : public LineStand {
  protected:
   Result<void> write(std::string_view text) { return assembler_.write(text, sink_); }
   Result<void> finish() { return assembler_.finish(sink_); }
 
   LineAssembler assembler_;
-  std::vector<std::string> lines_;
-  std::vector<std::string> reports_;
-  LineSink sink_{
-      .apply = [this](std::string_view line) -> Result<void> {
-        lines_.emplace_back(line);
-        if (line.starts_with("bad")) {
-          return Error{ErrorCode::kInvalid, std::string(line)};
-        }
-        return {};
-      },
-      .report = [this](std::string_view, const Error& error) { reports_.push_back(error.reason); }};
 };
 
 TEST_F(LineAssemblerTest, JoinsALineThatWritesCutAnywhere) {

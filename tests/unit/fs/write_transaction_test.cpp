@@ -6,28 +6,18 @@
 #include <vector>
 
 #include "fs/protocol.h"
+#include "tests/unit/fs/line_stand.h"
 
 namespace tally {
 namespace {
 
-class WriteTransactionTest : public testing::Test {
+class WriteTransactionTest : public LineStand {
  protected:
   Result<void> write(std::string_view text, std::uint64_t offset, bool append = false) {
     return transaction_.write(text, {offset, append}, sink_);
   }
 
   WriteTransaction transaction_;
-  std::vector<std::string> lines_;
-  std::vector<std::string> reports_;
-  LineSink sink_{
-      .apply = [this](std::string_view line) -> Result<void> {
-        lines_.emplace_back(line);
-        if (line.starts_with("bad")) {
-          return Error{ErrorCode::kInvalid, std::string(line)};
-        }
-        return {};
-      },
-      .report = [this](std::string_view, const Error& error) { reports_.push_back(error.reason); }};
 };
 
 TEST_F(WriteTransactionTest, TakesWritesThatFollowEachOther) {
