@@ -17,6 +17,8 @@
 #define ACQUIRE(...) TALLY_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) TALLY_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define EXCLUDES(...) TALLY_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define RETURN_CAPABILITY(x) TALLY_THREAD_ANNOTATION(lock_returned(x))
+#define NO_THREAD_SAFETY_ANALYSIS TALLY_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace tally {
 

@@ -61,6 +61,11 @@ std::vector<Statistic*> Interface::statistics() const {
   return all;
 }
 
+void Interface::attach_switch(Statistic* statistic, Switch* at) {
+  const MutexLock lock(mutex_);
+  statistic->attach_switch(at);
+}
+
 // A change that a thread with an older moment makes later does not turn mtime back.
 void Interface::note_change(Moment now) {
   if (now.monotonic > last_change_.monotonic) last_change_ = now;

@@ -62,6 +62,9 @@ class Interface {
   bool remove_statistic(std::string_view name, Moment now);
   std::vector<Statistic*> statistics() const;
 
+  // From now on the switch says whether the statistic is on; nullptr: none does any more.
+  void attach_switch(Statistic* statistic, Switch* at);
+
   // Adds samples to running statistics and ignores the others'; each span in its order, under one
   // lock for all. Times must be set. Returns how many counters reached the end of their type in
   // this call for the first time since their reset (0: all is well).

@@ -140,7 +140,17 @@ bool Statistic::start(std::chrono::nanoseconds now) {
   on_ = true;
   started_ = now;
   start_history(now);
+  flip_switch();
   return true;
+}
+
+void Statistic::flip_switch() {
+  if (switch_) switch_->on.store(on_ ? 1 : 0, std::memory_order_release);
+}
+
+void Statistic::attach_switch(Switch* at) {
+  switch_ = at;
+  flip_switch();
 }
 
 void Statistic::start_history(std::chrono::nanoseconds now) {
@@ -152,6 +162,7 @@ bool Statistic::stop(std::chrono::nanoseconds now) {
   advance(now);
   on_ = false;
   stopped_ = now;
+  flip_switch();
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/base/sample.h"
+#include "core/base/switch.h"
 #include "core/definition/change.h"
 #include "core/definition/definition.h"
 #include "core/statistic/array_statistic.h"
@@ -58,6 +59,9 @@ class Statistic {
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
 
+  // From now on the switch says whether it is on; nullptr: none does any more.
+  void attach_switch(Switch* at);
+
   // Appends its line of the definition file, of at least definition_bytes_min().
   void render_definition(std::string& out) const;
   std::uint64_t definition_bytes_min() const;
@@ -92,6 +96,7 @@ class Statistic {
   bool start(std::chrono::nanoseconds now);
   void start_history(std::chrono::nanoseconds now);
   bool stop(std::chrono::nanoseconds now);
+  void flip_switch();
   void gather_anew(std::chrono::nanoseconds now);
   template <typename Type>
   bool add_to(Type& gathered, std::span<const Sample> samples);
@@ -104,7 +109,8 @@ class Statistic {
   std::string name_;
   Definition definition_;
   bool on_ = false;
-  bool saturated_ = false;  // and said so
+  Switch* switch_ = nullptr;  // the SwitchBoard's
+  bool saturated_ = false;    // and said so
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

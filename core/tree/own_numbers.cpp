@@ -33,6 +33,11 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kFdsRefused, "fds_refused", COUNTER "units=datagrams"},
     // answers whose addressee had no room or was gone
     OwnStatistic{Own::kAnswersDropped, "answers_dropped", COUNTER "units=answers"},
+    // samples that feeders say they dropped for want of room, or must take for lost
+    OwnStatistic{Own::kDropped, "dropped", COUNTER "units=samples"},
+    // the same, by the feeder's process id
+    OwnStatistic{Own::kDroppedBy, "dropped_by",
+                 "on=1 type=list entries_max=1024 units=process/samples"},
     // opens under a flood, which did not see every sample sent before them
     OwnStatistic{Own::kDrainsCut, "drains_cut", COUNTER "units=opens"},
     // counters that stand at the end of their type

@@ -22,6 +22,8 @@ enum class Own {
   kTruncated,
   kFdsRefused,
   kAnswersDropped,
+  kDropped,
+  kDroppedBy,
   kDrainsCut,
   kSaturations,
   kBatchNs,

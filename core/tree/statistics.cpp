@@ -69,8 +69,12 @@ class Statistics::InterfacesDirectory final : public Directory {
   Statistics& statistics_;
 };
 
-Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now)
-    : tree_(tree), ledger_(ledger), owner_(owner) {
+Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+    : tree_(tree),
+      ledger_(ledger),
+      owner_(owner),
+      processes_(ports.processes),
+      switches_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
                                    std::make_shared<InterfacesDirectory>(*this), now);
   const MutexLock lock(mutex_);
@@ -130,46 +134,103 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
   }
 }
 
-Result<std::uint64_t> Statistics::execute(const wire::CommandLine& command, uid_t sender,
-                                          Moment now) {
-  const auto without_number = [](Result<void> done) {
-    return done ? Result<std::uint64_t>(std::uint64_t{0}) : Result<std::uint64_t>(done.error());
+Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender& sender,
+                                 Moment now) {
+  const auto plain = [](Result<void> done) {
+    return done ? Result<Done>(Done{}) : Result<Done>(done.error());
   };
+  if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
   const MutexLock lock(mutex_);
   switch (command.verb) {
     case wire::Verb::kCreate:
-      return create(command, sender, now);
+      break;
     case wire::Verb::kDefine:
-      return without_number(define(command, sender, now));
+      return plain(define(command, sender.uid, now));
     case wire::Verb::kRemove:
-      return without_number(remove(command, sender, now));
+      return plain(remove(command, sender.uid, now));
     case wire::Verb::kAttach:
       return attach(command);
   }
   return Error{ErrorCode::kInvalid, "unknown command"};
 }
 
-Result<std::uint64_t> Statistics::create(const wire::CommandLine& command, uid_t sender,
-                                         Moment now) {
-  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
-  if (!has_statistic) {
-    if (const auto more = Tokens(command.rest.text).next()) {
-      return Error{ErrorCode::kInvalid, "an interface is created without attributes",
-                   command.rest.at + more->at};
+Result<Statistics::Lifetime> Statistics::parse_lifetime(const wire::CommandLine& command) {
+  if (wire::split_path(command.target.text).has_statistic) return Lifetime::kForGood;
+  Tokens words(command.rest.text);
+  const auto word = words.next();
+  if (!word) return Lifetime::kForGood;
+  const auto more = words.next();
+  if (word->text == "lifetime=feeder" && !more) return Lifetime::kFeeder;
+  return Error{ErrorCode::kInvalid, "an interface has no attribute but lifetime=feeder",
+               command.rest.at + (word->text == "lifetime=feeder" ? more->at : word->at)};
+}
+
+// The process is watched before the lock is taken, since that takes a system call, and looked at
+// again afterwards: it may have ended in between, when it had nothing yet.
+Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const Sender& sender,
+                                        Moment now) {
+  const auto lifetime = parse_lifetime(command);
+  if (!lifetime) return lifetime.error();
+  const bool watched = lifetime.value() == Lifetime::kFeeder;
+  if (watched) {
+    if (!processes_) return Error{ErrorCode::kInvalid, "no process can be watched here", 0};
+    if (const auto done = processes_->watch(sender.pid); !done) {
+      return error_at(done.error(), command.rest.at);
     }
-    if (find_interface(interface)) return std::uint64_t{0};
-    const auto made = create_interface(interface, sender, now);
-    if (!made) return error_at(made.error(), command.target.at);
-    return std::uint64_t{0};
   }
-  if (const StatisticEntry* entry = find(command.target.text)) return entry->number;
-  const auto made = create_statistic(command.target.text, command.rest.text, sender, now);
-  if (made) return made.value()->number;
+  auto done = [&] {
+    const MutexLock lock(mutex_);
+    return create(command, lifetime.value(), sender, now);
+  }();
+  if (watched && !processes_->watches(sender.pid)) process_ended(sender.pid, now);
+  return done;
+}
+
+Result<Done> Statistics::create(const wire::CommandLine& command, Lifetime lifetime,
+                                const Sender& sender, Moment now) {
+  if (!wire::split_path(command.target.text).has_statistic) {
+    return create_interface(command, lifetime, sender, now);
+  }
+  if (const StatisticEntry* entry = find(command.target.text)) {
+    return Done{entry->number, wire::Made::kWasThere};
+  }
+  const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now);
+  if (made) return Done{made.value()->number};
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
                        made.error().token_at != Error::kNoToken;
   const std::size_t start =
       in_rest ? command.rest.at - command.target.text.size() : command.target.at;
   return error_at(made.error(), start);
+}
+
+Result<Done> Statistics::create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                          const Sender& sender, Moment now) {
+  InterfaceEntry* entry = find_interface(command.target.text);
+  const Done done{0, entry ? wire::Made::kWasThere : wire::Made::kNew};
+  if (!entry) {
+    const auto made = create_interface(command.target.text, sender.uid, now);
+    if (!made) return error_at(made.error(), command.target.at);
+    entry = find_interface(command.target.text);
+  } else if (lifetime == Lifetime::kForGood || entry->feeders.empty()) {
+    return done;  // as it was made, so it stays
+  } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (lifetime == Lifetime::kFeeder && !std::ranges::count(entry->feeders, sender.pid)) {
+    entry->feeders.push_back(sender.pid);
+  }
+  return done;
+}
+
+void Statistics::process_ended(pid_t process, Moment now) {
+  const MutexLock lock(mutex_);
+  std::vector<InterfaceEntry*> gone;
+  for (const auto& [key, entry] : interfaces_) {
+    if (std::erase(entry->feeders, process) != 0 && entry->feeders.empty()) {
+      gone.push_back(entry.get());
+    }
+  }
+  for (InterfaceEntry* const entry : gone) forget(*entry, now);
 }
 
 Result<void> Statistics::define(const wire::CommandLine& command, uid_t sender, Moment now) {
@@ -203,10 +264,10 @@ Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, 
   return {};
 }
 
-Result<std::uint64_t> Statistics::attach(const wire::CommandLine& command) {
+Result<Done> Statistics::attach(const wire::CommandLine& command) {
   const StatisticEntry* const entry = find(command.target.text);
   if (!entry) return not_found("statistic", command.target.at);
-  return entry->number;
+  return Done{entry->number};
 }
 
 Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) const {
@@ -275,10 +336,14 @@ Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, std::st
   statistics_.add(std::move(made));
   interface.statistics.push_back(&entry);
   paths_.insert(&entry);
+  interface.interface->attach_switch(statistic, switches_.give(entry.number));
   return entry;
 }
 
 void Statistics::forget(StatisticEntry& entry) {
+  // Whoever has the definition open may go on writing it, but not flip what will be another's.
+  entry.owner->interface->attach_switch(entry.statistic, nullptr);
+  switches_.take_back(entry.number);
   paths_.erase(&entry);
   statistics_.remove(entry.number);
 }

@@ -26,6 +26,8 @@
 #include "core/statistic/interface.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/own_numbers.h"
+#include "core/tree/process_watch.h"
+#include "core/tree/switch_board.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
@@ -46,6 +48,26 @@ struct Taken {
   std::vector<Rejected> rejected;
 };
 
+// Who asks for something: the sender of a datagram, as the kernel vouches for it.
+struct Sender {
+  Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid) {}
+
+  uid_t uid;
+  pid_t pid;  // 0: not known here
+};
+
+// What a command came to.
+struct Done {
+  std::uint64_t number = 0;  // of the statistic that create and attach name
+  wire::Made made = wire::Made::kNew;
+};
+
+// What the world outside lends the Statistics; all of it outlives them, and all may be wanting.
+struct Ports {
+  std::span<Switch> switches;
+  ProcessWatch* processes = nullptr;  // without it nothing can have lifetime=feeder
+};
+
 class Statistics {
  public:
   // The interface of the daemon's own numbers; nobody else feeds or removes it.
@@ -53,7 +75,7 @@ class Statistics {
 
   // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
   // which may do what root may.
-  Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now);
+  Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
   ~Statistics();
 
   // Adds samples by name; a name not known yet comes into being, on, with the default type.
@@ -61,18 +83,22 @@ class Statistics {
   // Adds packed samples by number. kStale: the number names nothing (any more).
   Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
 
-  // Carries out a command line. The number of the statistic that create and attach name, else 0.
-  // kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an offset into the line.
-  Result<std::uint64_t> execute(const wire::CommandLine& command, uid_t sender, Moment now)
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
+  // offset into the line.
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
+
+  // The process has ended: interfaces go that had lifetime=feeder and no other process left.
+  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
   // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
   // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
-  // until a daemon can take over a mount, node ids. load(): kInvalid for what save() does not
-  // write, with what was good up to there loaded; kNoSpace.
+  // until a daemon can take over a mount, node ids and whose lifetime an interface has: those with
+  // lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for what
+  // save() does not write, with what was good up to there loaded; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
 
@@ -89,6 +115,8 @@ class Statistics {
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
     std::vector<StatisticEntry*> statistics;
+    // It goes when the last of these processes ends; empty: it stays.
+    std::vector<pid_t> feeders;
   };
   struct StatisticEntry {
     std::string path;  // INTERFACE/STATISTIC
@@ -106,11 +134,17 @@ class Statistics {
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
 
-  Result<std::uint64_t> create(const wire::CommandLine& command, uid_t sender, Moment now)
-      REQUIRES(mutex_);
+  enum class Lifetime { kForGood, kFeeder };
+  static Result<Lifetime> parse_lifetime(const wire::CommandLine& command);
+  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+  Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
+                      Moment now) REQUIRES(mutex_);
+  Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
-  Result<std::uint64_t> attach(const wire::CommandLine& command) REQUIRES(mutex_);
+  Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
@@ -127,10 +161,12 @@ class Statistics {
   Tree& tree_;
   Ledger& ledger_;
   const uid_t owner_;
+  ProcessWatch* const processes_;
   NodeId directory_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_;
+  SwitchBoard switches_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
       interfaces_ GUARDED_BY(mutex_);

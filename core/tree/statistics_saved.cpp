@@ -18,7 +18,7 @@ void Statistics::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   std::vector<const InterfaceEntry*> entries;
   for (const auto& [key, entry] : interfaces_) {
-    if (entry->name != kOwnName) entries.push_back(entry.get());
+    if (entry->name != kOwnName && entry->feeders.empty()) entries.push_back(entry.get());
   }
   // Nodes are numbered in the order in which they came, and so is the listing.
   std::sort(entries.begin(), entries.end(),

@@ -8,7 +8,7 @@
 namespace tally::wire {
 namespace {
 
-enum Kind : std::uint16_t { kSamples = 1, kRequest = 2, kAnswer = 3 };
+enum Kind : std::uint16_t { kSamples = kSamplesKind, kRequest = 2, kAnswer = 3, kDropped = 4 };
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
@@ -47,8 +47,21 @@ Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
   answer.sequence = in.get<std::uint32_t>();
   answer.error = in.get<std::uint32_t>();
   answer.number = in.get<std::uint64_t>();
-  if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed answer message");
+  answer.made = static_cast<Made>(flags);
+  if (answer.error != 0) {
+    answer.at = in.get<std::uint32_t>();
+    answer.reason = in.get_text();
+  }
+  const bool knows_flags = answer.made == Made::kNew || answer.made == Made::kWasThere;
+  if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
   return Message(answer);
+}
+
+Result<Message> read_dropped(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const Dropped dropped{in.get<std::uint64_t>()};
+  if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of drops");
+  return Message(dropped);
 }
 
 }  // namespace
@@ -90,12 +103,23 @@ void DatagramWriter::request(std::uint32_t sequence, std::string_view text) {
   bytes_.append(length - 8 - text.size(), '\0');
 }
 
-void DatagramWriter::answer(std::uint32_t sequence, std::uint32_t error, std::uint64_t number) {
-  message(kAnswer, 0, 16);
+void DatagramWriter::answer(const Answer& answer) {
+  const std::string_view reason = answer.reason.substr(0, kReasonBytesMax);
+  const std::size_t reason_bytes = answer.error == 0 ? 0 : 8 + padded(reason.size());
+  message(kAnswer, static_cast<std::uint16_t>(answer.made), 16 + reason_bytes);
   ByteWriter out(bytes_);
-  out.put(sequence);
-  out.put(error);
-  out.put(number);
+  out.put(answer.sequence);
+  out.put(answer.error);
+  out.put(answer.number);
+  if (answer.error == 0) return;
+  out.put(answer.at);
+  out.put_text(reason);
+  bytes_.append(padded(reason.size()) - reason.size(), '\0');
+}
+
+void DatagramWriter::dropped(std::uint64_t samples) {
+  message(kDropped, 0, 8);
+  ByteWriter(bytes_).put(samples);
 }
 
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
@@ -165,6 +189,8 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_request(flags, payload);
     case kAnswer:
       return read_answer(flags, payload);
+    case kDropped:
+      return read_dropped(flags, payload);
     default:
       return Result<Message>(invalid("message of an unknown kind"));
   }

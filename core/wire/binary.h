@@ -21,9 +21,26 @@ inline constexpr std::string_view kMagic = "\xFETLY";
 inline constexpr std::uint16_t kVersion = 1;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::size_t kMessageHeaderBytes = 8;
+inline constexpr std::size_t kReasonBytesMax = 1024;
+
+inline constexpr std::uint16_t kSamplesKind = 1;  // for who packs samples by itself
 
 // What a samples record holds beside X; a set of bits.
 enum SampleFields : std::uint16_t { kXOnly = 0, kWithY = 1, kWithTime = 2, kFull = 3 };
+
+enum class Made : std::uint16_t { kNew = 0, kWasThere = 1 };
+
+struct Answer {
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
+
+  std::uint32_t sequence = 0;
+  std::uint32_t error = 0;  // an errno; 0: done
+  std::uint64_t number = 0;
+  Made made = Made::kNew;
+  // With an error: where in the request's text it begins, and the reason in words.
+  std::uint32_t at = kNowhere;
+  std::string_view reason;
+};
 
 // Builds one datagram; clear() keeps its memory for the next.
 class DatagramWriter {
@@ -35,7 +52,9 @@ class DatagramWriter {
   void samples(std::uint64_t number, std::span<const Sample> samples, SampleFields fields);
   // sequence is not 0; text is one line of the text form.
   void request(std::uint32_t sequence, std::string_view text);
-  void answer(std::uint32_t sequence, std::uint32_t error, std::uint64_t number);
+  // Of a reason, the first kReasonBytesMax bytes.
+  void answer(const Answer& answer);
+  void dropped(std::uint64_t samples);
 
   void clear(std::uint64_t epoch);
   std::string_view bytes() const { return bytes_; }
@@ -74,13 +93,12 @@ struct Request {
   std::string_view text;
 };
 
-struct Answer {
-  std::uint32_t sequence = 0;
-  std::uint32_t error = 0;
-  std::uint64_t number = 0;
+// Samples that the sender has dropped since it last said so.
+struct Dropped {
+  std::uint64_t samples = 0;
 };
 
-using Message = std::variant<PackedSamples, Request, Answer>;
+using Message = std::variant<PackedSamples, Request, Answer, Dropped>;
 
 bool is_binary(std::string_view datagram);
 

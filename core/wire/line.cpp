@@ -24,6 +24,10 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
     return Line(CommandLine{spelling.verb, *target, tokens.rest()});
   }
+  if (word.text == "switches") {
+    if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
+    return Line(SwitchesLine{});
+  }
   return invalid("neither INTERFACE/STATISTIC nor a command (create, define, remove, attach)",
                  word.at);
 }

@@ -25,9 +25,12 @@ struct CommandLine {
   Token rest;    // what follows the target
 };
 
+// Asks for the page of switches.
+struct SwitchesLine {};
+
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

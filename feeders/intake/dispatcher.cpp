@@ -3,6 +3,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cstring>
 #include <string>
 #include <variant>
 
@@ -44,6 +46,14 @@ Error error_in(std::string_view line, std::string_view path, Error error) {
   return error;
 }
 
+Error only_in_a_request() {
+  return {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0};
+}
+
+std::uint32_t error_number(const Error& error) {
+  return static_cast<std::uint32_t>(wire::to_errno(error.code));
+}
+
 template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -53,11 +63,13 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock)
+Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
+                       SharedPage switches)
     : fd_(fd),
       statistics_(statistics),
       errors_(errors),
       clock_(clock),
+      switches_(switches),
       epoch_(draw_epoch()),
       answers_(epoch_) {}
 
@@ -128,10 +140,10 @@ void Dispatcher::take_line(std::string_view line) {
                         [&](const wire::CommandLine& command) {
                           // In the order in which they stand: a sample before a remove counts.
                           flush_named();
-                          const auto done = statistics_.execute(command, origin_->uid, now_);
-                          if (!done) return reject(line, done.error());
-                          counts_.commands += 1;
+                          const auto done = execute(command, line);
+                          if (!done) reject(line, done.error());
                         },
+                        [&](const wire::SwitchesLine&) { reject(line, only_in_a_request()); },
                         [](const wire::BlankLine&) {}},
              parsed.value());
 }
@@ -152,6 +164,7 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
   std::visit(
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
                  [&](const wire::Request& request) { take_request(request); },
+                 [&](const wire::Dropped& dropped) { count_dropped(dropped); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -165,35 +178,68 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
   if (taken) return count(taken.value());
   reject(kMessage, taken.error());
   if (!told_stale_) {
-    answers_.answer(0, static_cast<std::uint32_t>(wire::to_errno(taken.error().code)), 0);
+    const Error error = taken.error();
+    answers_.answer({.error = error_number(error), .reason = error.reason});
   }
   told_stale_ = true;
 }
 
 void Dispatcher::take_request(const wire::Request& request) {
-  const auto done = execute(request.text);
-  const int error = done ? 0 : wire::to_errno(done.error().code);
-  if (!done) reject(request.text, done.error());
-  answers_.answer(request.sequence, static_cast<std::uint32_t>(error), done ? done.value() : 0);
+  const auto line = wire::parse_line(request.text);
+  if (!line) return answer(request, line.error());
+  if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
+    return answer_with_switches(request);
+  }
+  answer(request, execute(line.value(), request.text));
+}
+
+void Dispatcher::answer(const wire::Request& request, const Result<Done>& done) {
+  if (done) {
+    answers_.answer(
+        {.sequence = request.sequence, .number = done.value().number, .made = done.value().made});
+  } else {
+    const Error error = done.error();
+    reject(request.text, error);
+    answers_.answer({.sequence = request.sequence,
+                     .error = error_number(error),
+                     .at = error.token_at == Error::kNoToken
+                               ? wire::Answer::kNowhere
+                               : static_cast<std::uint32_t>(error.token_at),
+                     .reason = error.reason});
+  }
   if (answers_.size() >= kAnswerBytes) send_answers();
 }
 
-Result<std::uint64_t> Dispatcher::execute(std::string_view line) {
-  const auto parsed = wire::parse_line(line);
-  if (!parsed) return parsed.error();
-  if (const auto* command = std::get_if<wire::CommandLine>(&parsed.value())) {
-    const auto done = statistics_.execute(*command, origin_->uid, now_);
+// In a datagram of its own: a descriptor goes with a datagram, not with a message in it.
+void Dispatcher::answer_with_switches(const wire::Request& request) {
+  if (switches_.fd < 0) {
+    return answer(request, Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
+  }
+  counts_.commands += 1;
+  send_answers();
+  answers_.answer({.sequence = request.sequence, .number = switches_.bytes});
+  send_answers(switches_.fd);
+}
+
+Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
+  if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
+    const auto done = statistics_.execute(*command, {origin_->uid, origin_->pid}, now_);
     if (done) counts_.commands += 1;
     return done;
   }
-  if (const auto* sample = std::get_if<wire::SampleLine>(&parsed.value())) {
+  if (const auto* sample = std::get_if<wire::SampleLine>(&line)) {
     named_.push(sample->path, {.x = sample->x, .y = sample->y, .time = now_.monotonic});
     const Taken taken = statistics_.add(named_, origin_->uid, now_);
     named_.clear();
     count(taken);
-    if (!taken.rejected.empty()) return error_in(line, sample->path, taken.rejected.front().error);
+    if (!taken.rejected.empty()) return error_in(text, sample->path, taken.rejected.front().error);
   }
-  return std::uint64_t{0};
+  return Done{};
+}
+
+void Dispatcher::count_dropped(const wire::Dropped& dropped) {
+  statistics_.own().count(Own::kDropped, dropped.samples, now_);
+  statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
 }
 
 void Dispatcher::count(const Taken& taken) {
@@ -212,17 +258,34 @@ void Dispatcher::reject(std::string_view text, const Error& error) {
   errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
 }
 
-void Dispatcher::send_answers() {
+void Dispatcher::send_answers(int attached) {
   if (answers_.empty()) return;
-  if (origin_->bound()) {
-    const auto* address = reinterpret_cast<const sockaddr*>(&origin_->address);
-    const auto bytes = answers_.bytes();
-    if (::sendto(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL, address,
-                 origin_->address_size) < 0) {
-      counts_.answers_dropped += 1;
-    }
+  if (origin_->bound() && !send_to_origin(answers_.bytes(), attached)) {
+    counts_.answers_dropped += 1;
   }
   answers_.clear(epoch_);
+}
+
+bool Dispatcher::send_to_origin(std::string_view bytes, int attached) const {
+  // sendmsg() changes neither.
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  sockaddr_un address = origin_->address;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
+  msghdr header{};
+  header.msg_name = &address;
+  header.msg_namelen = origin_->address_size;
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  if (attached >= 0) {
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof attached);
+    std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
+  }
+  return ::sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 void Dispatcher::publish_counts(Moment now) {

@@ -31,8 +31,15 @@ class Dispatcher {
   // Names of interfaces kept for the log between two take_saturated().
   static constexpr std::size_t kSaturatedMax = 8;
 
+  // What feeders get that ask for `switches`.
+  struct SharedPage {
+    int fd = -1;  // -1: there is none
+    std::uint64_t bytes = 0;
+  };
+
   // fd: where answers are sent from. All outlive the dispatcher.
-  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock);
+  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
+             SharedPage switches);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -72,15 +79,21 @@ class Dispatcher {
   void take_message(const wire::Message& message, bool epoch_is_ours);
   void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);
   void take_request(const wire::Request& request);
-  Result<std::uint64_t> execute(std::string_view line);
+  void answer(const wire::Request& request, const Result<Done>& done);
+  void answer_with_switches(const wire::Request& request);
+  Result<Done> execute(const wire::Line& line, std::string_view text);
+  void count_dropped(const wire::Dropped& dropped);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
-  void send_answers();
+  // attached: a descriptor to go with them; -1: none.
+  void send_answers(int attached = -1);
+  bool send_to_origin(std::string_view bytes, int attached) const;
 
   const int fd_;
   Statistics& statistics_;
   ErrorLog& errors_;
   const Clock& clock_;
+  const SharedPage switches_;
   const std::uint64_t epoch_;
   Counts counts_;
   std::vector<std::string> saturated_;

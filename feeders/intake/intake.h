@@ -38,7 +38,7 @@ class Intake final : public Barrier {
 
   // All outlive the intake.
   Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
-         const Clock& clock);
+         const Clock& clock, Dispatcher::SharedPage switches = {});
   ~Intake() override;
 
   // Starts waiting for datagrams.

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
@@ -21,7 +22,9 @@
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/intake.h"
+#include "feeders/intake/process_ends.h"
 #include "feeders/intake/queue_length.h"
+#include "feeders/intake/switch_page.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
@@ -73,16 +76,26 @@ void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
       QueueLength::current(), options.queue_length);
 }
 
+// Without one everything works, but feeders send what nobody gathers.
+std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
+  auto made = SwitchPage::create(options.ledger.total.statistics);
+  if (made) return std::move(made.value());
+  spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
+  return std::nullopt;
+}
+
 class Daemon {
  public:
   Daemon(const DaemonOptions& options, FeedSocket socket)
       : options_(options),
         socket_(std::move(socket)),
+        switches_(make_switches(options)),
+        processes_(loop_, [this](pid_t process) { process_ended(process); }),
         ledger_(options.ledger),
         tree_(clock_.now()),
-        statistics_(tree_, ledger_, ::geteuid(), clock_.now()),
+        statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        intake_(loop_, socket_, statistics_, *errors_, clock_),
+        intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page()),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {
     const NodeId tracing =
@@ -110,10 +123,26 @@ class Daemon {
   }
 
  private:
+  Ports ports() {
+    return {.switches = switches_ ? switches_->switches() : std::span<Switch>(),
+            .processes = &processes_};
+  }
+  Dispatcher::SharedPage shared_page() const {
+    if (!switches_) return {};
+    return {.fd = switches_->fd(), .bytes = switches_->bytes()};
+  }
+  // What it sent before it ended is taken in before its interfaces go.
+  void process_ended(pid_t process) {
+    intake_.settle();
+    statistics_.process_ended(process, clock_.now());
+  }
+
   const DaemonOptions& options_;
   SystemClock clock_;
   EventLoop loop_;
   FeedSocket socket_;
+  std::optional<SwitchPage> switches_;
+  ProcessEnds processes_;
   Ledger ledger_;
   Tree tree_;
   Statistics statistics_;

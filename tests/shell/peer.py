@@ -1,10 +1,11 @@
 """The binary form of core/wire/FORMAT.md, written down a second time, for tests."""
+import mmap
 import os
 import socket
 import struct
 
 MAGIC = b"\xfeTLY"
-SAMPLES, REQUEST, ANSWER = 1, 2, 3
+SAMPLES, REQUEST, ANSWER, DROPPED = 1, 2, 3, 4
 WITH_Y, WITH_TIME = 1, 2
 
 
@@ -29,6 +30,10 @@ def request(sequence, text):
     return message(REQUEST, struct.pack("<II", sequence, len(text)) + padded)
 
 
+def dropped(count):
+    return message(DROPPED, struct.pack("<Q", count))
+
+
 class Peer:
     def __init__(self, path=None, bound=True):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -38,21 +43,33 @@ class Peer:
         self.socket.connect(path or os.environ["SOCK"])
         self.epoch = 0
         self.sequence = 0
+        self.was_there = None  # of the last answer: what was to be created was there already
+        self.error_at = self.reason = None  # of the last refusal
+        self.attached = []  # descriptors that came with answers
 
     def send(self, *messages, epoch=None, version=1):
         self.socket.send(header(self.epoch if epoch is None else epoch, version) + b"".join(messages))
 
     def answers(self):
         """One datagram of answers: [(sequence, errno, number)]."""
-        data = self.socket.recv(262144)
+        data, fds, _, _ = socket.recv_fds(self.socket, 262144, 4)
+        self.attached += fds
         assert data[:4] == MAGIC and data[4:8] == b"\1\0\0\0", data
         self.epoch = struct.unpack_from("<Q", data, 8)[0]
         assert self.epoch != 0
         found, at = [], 16
         while at < len(data):
             kind, flags, length = struct.unpack_from("<HHI", data, at)
-            assert (kind, flags, length) == (ANSWER, 0, 16), (kind, flags, length)
-            found.append(struct.unpack_from("<IIQ", data, at + 8))
+            assert kind == ANSWER and flags in (0, 1), (kind, flags)
+            answer = struct.unpack_from("<IIQ", data, at + 8)
+            found.append(answer)
+            self.was_there = flags == 1
+            if answer[1]:
+                self.error_at, size = struct.unpack_from("<II", data, at + 24)
+                self.reason = data[at + 32:at + 32 + size].decode()
+                assert length == 24 + (size + 7) // 8 * 8, (length, size)
+            else:
+                assert length == 16, length
             at += 8 + length
         return found
 
@@ -78,6 +95,22 @@ class Peer:
         error, number = self.ask("create " + text)
         assert error == 0, os.strerror(error)
         return number
+
+
+class Switches:
+    """The page that a daemon hands out."""
+
+    def __init__(self, peer):
+        error, self.bytes = peer.ask("switches")
+        assert error == 0, os.strerror(error)
+        (self.fd,) = peer.attached
+        peer.attached = []
+        self.page = mmap.mmap(self.fd, self.bytes, mmap.MAP_SHARED, mmap.PROT_READ)
+
+    def __getitem__(self, number):
+        """(on, is the number still its own)"""
+        on, generation = struct.unpack_from("<II", self.page, 8 * (number & 0xFFFFFFFF))
+        return on, generation == number >> 32
 
 
 def data(interface):

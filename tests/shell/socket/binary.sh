@@ -6,11 +6,13 @@ the_golden_bytes_of_the_format_are_understood() {
   py "$format" <<'EOT'
 from peer import *
 import re, sys
-golden = [bytes.fromhex(block) for block in re.findall(r"```golden\n(.*?)```", open(sys.argv[1]).read(), re.S)]
-example, answer = golden[0], golden[1]
+golden = {name: bytes.fromhex(block) for name, block in re.findall(r"```golden (\S+)\n(.*?)```", open(sys.argv[1]).read(), re.S)}
+example, answer = golden["samples-and-request"], golden["answer"]
 number, epoch = 7, 0x1122334455667788
 # What peer.py writes are these bytes.
 assert header(epoch) + samples(number, [(5, 2), (-1, 2)], WITH_Y) + request(1, "attach web/hits") == example
+assert header(epoch) + samples(0x100000005, [(-9, 3, 1000000001)], WITH_Y | WITH_TIME) + \
+    samples(0x100000005, [(1, 1000000001), (2, 1000000002)], WITH_TIME) + samples(7, [1, 2]) + dropped(12) == golden["all-records"]
 # The daemon's epoch and number are put in where the example has others.
 peer = Peer()
 real = peer.make("web/hits on=1 type=raw entries_max=5")

@@ -19,7 +19,7 @@ constexpr uid_t kBob = 1001;
 
 class StatisticsTest : public testing::Test {
  protected:
-  Result<std::uint64_t> execute(std::string_view line, uid_t sender = kAlice) {
+  Result<Done> execute(std::string_view line, const Sender& sender = kAlice) {
     const auto parsed = wire::parse_line(line);
     return statistics_.execute(std::get<wire::CommandLine>(parsed.value()), sender, clock_.now());
   }
@@ -68,7 +68,9 @@ TEST_F(StatisticsTest, CreatingWhatIsThereLeavesItAsItsUsersMadeIt) {
   const auto first = execute("create web/hits type=range on=1");
   const auto again = execute("create web/hits type=value mode=increments");
   ASSERT_TRUE(first && again);
-  EXPECT_EQ(first.value(), again.value());
+  EXPECT_EQ(first.value().number, again.value().number);
+  EXPECT_EQ(first.value().made, wire::Made::kNew);
+  EXPECT_EQ(again.value().made, wire::Made::kWasThere);
   EXPECT_TRUE(read("web", "definition").starts_with("name=hits on=1 type=range "));
 }
 
@@ -90,11 +92,11 @@ TEST_F(StatisticsTest, RefusesNamesThatAreNone) {
 }
 
 TEST_F(StatisticsTest, ANumberLeadsToItsStatisticUntilThatIsRemovedAndNeverToAnother) {
-  const auto number = execute("create web/hits on=1").value();
+  const auto number = execute("create web/hits on=1").value().number;
   ASSERT_TRUE(send(number, 1));
-  EXPECT_EQ(execute("attach web/hits").value(), number);
+  EXPECT_EQ(execute("attach web/hits").value().number, number);
   ASSERT_TRUE(execute("remove web/hits"));
-  const auto other = execute("create web/other on=1").value();
+  const auto other = execute("create web/other on=1").value().number;
   EXPECT_NE(other, number);
   EXPECT_EQ(send(number, 1).error().code, ErrorCode::kStale);
   EXPECT_EQ(read("web", "data"), "other 0\n");

@@ -1,0 +1,22 @@
+// Tells when a process has ended: what an interface with lifetime=feeder lives by.
+#pragma once
+
+#include <sys/types.h>
+
+#include "core/base/result.h"
+
+namespace tally {
+
+// Called from any thread, with no lock of the caller's held in watch().
+class ProcessWatch {
+ public:
+  virtual ~ProcessWatch() = default;
+
+  // Whoever made the watch hears of the end of this process, once. kNotFound: there is none of that
+  // number (any more); kNoSpace: too many are watched.
+  virtual Result<void> watch(pid_t process) = 0;
+  // It has not ended yet, as far as is known.
+  virtual bool watches(pid_t process) const = 0;
+};
+
+}  // namespace tally

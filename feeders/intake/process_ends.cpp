@@ -1,0 +1,65 @@
+#include "feeders/intake/process_ends.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/base/fd.h"
+
+namespace tally {
+namespace {
+
+Error failure(pid_t process, int error) {
+  const std::string who = "process " + std::to_string(process);
+  // 0 is what the kernel calls a process outside of our pid namespace.
+  if (process == 0 || error == ESRCH)
+    return {ErrorCode::kNotFound, who + " cannot be seen from here"};
+  return {ErrorCode::kNoSpace, who + " cannot be watched: " + std::strerror(error)};
+}
+
+}  // namespace
+
+Result<void> ProcessEnds::watch(pid_t process) {
+  if (process == 0) return failure(process, 0);
+  if (watches(process)) return {};
+  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!fd.valid()) return failure(process, errno);
+  auto pidfd = std::make_shared<Descriptor>(loop_.context());
+  {
+    const MutexLock lock(mutex_);
+    if (watched_.contains(process)) return {};  // another thread was first
+    if (watched_.size() >= kProcessesMax) {
+      return Error{ErrorCode::kNoSpace, "more than " + std::to_string(kProcessesMax) +
+                                            " processes have interfaces with lifetime=feeder"};
+    }
+    watched_.emplace(process, pidfd);
+  }
+  loop_.post([this, process, pidfd = std::move(pidfd), fd = fd.release()] {
+    pidfd->assign(fd);
+    wait_for(process, pidfd);
+  });
+  return {};
+}
+
+bool ProcessEnds::watches(pid_t process) const {
+  const MutexLock lock(mutex_);
+  return watched_.contains(process);
+}
+
+void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
+  pidfd->async_wait(Descriptor::wait_read,
+                    [this, process, pidfd](const boost::system::error_code& error) {
+                      if (error) return;
+                      {
+                        const MutexLock lock(mutex_);
+                        watched_.erase(process);
+                      }
+                      on_end_(process);
+                    });
+}
+
+}  // namespace tally

@@ -1,0 +1,34 @@
+# What feeders say of samples that they dropped.
+
+drops_are_counted_in_all_and_by_feeder() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+peer.send(dropped(12), dropped(3))
+peer.send(dropped(0))
+assert own("dropped") == 15
+line = next(l for l in data("tallyfs").splitlines() if l.startswith("dropped_by "))
+assert line == f"dropped_by {os.getpid():#x} 15", line
+EOT
+}
+
+a_message_of_drops_that_is_none_is_refused() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+before = own("rejects")
+peer.send(message(DROPPED, b""), message(DROPPED, bytes(16)), message(DROPPED, bytes(8), flags=1))
+assert own("rejects") == before + 3
+assert own("dropped") == 0
+EOT
+}
+
+the_count_stays_at_the_end_of_its_type() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+peer.send(dropped(2**64 - 1))
+peer.send(dropped(1))
+assert own("dropped") == 2**64 - 1
+EOT
+}
