@@ -1,11 +1,25 @@
 #include "feeders/block/block_feeder.h"
 
+#include <utility>
+
 namespace tally {
 namespace {
 
 // Rounded up, so that `<=4` holds what took at most 4 us.
 std::int64_t to_us(std::chrono::nanoseconds duration) {
   return std::chrono::ceil<std::chrono::microseconds>(duration).count();
+}
+
+std::chrono::steady_clock::time_point at(std::chrono::nanoseconds monotonic) {
+  return std::chrono::steady_clock::time_point(monotonic);
+}
+
+std::uint64_t dropped_of(const Disk& disk) {
+  std::uint64_t dropped = 0;
+  for (const auto* statistics : {&disk.request_sizes, &disk.latencies, &disk.pending}) {
+    for (const Statistic& statistic : *statistics) dropped += statistic.dropped();
+  }
+  return dropped;
 }
 
 }  // namespace
@@ -31,7 +45,7 @@ void BlockFeeder::issue(const RequestEvent& event) {
   const auto direction = static_cast<std::size_t>(direction_of(event.operation));
   Disk* const disk = disks_.find(event.device, event.time);
   if (!disk || direction >= disk->pending.size()) return;
-  sender_.add(disk->pending[direction], {.x = *pending, .time = event.time});
+  disk->pending[direction].add_at(*pending, 1, at(event.time));
 }
 
 void BlockFeeder::complete(const RequestEvent& event) {
@@ -43,8 +57,8 @@ void BlockFeeder::complete(const RequestEvent& event) {
   disk->lost += orphaned;
   if (!finished) return;
   const auto direction = static_cast<std::size_t>(direction_of(event.operation));
-  sender_.add(disk->request_sizes[direction], {.x = finished->bytes, .time = event.time});
-  sender_.add(disk->latencies[direction], {.x = to_us(finished->latency), .time = event.time});
+  disk->request_sizes[direction].add_at(finished->bytes, 1, at(event.time));
+  disk->latencies[direction].add_at(to_us(finished->latency), 1, at(event.time));
 }
 
 // What was in flight will not be seen to end: as good as lost, too.
@@ -56,19 +70,13 @@ void BlockFeeder::lost(std::uint64_t events) {
 
 void BlockFeeder::report_lost() {
   disks_.for_each([this](Disk& disk) {
-    disk.lost += take_dropped(disk);
-    if (disk.lost == 0 || sender_.full()) return;
-    sender_.add(disk.occurrence_lost, {.x = 1, .y = disk.lost, .time = last_});
-    disk.lost = 0;
+    const std::uint64_t dropped = dropped_of(disk);
+    disk.lost += dropped - std::exchange(disk.dropped, dropped);
+    if (disk.lost == 0) return;
+    const std::uint64_t before = disk.occurrence_lost.dropped();
+    disk.occurrence_lost.add_at(1, disk.lost, at(last_));
+    if (disk.occurrence_lost.dropped() == before) disk.lost = 0;
   });
-}
-
-std::uint64_t BlockFeeder::take_dropped(const Disk& disk) {
-  std::uint64_t dropped = 0;
-  for (const auto handle : disk.request_sizes) dropped += sender_.take_dropped(handle);
-  for (const auto handle : disk.latencies) dropped += sender_.take_dropped(handle);
-  for (const auto handle : disk.pending) dropped += sender_.take_dropped(handle);
-  return dropped;
 }
 
 }  // namespace tally

@@ -13,33 +13,28 @@
 #include "feeders/block/block_events.h"
 #include "feeders/block/disks.h"
 #include "feeders/block/request_tracker.h"
-#include "feeders/client/sender.h"
 #include "feeders/tracefs/merged_reader.h"
 
 namespace tally {
 
 class BlockFeeder final : public EventSink {
  public:
-  // The sender outlives the feeder.
-  BlockFeeder(BlockEvents events, Sender& sender)
-      : events_(std::move(events)), sender_(sender), disks_(sender) {}
+  explicit BlockFeeder(BlockEvents events) : events_(std::move(events)) {}
 
   void event(std::chrono::nanoseconds time, std::span<const char> payload) override;
   // Whose events are missing is unknown, so they count in occurrence_lost of every disk, and no
   // request that was in flight is waited for any more: its end may be among them.
   void lost(std::uint64_t events) override;
 
-  // Sends what was lost, once per poll. Samples that the sender had to drop count as lost too, of
-  // the disk that they belong to.
+  // Adds what was lost, once per poll. Samples that libtally had to drop count as lost too, of the
+  // disk that they belong to.
   void report_lost();
 
  private:
   void issue(const RequestEvent& event);
   void complete(const RequestEvent& event);
-  std::uint64_t take_dropped(const Disk& disk);
 
   const BlockEvents events_;
-  Sender& sender_;
   Disks disks_;
   RequestTracker tracker_;
   std::chrono::nanoseconds last_{0};  // time of the last event

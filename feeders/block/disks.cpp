@@ -12,14 +12,33 @@ constexpr std::chrono::seconds kNameLasts{1};
 constexpr const char* kDirectionNames[kDirections] = {"read", "write", "other"};
 
 // 1,024 sizes: the sizes of requests are multiples of a page, up to a few MiB.
-constexpr const char* kSizes = "type=list entries_max=1024 on=1 units=bytes/requests";
+const Definition kSizes{
+    .units = "bytes/requests", .type = List{.entries_max = 1024}, .begin = Begin::kOn};
 // 22 intervals, 0 to a second in powers of two; what takes longer is a disk in trouble and stands
 // under `>`. Microseconds: a fast disk takes ten, a spinning one ten thousand.
-constexpr const char* kLatencies =
-    "type=array scale=log2 base_interval=1 range_min=0 range_max=1048576 on=1 "
-    "units=microseconds/requests";
-constexpr const char* kPending = "type=range on=1 units=pending/requests";
-constexpr const char* kLost = "type=value mode=increments on=1 units=events/occurrences";
+const Definition kLatencies{
+    .units = "microseconds/requests", .type = Array{.range = {0, 1 << 20}}, .begin = Begin::kOn};
+const Definition kPending{.units = "pending/requests", .type = MinMax{}, .begin = Begin::kOn};
+const Definition kLost{.units = "events/occurrences", .type = Value{}, .begin = Begin::kOn};
+
+std::vector<Statistic> create_by_direction(const Interface& interface, const std::string& name,
+                                           std::size_t directions, const Definition& definition) {
+  std::vector<Statistic> made;
+  for (std::size_t i = 0; i < directions; ++i) {
+    made.emplace_back(interface, name + "_" + kDirectionNames[i], definition);
+  }
+  return made;
+}
+
+Disk create(const std::string& name) {
+  Interface interface("block-" + name);
+  auto sizes = create_by_direction(interface, "request_sizes", kDirections, kSizes);
+  auto latencies = create_by_direction(interface, "latencies", kDirections, kLatencies);
+  auto pending = create_by_direction(interface, "pending", 2, kPending);
+  Statistic lost(interface, "occurrence_lost", kLost);
+  return {std::move(interface), std::move(sizes), std::move(latencies), std::move(pending),
+          std::move(lost)};
+}
 
 }  // namespace
 
@@ -54,25 +73,6 @@ Disk* Disks::find_named(const std::string& name) {
   if (const auto found = by_name_.find(name); found != by_name_.end()) return &found->second;
   if (by_name_.size() >= kDisksMax) return nullptr;
   return &by_name_.emplace(name, create(name)).first->second;
-}
-
-Disk Disks::create(const std::string& name) {
-  Disk disk{};
-  const auto add = [&](const std::string& statistic, const char* definition) -> Sender::Handle {
-    // There is room for it: disks.h asserts that.
-    return sender_.add_statistic("block-" + name + "/" + statistic, definition).value();
-  };
-  for (std::size_t i = 0; i < kDirections; ++i) {
-    disk.request_sizes[i] = add(std::string("request_sizes_") + kDirectionNames[i], kSizes);
-  }
-  for (std::size_t i = 0; i < kDirections; ++i) {
-    disk.latencies[i] = add(std::string("latencies_") + kDirectionNames[i], kLatencies);
-  }
-  for (std::size_t i = 0; i < disk.pending.size(); ++i) {
-    disk.pending[i] = add(std::string("pending_") + kDirectionNames[i], kPending);
-  }
-  disk.occurrence_lost = add("occurrence_lost", kLost);
-  return disk;
 }
 
 }  // namespace tally

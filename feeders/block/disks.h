@@ -2,25 +2,27 @@
 // Confined to one thread. At most kDisksMax; requests to further ones are not counted.
 #pragma once
 
-#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "feeders/block/request.h"
-#include "feeders/client/sender.h"
+#include "tally/statistic.hpp"
 
 namespace tally {
 
 struct Disk {
-  std::array<Sender::Handle, kDirections> request_sizes;
-  std::array<Sender::Handle, kDirections> latencies;
-  std::array<Sender::Handle, 2> pending;  // read and write
-  Sender::Handle occurrence_lost;
-  std::uint64_t lost = 0;  // not sent as occurrence_lost yet
+  Interface interface;
+  std::vector<Statistic> request_sizes;  // by direction, as the next two
+  std::vector<Statistic> latencies;
+  std::vector<Statistic> pending;  // read and write only
+  Statistic occurrence_lost;
+  std::uint64_t lost = 0;     // not added to occurrence_lost yet
+  std::uint64_t dropped = 0;  // by the library, so far
 };
 
 // Basename of /sys/dev/block/MAJOR:MINOR's target: sda, loop0, cciss!c0d0; MAJOR:MINOR itself if
@@ -33,10 +35,8 @@ class Disks {
  public:
   static constexpr std::size_t kDisksMax = 4096;
   static constexpr std::size_t kStatisticsPerDisk = 2 * kDirections + 3;
-  static_assert(kDisksMax * kStatisticsPerDisk <= Sender::kStatisticsMax);
-
-  // The sender outlives the disks.
-  explicit Disks(Sender& sender) : sender_(sender) {}
+  // libtally has room for as many statistics.
+  static_assert(kDisksMax * kStatisticsPerDisk <= 65'536);
 
   // The disk of this number, new if need be. Null: no room for it. Numbers are given out again
   // after a hot-plug, so the name is looked up anew when the last time is a second ago.
@@ -54,9 +54,7 @@ class Disks {
   };
 
   Disk* find_named(const std::string& name);
-  Disk create(const std::string& name);
 
-  Sender& sender_;
   boost::unordered_flat_map<DeviceNumber, Numbered>
       by_number_;  // device numbers are few: a disk's partitions share its own
   std::map<std::string, Disk> by_name_;

@@ -1,5 +1,6 @@
 #include "feeders/client/link.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -10,10 +11,29 @@
 namespace tally {
 namespace {
 
+// Room for 512 datagrams of 8 KiB and what the kernel adds to each. Without privileges it comes to
+// what net.core.wmem_max allows.
+constexpr int kSendBufferBytes = 8 << 20;
+// Programs expect the numbers of what they open to be small.
+constexpr int kLowestFd = 10;
+
 ErrorCode code_of(int error) {
   if (error == ENOENT || error == ECONNREFUSED || error == ENOTDIR) return ErrorCode::kNotFound;
   if (error == EACCES || error == EPERM) return ErrorCode::kNoAccess;
   return ErrorCode::kInvalid;
+}
+
+std::uint64_t cookie_of(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+void enlarge_send_buffer(int fd) {
+  if (::setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &kSendBufferBytes, sizeof kSendBufferBytes) !=
+      0) {
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof kSendBufferBytes);
+  }
 }
 
 }  // namespace
@@ -26,42 +46,82 @@ Result<void> Link::connect() {
   }
   path_.copy(address.sun_path, path_.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  const Fd made(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Fd fd(made.valid() ? ::fcntl(made.get(), F_DUPFD_CLOEXEC, kLowestFd) : -1);
   // A bind to the family alone asks the kernel for an abstract address, unix(7), "Autobind".
-  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid() || ::bind(fd.get(), generic, sizeof address.sun_family) != 0 ||
       ::connect(fd.get(), generic, sizeof address) != 0) {
     return Error{code_of(errno), path_ + ": " + std::strerror(errno)};
   }
-  fd_ = std::move(fd);
+  enlarge_send_buffer(fd.get());
+  const std::uint64_t cookie = cookie_of(fd.get());
+  install(std::move(fd), cookie);
   return {};
 }
 
-bool Link::wait(short events, std::chrono::milliseconds wait_max) const {
-  pollfd waited{.fd = fd_.get(), .events = events, .revents = 0};
-  return wait_max.count() > 0 && ::poll(&waited, 1, static_cast<int>(wait_max.count())) > 0;
+// In the place of the last one, unless somebody else has opened something there.
+void Link::install(Fd fd, std::uint64_t cookie) {
+  const int old = fd_.load();
+  const bool replaces = old >= 0 && is_ours(old);
+  cookie_ = cookie;
+  if (replaces && ::dup3(fd.get(), old, O_CLOEXEC) == old) {
+    fd.reset();
+  } else {
+    fd_ = fd.release();
+  }
+  state_ = State::kReady;
 }
 
-Link::Sent Link::send(std::string_view datagram, std::chrono::milliseconds wait_max) {
-  const auto once = [&] {
-    return ::send(fd_.get(), datagram.data(), datagram.size(), MSG_NOSIGNAL) >= 0;
-  };
-  const auto full = [] { return errno == EAGAIN || errno == ENOBUFS || errno == EINTR; };
-  if (!fd_.valid()) return Sent::kGone;
-  if (once()) return Sent::kDone;
-  if (full() && wait(POLLOUT, wait_max) && once()) return Sent::kDone;
-  if (full()) return Sent::kFull;
-  fd_.reset();
+void Link::disconnect() {
+  const int old = fd_.exchange(-1);
+  state_ = State::kGone;
+  if (old >= 0 && is_ours(old)) ::close(old);
+}
+
+bool Link::is_ours(int fd) const { return cookie_of(fd) == cookie_.load(); }
+
+Link::Sent Link::send(std::string_view datagram) {
+  if (!connected()) return Sent::kGone;
+  const int fd = fd_.load(std::memory_order_relaxed);
+  if (is_ours(fd)) {
+    if (::send(fd, datagram.data(), datagram.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
+      if (full()) state_ = State::kReady;
+      return Sent::kDone;
+    }
+    if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENOMEM) {
+      state_ = State::kFull;
+      return Sent::kFull;
+    }
+  }
+  state_ = State::kGone;
   return Sent::kGone;
 }
 
-std::optional<std::span<char>> Link::receive(std::chrono::milliseconds wait_max) {
-  if (!fd_.valid()) return std::nullopt;
-  auto size = ::recv(fd_.get(), answer_.data(), answer_.size(), 0);
-  if (size < 0 && wait(POLLIN, wait_max)) {
-    size = ::recv(fd_.get(), answer_.data(), answer_.size(), 0);
-  }
+void Link::wait_for_room(std::chrono::milliseconds wait_max) const {
+  pollfd waited{.fd = fd(), .events = POLLOUT, .revents = 0};
+  if (waited.fd >= 0) ::poll(&waited, 1, static_cast<int>(wait_max.count()));
+}
+
+std::optional<Link::Received> Link::receive() {
+  const int fd = fd_.load();
+  if (!connected() || !is_ours(fd)) return std::nullopt;
+  iovec bytes{answer_.data(), answer_.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
+  msghdr header{};
+  header.msg_iov = &bytes;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const auto size = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0) return std::nullopt;
-  return std::span<char>(answer_.data(), static_cast<std::size_t>(size));
+  Received received{std::span<char>(answer_.data(), static_cast<std::size_t>(size)), Fd()};
+  const cmsghdr* const part = CMSG_FIRSTHDR(&header);
+  if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) {
+    int attached = -1;
+    std::memcpy(&attached, CMSG_DATA(part), sizeof attached);
+    received.attached = Fd(attached);
+  }
+  return received;
 }
 
 }  // namespace tally

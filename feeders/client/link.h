@@ -2,12 +2,21 @@
 // the kernel chose, so that the daemon can answer. The kernel lets nobody but the peer of a
 // connected socket send to it, so that whatever arrives here is the daemon's.
 //
-// Confined to one thread. At most kAnswerBytesMax of a datagram are taken in.
+// send() may be called by any thread at any time, the rest belongs to whoever holds the Client's
+// lock. The descriptor keeps its number from one connection to the next, so that a thread that is
+// about to send can at worst reach the next daemon, which knows by the epoch that it was not meant.
+// A program that closes descriptors which it did not open, as daemons do at their start, takes ours
+// away: every send() makes sure that the descriptor is still our socket, and nothing of ours ever
+// ends up in a file or a connection of the program.
+//
+// Nothing here blocks but wait_for_room(). At most kAnswerBytesMax of a datagram are taken in.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,27 +34,48 @@ class Link {
 
   enum class Sent {
     kDone,
-    kFull,  // the daemon's queue had no room for as long as we waited
-    kGone,  // the daemon is; the link is closed
+    kFull,  // the daemon's queue has no room
+    kGone,  // the daemon is; nothing will be sent before the next connect()
   };
 
   explicit Link(std::string path) : path_(std::move(path)) {}
+  ~Link() { disconnect(); }
 
-  bool connected() const { return fd_.valid(); }
-  // kNotFound: no socket, or nobody who serves it. kNoAccess: its mode forbids it. kInvalid:
-  // anything else, a path that is too long included.
+  // Of whatever is there now; a connection that stood before is gone. kNotFound: no socket, or
+  // nobody who serves it. kNoAccess: its mode forbids it. kInvalid: anything else, a path that is
+  // too long included.
   Result<void> connect();
-  Sent send(std::string_view datagram, std::chrono::milliseconds wait_max);
-  // The next datagram that is there, 8-byte aligned, valid until the next call; waits for one.
-  std::optional<std::span<char>> receive(std::chrono::milliseconds wait_max);
+  void disconnect();
+  bool connected() const { return state_.load(std::memory_order_relaxed) != State::kGone; }
 
+  // Signal-safe.
+  Sent send(std::string_view datagram);
+  // The last send() found no room.
+  bool full() const { return state_.load(std::memory_order_relaxed) == State::kFull; }
+  // Waits until the daemon's queue has room, or is gone. Signal-safe.
+  void wait_for_room(std::chrono::milliseconds wait_max) const;
+
+  struct Received {
+    std::span<char> datagram;  // 8-byte aligned, good until the next receive()
+    Fd attached;               // if one was
+  };
+  // The next datagram that is there.
+  std::optional<Received> receive();
+
+  // To poll for answers, or for room; -1 if not connected.
+  int fd() const { return connected() ? fd_.load(std::memory_order_relaxed) : -1; }
   const std::string& path() const { return path_; }
 
  private:
-  bool wait(short events, std::chrono::milliseconds wait_max) const;
+  enum class State : std::uint8_t { kGone, kReady, kFull };
 
-  std::string path_;
-  Fd fd_;
+  bool is_ours(int fd) const;
+  void install(Fd fd, std::uint64_t cookie);
+
+  const std::string path_;
+  std::atomic<State> state_{State::kGone};
+  std::atomic<int> fd_{-1};
+  std::atomic<std::uint64_t> cookie_{0};  // the kernel's name for our socket
   alignas(8) std::array<char, kAnswerBytesMax> answer_;
 };
 

@@ -1,4 +1,4 @@
-#include "feeders/client/stop_signal.h"
+#include "feeders/program/stop_signal.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 namespace tally {
 namespace {
@@ -12,11 +13,10 @@ namespace {
 constexpr std::size_t kCpusMax = 64 * 1024;
 
 // 0 to a second in powers of two.
-constexpr const char* kLateness =
-    "type=array scale=log2 base_interval=1 range_min=0 range_max=1048576 on=1 "
-    "units=microseconds/wakeups";
-constexpr const char* kOverruns = "type=value mode=increments on=1 units=microseconds/periods";
-constexpr const char* kLost = "type=value mode=increments on=1 units=samples/occurrences";
+const Definition kLateness{
+    .units = "microseconds/wakeups", .type = Array{.range = {0, 1 << 20}}, .begin = Begin::kOn};
+const Definition kOverruns{.units = "microseconds/periods", .begin = Begin::kOn};
+const Definition kLost{.units = "samples/occurrences", .begin = Begin::kOn};
 
 // Rounded up, so that `<=4` holds what was at most 4 us late.
 std::int64_t to_us(std::chrono::nanoseconds duration) {
@@ -40,42 +40,45 @@ Result<std::vector<unsigned>> allowed_cpus() {
   return Error{ErrorCode::kInvalid, "cannot tell which CPUs may be used"};
 }
 
-Result<TimerFeeder> TimerFeeder::start(const std::vector<unsigned>& cpus,
-                                       std::chrono::nanoseconds period, Sender& sender) {
-  const auto lost = sender.add_statistic("timer/occurrence_lost", kLost);
-  if (!lost) return lost.error();
-  TimerFeeder made(sender, lost.value());
+TimerFeeder::TimerFeeder(const std::vector<unsigned>& cpus, std::chrono::nanoseconds period)
+    : lost_(interface_, "occurrence_lost", kLost) {
   for (const unsigned cpu : cpus) {
     const std::string name = "_cpu" + std::to_string(cpu);
-    const auto lateness = sender.add_statistic("timer/lateness" + name, kLateness);
-    const auto overruns = sender.add_statistic("timer/overruns" + name, kOverruns);
-    if (!lateness) return lateness.error();
-    if (!overruns) return overruns.error();
-    made.cpus_.push_back(
-        {std::make_unique<Wakeups>(cpu, period), lateness.value(), overruns.value()});
+    cpus_.push_back({std::make_unique<Wakeups>(cpu, period),
+                     Statistic(interface_, "lateness" + name, kLateness),
+                     Statistic(interface_, "overruns" + name, kOverruns)});
   }
-  return made;
 }
 
 void TimerFeeder::collect() {
-  for (const Cpu& cpu : cpus_) send(cpu);
-  samples_lost_ += sender_->take_dropped(lost_);
-  if (samples_lost_ == 0 || sender_->full() || taken_.wakeups.empty()) return;
-  const auto time = taken_.wakeups.back().time;
-  sender_->add(lost_, {.x = 1, .y = samples_lost_, .time = time});
-  samples_lost_ = 0;
+  for (Cpu& cpu : cpus_) add(cpu);
+  report_lost();
 }
 
-void TimerFeeder::send(const Cpu& cpu) {
+void TimerFeeder::add(Cpu& cpu) {
   cpu.wakeups->take(taken_);
   samples_lost_ += taken_.dropped;
   for (const Wakeup& wakeup : taken_.wakeups) {
     const std::int64_t late_us = to_us(wakeup.lateness);
-    sender_->add(cpu.lateness, {.x = late_us, .time = wakeup.time});
-    if (wakeup.periods_skipped == 0) continue;
-    sender_->add(cpu.overruns, {.x = late_us, .y = wakeup.periods_skipped, .time = wakeup.time});
+    const std::chrono::steady_clock::time_point time(wakeup.time);
+    cpu.lateness.add_at(late_us, 1, time);
+    if (wakeup.periods_skipped != 0) cpu.overruns.add_at(late_us, wakeup.periods_skipped, time);
   }
-  samples_lost_ += sender_->take_dropped(cpu.lateness) + sender_->take_dropped(cpu.overruns);
+}
+
+void TimerFeeder::report_lost() {
+  const std::uint64_t dropped = this->dropped();
+  samples_lost_ += dropped - std::exchange(dropped_, dropped);
+  if (samples_lost_ == 0) return;
+  const std::uint64_t before = lost_.dropped();
+  lost_.add(1, samples_lost_);
+  if (lost_.dropped() == before) samples_lost_ = 0;
+}
+
+std::uint64_t TimerFeeder::dropped() const {
+  std::uint64_t dropped = 0;
+  for (const Cpu& cpu : cpus_) dropped += cpu.lateness.dropped() + cpu.overruns.dropped();
+  return dropped;
 }
 
 }  // namespace tally

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "feeders/client/sender.h"
 #include "feeders/timer/wakeups.h"
+#include "tally/statistic.hpp"
 
 namespace tally {
 
@@ -17,28 +17,29 @@ Result<std::vector<unsigned>> allowed_cpus();
 
 class TimerFeeder {
  public:
-  // Starts the sleepers. The sender outlives the feeder. kNoSpace: too many CPUs for it.
-  static Result<TimerFeeder> start(const std::vector<unsigned>& cpus,
-                                   std::chrono::nanoseconds period, Sender& sender);
+  // Starts the sleepers.
+  TimerFeeder(const std::vector<unsigned>& cpus, std::chrono::nanoseconds period);
 
-  // Hands the sender what was gathered since the last time.
+  // Adds what was gathered since the last time.
   void collect();
 
  private:
   struct Cpu {
     std::unique_ptr<Wakeups> wakeups;
-    Sender::Handle lateness;
-    Sender::Handle overruns;
+    Statistic lateness;
+    Statistic overruns;
   };
 
-  TimerFeeder(Sender& sender, Sender::Handle lost) : sender_(&sender), lost_(lost) {}
-  void send(const Cpu& cpu);
+  void add(Cpu& cpu);
+  void report_lost();
+  std::uint64_t dropped() const;
 
-  Sender* sender_;
-  Sender::Handle lost_;
+  Interface interface_{"timer"};
+  Statistic lost_;
   std::vector<Cpu> cpus_;
-  Wakeups::Taken taken_;  // kept for its memory
-  std::uint64_t samples_lost_ = 0;
+  Wakeups::Taken taken_;            // kept for its memory
+  std::uint64_t samples_lost_ = 0;  // not added to lost_ yet
+  std::uint64_t dropped_ = 0;       // by the library, so far
 };
 
 }  // namespace tally

@@ -17,7 +17,7 @@ RESERVED = (
     (re.compile(r"^boost/asio"), ("feeders", "exporters"), "Asio"),
     (re.compile(r"^fuse"), ("fs",), "libfuse"),
     (re.compile(r"^spdlog"), ("fs", "feeders/intake", "feeders/block", "feeders/tracefs",
-                              "feeders/timer", "exporters"), "spdlog"),
+                              "feeders/timer", "feeders/program", "exporters"), "spdlog"),
 )
 
 

@@ -1,0 +1,412 @@
+// The program's side: interfaces, statistics, samples. The keeper's is in client_keeper.cpp.
+#include "feeders/client/client.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/wire/errno.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a new interface or statistic waits for its definition before the daemon hears of it.
+constexpr Client::Time kRegisterAfter = 10ms;
+
+Client::Time now_ns() { return Client::Time(monotonic_ns()); }
+
+int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
+
+}  // namespace
+
+Client::Client(Settings settings)
+    : settings_(std::move(settings)),
+      link_(settings_.socket),
+      registrar_(
+          registry_, link_, switches_,
+          {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
+           .confirmed = [this](std::uint64_t sent, bool stale)
+                            REQUIRES(mutex_) { confirm(sent, stale); },
+           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
+      connect_pause_(kConnectPauseMin) {}
+
+// ---- interfaces and statistics
+
+int Client::create_interface(FedInterface** interface, std::string_view name, unsigned flags) {
+  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return -EINVAL;
+  if (const int error = start_keeper(); error != 0) return error;
+  const MutexLock lock(mutex_);
+  const auto made = registry_.create_interface(name, flags);
+  if (!made) return negative_errno(made.error());
+  *interface = made.value();
+  register_soon();
+  return 0;
+}
+
+int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
+                             std::string_view name, std::string_view units) {
+  const MutexLock lock(mutex_);
+  const auto made = registry_.create_statistic(interface, name, units);
+  if (!made) return negative_errno(made.error());
+  *statistic = made.value();
+  made.value()->units = units;
+  made.value()->has_begun = made.value()->started = false;
+  register_soon();
+  return 0;
+}
+
+void Client::register_soon() {
+  const Time now = now_ns();
+  registrar_.note_change();
+  if (register_at_ <= now) register_at_ = now + kRegisterAfter;
+  sleep_.wake();
+}
+
+void Client::drop(FedStatistic& statistic, InTree in_tree) {
+  const MutexLock lock(mutex_);
+  drain_all();
+  drop_locked(statistic, in_tree);
+  sleep_.wake();
+}
+
+void Client::drop(FedInterface& interface, InTree in_tree) {
+  const MutexLock lock(mutex_);
+  drain_all();
+  const auto statistics = interface.statistics;
+  for (FedStatistic* const each : statistics) {
+    if (in_tree == InTree::kRemove) make_void(*each);
+    drop_locked(*each, InTree::kLeave);
+  }
+  if (in_tree == InTree::kRemove) registrar_.remove(interface.name);
+  if (interface.statistics.empty()) {
+    registry_.erase(interface);
+  } else {
+    interface.lingers = true;
+  }
+  sleep_.wake();
+}
+
+// What is removed takes its samples along; what is left in the tree is to be complete there.
+void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
+  if (in_tree == InTree::kRemove) {
+    make_void(statistic);
+    registrar_.remove(path_of(statistic));
+  }
+  if (is_held(statistic)) {
+    statistic.lingers = true;
+    some_linger_ = true;
+  } else {
+    registry_.erase(statistic);
+  }
+}
+
+void Client::make_void(const FedStatistic& statistic) {
+  for_each_lane([&](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    lane.make_void(&statistic);
+  });
+}
+
+bool Client::is_held(const FedStatistic& statistic) const {
+  bool held = false;
+  for_each_lane([&](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    held = held || lane.holds(&statistic);
+  });
+  return held;
+}
+
+void Client::let_go() {
+  std::vector<FedStatistic*> gone;
+  some_linger_ = false;
+  registry_.for_each_statistic([&](FedStatistic& statistic) {
+    if (!statistic.lingers) return;
+    if (is_held(statistic)) {
+      some_linger_ = true;
+    } else {
+      gone.push_back(&statistic);
+    }
+  });
+  for (FedStatistic* const statistic : gone) {
+    FedInterface* const interface = statistic->interface;
+    registry_.erase(*statistic);
+    if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);
+  }
+}
+
+int Client::define(FedStatistic& statistic, std::string type) {
+  const MutexLock lock(mutex_);
+  statistic.type = std::move(type);
+  if (statistic.standing == Standing::kUnknown || statistic.was_there) return 0;
+  statistic.pending_type = true;
+  pass_on(statistic);
+  return 0;
+}
+
+int Client::switch_on(FedStatistic& statistic, bool on) {
+  const MutexLock lock(mutex_);
+  const bool begins = !std::exchange(statistic.has_begun, true);
+  statistic.started = on;
+  if (!begins) {
+    statistic.pending_on = on;
+  } else if (statistic.standing == Standing::kUnknown) {
+    // Is in the line that creates it.
+  } else if (statistic.was_there) {
+    return 0;
+  } else {
+    statistic.pending_begin = on;
+  }
+  pass_on(statistic);
+  // Samples that follow count, or do not, before the daemon has heard of it.
+  statistic.set_switch(on ? &FedStatistic::kOn : &FedStatistic::kOff);
+  return 0;
+}
+
+int Client::reset(FedStatistic& statistic) {
+  const MutexLock lock(mutex_);
+  if (statistic.number.load(std::memory_order_relaxed) == 0) make_void(statistic);
+  statistic.pending_reset = true;
+  pass_on(statistic);
+  return 0;
+}
+
+// In its order with the samples.
+void Client::pass_on(FedStatistic& statistic) {
+  registrar_.note_change();
+  if (statistic.standing == Standing::kKnown && drain_all() == Drained::kAll) {
+    registrar_.define(statistic, now_ns());
+  }
+  sleep_.wake();
+}
+
+// ---- sending
+
+Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
+  if (lane.held() < at_least) return Drained::kAll;
+  if (!link_.connected()) return Drained::kGone;
+  const std::uint64_t epoch = epoch_.load();
+  const SampleClock::Anchor now = clock_.anchor();
+  while (lane.held() >= at_least) {
+    const Packed packed = pack(lane, clock_, now, epoch);
+    if (packed.samples != 0) {
+      const Link::Sent sent = link_.send(packed.datagram);
+      if (sent == Link::Sent::kFull) return Drained::kFull;
+      if (sent == Link::Sent::kGone) return Drained::kGone;
+      sent_.fetch_add(packed.samples, std::memory_order_relaxed);
+      waited_in_vain_.store(false, std::memory_order_relaxed);
+    }
+    refused_.fetch_add(packed.refused, std::memory_order_relaxed);
+    lane.consume(packed.entries);
+    if (packed.entries != 0 || !packed.unknown) continue;
+    Standing gone = Standing::kGone;
+    if (packed.unknown->standing.compare_exchange_strong(gone, Standing::kUnknown)) wanted_ = true;
+    return Drained::kUnknown;
+  }
+  return Drained::kAll;
+}
+
+Client::Drained Client::drain_all() {
+  Drained worst = Drained::kAll;
+  for_each_lane([&](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    const Drained drained = drain(lane, 1);
+    if (drained != Drained::kAll) worst = drained;
+  });
+  return worst;
+}
+
+int Client::wait_until(Time deadline, const std::function<int()>& check) {
+  for (bool first = true;; first = false) {
+    {
+      const MutexLock lock(mutex_);
+      const Time now = now_ns();
+      if (first) connect_at_ = Time(0);
+      pass_locked(now, Urgency::kNow);
+      if (const int result = check(); result != -EINPROGRESS) return result;
+      if (now >= deadline) return link_.connected() ? -ETIMEDOUT : -ENOTCONN;
+    }
+    wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
+  }
+}
+
+int Client::flush() {
+  const Time deadline = now_ns() + settings_.wait_max;
+  const int result = wait_until(deadline, [this] { return held() == 0 ? 0 : -EINPROGRESS; });
+  return result == -ETIMEDOUT ? -EAGAIN : result;
+}
+
+int Client::sync(std::chrono::milliseconds time_max) {
+  // What was added before this call, lane by lane; what other threads add meanwhile does not keep
+  // us here.
+  std::vector<std::pair<const Lane*, std::uint64_t>> added;
+  for_each_lane([&](Lane& lane) { added.emplace_back(&lane, lane.head()); });
+  const auto is_sent = [](const auto& each) {
+    return each.first->head() - each.first->held() >= each.second;
+  };
+  std::optional<std::uint64_t> sent;
+  return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
+    if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
+    if (registrar_.refusal() != 0) return -registrar_.refusal();
+    if (!sent) {
+      if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
+      sent = sent_.load();
+    }
+    return confirmed_.load() + lost_.load() >= *sent ? 0 : -EINPROGRESS;
+  });
+}
+
+// ---- samples
+
+Lane* Client::own_lane() {
+  for (auto& place : lanes_) {
+    Lane* lane = place.load(std::memory_order_acquire);
+    if (!lane) {
+      Lane* const made = Lane::create(settings_.held_max);
+      if (!made) return nullptr;
+      if (place.compare_exchange_strong(lane, made)) {
+        lane = made;
+      } else {
+        Lane::destroy(made);  // another thread was first, and lane is its
+      }
+    }
+    if (lane->try_own()) return lane;
+  }
+  return nullptr;
+}
+
+void Client::disown_lane(Lane& lane) {
+  lane.enter();
+  {
+    const MutexLock lock(lane.mutex());
+    drain(lane, 1);
+  }
+  leave(lane);
+  if (lane.held() != 0) sleep_.wake_from_deep_sleep();
+  lane.disown();
+}
+
+void Client::drop_sample(FedStatistic& statistic) {
+  statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+  laneless_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Client::add_nested(Lane& lane, const Entry& entry) {
+  if (!lane.push_nested(entry)) {
+    entry.statistic()->dropped.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Client::take_nested(Lane& lane) {
+  while (lane.has_nested()) {
+    lane.enter();
+    lane.take_nested([&](const Entry& entry) {
+      if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
+    });
+    if (sends_each()) send_each(lane);
+    lane.leave();
+  }
+}
+
+bool Client::make_room(Lane& lane, FedStatistic& statistic) {
+  if (!keeper_runs_.load(std::memory_order_relaxed)) start_keeper();
+  sleep_.wake_from_deep_sleep();
+  if (lane.held() == lane.capacity() && settings_.wait_max.count() != 0) wait_for_room(lane);
+  if (lane.held() == lane.capacity() && !can_send()) {
+    lane.drop();
+    statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  const MutexLock lock(lane.mutex());
+  if (!link_.full()) drain(lane, kDatagramSamplesMax);
+  if (lane.held() == 0) lane.rewind();
+  set_stop(lane);
+  if (lane.held() < lane.capacity()) return true;
+  lane.drop();
+  statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void Client::send_each(Lane& lane) {
+  const MutexLock lock(lane.mutex());
+  if (!link_.full()) drain(lane, 1);
+}
+
+void Client::set_stop(Lane& lane) {
+  // While nothing can be sent, the keeper sees when it can be again.
+  const bool sends = can_send() && lane.held() < kDatagramSamplesMax;
+  lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
+}
+
+void Client::wait_for_room(Lane& lane) {
+  const Time deadline = now_ns() + settings_.wait_max;
+  while (link_.connected() && link_.full() && !waited_in_vain_.load(std::memory_order_relaxed)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now_ns());
+    if (left.count() <= 0) {
+      waited_in_vain_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    link_.wait_for_room(left);
+    const MutexLock lock(lane.mutex());
+    drain(lane, kDatagramSamplesMax);
+    if (lane.held() < lane.capacity()) return;
+  }
+}
+
+// ---- counts
+
+std::uint64_t Client::held() const {
+  std::uint64_t held = 0;
+  for_each_lane([&](const Lane& lane) { held += lane.held(); });
+  return held;
+}
+
+std::uint64_t Client::dropped() const {
+  std::uint64_t dropped = refused_.load() + laneless_.load();
+  for_each_lane([&](const Lane& lane) { dropped += lane.dropped(); });
+  return dropped;
+}
+
+void Client::count(statistic_counts& counts) const {
+  counts.confirmed = confirmed_.load();
+  counts.lost = lost_.load();
+  counts.sent = sent_.load();
+  counts.held = held();
+  counts.dropped = dropped();
+  counts.added = laneless_.load();
+  for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
+}
+
+// ---- fork
+
+void Client::before_fork() {
+  mutex_.lock();
+  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().lock(); });
+}
+
+void Client::after_fork_in_parent() {
+  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().unlock(); });
+  mutex_.unlock();
+}
+
+void Client::after_fork_in_child(Lane* own) {
+  for_each_lane([own](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    lane.forget_all();
+    if (&lane != own) lane.disown();
+    lane.mutex().unlock();
+  });
+  sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
+  reported_dropped_ = 0;
+  reports_.clear();
+  link_.disconnect();
+  was_connected_ = false;
+  connect_at_ = Time(0);
+  keeper_runs_ = false;
+  sleep_.prepare(KeeperSleep::Depth::kAwake);
+  mutex_.unlock();
+}
+
+}  // namespace tally

@@ -1,0 +1,222 @@
+// What the C functions of statistic.h stand on; see there for what it promises. It brings together
+// the lanes (threads' samples), the Registry (what they are samples of), the Link (the socket) and
+// the Registrar (what is said on it besides samples).
+//
+// Threads: those of the program, and one of its own, the keeper, which sends what has waited long
+// enough, finds the daemon, and registers. Lock order: Client::mutex_, then a lane's. The way of a
+// sample takes neither until a datagram is full, and then only its own lane's, which the keeper
+// holds for the length of a send(2).
+//
+// Bounded: kLanesMax threads at a time; samples of further ones are dropped and counted.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/base/mutex.h"
+#include "feeders/client/keeper_sleep.h"
+#include "feeders/client/lane.h"
+#include "feeders/client/link.h"
+#include "feeders/client/packer.h"
+#include "feeders/client/registrar.h"
+#include "feeders/client/registry.h"
+#include "feeders/client/sample_clock.h"
+#include "feeders/client/switches.h"
+
+namespace tally {
+
+class Client {
+ public:
+  static constexpr std::size_t kLanesMax = 1024;
+  // Reports that wait for the keeper to tell them; of more, the oldest are forgotten.
+  static constexpr std::size_t kReportsMax = 64;
+
+  struct Settings {
+    std::string socket;
+    std::chrono::microseconds delay{10'000};
+    std::chrono::milliseconds wait_max{0};
+    std::size_t held_max = 4096;  // a power of two
+    void (*report)(const char* text, void* context) = nullptr;
+    void* context = nullptr;
+  };
+  using Time = std::chrono::nanoseconds;
+  static constexpr Time kConnectPauseMin = std::chrono::milliseconds(50);
+
+  explicit Client(Settings settings);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // ---- of statistic.h; a negative errno where there is an int
+
+  int create_interface(FedInterface** interface, std::string_view name, unsigned flags)
+      EXCLUDES(mutex_);
+  int create_statistic(FedStatistic** statistic, FedInterface& interface, std::string_view name,
+                       std::string_view units) EXCLUDES(mutex_);
+  enum class InTree { kRemove, kLeave };
+  void drop(FedInterface& interface, InTree in_tree) EXCLUDES(mutex_);
+  void drop(FedStatistic& statistic, InTree in_tree) EXCLUDES(mutex_);
+  int define(FedStatistic& statistic, std::string type) EXCLUDES(mutex_);
+  int switch_on(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
+  int reset(FedStatistic& statistic) EXCLUDES(mutex_);
+  int flush() EXCLUDES(mutex_);
+  int sync(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
+  void count(statistic_counts& counts) const;
+
+  // ---- samples
+
+  // A lane for the calling thread; nullptr: there are kLanesMax, or no memory. Signal-safe.
+  Lane* own_lane();
+  // What the thread gathered is sent, and the lane is another's.
+  void disown_lane(Lane& lane);
+
+  // Without a lane: the sample is dropped, and counted.
+  void drop_sample(FedStatistic& statistic);
+  // stamp: what says when it was taken; called only where there is room.
+  template <typename TakeStamp>
+  void add(Lane& lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y,
+           TakeStamp&& stamp) {
+    if (lane.is_inside()) [[unlikely]] {
+      return add_nested(lane, Entry(statistic, x, y, stamp()));
+    }
+    lane.enter();
+    if (lane.below_stop() || make_room(lane, statistic)) [[likely]] {
+      lane.append(Entry(statistic, x, y, stamp()));
+      if (sends_each()) [[unlikely]]
+        send_each(lane);
+    }
+    leave(lane);
+  }
+  Stamp now() const { return {Stamp::Scale::kTicks, clock_.ticks()}; }
+  // To be called when a lane's owner leaves the library.
+  void leave(Lane& lane) {
+    lane.leave();
+    if (lane.has_nested()) [[unlikely]]
+      take_nested(lane);
+  }
+
+  // ---- the keeper; tests may call pass() themselves instead
+
+  // -EAGAIN: no thread can be started.
+  int start_keeper();
+  // Ends the keeper, after what is held was sent as far as that is possible in time_max.
+  void finish(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
+  // One round of what the keeper does. Returns when the next one is due at the latest.
+  Time pass() EXCLUDES(mutex_);
+
+  // ---- fork; the forking thread calls the first before, and one of the others after
+
+  void before_fork() NO_THREAD_SAFETY_ANALYSIS;
+  void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
+  // own: the forking thread's lane, if it has one. The other threads are not in the child.
+  void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
+
+ private:
+  enum class Drained {
+    kAll,      // but for less than what was asked for
+    kFull,     // the daemon's queue is
+    kGone,     // there is no daemon
+    kUnknown,  // the daemon has not given a number yet
+  };
+
+  void add_nested(Lane& lane, const Entry& entry);
+  void take_nested(Lane& lane);
+  // Where the lane's stop is reached: sends, or waits, as it is due. False: there is no room, and
+  // the sample is dropped and counted.
+  bool make_room(Lane& lane, FedStatistic& statistic);
+  bool can_send() const { return link_.connected() && !link_.full(); }
+  bool sends_each() const { return settings_.delay.count() == 0; }
+  void send_each(Lane& lane);
+  void wait_for_room(Lane& lane);
+  void set_stop(Lane& lane) REQUIRES(lane.mutex());
+  // Sends datagrams until less than at_least samples are left.
+  Drained drain(Lane& lane, std::uint64_t at_least) REQUIRES(lane.mutex());
+  Drained drain_all() REQUIRES(mutex_);
+  template <typename Do>
+  void for_each_lane(Do&& what) const {
+    for (const auto& place : lanes_) {
+      Lane* const lane = place.load(std::memory_order_acquire);
+      if (!lane) return;  // they fill up from the front
+      what(*lane);
+    }
+  }
+
+  enum class Urgency { kWhenDue, kNow };
+  void pass_locked(Time now, Urgency urgency) REQUIRES(mutex_);
+  void send_what_waits(Time now) REQUIRES(mutex_);
+  Time tick() const;
+  void reach_daemon(Time now) REQUIRES(mutex_);
+  void lose_daemon(Time now) REQUIRES(mutex_);
+  void keep_in_touch(Time now) REQUIRES(mutex_);
+  void report_dropped() REQUIRES(mutex_);
+  void confirm(std::uint64_t sent_before, bool stale) REQUIRES(mutex_);
+  void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
+  void note_report(std::string text) REQUIRES(mutex_);
+  void tell_reports() EXCLUDES(mutex_);
+  Time next_due(Time now) REQUIRES(mutex_);
+  bool fall_asleep() EXCLUDES(mutex_);
+  static void* run_keeper(void* client);
+  void keep();
+  void wait_for_answers(Time time_max) const;
+  std::uint64_t dropped() const;
+  std::uint64_t held() const;
+  void pass_through_lanes();
+  void register_soon() REQUIRES(mutex_);
+  void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
+  void make_void(const FedStatistic& statistic);
+  bool is_held(const FedStatistic& statistic) const;
+  // Of those that linger, what is sent by now.
+  void let_go() REQUIRES(mutex_);
+  void pass_on(FedStatistic& statistic) REQUIRES(mutex_);
+  // Does the keeper's rounds until check(), called with mutex_ held, says something else than
+  // -EINPROGRESS. At the deadline -ENOTCONN or -ETIMEDOUT.
+  int wait_until(Time deadline, const std::function<int()>& check) EXCLUDES(mutex_);
+
+  const Settings settings_;
+  SampleClock clock_;
+  std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
+  KeeperSleep sleep_;
+  Link link_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<bool> waited_in_vain_{false};
+  // A lane holds samples of a statistic that is gone from the tree: it is to be asked for again.
+  std::atomic<bool> wanted_{false};
+
+  std::atomic<std::uint64_t> sent_{0};
+  std::atomic<std::uint64_t> refused_{0};   // samples of statistics that the daemon would not have
+  std::atomic<std::uint64_t> laneless_{0};  // samples of threads beyond kLanesMax
+
+  mutable Mutex mutex_;
+  Registry registry_ GUARDED_BY(mutex_);
+  Switches switches_ GUARDED_BY(mutex_);
+  Registrar registrar_ GUARDED_BY(mutex_);
+  std::deque<std::string> reports_ GUARDED_BY(mutex_);
+  std::atomic<std::uint64_t> confirmed_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;
+
+  // Zero is long ago.
+  Time connect_at_ GUARDED_BY(mutex_){0};
+  Time connect_pause_ GUARDED_BY(mutex_);
+  Time touched_at_ GUARDED_BY(mutex_){0};
+  Time active_until_ GUARDED_BY(mutex_){0};
+  Time register_at_ GUARDED_BY(mutex_){0};
+  Time send_at_ GUARDED_BY(mutex_){0};
+  bool some_linger_ GUARDED_BY(mutex_) = false;
+  bool was_connected_ GUARDED_BY(mutex_) = false;
+  bool told_missing_ GUARDED_BY(mutex_) = false;
+
+  std::atomic<bool> keeper_runs_{false};
+  std::atomic<bool> ending_{false};
+  pthread_t keeper_{};
+};
+
+}  // namespace tally

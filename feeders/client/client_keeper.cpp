@@ -1,0 +1,240 @@
+// The keeper: sends what has waited long enough, finds the daemon, registers, and sleeps.
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "feeders/client/client.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Client::Time kConnectPauseMax = 2s;
+// While the daemon's answers are awaited, or samples come, or did so lately.
+constexpr Client::Time kTick = 10ms;
+constexpr Client::Time kActiveFor = 100ms;
+// An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
+constexpr Client::Time kIdlePause = 1s;
+constexpr std::size_t kKeeperStackBytes = 256 * 1024;
+
+Client::Time now_ns() { return Client::Time(monotonic_ns()); }
+
+}  // namespace
+
+Client::~Client() {
+  finish(std::chrono::milliseconds(0));
+  for (auto& place : lanes_) {
+    if (Lane* const lane = place.load()) Lane::destroy(lane);
+  }
+}
+
+// ---- a round
+
+Client::Time Client::pass() {
+  Time due{0};
+  {
+    const MutexLock lock(mutex_);
+    const Time now = now_ns();
+    pass_locked(now, Urgency::kWhenDue);
+    due = next_due(now);
+  }
+  tell_reports();
+  return due;
+}
+
+void Client::pass_locked(Time now, Urgency urgency) {
+  reach_daemon(now);
+  if (link_.connected()) {
+    registrar_.take_answers(now);
+    if (wanted_.exchange(false)) registrar_.note_change();
+    if (urgency == Urgency::kNow || now >= register_at_) registrar_.ask(now);
+    if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
+  }
+  if (was_connected_ && !link_.connected()) lose_daemon(now);
+}
+
+// Not oftener than samples may wait: what comes in between are answers, and samples that are not
+// many yet.
+void Client::send_what_waits(Time now) {
+  const std::uint64_t sent_before = sent_.load();
+  drain_all();
+  if (some_linger_) let_go();
+  report_dropped();
+  keep_in_touch(now);
+  send_at_ = now + tick();
+  const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
+                         sent_.load() != confirmed_.load() + lost_.load();
+  if (is_active) active_until_ = now + kActiveFor;
+  clock_.calibrate();
+}
+
+Client::Time Client::tick() const { return std::clamp<Time>(settings_.delay, 1ms, kTick); }
+
+void Client::reach_daemon(Time now) {
+  if (link_.connected() || now < connect_at_) return;
+  if (const auto done = link_.connect(); !done) {
+    if (!std::exchange(told_missing_, true)) note_report("no daemon yet: " + done.error().reason);
+    connect_at_ = now + connect_pause_;
+    connect_pause_ = std::min(2 * connect_pause_, kConnectPauseMax);
+    return;
+  }
+  note_report("sending to " + link_.path());
+  told_missing_ = false;
+  was_connected_ = true;
+  connect_pause_ = kConnectPauseMin;
+  touched_at_ = now;
+  registrar_.begin();
+}
+
+void Client::lose_daemon(Time now) {
+  // Threads that have just sent something have counted it when they let go of their lanes.
+  pass_through_lanes();
+  lost_.store(sent_.load() - confirmed_.load());
+  was_connected_ = false;
+  waited_in_vain_ = false;
+  note_report("the daemon at " + link_.path() + " is gone");
+  told_missing_ = true;
+  connect_at_ = now + kConnectPauseMin;
+}
+
+void Client::pass_through_lanes() {
+  for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
+}
+
+// No datagram that is being made holds a number of the epoch that ends once we have had its lane.
+void Client::change_epoch(std::uint64_t epoch) {
+  epoch_ = epoch;
+  pass_through_lanes();
+}
+
+void Client::confirm(std::uint64_t sent_before, bool stale) {
+  const std::uint64_t known = confirmed_.load() + lost_.load();
+  (stale ? lost_ : confirmed_).fetch_add(sent_before - known);
+}
+
+void Client::keep_in_touch(Time now) {
+  const std::uint64_t sent = sent_.load();
+  const bool open = sent != confirmed_.load() + lost_.load();
+  if (!open && now - touched_at_ < kIdlePause) return;
+  registrar_.ping(now, sent);
+  if (now - touched_at_ >= kIdlePause) {
+    registrar_.look_for_void();
+    touched_at_ = now;
+  }
+}
+
+void Client::report_dropped() {
+  const std::uint64_t dropped = this->dropped();
+  if (dropped == reported_dropped_) return;
+  wire::DatagramWriter datagram(epoch_.load());
+  datagram.dropped(dropped - reported_dropped_);
+  if (link_.send(datagram.bytes()) == Link::Sent::kDone) reported_dropped_ = dropped;
+}
+
+void Client::note_report(std::string text) {
+  if (!settings_.report) return;
+  reports_.push_back(std::move(text));
+  if (reports_.size() > kReportsMax) reports_.pop_front();
+}
+
+void Client::tell_reports() {
+  std::deque<std::string> reports;
+  {
+    const MutexLock lock(mutex_);
+    reports.swap(reports_);
+  }
+  for (const std::string& text : reports) settings_.report(text.c_str(), settings_.context);
+}
+
+Client::Time Client::next_due(Time now) {
+  if (!link_.connected()) return std::max(connect_at_ - now, Time(1ms));
+  if (now >= active_until_ && now >= register_at_) return kIdlePause;
+  const Time due = register_at_ > now ? std::min(register_at_, send_at_) : send_at_;
+  return std::clamp<Time>(due - now, 0ms, kTick);
+}
+
+// ---- the thread
+
+int Client::start_keeper() {
+  if (ending_ || keeper_runs_.exchange(true)) return 0;
+  // None of the program's signals is handled on a thread that it does not know.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kKeeperStackBytes);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = ::pthread_create(&keeper_, &attributes, &Client::run_keeper, this);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  if (error != 0) keeper_runs_ = false;
+  return error == 0 ? 0 : -EAGAIN;
+}
+
+void* Client::run_keeper(void* client) {
+  ::pthread_setname_np(::pthread_self(), "tally-keeper");
+  static_cast<Client*>(client)->keep();
+  return nullptr;
+}
+
+void Client::keep() {
+  while (!ending_) {
+    Time due = kTick;
+    try {
+      due = pass();
+    } catch (const std::bad_alloc&) {
+      // The program's memory is the program's to worry about; the next round tries again.
+    }
+    if (!link_.connected()) {
+      sleep_.prepare(KeeperSleep::Depth::kLight);
+      if (!ending_) sleep_.sleep(due);
+    } else if (due < kIdlePause) {
+      wait_for_answers(due);
+    } else if (fall_asleep() && !ending_) {
+      sleep_.sleep(due);
+    }
+  }
+}
+
+// Every thread that adds a sample from now on wakes us. False: one has added before it knew.
+bool Client::fall_asleep() {
+  bool empty = true;
+  for_each_lane([&](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    lane.set_stop(0);
+    empty &= lane.held() == 0;
+  });
+  sleep_.prepare(KeeperSleep::Depth::kDeep);
+  if (empty && process_barrier() && held() == 0) return true;
+  sleep_.prepare(KeeperSleep::Depth::kAwake);
+  const MutexLock lock(mutex_);
+  active_until_ = now_ns() + kActiveFor;
+  return false;
+}
+
+void Client::wait_for_answers(Time time_max) const {
+  const short room = link_.full() ? POLLOUT : 0;
+  pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
+  const timespec time{.tv_sec = time_max / 1s, .tv_nsec = (time_max % 1s).count()};
+  ::ppoll(&waited, 1, time_max.count() > 0 ? &time : nullptr, nullptr);
+}
+
+void Client::finish(std::chrono::milliseconds time_max) {
+  const bool is_first = !ending_.exchange(true);
+  if (time_max.count() > 0 && (is_first || held() != 0)) {
+    wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
+      if (!link_.connected()) return -ENOTCONN;
+      return held() == 0 && registrar_.is_settled() ? 0 : -EINPROGRESS;
+    });
+  }
+  sleep_.wake();
+  if (keeper_runs_.exchange(false)) ::pthread_join(keeper_, nullptr);
+}
+
+}  // namespace tally

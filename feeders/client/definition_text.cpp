@@ -1,0 +1,92 @@
+#include "feeders/client/definition_text.h"
+
+namespace tally {
+namespace {
+
+// The bounds of core/definition/definition.h, which a client does not link.
+constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
+constexpr std::uint64_t kStepsBound = 65'534;  // intervals but the first and the last
+constexpr std::uint64_t kPeriodMaxUs = 100ull * 365 * 24 * 3600 * 1'000'000;
+
+Error out_of_bounds() { return {ErrorCode::kInvalid, "out of bounds"}; }
+
+const char* name_of(statistic_mode mode) {
+  switch (mode) {
+    case STATISTIC_MODE_INCREMENTS:
+      return "increments";
+    case STATISTIC_MODE_PRODUCTS:
+      return "products";
+    case STATISTIC_MODE_RANGE:
+      return "range";
+  }
+  return nullptr;
+}
+
+const char* name_of(statistic_scale scale) {
+  switch (scale) {
+    case STATISTIC_SCALE_LIN:
+      return "lin";
+    case STATISTIC_SCALE_LOG2:
+      return "log2";
+  }
+  return nullptr;
+}
+
+Result<std::string> with_range(const std::string& text, const RangeOfX& range) {
+  if (range.min > range.max) return out_of_bounds();
+  return text + " range_min=" + std::to_string(range.min) +
+         " range_max=" + std::to_string(range.max);
+}
+
+Result<std::string> with_entries(const std::string& text, const RangeOfX& range,
+                                 std::uint32_t entries_max) {
+  if (entries_max < 1 || entries_max > kEntriesMaxBound) return out_of_bounds();
+  return with_range(text + " entries_max=" + std::to_string(entries_max), range);
+}
+
+bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
+  const auto distance =
+      static_cast<std::uint64_t>(range.max) - static_cast<std::uint64_t>(range.min);
+  return distance != 0 && (distance - 1) / base_interval + 1 > kStepsBound;
+}
+
+}  // namespace
+
+Result<std::string> value_text(const RangeOfX& range, statistic_mode mode) {
+  const char* const name = name_of(mode);
+  if (!name || mode == STATISTIC_MODE_RANGE) return out_of_bounds();
+  return with_range(std::string("type=value mode=") + name, range);
+}
+
+Result<std::string> range_text(const RangeOfX& range) { return with_range("type=range", range); }
+
+Result<std::string> array_text(const RangeOfX& range, std::uint64_t base_interval,
+                               statistic_scale scale) {
+  const char* const name = name_of(scale);
+  if (!name || base_interval < 1) return out_of_bounds();
+  if (scale == STATISTIC_SCALE_LIN && range.min <= range.max &&
+      has_too_many(range, base_interval)) {
+    return out_of_bounds();
+  }
+  return with_range("type=array base_interval=" + std::to_string(base_interval) + " scale=" + name,
+                    range);
+}
+
+Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max) {
+  return with_entries("type=list", range, entries_max);
+}
+
+Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max) {
+  return with_entries("type=raw", range, entries_max);
+}
+
+Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                 std::uint64_t period_us, statistic_mode mode) {
+  const char* const name = name_of(mode);
+  if (!name || period_us < 1 || period_us > kPeriodMaxUs) return out_of_bounds();
+  return with_entries(
+      std::string("type=history mode=") + name + " period=" + std::to_string(period_us), range,
+      entries_max);
+}
+
+}  // namespace tally

@@ -1,0 +1,90 @@
+// What a feeder's handles point at. The samples' way reads the atomics; everything else is guarded
+// by the Registry's owner's lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/statistic.h"
+
+struct statistic_interface {};
+
+namespace tally {
+
+// What the daemon knows of an interface or a statistic.
+enum class Standing : std::uint8_t {
+  kUnknown,  // is to be asked for
+  kAsked,
+  kKnown,
+  kRefused,
+  kGone,  // was removed there; asked for again when there are samples for it
+};
+
+struct FedStatistic;
+
+struct FedInterface : ::statistic_interface {
+  std::uint32_t id = 0;  // in the Registry
+  std::string name;
+  unsigned flags = 0;
+  Standing standing = Standing::kUnknown;
+  // Released by the program, but statistics in it have samples that are not sent yet.
+  bool lingers = false;
+  std::vector<FedStatistic*> statistics;
+};
+
+struct FedStatistic : ::statistic {
+  // The switches of statistics whose own is not known.
+  static constexpr std::uint32_t kOn = 1;
+  static constexpr std::uint32_t kOff = 0;
+
+  FedStatistic() : ::statistic{&kOff} {}
+
+  void set_switch(const std::uint32_t* at) { __atomic_store_n(&on, at, __ATOMIC_RELAXED); }
+  bool is_on() const { return statistic_is_on(this) != 0; }
+
+  // 0 until the daemon has said. Comes to be one of another epoch only by way of 0, and after all
+  // lanes have been told of the epoch, so that no datagram mixes the numbers of two daemons.
+  std::atomic<std::uint64_t> number{0};
+  std::atomic<Standing> standing{Standing::kUnknown};
+  std::atomic<std::uint64_t> dropped{0};
+
+  FedInterface* interface = nullptr;
+  std::uint32_t id = 0;  // in the Registry
+  std::string name;
+  std::string units;
+  std::string type;  // as in a definition line, with its range; empty: the default
+
+  // Released by the program, but there are samples of it that are not sent yet.
+  bool lingers = false;
+  // What the feeder last said of on and off, and whether it has said anything yet.
+  bool started = false;
+  bool has_begun = false;
+  // The daemon that it was made in at our word; in any other its users had decided before.
+  std::uint64_t made_in_epoch = 0;
+  bool was_there = false;
+
+  // Said while the daemon had been told, or is being told, of the statistic; not sent yet. The
+  // first two are dropped if it was there.
+  bool pending_type = false;
+  std::optional<bool> pending_begin;
+  std::optional<bool> pending_on;
+  bool pending_reset = false;
+  // Changes on their way: until they are answered the switch is as the feeder wants it.
+  unsigned changes_asked = 0;
+
+  bool has_pending() const { return pending_type || pending_begin || pending_on || pending_reset; }
+  void forget_defaults() {
+    pending_type = false;
+    pending_begin.reset();
+  }
+  void forget_pending() {
+    forget_defaults();
+    pending_on.reset();
+    pending_reset = false;
+  }
+};
+
+}  // namespace tally

@@ -1,0 +1,39 @@
+#include "feeders/client/keeper_sleep.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace tally {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+long futex(const void* word, int operation, std::uint32_t value, const timespec* time_max) {
+  return ::syscall(SYS_futex, word, operation, value, time_max, nullptr, 0);
+}
+
+}  // namespace
+
+void KeeperSleep::sleep(std::chrono::nanoseconds time_max) {
+  const Depth depth = depth_.load();
+  if (depth == Depth::kAwake) return;
+  const timespec time{.tv_sec = time_max.count() / kSecond, .tv_nsec = time_max.count() % kSecond};
+  futex(&depth_, FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(depth), &time);
+  depth_.store(Depth::kAwake);
+}
+
+void KeeperSleep::wake() {
+  if (depth_.exchange(Depth::kAwake) != Depth::kAwake)
+    futex(&depth_, FUTEX_WAKE_PRIVATE, 1, nullptr);
+}
+
+bool process_barrier() {
+  static const bool registered =
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return registered && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+}  // namespace tally

@@ -1,0 +1,37 @@
+// How the keeper sleeps, and how whoever adds a sample wakes it: a futex, since that needs no
+// descriptor, which a program might close or reuse, and may be used by a signal handler.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace tally {
+
+class KeeperSleep {
+ public:
+  // A keeper that sleeps lightly wakes in time by itself; one that sleeps deeply has left word at
+  // all lanes that it wants to be woken by the next sample.
+  enum class Depth : std::uint32_t { kAwake, kLight, kDeep };
+
+  // The keeper: until it is woken, or the time is over. Returns at once if it was woken since
+  // prepare().
+  void prepare(Depth depth) { depth_.store(depth); }
+  void sleep(std::chrono::nanoseconds time_max);
+
+  // Anybody. Signal-safe. From light sleep only wake() wakes, which is for what cannot wait.
+  void wake();
+  void wake_from_deep_sleep() {
+    if (depth_.load(std::memory_order_relaxed) == Depth::kDeep) wake();
+  }
+
+ private:
+  std::atomic<Depth> depth_{Depth::kAwake};
+};
+
+// Every other running thread of this process has gone through a full memory barrier when it
+// returns, so that the threads themselves need none. False: the kernel cannot.
+bool process_barrier();
+
+}  // namespace tally

@@ -1,0 +1,62 @@
+#include "feeders/client/lane.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace tally {
+namespace {
+
+std::size_t bytes_for(std::size_t capacity) { return sizeof(Lane) + capacity * sizeof(Entry); }
+
+}  // namespace
+
+Lane* Lane::create(std::size_t capacity) {
+  // Entries behind the lane; the kernel backs what is used of them.
+  void* const memory = ::mmap(nullptr, bytes_for(capacity), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const entries = reinterpret_cast<Entry*>(static_cast<char*>(memory) + sizeof(Lane));
+  return new (memory) Lane(capacity, entries);
+}
+
+void Lane::destroy(Lane* lane) {
+  const std::size_t bytes = bytes_for(lane->capacity());
+  lane->~Lane();
+  ::munmap(lane, bytes);
+}
+
+bool Lane::push_nested(const Entry& entry) {
+  const std::uint32_t at = nested_used_.fetch_add(1, std::memory_order_relaxed);
+  if (at < kNestedMax) {
+    nested_[at] = entry;
+    return true;
+  }
+  return false;
+}
+
+void Lane::make_void(const FedStatistic* statistic) {
+  const std::uint64_t end = head();
+  for (std::uint64_t i = tail(); i != end; ++i) {
+    Entry& entry = entries_[(i + offset_) & mask_];
+    if (entry.statistic() == statistic) entry.make_void();
+  }
+}
+
+bool Lane::holds(const FedStatistic* statistic) const {
+  const std::uint64_t end = head();
+  for (std::uint64_t i = tail(); i != end; ++i) {
+    if (entry(i).statistic() == statistic) return true;
+  }
+  return false;
+}
+
+void Lane::forget_all() {
+  tail_.store(0, std::memory_order_relaxed);
+  head_.store(0, std::memory_order_relaxed);
+  stop_.store(0, std::memory_order_relaxed);
+  dropped_.store(0, std::memory_order_relaxed);
+  nested_used_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace tally

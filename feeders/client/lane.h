@@ -1,0 +1,186 @@
+// A thread's samples on their way to the daemon: a ring that the thread that owns the lane writes,
+// without a lock, and that whoever sends reads, under the lane's mutex.
+//
+// The owner asks for nothing but `below_stop()` before it appends. stop() is where it has to look
+// around: a datagram is full, the ring is, or somebody must be woken. Everybody sets it under the
+// mutex.
+//
+// A signal handler may interrupt the owner anywhere. Between enter() and leave() its samples go to
+// a small side table, from where the owner takes them in before it goes on; outside, it is the
+// owner.
+//
+// Bounded: `capacity` entries, kNestedMax nested ones. A lane is never freed: a thread's end gives
+// it back, and another thread takes it over with what is in it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/mutex.h"
+#include "feeders/client/fed_statistic.h"
+
+namespace tally {
+
+// When a sample was taken, on one of two scales.
+struct Stamp {
+  enum class Scale : std::uintptr_t { kTicks = 0, kNs = 1 };  // of the SampleClock; CLOCK_MONOTONIC
+  Scale scale = Scale::kTicks;
+  std::uint64_t value = 0;
+};
+
+// A sample that was added but not sent.
+class Entry {
+ public:
+  Entry() = default;
+  Entry(FedStatistic& statistic, std::int64_t x, std::uint64_t y, const Stamp& stamp)
+      : tagged_(reinterpret_cast<std::uintptr_t>(&statistic) |
+                static_cast<std::uintptr_t>(stamp.scale)),
+        x_(x),
+        y_(y),
+        time_(stamp.value) {}
+
+  // Null: the statistic is gone, and the sample void.
+  FedStatistic* statistic() const { return reinterpret_cast<FedStatistic*>(tagged_ & ~kIsNs); }
+  bool is_ns() const { return (tagged_ & kIsNs) != 0; }
+  std::int64_t x() const { return x_; }
+  std::uint64_t y() const { return y_; }
+  std::uint64_t time() const { return time_; }
+  void make_void() { tagged_ = 0; }
+
+ private:
+  // Statistics do not stand at odd addresses.
+  static constexpr auto kIsNs = static_cast<std::uintptr_t>(Stamp::Scale::kNs);
+
+  std::uintptr_t tagged_ = 0;
+  std::int64_t x_ = 0;
+  std::uint64_t y_ = 0;
+  std::uint64_t time_ = 0;
+};
+
+class Lane {
+ public:
+  static constexpr std::size_t kDatagramBytes = 8 * 1024;
+  static constexpr std::size_t kNestedMax = 64;
+
+  // capacity: a power of two. Nullptr: no memory. By mmap alone, as a signal handler may.
+  static Lane* create(std::size_t capacity);
+  static void destroy(Lane* lane);  // for tests; nobody may be using it
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // ---- who owns it; any thread
+
+  bool try_own() {
+    bool owned = false;
+    return owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
+  }
+  void disown() { owned_.store(false, std::memory_order_release); }
+
+  // ---- the owner
+
+  bool is_inside() const { return inside_.load(std::memory_order_relaxed); }
+  void enter() {
+    inside_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void leave() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    inside_.store(false, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  bool below_stop() const {
+    return head_.load(std::memory_order_relaxed) < stop_.load(std::memory_order_relaxed);
+  }
+  // Nothing is held: what comes next goes where the ring begins, so that a thread which fills one
+  // datagram after the other stays in its first-level cache.
+  void rewind() REQUIRES(mutex_) { offset_ = -head_.load(std::memory_order_relaxed); }
+  // There must be room.
+  void append(const Entry& entry) {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    entries_[(head + offset_) & mask_] = entry;
+    head_.store(head + 1, std::memory_order_release);
+  }
+  void drop() { count_dropped(1); }
+
+  // For a handler that finds the owner inside. False: no room, which take_nested() will count.
+  bool push_nested(const Entry& entry);
+  bool has_nested() const { return nested_used_.load(std::memory_order_relaxed) != 0; }
+  // Calls with each nested entry, in their order; to be called by the owner, inside.
+  template <typename Take>
+  void take_nested(Take&& take) {
+    std::uint32_t taken = 0;
+    for (;;) {
+      std::uint32_t used = nested_used_.load(std::memory_order_relaxed);
+      for (; taken < used && taken < kNestedMax; ++taken) take(nested_[taken]);
+      if (!nested_used_.compare_exchange_strong(used, 0, std::memory_order_relaxed)) continue;
+      if (used > kNestedMax) count_dropped(used - kNestedMax);
+      return;
+    }
+  }
+
+  // ---- whoever holds the mutex
+
+  Mutex& mutex() RETURN_CAPABILITY(mutex_) { return mutex_; }
+  std::size_t capacity() const { return mask_ + 1; }
+  std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
+  const Entry& entry(std::uint64_t position) const {
+    return entries_[(position + offset_) & mask_];
+  }
+  void consume(std::uint64_t entries) REQUIRES(mutex_) {
+    tail_.store(tail() + entries, std::memory_order_release);
+  }
+  void set_stop(std::uint64_t position) REQUIRES(mutex_) {
+    stop_.store(position, std::memory_order_relaxed);
+  }
+  // Of a statistic that goes: its samples that are still held are void.
+  void make_void(const FedStatistic* statistic) REQUIRES(mutex_);
+  bool holds(const FedStatistic* statistic) const REQUIRES(mutex_);
+  // In a forked child, where the parent's samples are none of ours.
+  void forget_all() REQUIRES(mutex_);
+
+  // The memory in which the lane's datagrams are made, and the time of the last sample in one:
+  // times of one thread do not go back.
+  std::array<char, kDatagramBytes>& datagram() REQUIRES(mutex_) { return datagram_; }
+  std::int64_t last_ns() const REQUIRES(mutex_) { return last_ns_; }
+  void set_last_ns(std::int64_t ns) REQUIRES(mutex_) { last_ns_ = ns; }
+
+  // ---- any thread
+
+  std::uint64_t head() const { return head_.load(std::memory_order_acquire); }
+  std::uint64_t held() const {
+    const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+    return head() - tail;
+  }
+  // By drop(): there was no room. Beside head() these are all that were ever added.
+  std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  Lane(std::size_t capacity, Entry* entries) : mask_(capacity - 1), entries_(entries) {}
+  void count_dropped(std::uint64_t more) {
+    // No other thread writes it, and a handler counts its own by push_nested().
+    dropped_.store(dropped_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+
+  // The owner's cache line.
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> stop_{0};
+  std::atomic<bool> inside_{false};
+  std::atomic<std::uint32_t> nested_used_{0};
+  const std::uint64_t mask_;
+  Entry* const entries_;
+  std::uint64_t offset_ = 0;  // written by the owner under mutex_, read by it or under mutex_
+  std::atomic<std::uint64_t> dropped_{0};
+
+  // The senders'.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  Mutex mutex_;
+  std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> owned_{false};
+
+  std::array<Entry, kNestedMax> nested_;
+  alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tally

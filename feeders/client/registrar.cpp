@@ -1,0 +1,340 @@
+#include "feeders/client/registrar.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+namespace tally {
+namespace {
+
+constexpr std::size_t kRequestsBytes = 8 * 1024;
+// A request besides its text: header, sequence, length and padding.
+constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
+constexpr std::uint32_t kSubjectMask = 7u << 29;
+// Of subjects that there is one of, or that need not be told apart.
+constexpr std::uint32_t kNoId = 1;
+
+std::string words_for(const wire::Answer& answer) {
+  const std::string name = std::strerror(static_cast<int>(answer.error));
+  return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
+}
+
+}  // namespace
+
+Registrar::Registrar(Registry& registry, Link& link, Switches& switches, Events events)
+    : registry_(registry),
+      link_(link),
+      switches_(switches),
+      events_(std::move(events)),
+      requests_(0) {}
+
+void Registrar::begin() {
+  epoch_ = 0;
+  asked_ = 0;
+  ping_asked_ = false;
+  stale_ = false;
+  switches_asked_ = false;
+  some_refused_ = false;
+  changed_ = true;
+  removals_.clear();
+  switches_.forget();
+  registry_.for_each_interface([](FedInterface& each) { each.standing = Standing::kUnknown; });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    // Whoever had it on in the daemon before may have it on in the next one: its answer will tell.
+    each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
+    each.number.store(0, std::memory_order_release);
+    each.standing = Standing::kUnknown;
+    each.changes_asked = 0;
+  });
+}
+
+// ---- asking
+
+void Registrar::ask(Time now) {
+  if (asked_ != 0) {
+    if (now - asked_at_ < kAnswerWait) return;
+    give_up_asking();
+  }
+  if (some_refused_ && now >= retry_refused_at_) {
+    some_refused_ = false;
+    changed_ = true;
+    registry_.for_each_interface([](FedInterface& each) {
+      if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    });
+    registry_.for_each_statistic([](FedStatistic& each) {
+      if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    });
+  }
+  if (!changed_) return;
+  changed_ = false;
+  requests_.clear(epoch_);
+  added_ = 0;
+  if (!std::exchange(switches_asked_, true)) add_request(Subject::kSwitches, kNoId, "switches");
+  add_pending();
+  add_removals();
+  ask_for_interfaces();
+  ask_for_statistics();
+  if (added_ != 0 && !send_requests(now)) give_up_asking();
+}
+
+bool Registrar::has_room_for(std::string_view text) const {
+  return requests_.size() + kRequestBytes + text.size() <= kRequestsBytes;
+}
+
+void Registrar::add_request(Subject subject, std::uint32_t id, std::string_view text) {
+  requests_.request(static_cast<std::uint32_t>(subject) | id, text);
+  added_ += 1;
+}
+
+void Registrar::ask_for_interfaces() {
+  registry_.for_each_interface([this](FedInterface& interface) {
+    if (interface.standing != Standing::kUnknown) return;
+    const std::string line = create_line(interface);
+    changed_ = true;  // its statistics come next
+    if (!has_room_for(line)) return;
+    add_request(Subject::kInterface, interface.id, line);
+    interface.standing = Standing::kAsked;
+  });
+}
+
+void Registrar::ask_for_statistics() {
+  registry_.for_each_statistic([this](FedStatistic& statistic) {
+    if (statistic.standing != Standing::kUnknown) return;
+    if (statistic.interface->standing == Standing::kRefused) {
+      statistic.standing = Standing::kRefused;
+      return;
+    }
+    if (statistic.interface->standing != Standing::kKnown) {
+      changed_ = true;
+      return;
+    }
+    const std::string line = create_line(statistic);
+    if (!has_room_for(line)) {
+      changed_ = true;
+      return;
+    }
+    add_request(Subject::kStatistic, statistic.id, line);
+    statistic.standing = Standing::kAsked;
+  });
+}
+
+void Registrar::add_pending() {
+  registry_.for_each_statistic([this](FedStatistic& statistic) {
+    if (statistic.standing != Standing::kKnown || !statistic.has_pending()) return;
+    const std::string line = define_line(statistic);
+    if (!has_room_for(line)) {
+      changed_ = true;
+      return;
+    }
+    add_request(Subject::kDefine, statistic.id, line);
+    note_asked(statistic);
+  });
+}
+
+void Registrar::add_removals() {
+  while (!removals_.empty() && has_room_for(removals_.front())) {
+    add_request(Subject::kRemove, kNoId, removals_.front());
+    removals_.pop_front();
+  }
+  changed_ |= !removals_.empty();
+}
+
+void Registrar::note_asked(FedStatistic& statistic) {
+  statistic.forget_pending();
+  statistic.changes_asked += 1;
+}
+
+bool Registrar::send_requests(Time now) {
+  if (link_.send(requests_.bytes()) != Link::Sent::kDone) return false;
+  asked_ = added_;
+  asked_at_ = now;
+  return true;
+}
+
+// Whatever was asked for and not answered is asked for again.
+void Registrar::give_up_asking() {
+  asked_ = 0;
+  changed_ = true;
+  registry_.for_each_interface([](FedInterface& each) {
+    if (each.standing == Standing::kAsked) each.standing = Standing::kUnknown;
+  });
+  registry_.for_each_statistic([this](FedStatistic& each) {
+    if (each.standing == Standing::kAsked) each.standing = Standing::kUnknown;
+    each.changes_asked = 0;
+    point_at_switch(each);
+  });
+}
+
+void Registrar::define(FedStatistic& statistic, Time now) {
+  changed_ = true;
+  if (link_.full()) return;
+  requests_.clear(epoch_);
+  requests_.request(static_cast<std::uint32_t>(Subject::kDefine) | statistic.id,
+                    define_line(statistic));
+  if (link_.send(requests_.bytes()) != Link::Sent::kDone) return;
+  note_asked(statistic);
+  asked_ += 1;
+  asked_at_ = now;
+}
+
+void Registrar::remove(const std::string& target) {
+  if (!link_.connected()) return;
+  removals_.push_back("remove " + target);
+  if (removals_.size() > kRemovalsMax) removals_.pop_front();
+  changed_ = true;
+}
+
+void Registrar::ping(Time now, std::uint64_t sent) {
+  if (ping_asked_ && now - ping_at_ < kAnswerWait) return;
+  requests_.clear(epoch_);
+  ping_id_ = (ping_id_ + 1) % Registry::kIdsEnd;
+  requests_.request(static_cast<std::uint32_t>(Subject::kPing) | ping_id_, "");
+  if (link_.send(requests_.bytes()) != Link::Sent::kDone) return;
+  ping_asked_ = true;
+  ping_sent_ = sent;
+  ping_at_ = now;
+}
+
+// ---- answers
+
+void Registrar::take_answers(Time now) {
+  while (auto received = link_.receive()) {
+    auto reader = wire::DatagramReader::open(received->datagram);
+    if (!reader) continue;
+    if (const auto epoch = reader.value().epoch(); epoch != epoch_) {
+      // On one connection only a daemon that took over from another has a new one.
+      if (epoch_ != 0) begin();
+      epoch_ = epoch;
+      events_.other_epoch(epoch);
+    }
+    while (const auto message = reader.value().next()) {
+      if (!*message) continue;
+      if (const auto* answer = std::get_if<wire::Answer>(&message->value())) {
+        take(*answer, received->attached, now);
+      }
+    }
+  }
+}
+
+void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
+  if (answer.sequence == 0) return take_stale();
+  const auto subject = static_cast<Subject>(answer.sequence & kSubjectMask);
+  const std::uint32_t id = answer.sequence & ~kSubjectMask;
+  if (subject != Subject::kPing && asked_ != 0) asked_ -= 1;
+  switch (subject) {
+    case Subject::kInterface:
+      if (auto* const interface = registry_.find_interface(id)) {
+        take_interface(*interface, answer, now);
+      }
+      return;
+    case Subject::kStatistic:
+      if (auto* const statistic = registry_.find_statistic(id)) {
+        take_statistic(*statistic, answer, now);
+      }
+      return;
+    case Subject::kPing:
+      if (id != ping_id_ || !ping_asked_) return;
+      ping_asked_ = false;
+      return events_.confirmed(ping_sent_, std::exchange(stale_, false));
+    case Subject::kDefine:
+      if (auto* const statistic = registry_.find_statistic(id)) take_defined(*statistic, answer);
+      return;
+    case Subject::kSwitches:
+      return take_switches(answer, attached);
+    case Subject::kRemove:
+      // What is gone already was to be removed.
+      if (answer.error != 0 && answer.error != ENOENT) {
+        events_.report("the daemon refused to remove something: " + words_for(answer));
+      }
+      return;
+  }
+}
+
+void Registrar::take_switches(const wire::Answer& answer, const Fd& page) {
+  if (answer.error != 0) return;  // then everything is sent, and the daemon sees what is on
+  if (const auto done = switches_.map(page, answer.number); !done) {
+    return events_.report(done.error().reason);
+  }
+  registry_.for_each_statistic([this](FedStatistic& each) { point_at_switch(each); });
+}
+
+void Registrar::take_interface(FedInterface& interface, const wire::Answer& answer, Time now) {
+  if (answer.error != 0) {
+    interface.standing = Standing::kRefused;
+    return refused(interface.name, answer, now);
+  }
+  interface.standing = Standing::kKnown;
+}
+
+void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answer, Time now) {
+  if (answer.error != 0) {
+    statistic.standing = Standing::kRefused;
+    return refused(path_of(statistic), answer, now);
+  }
+  if (answer.made == wire::Made::kNew) statistic.made_in_epoch = epoch_;
+  statistic.was_there = statistic.made_in_epoch != epoch_;
+  if (statistic.was_there) {
+    statistic.forget_defaults();
+  } else {
+    statistic.pending_reset = false;  // there was nothing yet
+  }
+  statistic.standing = Standing::kKnown;
+  // Before the number is known, and samples follow.
+  if (statistic.has_pending()) define(statistic, now);
+  statistic.number.store(answer.number, std::memory_order_release);
+  point_at_switch(statistic);
+}
+
+void Registrar::take_defined(FedStatistic& statistic, const wire::Answer& answer) {
+  if (answer.error != 0) {
+    events_.report("the daemon refused to change " + path_of(statistic) + ": " + words_for(answer));
+  }
+  if (statistic.changes_asked != 0) statistic.changes_asked -= 1;
+  point_at_switch(statistic);
+}
+
+void Registrar::refused(const std::string& what, const wire::Answer& answer, Time now) {
+  refusal_ = static_cast<int>(answer.error);
+  some_refused_ = true;
+  changed_ = true;
+  retry_refused_at_ = now + kRefusedPause;
+  events_.report("the daemon refused " + what + ": " + words_for(answer));
+}
+
+int Registrar::refusal() const { return some_refused_ ? refusal_ : 0; }
+
+void Registrar::take_stale() {
+  stale_ = true;
+  if (switches_.has_page()) return look_for_void();
+  // The answer does not say which is gone. They are numbered as they were until we hear otherwise.
+  registry_.for_each_interface([](FedInterface& each) {
+    if (each.standing == Standing::kKnown) each.standing = Standing::kUnknown;
+  });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    if (each.standing == Standing::kKnown) each.standing = Standing::kUnknown;
+  });
+  changed_ = true;
+}
+
+// A statistic whose number is void is gone, and its interface may be.
+void Registrar::look_for_void() {
+  registry_.for_each_statistic([this](FedStatistic& statistic) {
+    const auto number = statistic.number.load(std::memory_order_relaxed);
+    if (statistic.standing != Standing::kKnown || !switches_.is_void(number)) return;
+    statistic.set_switch(&FedStatistic::kOn);
+    statistic.standing = Standing::kGone;
+    statistic.number.store(0, std::memory_order_release);
+    statistic.interface->standing = Standing::kUnknown;
+  });
+}
+
+void Registrar::point_at_switch(FedStatistic& statistic) {
+  if (statistic.standing != Standing::kKnown) return;
+  if (statistic.has_pending() || statistic.changes_asked != 0) return;
+  const auto number = statistic.number.load(std::memory_order_relaxed);
+  const std::uint32_t* const found = switches_.find(number);
+  statistic.set_switch(found ? found : &FedStatistic::kOn);
+}
+
+}  // namespace tally

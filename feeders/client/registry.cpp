@@ -1,0 +1,106 @@
+#include "feeders/client/registry.h"
+
+#include "core/base/text.h"
+
+namespace tally {
+namespace {
+
+Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
+Error exists() { return {ErrorCode::kExists, "this process has one of that name already"}; }
+Error too_many() { return {ErrorCode::kNoSpace, "one feeder cannot have more"}; }
+
+template <typename Fed>
+Result<Fed*> take_up(Fed& there) {
+  if (!there.lingers) return exists();
+  there.lingers = false;
+  return &there;
+}
+
+}  // namespace
+
+Result<FedInterface*> Registry::create_interface(std::string_view name, unsigned flags) {
+  if (!is_name(name)) return invalid("not an interface's name");
+  if (const auto found = interfaces_by_name_.find(std::string(name));
+      found != interfaces_by_name_.end()) {
+    return take_up(*found->second);
+  }
+  if (interfaces_.size() >= kInterfacesMax || next_id_ == kIdsEnd) return too_many();
+  auto made = std::make_unique<FedInterface>();
+  FedInterface& interface = *made;
+  interface.id = next_id_;
+  interface.name = name;
+  interface.flags = flags;
+  interfaces_by_name_.emplace(interface.name, &interface);
+  interfaces_.emplace(next_id_++, std::move(made));
+  return &interface;
+}
+
+Result<FedStatistic*> Registry::create_statistic(FedInterface& interface, std::string_view name,
+                                                 std::string_view units) {
+  if (!is_name(name)) return invalid("not a statistic's name");
+  if (!units.empty() && !is_units(units)) return invalid("not units");
+  if (const auto found = statistics_by_path_.find(interface.name + "/" + std::string(name));
+      found != statistics_by_path_.end()) {
+    return take_up(*found->second);
+  }
+  if (statistics_.size() >= kStatisticsMax || next_id_ == kIdsEnd) return too_many();
+  auto made = std::make_unique<FedStatistic>();
+  FedStatistic& statistic = *made;
+  statistic.interface = &interface;
+  statistic.id = next_id_;
+  statistic.name = name;
+  statistic.units = units;
+  interface.statistics.push_back(&statistic);
+  statistics_by_path_.emplace(path_of(statistic), &statistic);
+  statistics_.emplace(next_id_++, std::move(made));
+  return &statistic;
+}
+
+void Registry::erase(FedStatistic& statistic) {
+  statistics_by_path_.erase(path_of(statistic));
+  std::erase(statistic.interface->statistics, &statistic);
+  statistics_.erase(statistic.id);
+}
+
+void Registry::erase(FedInterface& interface) {
+  interfaces_by_name_.erase(interface.name);
+  interfaces_.erase(interface.id);
+}
+
+FedInterface* Registry::find_interface(std::uint32_t id) const {
+  const auto found = interfaces_.find(id);
+  return found == interfaces_.end() ? nullptr : found->second.get();
+}
+
+FedStatistic* Registry::find_statistic(std::uint32_t id) const {
+  const auto found = statistics_.find(id);
+  return found == statistics_.end() ? nullptr : found->second.get();
+}
+
+std::string path_of(const FedStatistic& statistic) {
+  return statistic.interface->name + "/" + statistic.name;
+}
+
+std::string create_line(const FedInterface& interface) {
+  const bool leaves = (interface.flags & STATISTIC_LIFETIME_FEEDER) != 0;
+  return "create " + interface.name + (leaves ? " lifetime=feeder" : "");
+}
+
+std::string create_line(const FedStatistic& statistic) {
+  std::string line = "create " + path_of(statistic);
+  if (!statistic.type.empty()) line += " " + statistic.type;
+  if (statistic.started) line += " on=1";
+  if (!statistic.units.empty()) line += " units=" + statistic.units;
+  return line;
+}
+
+std::string define_line(const FedStatistic& statistic) {
+  std::string line = "define " + statistic.interface->name + " name=" + statistic.name;
+  if (statistic.pending_type) line += " " + statistic.type;
+  if (statistic.pending_reset) line += " data=reset";
+  const auto on = statistic.pending_on ? statistic.pending_on : statistic.pending_begin;
+  if (on) line += *on ? " on=1" : " on=0";
+  return line;
+}
+
+}  // namespace tally

@@ -1,0 +1,63 @@
+// The interfaces and statistics of this process, by name and number of their own, and the lines of
+// text (core/wire/FORMAT.md) in which the daemon is told of them.
+//
+// Confined to whoever holds the Client's lock. At most kInterfacesMax and kStatisticsMax. Numbers
+// are never used twice, so that a late answer cannot be taken for another's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/base/result.h"
+#include "feeders/client/fed_statistic.h"
+
+namespace tally {
+
+class Registry {
+ public:
+  static constexpr std::size_t kInterfacesMax = 65'536;
+  static constexpr std::size_t kStatisticsMax = 65'536;
+  // Ids stay below, so that there is room for other things in a sequence number.
+  static constexpr std::uint32_t kIdsEnd = 1u << 29;
+
+  // kInvalid: the name; kExists; kNoSpace. One of that name that lingers is taken up again.
+  Result<FedInterface*> create_interface(std::string_view name, unsigned flags);
+  Result<FedStatistic*> create_statistic(FedInterface& interface, std::string_view name,
+                                         std::string_view units);
+  void erase(FedStatistic& statistic);
+  void erase(FedInterface& interface);  // which has no statistics any more
+
+  // Nullptr: gone.
+  FedInterface* find_interface(std::uint32_t id) const;
+  FedStatistic* find_statistic(std::uint32_t id) const;
+
+  template <typename Do>
+  void for_each_interface(Do&& what) {
+    for (auto& [id, interface] : interfaces_) what(*interface);
+  }
+  // In the order of their creation.
+  template <typename Do>
+  void for_each_statistic(Do&& what) {
+    for (auto& [id, statistic] : statistics_) what(*statistic);
+  }
+
+ private:
+  std::uint32_t next_id_ = 1;
+  std::map<std::uint32_t, std::unique_ptr<FedInterface>> interfaces_;
+  std::map<std::uint32_t, std::unique_ptr<FedStatistic>> statistics_;
+  std::unordered_map<std::string, FedInterface*> interfaces_by_name_;
+  std::unordered_map<std::string, FedStatistic*> statistics_by_path_;
+};
+
+std::string path_of(const FedStatistic& statistic);
+std::string create_line(const FedInterface& interface);
+std::string create_line(const FedStatistic& statistic);
+// What is pending.
+std::string define_line(const FedStatistic& statistic);
+
+}  // namespace tally

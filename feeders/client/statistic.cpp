@@ -1,0 +1,304 @@
+// The C functions: one Client for the process, made by whoever calls first, and a lane for each
+// thread. Everything that a thread, a fork or the end of the process has to bring about is here.
+#include "tally/statistic.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "feeders/client/client.h"
+#include "feeders/client/definition_text.h"
+#include "feeders/client/socket_path.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kSocketPathMax = 107;
+constexpr std::uint32_t kDelayMaxUs = 10'000'000;
+constexpr std::uint32_t kWaitMaxMs = 60'000;
+constexpr std::uint32_t kHeldMin = 1'024;
+constexpr std::uint32_t kHeldMax = 1'048'576;
+// How long the end of the process waits for a daemon that is there but does not take anything.
+constexpr std::chrono::milliseconds kFinishMax = 250ms;
+
+Mutex g_making;
+std::atomic<Client*> g_client{nullptr};
+Client::Settings g_settings GUARDED_BY(g_making);
+bool g_configured GUARDED_BY(g_making) = false;
+pthread_key_t g_lane_key;
+
+// initial-exec: reading it never allocates, so that a signal handler may.
+[[gnu::tls_model("initial-exec")]] thread_local Lane* t_lane = nullptr;
+
+void end_thread(void* lane) {
+  t_lane = nullptr;
+  g_client.load()->disown_lane(*static_cast<Lane*>(lane));
+}
+
+void before_fork() {
+  if (Client* const client = g_client.load()) client->before_fork();
+}
+void after_fork_in_parent() {
+  if (Client* const client = g_client.load()) client->after_fork_in_parent();
+}
+void after_fork_in_child() {
+  if (Client* const client = g_client.load()) client->after_fork_in_child(t_lane);
+}
+
+// At exit(): before objects are destroyed that the program made before it first called us, such as
+// what its report function writes to.
+void finish() { g_client.load()->finish(kFinishMax); }
+
+// Null: no memory.
+Client* make_client() {
+  const MutexLock lock(g_making);
+  if (Client* const made = g_client.load()) return made;
+  if (!std::exchange(g_configured, true)) g_settings.socket = find_socket_path("");
+  auto* const client = new (std::nothrow) Client(g_settings);
+  if (!client) return nullptr;
+  ::pthread_key_create(&g_lane_key, &end_thread);
+  ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  std::atexit(&finish);
+  g_client = client;
+  return client;
+}
+
+Lane* lane_of_this_thread(Client& client) {
+  if (t_lane) return t_lane;
+  Lane* const lane = client.own_lane();
+  if (lane && ::pthread_setspecific(g_lane_key, lane) != 0) {
+    lane->disown();
+    return nullptr;
+  }
+  t_lane = lane;
+  return lane;
+}
+
+// What takes locks says that this thread is inside, so that a signal handler on it does not.
+class Inside {
+ public:
+  explicit Inside(Client& client) : client_(client), lane_(lane_of_this_thread(client)) {
+    if (lane_ && lane_->is_inside()) lane_ = nullptr;
+    if (lane_) lane_->enter();
+  }
+  ~Inside() {
+    if (lane_) client_.leave(*lane_);
+    errno = errno_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Client& client_;
+  Lane* lane_;
+  const int errno_ = errno;
+};
+
+// No exception leaves through C; all that there is to fear is want of memory.
+template <typename Do>
+int guarded(Do&& what) {
+  try {
+    Client* const client = g_client.load() ? g_client.load() : make_client();
+    if (!client) return -ENOMEM;
+    const Inside inside(*client);
+    return what(*client);
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  }
+}
+
+FedStatistic& fed(::statistic* statistic) { return *static_cast<FedStatistic*>(statistic); }
+
+int define(::statistic* statistic, Result<std::string> text) {
+  if (!text) return -EINVAL;
+  return guarded([&](Client& client) { return client.define(fed(statistic), text.value()); });
+}
+
+void drop(::statistic** statistic, Client::InTree in_tree) {
+  if (!*statistic) return;
+  guarded([&](Client& client) {
+    client.drop(fed(*statistic), in_tree);
+    return 0;
+  });
+  *statistic = nullptr;
+}
+
+void drop(::statistic_interface** interface, Client::InTree in_tree) {
+  if (!*interface) return;
+  guarded([&](Client& client) {
+    client.drop(*static_cast<FedInterface*>(*interface), in_tree);
+    return 0;
+  });
+  *interface = nullptr;
+}
+
+bool is_in_range(const statistic_settings& settings) {
+  return settings.size == sizeof settings && settings.delay_us <= kDelayMaxUs &&
+         settings.wait_ms <= kWaitMaxMs && settings.held_max >= kHeldMin &&
+         settings.held_max <= kHeldMax;
+}
+
+// Behind all destructors of static objects, which may have added samples.
+[[gnu::destructor]] void finish_the_rest() {
+  if (Client* const client = g_client.load()) client->finish(kFinishMax);
+}
+
+}  // namespace
+}  // namespace tally
+
+using namespace tally;
+
+int statistic_configure(const statistic_settings* settings) {
+  if (!is_in_range(*settings)) return -EINVAL;
+  if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) return -ENAMETOOLONG;
+  const MutexLock lock(g_making);
+  if (g_client.load()) return -EBUSY;
+  try {
+    g_settings = {.socket = find_socket_path(settings->socket ? settings->socket : ""),
+                  .delay = std::chrono::microseconds(settings->delay_us),
+                  .wait_max = std::chrono::milliseconds(settings->wait_ms),
+                  .held_max = std::bit_ceil(settings->held_max),
+                  .report = settings->report,
+                  .context = settings->context};
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  }
+  g_configured = true;
+  return 0;
+}
+
+int statistic_create_interface(statistic_interface** interface, const char* name, unsigned flags) {
+  *interface = nullptr;
+  return guarded([&](Client& client) {
+    FedInterface* made = nullptr;
+    const int error = client.create_interface(&made, name, flags);
+    *interface = made;
+    return error;
+  });
+}
+
+void statistic_interface_remove(statistic_interface** interface) {
+  drop(interface, Client::InTree::kRemove);
+}
+
+void statistic_interface_release(statistic_interface** interface) {
+  drop(interface, Client::InTree::kLeave);
+}
+
+int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
+                     const char* units) {
+  *statistic = nullptr;
+  return guarded([&](Client& client) {
+    FedStatistic* made = nullptr;
+    const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,
+                                              units ? units : "");
+    *statistic = made;
+    return error;
+  });
+}
+
+void statistic_remove(::statistic** statistic) { drop(statistic, Client::InTree::kRemove); }
+
+void statistic_release(::statistic** statistic) { drop(statistic, Client::InTree::kLeave); }
+
+int statistic_define_value(::statistic* statistic, int64_t range_min, int64_t range_max,
+                           statistic_mode mode) {
+  return define(statistic, value_text({range_min, range_max}, mode));
+}
+
+int statistic_define_range(::statistic* statistic, int64_t range_min, int64_t range_max) {
+  return define(statistic, range_text({range_min, range_max}));
+}
+
+int statistic_define_array(::statistic* statistic, int64_t range_min, int64_t range_max,
+                           uint64_t base_interval, statistic_scale scale) {
+  return define(statistic, array_text({range_min, range_max}, base_interval, scale));
+}
+
+int statistic_define_list(::statistic* statistic, int64_t range_min, int64_t range_max,
+                          uint32_t entries_max) {
+  return define(statistic, list_text({range_min, range_max}, entries_max));
+}
+
+int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t range_max,
+                         uint32_t entries_max) {
+  return define(statistic, raw_text({range_min, range_max}, entries_max));
+}
+
+int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t range_max,
+                             uint32_t entries_max, uint64_t period_us, statistic_mode mode) {
+  return define(statistic, history_text({range_min, range_max}, entries_max, period_us, mode));
+}
+
+int statistic_start(::statistic* statistic) {
+  return guarded([&](Client& client) { return client.switch_on(fed(statistic), true); });
+}
+
+int statistic_stop(::statistic* statistic) {
+  return guarded([&](Client& client) { return client.switch_on(fed(statistic), false); });
+}
+
+int statistic_reset(::statistic* statistic) {
+  return guarded([&](Client& client) { return client.reset(fed(statistic)); });
+}
+
+void statistic_on_add(::statistic* statistic, int64_t x, uint64_t y) {
+  Client& client = *g_client.load(std::memory_order_relaxed);
+  Lane* lane = t_lane;
+  if (!lane) [[unlikely]]
+    lane = lane_of_this_thread(client);
+  if (!lane) return client.drop_sample(fed(statistic));
+  client.add(*lane, fed(statistic), x, y, [&client] { return client.now(); });
+}
+
+void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t time_ns) {
+  const statistic_sample sample{x, y, time_ns};
+  statistic_on_add_batch(statistic, &sample, 1);
+}
+
+void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samples, size_t count) {
+  Client& client = *g_client.load(std::memory_order_relaxed);
+  Lane* const lane = lane_of_this_thread(client);
+  const Stamp now = client.now();
+  for (const statistic_sample* sample = samples; sample != samples + count; ++sample) {
+    if (!lane) {
+      client.drop_sample(fed(statistic));
+      continue;
+    }
+    client.add(*lane, fed(statistic), sample->x, sample->y, [&]() -> Stamp {
+      if (sample->time_ns == 0) return now;
+      return {Stamp::Scale::kNs, static_cast<std::uint64_t>(sample->time_ns)};
+    });
+  }
+}
+
+int statistic_flush() {
+  return guarded([](Client& client) { return client.flush(); });
+}
+
+int statistic_sync(unsigned timeout_ms) {
+  const auto time_max = std::chrono::milliseconds(std::min(timeout_ms, kWaitMaxMs));
+  return guarded([&](Client& client) { return client.sync(time_max); });
+}
+
+int statistic_count(statistic_counts* counts, size_t size) {
+  if (size != sizeof *counts) return -EINVAL;
+  *counts = {};
+  if (const Client* const client = g_client.load()) client->count(*counts);
+  return 0;
+}
+
+uint64_t statistic_dropped(const ::statistic* statistic) {
+  return static_cast<const FedStatistic*>(statistic)->dropped.load(std::memory_order_relaxed);
+}
+
+const char* tally_version() { return TALLYFS_VERSION; }

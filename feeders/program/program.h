@@ -1,0 +1,32 @@
+// What the ready-made feeders' programs share: their options, their log on stderr, READY on stdout,
+// and libtally set up so that it tells that log what becomes of the daemon.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace tally {
+
+struct ProgramOptions {
+  std::string name;  // of the program
+  std::string socket;
+  std::string log_level = "info";
+};
+
+// --socket, --log-level, --version.
+void add_options(CLI::App& app, ProgramOptions& options);
+
+// The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
+// later. Before the first interface is created.
+Result<void> set_up(const ProgramOptions& options);
+
+// Says READY to whoever started the program.
+void say_ready();
+
+// Logs the error; the exit status for it.
+int fail(const Error& error);
+
+}  // namespace tally

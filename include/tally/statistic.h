@@ -1,0 +1,270 @@
+/* libtally: what a program links to feed tallyfs. A statistic is fed with samples, pairs (X, Y), and
+ * its feeder knows nothing of how they are shown: whoever looks at statistics/INTERFACE/data decides
+ * that with a line written into statistics/INTERFACE/definition.
+ *
+ *   struct statistic_interface *web;
+ *   struct statistic *latency;
+ *   statistic_create_interface(&web, "web", 0);
+ *   statistic_create(&latency, web, "latency_us", "microseconds/requests");
+ *   statistic_define_array(latency, 0, 1000000, 1, STATISTIC_SCALE_LOG2);
+ *   statistic_start(latency);
+ *   ...
+ *   statistic_inc(latency, 1750);
+ *
+ * No call needs a daemon. Without one, or with one that hangs, each costs nanoseconds, samples are
+ * held up to a bound and then dropped and counted; when a daemon comes, comes again or is replaced,
+ * interfaces, statistics and their definitions as first given are registered again. What is there
+ * already, because the daemon or another feeder lived on, stays as its users have defined it.
+ *
+ * Samples are gathered per thread and sent as datagrams of up to 8 KiB: when one is full, at the
+ * latest after settings.delay_us, at statistic_flush(), at the end of the thread, and at exit() and
+ * the return of main(). _exit(), a deadly signal and kill -9 lose what was gathered since: at most
+ * delay_us of samples, or one datagram a thread, whichever is less, while the daemon keeps up.
+ *
+ * Threads: every call may be made by any number of threads at once, except that nobody may use an
+ * interface or a statistic while or after it is removed or released.
+ * Signals: the calls marked [signal-safe] may be made in a signal handler. A sample added by a handler that interrupted
+ * the library itself has room among 64 others, beyond which it is dropped and counted.
+ * Fork: a child has the parent's interfaces and statistics, and none of the samples that the parent
+ * had gathered; it connects for itself. (After vfork() or a bare clone() no call may be made.)
+ * Errors are negative errno values. No call changes errno.
+ */
+#ifndef TALLY_STATISTIC_H
+#define TALLY_STATISTIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TALLY_EXPORT __attribute__((visibility("default")))
+#else
+#error "statistic.h needs GCC's or clang's __atomic_load_n"
+#endif
+
+/* A group of statistics, read at one moment: a directory under statistics/. */
+struct statistic_interface;
+
+/* One statistic. The member is the library's: it points at the switch that the daemon flips, in a
+ * page shared by all feeders. Only functions below read it. */
+struct statistic {
+  const uint32_t *on;
+};
+
+/* ---- Settings ---------------------------------------------------------------------------------- */
+
+struct statistic_settings {
+  size_t size; /* sizeof(struct statistic_settings), so that later versions can add members */
+
+  /* The daemon's socket. NULL: $TALLY_SOCKET, else /run/tallyfs/socket for root and
+   * $XDG_RUNTIME_DIR/tallyfs/socket for others. Copied. */
+  const char *socket;
+
+  /* How long a sample may wait for others before it is sent, in microseconds; 0 sends each by
+   * itself, in the call that adds it. At most 10,000,000. */
+  uint32_t delay_us;
+
+  /* What happens when the daemon's queue and the room of held_max are both full: the call that adds
+   * waits for room, at most so many milliseconds (60,000 at most), then drops and counts; after
+   * waiting in vain it does not wait again until the daemon has taken something. 0: it drops and
+   * counts at once. With no daemon at all nobody waits. */
+  uint32_t wait_ms;
+
+  /* Samples held for each thread while they cannot be sent; 1,024 to 1,048,576, rounded up to a
+   * power of two; 32 bytes each, taken as they are used. */
+  uint32_t held_max;
+
+  /* Told, in plain words, that the daemon was found or lost or has refused something; NULL: nobody
+   * is. Called by the library's own thread; it may call nothing of this library. */
+  void (*report)(const char *text, void *context);
+  void *context;
+};
+
+/* Socket by environment, 10 ms, no waiting, 4,096 samples, no report. */
+#define STATISTIC_SETTINGS_DEFAULT {sizeof(struct statistic_settings), NULL, 10000, 0, 4096, NULL, NULL}
+
+/* To be called before the first interface is created, or not at all. -EINVAL: a member is out of its
+ * range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket address. */
+TALLY_EXPORT int statistic_configure(const struct statistic_settings *settings);
+
+/* ---- Interfaces and statistics -----------------------------------------------------------------
+ * These calls check what they are given and return; the daemon hears of it within milliseconds, from
+ * a thread of the library's own, which the first of them starts. What the daemon refuses then
+ * (a name that belongs to another user, a quota) is told by statistic_sync() and settings.report,
+ * the samples of such a statistic are dropped and counted, and it is asked again every 10 s. They
+ * may allocate memory and take locks, but wait for nobody; not signal-safe. A microsecond or a few.
+ */
+
+/* The interface and all in it go when this process ends, instead of staying to be looked at. */
+#define STATISTIC_LIFETIME_FEEDER 1u
+
+/* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..".
+ * flags: 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name or a flag; -EEXIST: this process has it
+ * already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could be started. */
+TALLY_EXPORT int statistic_create_interface(struct statistic_interface **interface, const char *name,
+                                            unsigned flags);
+
+/* Removes the interface and all statistics still in it, here and from the tree (by what this
+ * process sent before included), and sets *interface to NULL. NULL is ignored. */
+TALLY_EXPORT void statistic_interface_remove(struct statistic_interface **interface);
+
+/* The same, here only: in the tree all stays to be looked at. */
+TALLY_EXPORT void statistic_interface_release(struct statistic_interface **interface);
+
+/* units: what X and Y are, "microseconds/requests"; as a name, but '/' is allowed; NULL for none.
+ * The statistic is of type value and off, until a statistic_define_ call, statistic_start() or its
+ * users say otherwise. -EINVAL: a name; -EEXIST: this process has it already; -ENOMEM;
+ * -ENOSPC: this process has 65,536. */
+TALLY_EXPORT int statistic_create(struct statistic **statistic, struct statistic_interface *interface,
+                                  const char *name, const char *units);
+
+/* As for interfaces. What was added before is sent before. */
+TALLY_EXPORT void statistic_remove(struct statistic **statistic);
+TALLY_EXPORT void statistic_release(struct statistic **statistic);
+
+/* ---- Definitions: how a statistic is shown until somebody decides otherwise ---------------------
+ * They apply to a statistic that this process brings into being, at once or, with a daemon that is
+ * started later, then; one that was there before stays as its users have defined it. The last call
+ * stands. X from range_min to range_max is of interest; what lies outside counts in
+ * hits_out_of_range only (array: also in the first interval, or behind the last).
+ * -EINVAL: range_min > range_max, or another number out of its bounds; -ENOMEM. */
+
+#define STATISTIC_RANGE_MIN INT64_MIN
+#define STATISTIC_RANGE_MAX INT64_MAX
+
+enum statistic_scale { STATISTIC_SCALE_LIN, STATISTIC_SCALE_LOG2 };
+
+enum statistic_mode {
+  STATISTIC_MODE_INCREMENTS, /* the sum of Y */
+  STATISTIC_MODE_PRODUCTS,   /* the sum of X * Y */
+  STATISTIC_MODE_RANGE       /* number, smallest, average and largest X; for history only */
+};
+
+/* A counter. mode: increments or products. */
+TALLY_EXPORT int statistic_define_value(struct statistic *statistic, int64_t range_min,
+                                        int64_t range_max, enum statistic_mode mode);
+
+/* Number, smallest, average and largest X. */
+TALLY_EXPORT int statistic_define_range(struct statistic *statistic, int64_t range_min,
+                                        int64_t range_max);
+
+/* A histogram of intervals from range_min to range_max, of base_interval (at least 1) each or
+ * doubling from there on; at most 65,536. */
+TALLY_EXPORT int statistic_define_array(struct statistic *statistic, int64_t range_min,
+                                        int64_t range_max, uint64_t base_interval,
+                                        enum statistic_scale scale);
+
+/* The sum of Y for each X, for the first entries_max (1 to 1,048,576) different ones. */
+TALLY_EXPORT int statistic_define_list(struct statistic *statistic, int64_t range_min,
+                                       int64_t range_max, uint32_t entries_max);
+
+/* The newest entries_max (1 to 1,048,576) samples with their times. */
+TALLY_EXPORT int statistic_define_raw(struct statistic *statistic, int64_t range_min,
+                                      int64_t range_max, uint32_t entries_max);
+
+/* One entry for each period of period_us (at least 1) microseconds, the newest entries_max of them
+ * (1 to 1,048,576). */
+TALLY_EXPORT int statistic_define_history(struct statistic *statistic, int64_t range_min,
+                                          int64_t range_max, uint32_t entries_max,
+                                          uint64_t period_us, enum statistic_mode mode);
+
+/* ---- On, off, anew ------------------------------------------------------------------------------
+ * The first of these calls after statistic_create() says how the statistic begins: it applies if the
+ * statistic is new, and leaves alone one that was there before, whose users have decided. Later
+ * ones are carried out, in their order with the samples that this thread adds. A daemon that is
+ * started anew learns the last state. 0; -ENOMEM. */
+TALLY_EXPORT int statistic_start(struct statistic *statistic);
+TALLY_EXPORT int statistic_stop(struct statistic *statistic);
+TALLY_EXPORT int statistic_reset(struct statistic *statistic); /* discards what was gathered */
+
+/* ---- Samples ------------------------------------------------------------------------------------
+ * [signal-safe], once any other call has been made in the process, and in a forked child. While the
+ * statistic is off they cost two loads (a pointer, and the switch it points at, in lines that nobody else
+ * writes) and a branch, under a nanosecond, and send nothing. While it is on, about 20 ns, the time stamp and sending included; they never
+ * block, except for what settings.wait_ms allows and, each 500 samples or so, one send(2). */
+
+/* The slow halves of the calls below; not to be called by others. */
+TALLY_EXPORT void statistic_on_add(struct statistic *statistic, int64_t x, uint64_t y);
+TALLY_EXPORT void statistic_on_add_at(struct statistic *statistic, int64_t x, uint64_t y,
+                                      int64_t time_ns);
+
+struct statistic_sample {
+  int64_t x;
+  uint64_t y;
+  int64_t time_ns; /* CLOCK_MONOTONIC; 0: now */
+};
+TALLY_EXPORT void statistic_on_add_batch(struct statistic *statistic,
+                                         const struct statistic_sample *samples, size_t count);
+
+/* Nonzero while samples are wanted: for whoever has to work for a sample before it can be added. */
+static inline int statistic_is_on(const struct statistic *statistic) {
+  const uint32_t *on = __atomic_load_n(&statistic->on, __ATOMIC_RELAXED);
+  return (int)__builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* Y times X, now. */
+static inline void statistic_add(struct statistic *statistic, int64_t x, uint64_t y) {
+  if (statistic_is_on(statistic)) statistic_on_add(statistic, x, y);
+}
+
+/* Once X, now. */
+static inline void statistic_inc(struct statistic *statistic, int64_t x) {
+  if (statistic_is_on(statistic)) statistic_on_add(statistic, x, 1);
+}
+
+/* As it was at a time of CLOCK_MONOTONIC, in nanoseconds; a time that is still to come counts as the
+ * time at which the daemon takes the sample in. */
+static inline void statistic_add_at(struct statistic *statistic, int64_t x, uint64_t y,
+                                    int64_t time_ns) {
+  if (statistic_is_on(statistic)) statistic_on_add_at(statistic, x, y, time_ns);
+}
+
+/* Many at once, with one look at the clock for those that have no time of their own. */
+static inline void statistic_add_batch(struct statistic *statistic,
+                                       const struct statistic_sample *samples, size_t count) {
+  if (statistic_is_on(statistic)) statistic_on_add_batch(statistic, samples, count);
+}
+
+/* ---- Sending, and what became of it ------------------------------------------------------------- */
+
+/* Sends what all threads have gathered. 0: the kernel has it. -EAGAIN: the daemon's queue is full, or it has not answered a registration yet,
+ * -ENOTCONN: there is no daemon; what could not be sent is still held, and sent later.
+ * Waits no longer than settings.wait_ms. Not signal-safe. */
+TALLY_EXPORT int statistic_flush(void);
+
+/* Registers and sends all, and waits until the daemon has taken everything in, so that whoever
+ * reads then sees it. 0; -ETIMEDOUT: not within timeout_ms (60,000 at most); -ENOTCONN: there is no
+ * daemon; else what the daemon answered to the first statistic or interface that it refuses:
+ * -EPERM: it is another user's; -ENOSPC: a quota; -EINVAL: a definition. Not signal-safe. */
+TALLY_EXPORT int statistic_sync(unsigned timeout_ms);
+
+/* Since the start of the process, or since the fork of the child. Every sample that was added while
+ * its statistic was on is in exactly one: added == held + sent + dropped, and sent == confirmed +
+ * lost + those on the way. */
+struct statistic_counts {
+  uint64_t added;
+  uint64_t held;      /* in memory of this process */
+  uint64_t sent;      /* handed to the kernel */
+  uint64_t confirmed; /* the daemon has taken them in */
+  uint64_t lost;      /* were on the way when the daemon went, or named a statistic that was gone: may
+                         have been counted, or not */
+  uint64_t dropped;   /* there was no room, or the daemon refused their statistic */
+};
+/* size: sizeof *counts. -EINVAL: a size that this version does not know. */
+TALLY_EXPORT int statistic_count(struct statistic_counts *counts, size_t size);
+
+/* Samples of this statistic among statistic_counts.dropped. The sum of all processes is in
+ * statistics/tallyfs/data as `dropped`, and by process as `dropped_by`. [signal-safe] */
+TALLY_EXPORT uint64_t statistic_dropped(const struct statistic *statistic);
+
+/* The version of the library that runs, "MAJOR.MINOR.PATCH"; static. [signal-safe] */
+TALLY_EXPORT const char *tally_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,226 @@
+// The C++ face of libtally: statistic.h with owners, durations and names that C++ expects. Header
+// only; link libtally. What the calls promise of threads, signals, forks and daemons that come and
+// go stands in statistic.h.
+//
+//   tally::Interface web("web");
+//   tally::Statistic latency(web, "latency_us", {.units = "microseconds/requests",
+//                                                .type = tally::Array{.range = {0, 1'000'000}},
+//                                                .begin = tally::Begin::kOn});
+//   latency.inc(1750);
+//   latency.inc<std::chrono::microseconds>(elapsed);
+#pragma once
+
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "tally/statistic.h"
+
+namespace tally {
+
+// ---- definitions; numbers out of their bounds make the Statistic's constructor throw
+
+// Of X; what lies outside counts as out of range.
+struct Range {
+  std::int64_t min = STATISTIC_RANGE_MIN;
+  std::int64_t max = STATISTIC_RANGE_MAX;
+};
+
+enum class Mode {
+  kIncrements = STATISTIC_MODE_INCREMENTS,
+  kProducts = STATISTIC_MODE_PRODUCTS,
+  kRange = STATISTIC_MODE_RANGE,
+};
+enum class Scale { kLin = STATISTIC_SCALE_LIN, kLog2 = STATISTIC_SCALE_LOG2 };
+
+struct Value {
+  Range range;
+  Mode mode = Mode::kIncrements;
+};
+struct MinMax {
+  Range range;
+};
+struct Array {
+  Range range;
+  std::uint64_t base_interval = 1;
+  Scale scale = Scale::kLog2;
+};
+struct List {
+  Range range;
+  std::uint32_t entries_max = 256;
+};
+struct Raw {
+  Range range;
+  std::uint32_t entries_max = 256;
+};
+struct History {
+  Range range;
+  std::uint32_t entries_max = 256;
+  std::chrono::microseconds period = std::chrono::seconds(1);
+  Mode mode = Mode::kIncrements;
+};
+using Type = std::variant<Value, MinMax, Array, List, Raw, History>;
+
+enum class Begin { kOff, kOn };
+
+// What a statistic is until its users decide otherwise.
+struct Definition {
+  std::string units;
+  Type type = Value{};
+  Begin begin = Begin::kOff;
+};
+
+// ---- errors
+
+// Throws std::system_error for a negative errno.
+inline void check(int result, const char* what) {
+  if (result < 0) throw std::system_error(-result, std::generic_category(), what);
+}
+
+// ---- owners
+
+enum class Lifetime : unsigned { kForGood = 0, kFeeder = STATISTIC_LIFETIME_FEEDER };
+
+// Leaves everything in the tree when it dies, to be looked at; remove() does not.
+// Outlives its Statistics. Moves, does not copy.
+class Interface {
+ public:
+  explicit Interface(const std::string& name, Lifetime lifetime = Lifetime::kForGood) {
+    check(::statistic_create_interface(&interface_, name.c_str(), static_cast<unsigned>(lifetime)),
+          "statistic_create_interface");
+  }
+  ~Interface() { ::statistic_interface_release(&interface_); }
+  Interface(Interface&& other) noexcept : interface_(std::exchange(other.interface_, nullptr)) {}
+  Interface& operator=(Interface&& other) noexcept {
+    std::swap(interface_, other.interface_);
+    return *this;
+  }
+
+  // With all that is in it; only without Statistics of it that are still alive.
+  void remove() noexcept { ::statistic_interface_remove(&interface_); }
+  ::statistic_interface* get() const noexcept { return interface_; }
+
+ private:
+  ::statistic_interface* interface_ = nullptr;
+};
+
+// Moves, does not copy; all calls but remove() may be made by several threads at once.
+class Statistic {
+ public:
+  Statistic(const Interface& interface, const std::string& name,
+            const Definition& definition = {}) {
+    check(::statistic_create(&statistic_, interface.get(), name.c_str(), definition.units.c_str()),
+          "statistic_create");
+    try {
+      define(definition.type);
+      if (definition.begin == Begin::kOn) start();
+    } catch (...) {
+      ::statistic_release(&statistic_);
+      throw;
+    }
+  }
+  ~Statistic() { ::statistic_release(&statistic_); }
+  Statistic(Statistic&& other) noexcept : statistic_(std::exchange(other.statistic_, nullptr)) {}
+  Statistic& operator=(Statistic&& other) noexcept {
+    std::swap(statistic_, other.statistic_);
+    return *this;
+  }
+
+  void define(const Type& type) {
+    check(std::visit([this](const auto& settings) { return define_as(settings); }, type),
+          "statistic_define");
+  }
+  void start() { check(::statistic_start(statistic_), "statistic_start"); }
+  void stop() { check(::statistic_stop(statistic_), "statistic_stop"); }
+  void reset() { check(::statistic_reset(statistic_), "statistic_reset"); }
+  void remove() noexcept { ::statistic_remove(&statistic_); }
+
+  bool is_on() const noexcept { return ::statistic_is_on(statistic_) != 0; }
+  void add(std::int64_t x, std::uint64_t y) noexcept { ::statistic_add(statistic_, x, y); }
+  void inc(std::int64_t x) noexcept { ::statistic_inc(statistic_, x); }
+  // A duration as X, in Unit, rounded up: what took a moment took some time.
+  template <typename Unit, typename Rep, typename Period>
+  void inc(std::chrono::duration<Rep, Period> x) noexcept {
+    ::statistic_inc(statistic_, static_cast<std::int64_t>(std::chrono::ceil<Unit>(x).count()));
+  }
+  // As of a time of steady_clock, which is CLOCK_MONOTONIC.
+  void add_at(std::int64_t x, std::uint64_t y,
+              std::chrono::steady_clock::time_point time) noexcept {
+    ::statistic_add_at(statistic_, x, y, std::chrono::nanoseconds(time.time_since_epoch()).count());
+  }
+  void add(std::span<const ::statistic_sample> samples) noexcept {
+    ::statistic_add_batch(statistic_, samples.data(), samples.size());
+  }
+
+  std::uint64_t dropped() const noexcept { return ::statistic_dropped(statistic_); }
+  ::statistic* get() const noexcept { return statistic_; }
+
+ private:
+  int define_as(const Value& s) {
+    return ::statistic_define_value(statistic_, s.range.min, s.range.max, to_c(s.mode));
+  }
+  int define_as(const MinMax& s) {
+    return ::statistic_define_range(statistic_, s.range.min, s.range.max);
+  }
+  int define_as(const Array& s) {
+    return ::statistic_define_array(statistic_, s.range.min, s.range.max, s.base_interval,
+                                    static_cast<::statistic_scale>(s.scale));
+  }
+  int define_as(const List& s) {
+    return ::statistic_define_list(statistic_, s.range.min, s.range.max, s.entries_max);
+  }
+  int define_as(const Raw& s) {
+    return ::statistic_define_raw(statistic_, s.range.min, s.range.max, s.entries_max);
+  }
+  int define_as(const History& s) {
+    if (s.period.count() < 0) return -EINVAL;
+    return ::statistic_define_history(statistic_, s.range.min, s.range.max, s.entries_max,
+                                      static_cast<std::uint64_t>(s.period.count()), to_c(s.mode));
+  }
+  static ::statistic_mode to_c(Mode mode) { return static_cast<::statistic_mode>(mode); }
+
+  ::statistic* statistic_ = nullptr;
+};
+
+// Adds how long it lived to a statistic, in Unit. Does not look at the clock while that is off.
+template <typename Unit = std::chrono::microseconds>
+class Timer {
+ public:
+  explicit Timer(Statistic& statistic) noexcept
+      : statistic_(statistic),
+        runs_(statistic.is_on()),
+        begun_(runs_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point()) {
+  }
+  ~Timer() {
+    if (runs_) statistic_.inc<Unit>(std::chrono::steady_clock::now() - begun_);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  Statistic& statistic_;
+  const bool runs_;
+  const std::chrono::steady_clock::time_point begun_;
+};
+
+// ---- the process
+
+// False: what could not be sent is still held; see statistic_flush().
+inline bool flush() noexcept { return ::statistic_flush() == 0; }
+// Until the daemon has taken everything in; the errors of statistic_sync().
+inline std::error_code sync(std::chrono::milliseconds time_max) noexcept {
+  return {-::statistic_sync(static_cast<unsigned>(time_max.count())), std::generic_category()};
+}
+inline ::statistic_counts counts() noexcept {
+  ::statistic_counts counts{};
+  ::statistic_count(&counts, sizeof counts);
+  return counts;
+}
+
+}  // namespace tally
