@@ -116,19 +116,25 @@ int guarded(Do&& what) {
   }
 }
 
+// What a statistic is that could not be created: off for good.
+::statistic g_none{&FedStatistic::kOff};
+
+bool is_none(const ::statistic* statistic) { return !statistic || statistic == &g_none; }
+
 FedStatistic& fed(::statistic* statistic) { return *static_cast<FedStatistic*>(statistic); }
 
 int define(::statistic* statistic, Result<std::string> text) {
-  if (!text) return -EINVAL;
+  if (!text || is_none(statistic)) return -EINVAL;
   return guarded([&](Client& client) { return client.define(fed(statistic), text.value()); });
 }
 
 void drop(::statistic** statistic, Client::InTree in_tree) {
-  if (!*statistic) return;
-  guarded([&](Client& client) {
-    client.drop(fed(*statistic), in_tree);
-    return 0;
-  });
+  if (!is_none(*statistic)) {
+    guarded([&](Client& client) {
+      client.drop(fed(*statistic), in_tree);
+      return 0;
+    });
+  }
   *statistic = nullptr;
 }
 
@@ -196,12 +202,13 @@ void statistic_interface_release(statistic_interface** interface) {
 
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
                      const char* units) {
-  *statistic = nullptr;
+  *statistic = &g_none;
+  if (!interface) return -EINVAL;
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,
                                               units ? units : "");
-    *statistic = made;
+    if (error == 0) *statistic = made;
     return error;
   });
 }
@@ -240,14 +247,17 @@ int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t 
 }
 
 int statistic_start(::statistic* statistic) {
+  if (is_none(statistic)) return -EINVAL;
   return guarded([&](Client& client) { return client.switch_on(fed(statistic), true); });
 }
 
 int statistic_stop(::statistic* statistic) {
+  if (is_none(statistic)) return -EINVAL;
   return guarded([&](Client& client) { return client.switch_on(fed(statistic), false); });
 }
 
 int statistic_reset(::statistic* statistic) {
+  if (is_none(statistic)) return -EINVAL;
   return guarded([&](Client& client) { return client.reset(fed(statistic)); });
 }
 
@@ -298,6 +308,7 @@ int statistic_count(statistic_counts* counts, size_t size) {
 }
 
 uint64_t statistic_dropped(const ::statistic* statistic) {
+  if (is_none(statistic)) return 0;
   return static_cast<const FedStatistic*>(statistic)->dropped.load(std::memory_order_relaxed);
 }
 

@@ -116,8 +116,9 @@ TALLY_EXPORT void statistic_interface_release(struct statistic_interface **inter
 
 /* units: what X and Y are, "microseconds/requests"; as a name, but '/' is allowed; NULL for none.
  * The statistic is of type value and off, until a statistic_define_ call, statistic_start() or its
- * users say otherwise. -EINVAL: a name; -EEXIST: this process has it already; -ENOMEM;
- * -ENOSPC: this process has 65,536. */
+ * users say otherwise. -EINVAL: a name, or interface is NULL; -EEXIST: this process has it already;
+ * -ENOMEM; -ENOSPC: this process has 65,536. After an error *statistic is one that is off for good,
+ * so that a program which does not look may go on: it can be fed, and released. */
 TALLY_EXPORT int statistic_create(struct statistic **statistic, struct statistic_interface *interface,
                                   const char *name, const char *units);
 

@@ -40,27 +40,27 @@ enum class Mode {
 enum class Scale { kLin = STATISTIC_SCALE_LIN, kLog2 = STATISTIC_SCALE_LOG2 };
 
 struct Value {
-  Range range;
+  Range range{};
   Mode mode = Mode::kIncrements;
 };
 struct MinMax {
-  Range range;
+  Range range{};
 };
 struct Array {
-  Range range;
+  Range range{};
   std::uint64_t base_interval = 1;
   Scale scale = Scale::kLog2;
 };
 struct List {
-  Range range;
+  Range range{};
   std::uint32_t entries_max = 256;
 };
 struct Raw {
-  Range range;
+  Range range{};
   std::uint32_t entries_max = 256;
 };
 struct History {
-  Range range;
+  Range range{};
   std::uint32_t entries_max = 256;
   std::chrono::microseconds period = std::chrono::seconds(1);
   Mode mode = Mode::kIncrements;
@@ -71,7 +71,7 @@ enum class Begin { kOff, kOn };
 
 // What a statistic is until its users decide otherwise.
 struct Definition {
-  std::string units;
+  std::string units{};
   Type type = Value{};
   Begin begin = Begin::kOff;
 };

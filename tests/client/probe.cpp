@@ -1,0 +1,242 @@
+// A feeder that does as it is told on stdin, one command a line, and answers each with a line: what
+// the tests of libtally against a real daemon are written with. Uses the public C functions only,
+// linked to libtally.so.
+//   interface NAME [feeder]        statistic INTERFACE NAME [UNITS]     define NAME
+//   value|products|range|array|list|raw|history start|stop|reset|remove|release NAME
+//   remove-interface|release-interface NAME add NAME X Y TIMES             inc NAME TIMES each X
+//   counts up from 0 threads N NAME TIMES           N threads that inc and end          signals
+//   NAME TIMES   adds in a handler, while adding fork NAME PARENT CHILD         both add, the child
+//   ends by exit() on NAME   flush   sync MS   counts   dropped NAME   slowest NAME TIMES   fds
+//   close-fds   end   leave   settings D W H
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tally/statistic.h"
+
+namespace {
+
+std::map<std::string, statistic_interface*> interfaces;
+std::map<std::string, statistic*> statistics;
+statistic* of_signals = nullptr;
+volatile sig_atomic_t signals_taken = 0;
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string result(int error) { return error == 0 ? "ok" : strerrorname_np(-error); }
+
+void inc(statistic* of, long times) {
+  for (long i = 0; i < times; ++i) statistic_inc(of, i);
+}
+
+int define(statistic* of, const std::string& type) {
+  constexpr auto kMin = STATISTIC_RANGE_MIN;
+  constexpr auto kMax = STATISTIC_RANGE_MAX;
+  if (type == "value") return statistic_define_value(of, kMin, kMax, STATISTIC_MODE_INCREMENTS);
+  if (type == "products") return statistic_define_value(of, kMin, kMax, STATISTIC_MODE_PRODUCTS);
+  if (type == "range") return statistic_define_range(of, kMin, kMax);
+  if (type == "array") return statistic_define_array(of, 0, 1000, 10, STATISTIC_SCALE_LOG2);
+  if (type == "list") return statistic_define_list(of, kMin, kMax, 100);
+  if (type == "raw") return statistic_define_raw(of, kMin, kMax, 1000);
+  if (type == "history") {
+    return statistic_define_history(of, kMin, kMax, 10, 1000, STATISTIC_MODE_RANGE);
+  }
+  return -EINVAL;
+}
+
+void on_signal(int) {
+  statistic_inc(of_signals, 1);
+  signals_taken = signals_taken + 1;
+}
+
+// The thread adds all the while, so that handlers interrupt it in the library.
+std::string with_signals(statistic* of, long times) {
+  of_signals = of;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGALRM, &action, nullptr);
+  const itimerval often{{0, 50}, {0, 50}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  inc(of, times);
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  return std::to_string(times + signals_taken);
+}
+
+std::string with_fork(statistic* of, long parents, long childs) {
+  inc(of, parents);
+  const pid_t child = fork();
+  if (child == 0) {
+    inc(of, childs);
+    exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return std::to_string(status);
+}
+
+std::string counts() {
+  statistic_counts c{};
+  statistic_count(&c, sizeof c);
+  std::ostringstream out;
+  out << "added=" << c.added << " held=" << c.held << " sent=" << c.sent
+      << " confirmed=" << c.confirmed << " lost=" << c.lost << " dropped=" << c.dropped;
+  return out.str();
+}
+
+// In microseconds; with the calls spread over the time, so that the daemon's state may change.
+std::string slowest(statistic* of, long times) {
+  std::int64_t worst = 0;
+  for (long i = 0; i < times; ++i) {
+    const std::int64_t begun = now_ns();
+    statistic_inc(of, i);
+    worst = std::max(worst, now_ns() - begun);
+  }
+  return std::to_string(worst / 1000);
+}
+
+std::string descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::to_string(std::distance(begin(all), end(all)) - 1);
+}
+
+// As daemons do; and then what they open next takes the numbers.
+std::string close_descriptors() {
+  for (int fd = 3; fd < 1024; ++fd) close(fd);
+  for (int fd = 3; fd < 20; ++fd) {
+    if (open("victim", O_RDWR | O_CREAT, 0600) != fd) return "other numbers";
+  }
+  return "ok";
+}
+
+std::string settings(std::istream& in) {
+  statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
+  in >> settings.delay_us >> settings.wait_ms >> settings.held_max;
+  return result(statistic_configure(&settings));
+}
+
+std::string obey(const std::string& verb, std::istream& in) {
+  std::string name, other, units;
+  long times = 0, more = 0;
+  const auto the = [&]() -> statistic*& {
+    in >> name;
+    return statistics[name];
+  };
+  if (verb == "interface") {
+    in >> name >> other;
+    statistic_interface* made = nullptr;
+    const int error = statistic_create_interface(&made, name.c_str(),
+                                                 other == "feeder" ? STATISTIC_LIFETIME_FEEDER : 0);
+    if (error == 0) interfaces[name] = made;
+    return result(error);
+  }
+  if (verb == "statistic") {
+    in >> other >> name >> units;
+    statistic* made = nullptr;
+    const int error = statistic_create(&made, interfaces[other], name.c_str(),
+                                       units.empty() ? nullptr : units.c_str());
+    if (error == 0) {
+      statistics[name] = made;
+    } else {
+      statistic_inc(made, 1);  // what could not be made can be fed all the same
+      statistic_release(&made);
+    }
+    return result(error);
+  }
+  if (verb == "define") {
+    statistic* const of = the();
+    in >> other;
+    return result(define(of, other));
+  }
+  if (verb == "start") return result(statistic_start(the()));
+  if (verb == "stop") return result(statistic_stop(the()));
+  if (verb == "reset") return result(statistic_reset(the()));
+  if (verb == "remove") return statistic_remove(&the()), "ok";
+  if (verb == "release") return statistic_release(&the()), "ok";
+  if (verb == "remove-interface")
+    return in >> name, statistic_interface_remove(&interfaces[name]), "ok";
+  if (verb == "release-interface")
+    return in >> name, statistic_interface_release(&interfaces[name]), "ok";
+  if (verb == "add") {
+    statistic* const of = the();
+    std::int64_t x = 0;
+    std::uint64_t y = 0;
+    in >> x >> y >> times;
+    for (long i = 0; i < times; ++i) statistic_add(of, x, y);
+    return "ok";
+  }
+  if (verb == "at") {
+    statistic* const of = the();
+    std::int64_t x = 0, time = 0;
+    in >> x >> time;
+    return statistic_add_at(of, x, 1, time), "ok";
+  }
+  if (verb == "inc") {
+    statistic* const of = the();
+    in >> times;
+    return inc(of, times), "ok";
+  }
+  if (verb == "threads") {
+    in >> more;
+    statistic* const of = the();
+    in >> times;
+    std::vector<std::thread> threads;
+    for (long i = 0; i < more; ++i) threads.emplace_back(inc, of, times);
+    for (std::thread& thread : threads) thread.join();
+    return "ok";
+  }
+  if (verb == "signals") {
+    statistic* const of = the();
+    in >> times;
+    return with_signals(of, times);
+  }
+  if (verb == "fork") {
+    statistic* const of = the();
+    in >> times >> more;
+    return with_fork(of, times, more);
+  }
+  if (verb == "slowest") {
+    statistic* const of = the();
+    in >> times;
+    return slowest(of, times);
+  }
+  if (verb == "on") return std::to_string(statistic_is_on(the()));
+  if (verb == "flush") return result(statistic_flush());
+  if (verb == "sync") return in >> times, result(statistic_sync(static_cast<unsigned>(times)));
+  if (verb == "counts") return counts();
+  if (verb == "dropped") return std::to_string(statistic_dropped(the()));
+  if (verb == "fds") return descriptors();
+  if (verb == "close-fds") return close_descriptors();
+  if (verb == "settings") return settings(in);
+  if (verb == "end") exit(0);
+  if (verb == "leave") _exit(0);
+  return "what?";
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream in(line);
+    std::string verb;
+    in >> verb;
+    std::cout << obey(verb, in) << std::endl;
+  }
+}

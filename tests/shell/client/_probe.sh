@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# A feeder on libtally that does as it is told: tests/client/probe.cpp. Sourced by the files beside this one.
+TALLY_PROBE=${TALLY_BIN:+$TALLY_BIN/}tally-probe
+
+# start_probe: with what it was told first by `PROBE_SAYS=...` in the environment.
+start_probe() {
+  command -v "$TALLY_PROBE" >/dev/null || skip "tally-probe is not built"
+  # In the case's directory, which its command line names, so that it is taken away with it.
+  mkfifo "$CASE/tell" "$CASE/hear" 2>/dev/null || true
+  (cd "$CASE" && TALLY_SOCKET=$SOCK exec "$TALLY_PROBE" "$CASE" <"$CASE/tell" >"$CASE/hear" 2>>"$CASE/stderr.probe") &
+  PROBE=$!
+  echo $PROBE >>"$CASE/pids"
+  exec 7>"$CASE/tell" 8<"$CASE/hear"
+}
+# tell LINE: what it answers is in $SAID.
+tell() {
+  echo "$1" >&7
+  SAID=''
+  IFS= read -r -t 30 SAID <&8 || fail "the probe does not answer '$1'"
+}
+# ok LINE...: each is answered with ok.
+ok() { local each; for each; do tell "$each"; assert_eq ok "$SAID" "$each"; done; }
+# said WANTED LINE
+said() { tell "$2"; assert_eq "$1" "$SAID" "$2"; }
+# count_of WHAT: of its counts
+count_of() { tell counts; [[ " $SAID " =~ \ $1=([0-9]+)\  ]] || fail "no $1 in '$SAID'"; echo "${BASH_REMATCH[1]}"; }
+# Every sample is somewhere: added = held + sent + dropped, and sent = confirmed + lost + on the way.
+assert_balanced() {
+  tell counts
+  local added held sent confirmed lost dropped
+  eval "${SAID// /;}"
+  assert_eq "$added" $((held + sent + dropped)) "held + sent + dropped of $SAID"
+  [ $((confirmed + lost)) -le "$sent" ] || fail "more confirmed than sent: $SAID"
+}
+end_probe() { echo end >&7; wait "$PROBE" || fail "the probe ended with $?"; }
+# web/hits, a counter that is on
+web_hits() { start_probe; ok 'interface web' 'statistic web hits' 'start hits'; }

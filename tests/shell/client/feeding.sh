@@ -1,0 +1,216 @@
+# What a program does with libtally, and what is seen of it. The probe is a program on libtally that does as it is told.
+. ./client/_probe.sh
+
+what_is_created_is_in_the_tree_as_it_was_defined() {
+  start_probe
+  ok 'interface web' 'statistic web a us/requests' 'statistic web b' 'define b array' 'statistic web c' 'define c list' \
+    'statistic web d' 'define d history' 'statistic web e' 'define e raw' 'statistic web f' 'define f range' \
+    'statistic web g' 'define g products' 'start g' 'sync 5000'
+  assert_eq "$(cat <<'EOT'
+name=a on=0 type=value mode=increments units=us/requests
+name=b on=0 type=array base_interval=10 scale=log2 units=
+name=c on=0 type=list entries_max=100 hits_missed=0 units=
+name=d on=0 type=history entries_max=10 mode=range period=1000 units=
+name=e on=0 type=raw entries_max=1000 units=
+name=f on=0 type=range units=
+name=g on=1 type=value mode=products units=
+EOT
+)" "$(definition web | sed -E 's/ (range_min|range_max|hits_out_of_range|data|started|stopped)=[^ ]*//g')"
+  assert_eq '0 1000' "$(attribute web b range_min) $(attribute web b range_max)"
+}
+
+samples_are_counted() {
+  web_hits
+  ok 'define hits products' 'add hits 5 3 4' 'inc hits 10' 'sync 5000'
+  assert_data web 'hits 105'
+  assert_balanced
+  assert_eq 14 "$(count_of confirmed)"
+}
+
+all_of_many_are_counted() {
+  web_hits
+  ok 'statistic web sizes' 'define sizes list' 'start sizes' 'sync 5000' 'inc hits 1000000' 'add sizes 7 2 10000' 'add sizes 8 1 10000' 'sync 20000'
+  assert_data web 'hits 1000000' 'sizes 0x7 20000' 'sizes 0x8 10000'
+  assert_balanced
+}
+
+samples_of_several_statistics_in_turn_keep_their_order() {
+  start_probe
+  ok 'interface web' 'statistic web a' 'define a raw' 'start a' 'statistic web b' 'define b raw' 'start b' \
+    'add a 1 1 1' 'add b 10 1 1' 'add a 2 5 1' 'add b 20 1 1' 'add a -3 1 1' 'sync 5000'
+  assert_eq 'a 0 1 1
+a 1 2 5
+a 2 -3 1
+b 0 10 1
+b 1 20 1' "$(data web | sed -E 's/ \[[0-9.]*\]//')"
+}
+
+a_statistic_that_is_off_sends_nothing() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'sync 5000'
+  said 0 'on hits'
+  local before
+  before=$(data tallyfs | sed -n 's/^samples //p')
+  ok 'inc hits 100000' 'sync 5000'
+  assert_eq "$before" "$(data tallyfs | sed -n 's/^samples //p')" samples
+  said 'added=0 held=0 sent=0 confirmed=0 lost=0 dropped=0' counts
+}
+
+on_and_off_are_followed_at_once() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'sync 5000'
+  local i
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    define web on=1
+    ok 'inc hits 3'
+    define web on=0
+    ok 'inc hits 1000' flush
+    # Those of before on=0 were sent after it, if at all.
+  done
+  said 0 'on hits'
+  assert_eq 30 "$(count_of added)"
+}
+
+a_sample_leaves_within_moments_by_itself() {
+  web_hits
+  ok 'sync 5000' 'inc hits 1'
+  wait_until '[ "$(data web)" = "hits 1" ]'
+  # And again, when the library's thread has gone to sleep.
+  wait_until 'grep -q futex "/proc/$PROBE/task/$(ls /proc/$PROBE/task | tail -1)/wchan"'
+  ok 'inc hits 1'
+  wait_until '[ "$(data web)" = "hits 2" ]'
+}
+
+without_delay_each_sample_is_seen_by_the_next_open() {
+  start_probe
+  ok 'settings 0 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+  local i
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    ok 'inc hits 1'
+    assert_data web "hits $i"
+  done
+}
+
+flush_sends_what_was_gathered() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'inc hits 5' flush
+  assert_data web 'hits 5'
+}
+
+a_thread_sends_what_it_has_when_it_ends() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'threads 20 hits 7'
+  assert_data web 'hits 140'
+  ok 'threads 4 hits 100000' 'sync 20000'
+  assert_data web 'hits 400140'
+  assert_balanced
+}
+
+exit_sends_even_what_was_only_just_registered() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'inc hits 123'
+  end_probe
+  assert_data web 'hits 123'
+}
+
+kill_loses_no_more_than_what_was_gathered_since() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'inc hits 5' flush 'inc hits 1000'
+  kill -KILL "$PROBE"
+  wait "$PROBE" || true
+  # Full datagrams had been sent.
+  assert_eq 515 "$(data web | cut -d' ' -f2)"
+}
+
+a_forked_child_sends_its_own_samples_and_none_of_its_parents() {
+  web_hits
+  ok 'sync 5000'
+  said 0 'fork hits 300 40'
+  ok 'sync 5000'
+  assert_data web 'hits 340'
+  # Before the daemon has answered anything, too.
+  ok 'statistic web early' 'start early'
+  said 0 'fork early 5 7'
+  ok 'sync 5000'
+  assert_data web 'hits 340' 'early 12'
+}
+
+signal_handlers_may_add() {
+  web_hits
+  ok 'sync 5000'
+  tell 'signals hits 2000000'
+  local all=$SAID
+  [ "$all" -gt 2000000 ] || fail "no signal was taken"
+  ok 'sync 20000'
+  # What had no room in the handler was counted as dropped.
+  assert_eq "$all" "$(count_of added)" "all that were added"
+  assert_balanced
+  assert_data web "hits $(count_of confirmed)"
+}
+
+times_are_those_of_the_calls() {
+  start_probe
+  ok 'settings 300000 0 4096' 'interface web' 'statistic web a' 'define a raw' 'start a' 'sync 5000'
+  local before after
+  before=$("$PYTHON" -c 'import time; print(time.monotonic_ns())')
+  ok 'inc a 3'
+  after=$("$PYTHON" -c 'import time; print(time.monotonic_ns())')
+  ok 'at a 9 1000000000' 'sync 5000'
+  assert_has 'a [1.000000] 3 9 1' "$(data web)"
+  py "$before" "$after" <<'EOT'
+from peer import *
+import sys
+times = [int(float(line.split()[1].strip("[]")) * 1e9) for line in data("web").splitlines()][:3]
+before, after = map(int, sys.argv[1:])
+# Printed in microseconds.
+assert before - 2000 <= times[0] <= times[1] <= times[2] <= after + 1000, (before, times, after)
+EOT
+}
+
+names_and_numbers_that_cannot_be_are_refused_at_the_call() {
+  start_probe
+  said EINVAL 'interface a=b'
+  said EINVAL 'interface ..'
+  ok 'interface web' 'statistic web hits'
+  said EEXIST 'interface web'
+  said EEXIST 'statistic web hits'
+  said EINVAL 'statistic web x/y'
+  said EBUSY 'settings 0 0 4096'
+}
+
+settings_out_of_their_range_are_refused() {
+  start_probe
+  said EINVAL 'settings 10000001 0 4096'
+  said EINVAL 'settings 0 60001 4096'
+  said EINVAL 'settings 0 0 1023'
+  ok 'settings 0 0 1024'
+}
+
+what_is_released_stays_and_what_is_removed_goes() {
+  web_hits
+  ok 'statistic web more' 'start more' 'inc hits 5' 'inc more 6' 'release hits' 'sync 5000'
+  assert_data web 'hits 5' 'more 6'
+  ok 'remove more' 'sync 5000'
+  assert_data web 'hits 5'
+  # Released before the daemon had answered: what was added is sent all the same.
+  ok 'statistic web late' 'start late' 'inc late 3' 'release late' 'sync 5000'
+  assert_data web 'hits 5' 'late 3'
+  ok 'remove-interface web' 'sync 5000'
+  [ ! -e "$STAT/web" ]
+}
+
+a_feeder_can_take_its_interface_along() {
+  start_probe
+  ok 'interface web feeder' 'statistic web hits' 'start hits' 'inc hits 2' 'sync 5000'
+  assert_data web 'hits 2'
+  kill -KILL "$PROBE"
+  wait_until '! [ -e "$STAT/web" ]'
+}
+
+start_stop_and_reset_keep_their_order_with_samples() {
+  web_hits
+  ok 'inc hits 5' 'stop hits' 'inc hits 100' 'start hits' 'inc hits 3' 'sync 5000'
+  assert_data web 'hits 8'
+  ok 'inc hits 10' 'reset hits' 'inc hits 2' 'sync 5000'
+  assert_data web 'hits 2'
+}
