@@ -294,6 +294,11 @@ void Client::drop_sample(FedStatistic& statistic) {
   laneless_.fetch_add(1, std::memory_order_relaxed);
 }
 
+void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
+  if (!lane) return drop_sample(statistic);
+  add(*lane, statistic, x, y, [this] { return now(); });
+}
+
 void Client::add_nested(Lane& lane, const Entry& entry) {
   if (!lane.push_nested(entry)) {
     entry.statistic()->dropped.fetch_add(1, std::memory_order_relaxed);
@@ -314,17 +319,14 @@ void Client::take_nested(Lane& lane) {
 bool Client::make_room(Lane& lane, FedStatistic& statistic) {
   if (!keeper_runs_.load(std::memory_order_relaxed)) start_keeper();
   sleep_.wake_from_deep_sleep();
-  if (lane.held() == lane.capacity() && settings_.wait_max.count() != 0) wait_for_room(lane);
-  if (lane.held() == lane.capacity() && !can_send()) {
-    lane.drop();
-    statistic.dropped.fetch_add(1, std::memory_order_relaxed);
-    return false;
+  if (lane.held() < lane.capacity() || can_send()) {
+    const MutexLock lock(lane.mutex());
+    if (!link_.full()) drain(lane, kDatagramSamplesMax);
+    if (lane.held() == 0) lane.rewind();
+    set_stop(lane);
+    if (lane.held() < lane.capacity()) return true;
   }
-  const MutexLock lock(lane.mutex());
-  if (!link_.full()) drain(lane, kDatagramSamplesMax);
-  if (lane.held() == 0) lane.rewind();
-  set_stop(lane);
-  if (lane.held() < lane.capacity()) return true;
+  if (wait_for_room(lane)) return true;
   lane.drop();
   statistic.dropped.fetch_add(1, std::memory_order_relaxed);
   return false;
@@ -337,23 +339,28 @@ void Client::send_each(Lane& lane) {
 
 void Client::set_stop(Lane& lane) {
   // While nothing can be sent, the keeper sees when it can be again.
+  if (sends_each()) return lane.set_stop(0);
   const bool sends = can_send() && lane.held() < kDatagramSamplesMax;
   lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
 }
 
-void Client::wait_for_room(Lane& lane) {
+// Only for a queue that is full: an answer that a registration waits for may take long.
+bool Client::wait_for_room(Lane& lane) {
+  if (settings_.wait_max.count() == 0) return false;
   const Time deadline = now_ns() + settings_.wait_max;
   while (link_.connected() && link_.full() && !waited_in_vain_.load(std::memory_order_relaxed)) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now_ns());
     if (left.count() <= 0) {
       waited_in_vain_.store(true, std::memory_order_relaxed);
-      return;
+      return false;
     }
     link_.wait_for_room(left);
     const MutexLock lock(lane.mutex());
     drain(lane, kDatagramSamplesMax);
-    if (lane.held() < lane.capacity()) return;
+    set_stop(lane);
+    if (lane.held() < lane.capacity()) return true;
   }
+  return false;
 }
 
 // ---- counts

@@ -44,6 +44,8 @@ void Lane::make_void(const FedStatistic* statistic) {
 }
 
 bool Lane::holds(const FedStatistic* statistic) const {
+  // Of which statistics nested ones are only the owner can say.
+  if (has_nested()) return true;
   const std::uint64_t end = head();
   for (std::uint64_t i = tail(); i != end; ++i) {
     if (entry(i).statistic() == statistic) return true;

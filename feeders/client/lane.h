@@ -48,6 +48,11 @@ class Entry {
   std::uint64_t y() const { return y_; }
   std::uint64_t time() const { return time_; }
   void make_void() { tagged_ = 0; }
+  // Of the same statistic, with a time on the same scale, and both without a Y that needs saying or
+  // both with one.
+  bool is_like(const Entry& other) const {
+    return tagged_ == other.tagged_ && (y_ == 1) == (other.y_ == 1);
+  }
 
  private:
   // Statistics do not stand at odd addresses.
@@ -136,6 +141,7 @@ class Lane {
   }
   // Of a statistic that goes: its samples that are still held are void.
   void make_void(const FedStatistic* statistic) REQUIRES(mutex_);
+  // May hold samples of this statistic.
   bool holds(const FedStatistic* statistic) const REQUIRES(mutex_);
   // In a forked child, where the parent's samples are none of ours.
   void forget_all() REQUIRES(mutex_);

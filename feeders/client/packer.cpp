@@ -27,6 +27,12 @@ struct Run {
   std::size_t record_bytes() const { return kRecordBytes + (with_y ? kYBytes : 0); }
 };
 
+// Entries that follow each other and are alike: they are looked at together.
+struct Segment {
+  Run* run = nullptr;
+  std::size_t entries = 0;
+};
+
 template <typename T>
 char* put(char* at, T value) {
   std::memcpy(at, &value, sizeof value);
@@ -55,10 +61,6 @@ class Runs {
     return runs_[used_++];
   }
   bool full() const { return used_ == runs_.size(); }
-  std::uint16_t index_of(const Run& run) const {
-    return static_cast<std::uint16_t>(&run - runs_.data());
-  }
-  Run& operator[](std::uint16_t index) { return runs_[index]; }
   Run* begin() { return runs_.data(); }
   Run* end() { return runs_.data() + used_; }
 
@@ -81,66 +83,63 @@ class Runs {
 // One datagram in the making: first it is found out what goes in, then it is written.
 class Sheet {
  public:
-  // Of the statistic of the last one; it mostly is.
-  bool is_another(const Entry& entry) const {
-    return last_ && last_->statistic == entry.statistic() && last_->with_y == (entry.y() != 1);
-  }
-  // False: it does not fit any more.
-  bool take_another() {
-    const std::size_t more = last_->record_bytes();
-    if (bytes_ + more > Lane::kDatagramBytes || size_ == run_of_.size()) return false;
-    last_->samples += 1;
-    bytes_ += more;
-    run_of_[size_++] = runs_.index_of(*last_);
-    return true;
-  }
-  bool take(const Entry& entry, std::uint64_t number) {
+  // Takes as many of `alike` entries that begin with this one as fit.
+  std::size_t take(const Entry& entry, std::size_t alike, std::uint64_t number) {
     Run* run = runs_.find(entry.statistic());
-    std::size_t more = kRecordBytes + (run ? 0 : kRunBytes);
-    const bool with_y = entry.y() != 1;
+    if (size_ == segments_.size() || (!run && runs_.full())) return 0;
+    const bool with_y = entry.y() != 1 || (run && run->with_y);
     // A Y gives one to all samples of its run.
-    if (run && run->with_y) {
-      more += kYBytes;
-    } else if (with_y) {
-      more += kYBytes * (run ? run->samples + 1 : 1);
-    }
-    if (bytes_ + more > Lane::kDatagramBytes || size_ == run_of_.size() || (!run && runs_.full())) {
-      return false;
+    const std::size_t grown = with_y && run && !run->with_y ? kYBytes * run->samples : 0;
+    const std::size_t used = bytes_ + grown + (run ? 0 : kRunBytes);
+    const std::size_t record = kRecordBytes + (with_y ? kYBytes : 0);
+    std::size_t taken = alike;
+    if (used + taken * record > Lane::kDatagramBytes) {
+      if (used + record > Lane::kDatagramBytes) return 0;
+      taken = (Lane::kDatagramBytes - used) / record;
     }
     if (!run) run = &runs_.add(entry.statistic(), number);
-    run->with_y |= with_y;
-    run->samples += 1;
-    bytes_ += more;
-    run_of_[size_++] = runs_.index_of(*run);
-    last_ = run;
-    return true;
+    run->with_y = with_y;
+    run->samples += taken;
+    bytes_ = used + taken * record;
+    segments_[size_++] = {run, taken};
+    return taken;
   }
-  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
 
   std::string_view write(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now,
                          std::uint64_t epoch) REQUIRES(lane.mutex()) {
     char* const start = lane.datagram().data();
     write_headers(start, epoch);
-    const std::uint64_t tail = lane.tail();
-    // Ticks do not go back in one thread; from one datagram to the next a better rate might.
-    const std::int64_t not_before = std::min(lane.last_ns(), now.ns);
-    std::int64_t last = not_before;
+    std::uint64_t position = lane.tail();
     for (std::size_t i = 0; i < size_; ++i) {
-      const Entry& entry = lane.entry(tail + i);
-      Run& run = runs_[run_of_[i]];
-      auto ns = static_cast<std::int64_t>(entry.time());
-      if (!entry.is_ns()) {
-        ns = last = std::clamp(clock.to_ns(entry.time(), now), not_before, now.ns);
-      }
-      run.at = put(run.at, entry.x());
-      if (run.with_y) run.at = put(run.at, entry.y());
-      run.at = put(run.at, ns);
+      write_segment(lane, segments_[i], position, clock, now);
+      position += segments_[i].entries;
     }
-    lane.set_last_ns(last);
     return {start, bytes_};
   }
 
  private:
+  void write_segment(Lane& lane, const Segment& segment, std::uint64_t position,
+                     const SampleClock& clock, const SampleClock::Anchor& now)
+      REQUIRES(lane.mutex()) {
+    Run& run = *segment.run;
+    const bool is_ns = lane.entry(position).is_ns();
+    // Times of a thread do not go back: neither for a better rate, nor for a signal handler whose
+    // sample is taken in behind the one that it interrupted.
+    std::int64_t last = std::min(lane.last_ns(), now.ns);
+    char* at = run.at;
+    for (std::size_t i = 0; i < segment.entries; ++i) {
+      const Entry& entry = lane.entry(position + i);
+      auto ns = static_cast<std::int64_t>(entry.time());
+      if (!is_ns) ns = last = std::clamp(clock.to_ns(entry.time(), now), last, now.ns);
+      at = put(at, entry.x());
+      if (run.with_y) at = put(at, entry.y());
+      at = put(at, ns);
+    }
+    run.at = at;
+    lane.set_last_ns(last);
+  }
+
   void write_headers(char* at, std::uint64_t epoch) {
     at = put(at, std::array<char, 4>{wire::kMagic[0], wire::kMagic[1], wire::kMagic[2],
                                      wire::kMagic[3]});
@@ -160,11 +159,18 @@ class Sheet {
   }
 
   Runs runs_;
-  Run* last_ = nullptr;
-  std::array<std::uint16_t, kDatagramSamplesMax> run_of_;
+  std::array<Segment, kDatagramSamplesMax> segments_;
   std::size_t size_ = 0;
   std::size_t bytes_ = wire::kHeaderBytes;
 };
+
+// How many entries from `from` on, `end` at most, are alike.
+std::size_t count_alike(const Lane& lane, std::uint64_t from, std::uint64_t end) REQUIRES(lane.mutex()) {
+  const Entry& first = lane.entry(from);
+  std::uint64_t i = from + 1;
+  while (i != end && lane.entry(i).is_like(first)) ++i;
+  return static_cast<std::size_t>(i - from);
+}
 
 bool is_refused(const FedStatistic* statistic) {
   return !statistic || statistic->standing.load(std::memory_order_relaxed) == Standing::kRefused;
@@ -177,28 +183,29 @@ Packed pack(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now
   Packed packed;
   Sheet sheet;
   const std::uint64_t tail = lane.tail();
-  const std::uint64_t held = lane.head() - tail;
-  for (; packed.entries < held; ++packed.entries) {
-    const Entry& entry = lane.entry(tail + packed.entries);
-    if (sheet.is_another(entry)) {
-      if (!sheet.take_another()) break;
-      continue;
-    }
+  const std::uint64_t end = tail + std::min(lane.head() - tail, kDatagramSamplesMax);
+  for (std::uint64_t at = tail; at != end; at = tail + packed.entries) {
+    const Entry& entry = lane.entry(at);
     FedStatistic* const statistic = entry.statistic();
+    const std::size_t alike = count_alike(lane, at, end);
     const std::uint64_t number = statistic ? statistic->number.load(std::memory_order_acquire) : 0;
     if (number != 0) {
-      if (packed.refused != 0 || !sheet.take(entry, number)) break;
+      const std::size_t taken = packed.refused == 0 ? sheet.take(entry, alike, number) : 0;
+      packed.entries += taken;
+      if (taken < alike) break;
     } else if (is_refused(statistic)) {
-      if (sheet.size() != 0) break;
-      packed.refused += 1;
-      if (statistic) statistic->dropped.fetch_add(1, std::memory_order_relaxed);
+      if (!sheet.empty()) break;
+      packed.entries += alike;
+      packed.refused += alike;
+      if (statistic) statistic->dropped.fetch_add(alike, std::memory_order_relaxed);
     } else {
       packed.unknown = statistic;
       break;
     }
   }
-  packed.samples = sheet.size();
-  if (packed.samples != 0) packed.datagram = sheet.write(lane, clock, now, epoch);
+  if (sheet.empty()) return packed;
+  packed.samples = packed.entries;
+  packed.datagram = sheet.write(lane, clock, now, epoch);
   return packed;
 }
 

@@ -83,6 +83,12 @@ Lane* lane_of_this_thread(Client& client) {
   return lane;
 }
 
+// A thread's first sample.
+[[gnu::cold, gnu::noinline]] void add_first(Client& client, FedStatistic& statistic, std::int64_t x,
+                                            std::uint64_t y) {
+  client.add_now(lane_of_this_thread(client), statistic, x, y);
+}
+
 // What takes locks says that this thread is inside, so that a signal handler on it does not.
 class Inside {
  public:
@@ -263,11 +269,8 @@ int statistic_reset(::statistic* statistic) {
 
 void statistic_on_add(::statistic* statistic, int64_t x, uint64_t y) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  Lane* lane = t_lane;
-  if (!lane) [[unlikely]]
-    lane = lane_of_this_thread(client);
-  if (!lane) return client.drop_sample(fed(statistic));
-  client.add(*lane, fed(statistic), x, y, [&client] { return client.now(); });
+  if (!t_lane) [[unlikely]] return add_first(client, fed(statistic), x, y);
+  client.add_now(t_lane, fed(statistic), x, y);
 }
 
 void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t time_ns) {

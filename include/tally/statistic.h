@@ -83,8 +83,8 @@ struct statistic_settings {
   void *context;
 };
 
-/* Socket by environment, 10 ms, no waiting, 4,096 samples, no report. */
-#define STATISTIC_SETTINGS_DEFAULT {sizeof(struct statistic_settings), NULL, 10000, 0, 4096, NULL, NULL}
+/* Socket by environment, 10 ms, no waiting, 65,536 samples, no report. */
+#define STATISTIC_SETTINGS_DEFAULT {sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL}
 
 /* To be called before the first interface is created, or not at all. -EINVAL: a member is out of its
  * range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket address. */

@@ -17,8 +17,8 @@ a_daemon_that_comes_later_gets_it_all() {
 
 without_a_daemon_what_has_no_room_is_dropped_and_counted() {
   stop_daemon
-  web_hits
-  ok 'inc hits 10000'
+  start_probe
+  ok 'settings 10000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'inc hits 10000'
   assert_eq '4096 5904' "$(count_of held) $(count_of dropped)"
   said 5904 'dropped hits'
   start_daemon

@@ -28,8 +28,8 @@ samples_are_counted() {
 }
 
 all_of_many_are_counted() {
-  web_hits
-  ok 'statistic web sizes' 'define sizes list' 'start sizes' 'sync 5000' 'inc hits 1000000' 'add sizes 7 2 10000' 'add sizes 8 1 10000' 'sync 20000'
+  start_probe
+  ok 'settings 10000 10000 4096' 'interface web' 'statistic web hits' 'start hits' 'statistic web sizes' 'define sizes list' 'start sizes' 'sync 5000' 'inc hits 1000000' 'add sizes 7 2 10000' 'add sizes 8 1 10000' 'sync 20000'
   assert_data web 'hits 1000000' 'sizes 0x7 20000' 'sizes 0x8 10000'
   assert_balanced
 }
@@ -99,10 +99,10 @@ flush_sends_what_was_gathered() {
 
 a_thread_sends_what_it_has_when_it_ends() {
   start_probe
-  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'threads 20 hits 7'
+  ok 'settings 10000000 0 65536' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'threads 20 hits 7'
   assert_data web 'hits 140'
-  ok 'threads 4 hits 100000' 'sync 20000'
-  assert_data web 'hits 400140'
+  ok 'threads 4 hits 10000' 'sync 20000'
+  assert_data web 'hits 40140'
   assert_balanced
 }
 

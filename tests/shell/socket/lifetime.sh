@@ -93,3 +93,50 @@ another_user_cannot_hold_it() {
   cp "$here/peer.py" "$CASE"
   as_nobody env SOCK="$SOCK" "$PYTHON" "$CASE/ask.py"
 }
+
+a_daemon_watches_1024_processes_whatever_its_soft_limit_of_descriptors_and_refuses_more() {
+  local before
+  stop_daemon
+  [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1280 ] || skip 'the limit of descriptors is too low here'
+  ulimit -Sn 1024
+  start_daemon
+  before=$(ls "/proc/$DAEMON/fd" | wc -l)
+  py <<'EOT'
+import sys, time
+from peer import *
+children = []
+def child():
+    """A process that asks and stays; its errno."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        peer = Peer()
+        error, _ = peer.ask("create web lifetime=feeder")
+        os.write(writer, bytes([error]))
+        os.close(reader)
+        time.sleep(600)
+        os._exit(0)
+    os.close(writer)
+    children.append(pid)
+    error = os.read(reader, 1)
+    os.close(reader)
+    return error[0]
+try:
+    for i in range(1024):
+        assert child() == 0, i
+    assert child() == 28  # ENOSPC
+    peer = Peer()
+    error, _ = peer.ask("create web lifetime=feeder")
+    assert (error, peer.error_at) == (28, 11) and "1024 processes" in peer.reason, (error, peer.reason)
+    assert os.path.exists(os.environ["STAT"] + "/web")
+finally:
+    for pid in children:
+        os.kill(pid, 9)
+    for pid in children:
+        os.waitpid(pid, 0)
+EOT
+  wait_until '! [ -e "$STAT/web" ]'
+  wait_until '[ "$(ls "/proc/$DAEMON/fd" | wc -l)" -eq '"$before"' ]'
+  _feeder one 'create web lifetime=feeder'
+  assert_has 'create web lifetime=feeder ok' "$(cat "$CASE/one.said")"
+}
