@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/wire/errno.h"
+#include "feeders/client/undisturbed.h"
 
 namespace tally {
 namespace {
@@ -279,6 +280,7 @@ Lane* Client::own_lane() {
 }
 
 void Client::disown_lane(Lane& lane) {
+  const Undisturbed undisturbed;
   lane.enter();
   {
     const MutexLock lock(lane.mutex());
@@ -317,6 +319,7 @@ void Client::take_nested(Lane& lane) {
 }
 
 bool Client::make_room(Lane& lane, FedStatistic& statistic) {
+  const Undisturbed undisturbed;
   if (!keeper_runs_.load(std::memory_order_relaxed)) start_keeper();
   sleep_.wake_from_deep_sleep();
   if (lane.held() < lane.capacity() || can_send()) {
@@ -333,6 +336,7 @@ bool Client::make_room(Lane& lane, FedStatistic& statistic) {
 }
 
 void Client::send_each(Lane& lane) {
+  const Undisturbed undisturbed;
   const MutexLock lock(lane.mutex());
   if (!link_.full()) drain(lane, 1);
 }

@@ -104,7 +104,8 @@ class Client {
     lane->enter();
     lane->append(Entry(statistic, x, y, now()));
     lane->leave();
-    if (lane->has_nested()) [[unlikely]] return take_nested(*lane);
+    if (lane->has_nested()) [[unlikely]]
+      return take_nested(*lane);
   }
   Stamp now() const { return {Stamp::Scale::kTicks, clock_.ticks()}; }
   // To be called when a lane's owner leaves the library.
@@ -223,6 +224,7 @@ class Client {
   Time active_until_ GUARDED_BY(mutex_){0};
   Time register_at_ GUARDED_BY(mutex_){0};
   Time send_at_ GUARDED_BY(mutex_){0};
+  Time drain_at_ GUARDED_BY(mutex_){0};
   bool some_linger_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;

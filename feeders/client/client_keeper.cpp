@@ -53,16 +53,19 @@ void Client::pass_locked(Time now, Urgency urgency) {
     registrar_.take_answers(now);
     if (wanted_.exchange(false)) registrar_.note_change();
     if (urgency == Urgency::kNow || now >= register_at_) registrar_.ask(now);
+    if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
   }
   if (was_connected_ && !link_.connected()) lose_daemon(now);
 }
 
-// Not oftener than samples may wait: what comes in between are answers, and samples that are not
-// many yet.
+// Samples not oftener than they may wait; what comes in between are answers.
 void Client::send_what_waits(Time now) {
   const std::uint64_t sent_before = sent_.load();
-  drain_all();
+  if (now >= drain_at_) {
+    drain_all();
+    drain_at_ = now + settings_.delay;
+  }
   if (some_linger_) let_go();
   report_dropped();
   keep_in_touch(now);

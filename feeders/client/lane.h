@@ -78,8 +78,8 @@ class Lane {
   // ---- who owns it; any thread
 
   bool try_own() {
-    bool owned = false;
-    return owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
+    bool owned = owned_.load(std::memory_order_relaxed);
+    return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
 

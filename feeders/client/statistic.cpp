@@ -16,6 +16,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/definition_text.h"
 #include "feeders/client/socket_path.h"
+#include "feeders/client/undisturbed.h"
 
 namespace tally {
 namespace {
@@ -75,6 +76,11 @@ Client* make_client() {
 Lane* lane_of_this_thread(Client& client) {
   if (t_lane) return t_lane;
   Lane* const lane = client.own_lane();
+  if (t_lane) {
+    // A signal handler was here in between.
+    if (lane) lane->disown();
+    return t_lane;
+  }
   if (lane && ::pthread_setspecific(g_lane_key, lane) != 0) {
     lane->disown();
     return nullptr;
@@ -98,15 +104,14 @@ class Inside {
   }
   ~Inside() {
     if (lane_) client_.leave(*lane_);
-    errno = errno_;
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
  private:
+  const Undisturbed undisturbed_;
   Client& client_;
   Lane* lane_;
-  const int errno_ = errno;
 };
 
 // No exception leaves through C; all that there is to fear is want of memory.
@@ -269,7 +274,8 @@ int statistic_reset(::statistic* statistic) {
 
 void statistic_on_add(::statistic* statistic, int64_t x, uint64_t y) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  if (!t_lane) [[unlikely]] return add_first(client, fed(statistic), x, y);
+  if (!t_lane) [[unlikely]]
+    return add_first(client, fed(statistic), x, y);
   client.add_now(t_lane, fed(statistic), x, y);
 }
 

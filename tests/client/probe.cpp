@@ -1,13 +1,19 @@
 // A feeder that does as it is told on stdin, one command a line, and answers each with a line: what
 // the tests of libtally against a real daemon are written with. Uses the public C functions only,
 // linked to libtally.so.
-//   interface NAME [feeder]        statistic INTERFACE NAME [UNITS]     define NAME
-//   value|products|range|array|list|raw|history start|stop|reset|remove|release NAME
-//   remove-interface|release-interface NAME add NAME X Y TIMES             inc NAME TIMES each X
-//   counts up from 0 threads N NAME TIMES           N threads that inc and end          signals
-//   NAME TIMES   adds in a handler, while adding fork NAME PARENT CHILD         both add, the child
-//   ends by exit() on NAME   flush   sync MS   counts   dropped NAME   slowest NAME TIMES   fds
-//   close-fds   end   leave   settings D W H
+//   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]
+//   define NAME value|products|range|array|list|raw|history
+//   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
+//   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
+//   threads N NAME TIMES         N threads that inc and end
+//   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
+//   fork NAME PARENT CHILD       both add; the child ends by exit()
+//   cancel NAME                  threads that add are cancelled
+//   errno NAME                   how often a call changed errno
+//   slowest NAME TIMES           inc; the longest call in microseconds
+//   on NAME   dropped NAME   counts   fds   flush   sync MS   settings DELAY_US WAIT_MS HELD_MAX
+//   close-fds                    closes all descriptors and opens a file under their numbers
+//   end (exit)   leave (_exit)
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -126,6 +132,37 @@ std::string close_descriptors() {
   return "ok";
 }
 
+// Threads that add all the time and are cancelled wherever they are.
+std::string cancel(statistic* of) {
+  for (int round = 0; round < 200; ++round) {
+    std::thread thread([of] {
+      for (;;) {
+        inc(of, 1000);
+        pthread_testcancel();
+      }
+    });
+    usleep(static_cast<useconds_t>(round * 10));
+    pthread_cancel(thread.native_handle());
+    thread.join();
+  }
+  return "ok";
+}
+
+// How often a call changed errno.
+std::string errnos(statistic* of) {
+  long changed = 0;
+  for (long i = 0; i < 100'000; ++i) {
+    errno = 4711;
+    statistic_inc(of, 1);
+    changed += errno != 4711;
+  }
+  errno = 4711;
+  statistic_flush();
+  statistic_sync(1000);
+  changed += errno != 4711;
+  return std::to_string(changed);
+}
+
 std::string settings(std::istream& in) {
   statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
   in >> settings.delay_us >> settings.wait_ms >> settings.held_max;
@@ -217,6 +254,8 @@ std::string obey(const std::string& verb, std::istream& in) {
     in >> times;
     return slowest(of, times);
   }
+  if (verb == "cancel") return cancel(the());
+  if (verb == "errno") return errnos(the());
   if (verb == "on") return std::to_string(statistic_is_on(the()));
   if (verb == "flush") return result(statistic_flush());
   if (verb == "sync") return in >> times, result(statistic_sync(static_cast<unsigned>(times)));

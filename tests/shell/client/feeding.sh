@@ -214,3 +214,21 @@ start_stop_and_reset_keep_their_order_with_samples() {
   ok 'inc hits 10' 'reset hits' 'inc hits 2' 'sync 5000'
   assert_data web 'hits 2'
 }
+
+a_long_delay_is_kept() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'statistic web other' 'sync 5000' 'inc hits 5'
+  # The library's own thread goes on meanwhile: it registers another statistic.
+  ok 'statistic web late'
+  wait_until '[ "$(line web late | wc -l)" = 1 ]'
+  assert_eq 5 "$(count_of held)"
+  assert_data web 'hits 0' 'other 0' 'late 0'
+}
+
+errno_is_left_alone_and_a_cancelled_thread_holds_no_lock() {
+  web_hits
+  ok 'sync 5000' 'cancel hits' 'inc hits 1000' 'sync 5000'
+  assert_balanced
+  assert_data web "hits $(count_of confirmed)"
+  said 0 'errno hits'
+}

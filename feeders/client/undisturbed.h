@@ -1,0 +1,26 @@
+// While one lives, the thread is not cancelled (it might hold a lock, in a send(2) that is a
+// cancellation point), and errno is at its end what it was: the program did not ask for either.
+#pragma once
+
+#include <pthread.h>
+
+#include <cerrno>
+
+namespace tally {
+
+class Undisturbed {
+ public:
+  Undisturbed() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+  ~Undisturbed() {
+    ::pthread_setcancelstate(cancel_state_, nullptr);
+    errno = errno_;
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  const int errno_ = errno;
+  int cancel_state_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace tally
