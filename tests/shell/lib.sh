@@ -11,6 +11,7 @@ if [ -z "${CASE:-}" ]; then
   echo "in $CASE"
 fi
 TALLYFS=${TALLY_BIN:+$TALLY_BIN/}tallyfs
+TALLY_SEND=${TALLY_BIN:+$TALLY_BIN/}tally-send
 MNT=$CASE/mnt STAT=$CASE/mnt/statistics SOCK=$CASE/run/socket
 PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
 SETSID=$(command -v setsid)

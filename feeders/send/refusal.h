@@ -1,0 +1,28 @@
+// What tally-send tells of a line that came to nothing: who reads it sees which line, why, and
+// where in it. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+struct Refusal {
+  std::uint64_t line = 0;  // its number
+  std::string_view text;
+  std::string reason;
+  std::optional<std::size_t> at;  // the byte of text at which the fault begins
+};
+
+// Three lines, or two if there is no place: message, the line, caret. What could steer a terminal
+// is escaped; of a line longer than kShownBytesMax, the part around the place is shown.
+//   tally-send: line 3: no such interface (No such file or directory)
+//     define web on=1
+//            ^
+inline constexpr std::size_t kShownBytesMax = 512;
+std::string describe(const Refusal& refusal);
+
+}  // namespace tally

@@ -1,0 +1,209 @@
+#include "feeders/send/sender.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A stall of this length is looked into.
+constexpr std::chrono::milliseconds kProbeAfter = 250ms;
+// A message's header, the request's sequence and length, the padding.
+constexpr std::size_t kRequestOverhead = wire::kMessageHeaderBytes + 8 + 7;
+
+std::chrono::milliseconds ceil_ms(std::chrono::steady_clock::duration duration) {
+  return std::max(std::chrono::ceil<std::chrono::milliseconds>(duration), 0ms);
+}
+
+}  // namespace
+
+Sender::Sender(Options options) : options_(std::move(options)), link_(options_.path) {}
+
+Result<void> Sender::connect() {
+  const std::string where = "--socket or TALLY_SOCKET says where";
+  if (options_.path.empty()) {
+    return Error{ErrorCode::kInvalid, "it is not known where the daemon's socket is: " + where};
+  }
+  const auto connected = link_.connect();
+  if (connected) return {};
+  Error error = connected.error();
+  if (error.code == ErrorCode::kNotFound) {
+    error.reason = "no daemon at " + options_.path + ": is tallyfs running? " + where;
+  } else if (error.code == ErrorCode::kNoAccess) {
+    error.reason += ": who may write to the socket may send; tallyfs --socket-mode says who may";
+  }
+  return error;
+}
+
+Result<void> Sender::send(const NumberedLine& line) {
+  if (requests_ == kRequestsMax ||
+      writer_.size() + kRequestOverhead + line.text.size() > kDatagramBytes) {
+    if (auto done = flush(); !done) return done;
+  }
+  pending_.push_back(
+      {.sequence = next_sequence(), .line = line.number, .text = std::string(line.text)});
+  writer_.request(pending_.back().sequence, line.text);
+  requests_ += 1;
+  return {};
+}
+
+std::uint32_t Sender::next_sequence() {
+  if (++sequence_ == 0) sequence_ = 1;
+  return sequence_;
+}
+
+Result<void> Sender::flush() {
+  if (writer_.empty()) return {};
+  if (unanswered_ == 0) progress_ = Clock::now();
+  while (unanswered_ >= kUnansweredMax) {
+    if (auto done = wait_for_link(POLLIN); !done) return done;
+  }
+  for (;;) {
+    const auto sent = transmit();
+    if (!sent) return sent.error();
+    if (sent.value() == Link::Sent::kDone) return {};
+    if (auto done = wait_for_link(POLLIN | POLLOUT); !done) return done;
+  }
+}
+
+// What is in writer_, once.
+Result<Link::Sent> Sender::transmit() {
+  const Link::Sent sent = link_.send(writer_.bytes());
+  if (sent == Link::Sent::kGone) return gone();
+  if (sent == Link::Sent::kDone) {
+    pending_.back().ends_datagram = true;
+    unanswered_ += 1;
+    writer_.clear(0);
+    requests_ = 0;
+  }
+  return sent;
+}
+
+Result<void> Sender::wait_for_input(int input) {
+  std::array<pollfd, 2> polled{pollfd{.fd = input, .events = POLLIN, .revents = 0}};
+  if (::poll(polled.data(), 1, 0) > 0) return {};
+  if (auto done = flush(); !done) return done;
+  while (polled[0].revents == 0) {
+    polled[1] = {.fd = link_.fd(), .events = POLLIN, .revents = 0};
+    if (auto done = wait(polled.data(), polled.size()); !done) return done;
+  }
+  return {};
+}
+
+Result<void> Sender::finish() {
+  if (auto done = flush(); !done) return done;
+  while (!pending_.empty()) {
+    if (auto done = wait_for_link(POLLIN); !done) return done;
+  }
+  return {};
+}
+
+Result<void> Sender::wait_for_link(short events) {
+  pollfd polled{.fd = link_.fd(), .events = events, .revents = 0};
+  return wait(&polled, 1);
+}
+
+// Until one of them is ready or it is time to doubt that the daemon answers.
+Result<void> Sender::wait(pollfd* polled, nfds_t count) {
+  const int wait_ms = pending_.empty() ? -1 : static_cast<int>(patience().count());
+  if (::poll(polled, count, wait_ms) < 0) {
+    for (nfds_t i = 0; i < count; ++i) polled[i].revents = 0;
+  }
+  take_answers();
+  if (pending_.empty()) return {};
+  return stalled(Clock::now() - progress_);
+}
+
+std::chrono::milliseconds Sender::patience() const {
+  const auto until = probed_ ? options_.timeout : std::min(options_.timeout, kProbeAfter);
+  return ceil_ms(progress_ + until - Clock::now());
+}
+
+Result<void> Sender::stalled(Clock::duration stall) {
+  if (stall >= options_.timeout) {
+    const bool is_gone = link_.send(wire::DatagramWriter(0).bytes()) == Link::Sent::kGone;
+    return is_gone ? gone() : silent();
+  }
+  return stall < kProbeAfter || probed_ ? Result<void>() : probe();
+}
+
+// Behind what has been sent, before what waits in writer_. If there is no room for it, what keeps
+// the daemon busy is not ours.
+Result<void> Sender::probe() {
+  probed_ = true;
+  Pending probe{.sequence = next_sequence(), .ends_datagram = true};
+  wire::DatagramWriter datagram(0);
+  datagram.request(probe.sequence, {});
+  const Link::Sent sent = link_.send(datagram.bytes());
+  if (sent == Link::Sent::kGone) return gone();
+  if (sent == Link::Sent::kFull) return {};
+  unanswered_ += 1;
+  pending_.insert(pending_.end() - static_cast<std::ptrdiff_t>(requests_), std::move(probe));
+  return {};
+}
+
+void Sender::take_answers() {
+  while (const auto received = link_.receive()) {
+    auto reader = wire::DatagramReader::open(received->datagram);
+    if (!reader) continue;
+    while (const auto message = reader.value().next()) {
+      const auto* answer =
+          message->has_value() ? std::get_if<wire::Answer>(&message->value()) : nullptr;
+      if (answer) take(*answer);
+    }
+  }
+}
+
+// Answers come in order: what was asked before this one and is still unanswered will stay so.
+void Sender::take(const wire::Answer& answer) {
+  const auto asked = std::find_if(pending_.begin(), pending_.end(), [&](const Pending& each) {
+    return each.sequence == answer.sequence;
+  });
+  if (asked == pending_.end()) return;
+  progress_ = Clock::now();
+  probed_ = false;
+  while (pending_.front().sequence != answer.sequence) settle_front(nullptr);
+  settle_front(&answer);
+}
+
+void Sender::settle_front(const wire::Answer* answer) {
+  const Pending settled = std::move(pending_.front());
+  pending_.pop_front();
+  if (settled.ends_datagram) unanswered_ -= 1;
+  if (settled.line == 0 || (answer && answer->error == 0)) return;
+  Refusal refusal{.line = settled.line, .text = settled.text};
+  if (answer) {
+    refusal.reason =
+        std::string(answer->reason) + " (" + std::strerror(static_cast<int>(answer->error)) + ")";
+    if (answer->at != wire::Answer::kNowhere) refusal.at = answer->at;
+  } else {
+    refusal.reason = "its answer was lost, whether it took effect is not known";
+  }
+  options_.refused(refusal);
+}
+
+Error Sender::gone() const {
+  return {ErrorCode::kNotFound, "the daemon at " + options_.path + " has ended" + unanswered()};
+}
+
+Error Sender::silent() const {
+  return {ErrorCode::kBusy, "the daemon at " + options_.path + " does not answer for " +
+                                std::to_string(options_.timeout.count()) +
+                                " ms: is it stopped, or overloaded? --timeout-ms waits longer" +
+                                unanswered()};
+}
+
+std::string Sender::unanswered() const {
+  const auto first = std::find_if(pending_.begin(), pending_.end(),
+                                  [](const Pending& each) { return each.line != 0; });
+  if (first == pending_.end()) return "";
+  return "; no answer to line " + std::to_string(first->line) + ", nor to any after it";
+}
+
+}  // namespace tally

@@ -1,0 +1,92 @@
+// Sends lines of the text form to the daemon as binary requests (FORMAT.md, kind 2), many to a
+// datagram, and learns from the answers what came of each. Confined to its thread.
+//
+// What waits for answers is bounded, in what it may fill of our receive queue too: by default the
+// kernel holds ten datagrams, and an answer that finds no room is lost. Of kUnansweredMax datagrams
+// of kRequestsMax requests the answers come in eight, even if all are refused for reasons of the
+// usual length. Should an answer be lost all the same, a request for nothing, sent when nothing has
+// come for a while, brings it to light; it also notices a daemon that is gone.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/wire/binary.h"
+#include "feeders/client/link.h"
+#include "feeders/send/line_cutter.h"
+#include "feeders/send/refusal.h"
+
+namespace tally {
+
+class Sender {
+ public:
+  static constexpr std::size_t kDatagramBytes = 8 * 1024;
+  static constexpr std::size_t kRequestsMax = 128;  // in a datagram
+  static constexpr std::size_t kUnansweredMax = 4;  // datagrams
+
+  struct Options {
+    std::string path;
+    std::chrono::milliseconds timeout{2000};  // without progress
+    std::function<void(const Refusal&)> refused;
+  };
+
+  explicit Sender(Options options);
+
+  // Everything that fails says in words what to do about it; nothing can be sent afterwards.
+  // kNotFound: no daemon, or no more. kNoAccess: the socket's mode forbids it. kBusy: the daemon
+  // does not answer. kInvalid: no socket can have this path.
+  Result<void> connect();
+  // Sends it, sooner or later; waits while too much is unanswered. The line is not too long.
+  Result<void> send(const NumberedLine& line);
+  // Returns when there is something to read from `input`. Whatever send() has taken is sent
+  // before it waits for that, and answers are heard meanwhile.
+  Result<void> wait_for_input(int input);
+  // Sends the rest, and waits for all answers.
+  Result<void> finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Pending {
+    std::uint32_t sequence = 0;
+    std::uint64_t line = 0;  // 0: asks for nothing
+    std::string text;
+    bool ends_datagram = false;
+  };
+
+  std::uint32_t next_sequence();
+  Result<void> flush();
+  Result<Link::Sent> transmit();
+  Result<void> wait(pollfd* polled, nfds_t count);
+  Result<void> wait_for_link(short events);
+  Result<void> stalled(Clock::duration stall);
+  Result<void> probe();
+  std::chrono::milliseconds patience() const;
+
+  void take_answers();
+  void take(const wire::Answer& answer);
+  void settle_front(const wire::Answer* answer);
+
+  Error gone() const;
+  Error silent() const;
+  std::string unanswered() const;
+
+  const Options options_;
+  Link link_;
+  wire::DatagramWriter writer_{0};
+  std::size_t requests_ = 0;     // in writer_
+  std::deque<Pending> pending_;  // unanswered, those in writer_ last
+  std::size_t unanswered_ = 0;   // datagrams
+  std::uint32_t sequence_ = 0;
+  Clock::time_point progress_;
+  bool probed_ = false;  // since the last progress
+};
+
+}  // namespace tally
