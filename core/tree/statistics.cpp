@@ -11,6 +11,8 @@ namespace {
 
 constexpr unsigned kDefinitionPermissions = 0600;
 constexpr unsigned kDataPermissions = 0400;
+// What one more Feeder of an interface takes, at most.
+constexpr std::uint64_t kFeederBytes = 64;
 // How a statistic begins that a sample named: on, and of the default type.
 constexpr std::string_view kBornOfASample = "on=1";
 
@@ -21,6 +23,12 @@ Error error_at(Error error, std::size_t offset) {
 
 Error not_found(std::string_view what, std::size_t at) {
   return {ErrorCode::kNotFound, "no such " + std::string(what), at};
+}
+
+// Where in the line what follows the target begins.
+std::size_t rest_at(const wire::CommandLine& command) {
+  const auto word = Tokens(command.rest.text).next();
+  return command.rest.at + (word ? word->at : 0);
 }
 
 Error own_interface(std::size_t at) {
@@ -136,7 +144,7 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
 
 Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender& sender,
                                  Moment now) {
-  const auto plain = [](Result<void> done) {
+  const auto plain = [](const Result<void>& done) {
     return done ? Result<Done>(Done{}) : Result<Done>(done.error());
   };
   if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
@@ -173,9 +181,11 @@ Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const 
   if (!lifetime) return lifetime.error();
   const bool watched = lifetime.value() == Lifetime::kFeeder;
   if (watched) {
-    if (!processes_) return Error{ErrorCode::kInvalid, "no process can be watched here", 0};
+    if (!processes_) {
+      return Error{ErrorCode::kInvalid, "no process can be watched here", rest_at(command)};
+    }
     if (const auto done = processes_->watch(sender.pid); !done) {
-      return error_at(done.error(), command.rest.at);
+      return error_at(done.error(), rest_at(command));
     }
   }
   auto done = [&] {
@@ -216,17 +226,29 @@ Result<Done> Statistics::create_interface(const wire::CommandLine& command, Life
   } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  if (lifetime == Lifetime::kFeeder && !std::ranges::count(entry->feeders, sender.pid)) {
-    entry->feeders.push_back(sender.pid);
+  if (lifetime == Lifetime::kForGood) return done;
+  if (const auto added = add_feeder(*entry, sender.pid); !added) {
+    if (done.made == wire::Made::kNew) forget(*entry, now);
+    return error_at(added.error(), rest_at(command));
   }
   return done;
+}
+
+Result<void> Statistics::add_feeder(InterfaceEntry& entry, pid_t process) {
+  if (std::ranges::count(entry.feeders, process, &Feeder::process) != 0) return {};
+  static_assert(sizeof(Feeder) + 2 * sizeof(void*) <= kFeederBytes);
+  auto share = Reservation::create(ledger_, entry.interface->uid(), {.bytes = kFeederBytes});
+  if (!share) return share.error();
+  entry.feeders.push_back({process, std::move(share.value())});
+  return {};
 }
 
 void Statistics::process_ended(pid_t process, Moment now) {
   const MutexLock lock(mutex_);
   std::vector<InterfaceEntry*> gone;
   for (const auto& [key, entry] : interfaces_) {
-    if (std::erase(entry->feeders, process) != 0 && entry->feeders.empty()) {
+    const auto is_it = [process](const Feeder& feeder) { return feeder.process == process; };
+    if (entry->feeders.remove_if(is_it) != 0 && entry->feeders.empty()) {
       gone.push_back(entry.get());
     }
   }

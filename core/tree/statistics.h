@@ -11,6 +11,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 #include "core/base/result.h"
 #include "core/base/slot_table.h"
 #include "core/statistic/interface.h"
+#include "core/statistic/reservation.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/own_numbers.h"
 #include "core/tree/process_watch.h"
@@ -109,6 +111,11 @@ class Statistics {
   class Runs;
 
   struct StatisticEntry;
+  // A process that said lifetime=feeder; the ledger has it in the books of the interface's uid.
+  struct Feeder {
+    pid_t process = 0;
+    Reservation share;
+  };
   struct InterfaceEntry {
     std::string name;
     // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
@@ -116,7 +123,7 @@ class Statistics {
     NodeId node = 0;
     std::vector<StatisticEntry*> statistics;
     // It goes when the last of these processes ends; empty: it stays.
-    std::vector<pid_t> feeders;
+    std::list<Feeder> feeders;
   };
   struct StatisticEntry {
     std::string path;  // INTERFACE/STATISTIC
@@ -142,6 +149,7 @@ class Statistics {
                       Moment now) REQUIRES(mutex_);
   Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
+  Result<void> add_feeder(InterfaceEntry& entry, pid_t process) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);

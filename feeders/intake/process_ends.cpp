@@ -29,6 +29,9 @@ Result<void> ProcessEnds::watch(pid_t process) {
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!fd.valid()) return failure(process, errno);
   auto pidfd = std::make_shared<Descriptor>(loop_.context());
+  boost::system::error_code error;
+  if (pidfd->assign(fd.get(), error)) return failure(process, error.value());
+  fd.release();
   {
     const MutexLock lock(mutex_);
     if (watched_.contains(process)) return {};  // another thread was first
@@ -38,10 +41,7 @@ Result<void> ProcessEnds::watch(pid_t process) {
     }
     watched_.emplace(process, pidfd);
   }
-  loop_.post([this, process, pidfd = std::move(pidfd), fd = fd.release()] {
-    pidfd->assign(fd);
-    wait_for(process, pidfd);
-  });
+  wait_for(process, pidfd);
   return {};
 }
 
@@ -50,6 +50,7 @@ bool ProcessEnds::watches(pid_t process) const {
   return watched_.contains(process);
 }
 
+// Nobody else uses this descriptor, so that any thread may begin the wait; it ends on the loop's.
 void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
   pidfd->async_wait(Descriptor::wait_read,
                     [this, process, pidfd](const boost::system::error_code& error) {

@@ -13,8 +13,22 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
+// Of Linux 6.3, with this value on every architecture; older headers do not have it.
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
 Error failure(ErrorCode code, const char* what) {
   return {code, std::string(what) + ": " + std::strerror(errno)};
+}
+
+// Where vm.memfd_noexec is 2, only memory that can never be executed is to be had; an older kernel
+// knows none such.
+Fd open_memory() {
+  const char* const name = "tallyfs-switches";
+  Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  if (fd.valid() || errno != EINVAL) return fd;
+  return Fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
 }  // namespace
@@ -22,7 +36,7 @@ Error failure(ErrorCode code, const char* what) {
 Result<SwitchPage> SwitchPage::create(std::uint64_t statistics) {
   const std::size_t bytes =
       (statistics * sizeof(Switch) + kPageBytes - 1) / kPageBytes * kPageBytes;
-  Fd fd(::memfd_create("tallyfs-switches", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Fd fd = open_memory();
   if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     return failure(ErrorCode::kNoSpace, "no memory for the page of switches");
   }

@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -82,6 +83,15 @@ std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
   if (made) return std::move(made.value());
   spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
   return std::nullopt;
+}
+
+// A watched process takes a descriptor, and the usual limit is 1,024 of them in all.
+void allow_descriptors() {
+  constexpr rlim_t kDescriptors = ProcessEnds::kProcessesMax + 256;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 class Daemon {
@@ -171,6 +181,7 @@ int run(DaemonOptions options) {
   }
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   report_queue(socket.value(), options);
+  allow_descriptors();
 
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();

@@ -1,104 +1,15 @@
 // The intake over real sockets, without a mount: what arrives, what is answered, and who waits.
-#include "feeders/intake/intake.h"
-
-#include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
 
-#include "core/base/fd.h"
-#include "core/wire/binary.h"
 #include "feeders/intake/queue_length.h"
+#include "tests/unit/intake/intake_stand.h"
 
 namespace tally {
 namespace {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    char name[] = "/tmp/tallyfs-test-XXXXXX";
-    if (::mkdtemp(name)) path_ = name;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return address;
-}
-
-// A feeder: connected, and bound to a name of the kernel's choice so that it can be answered.
-class Feeder {
- public:
-  explicit Feeder(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_un own{.sun_family = AF_UNIX, .sun_path = {}};
-    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(sa_family_t)), 0);
-    const sockaddr_un daemon = address_of(path);
-    EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon), 0);
-  }
-  void send(std::string_view bytes) {
-    ASSERT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
-  }
-  // The next answers, which must be there already.
-  std::vector<wire::Answer> answers() {
-    alignas(8) std::array<char, 8192> buffer;
-    const ssize_t size = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    std::vector<wire::Answer> answers;
-    if (size < 0) return answers;
-    auto reader =
-        wire::DatagramReader::open(std::span(buffer).first(static_cast<std::size_t>(size)));
-    epoch_ = reader.value().epoch();
-    while (const auto message = reader.value().next()) {
-      answers.push_back(std::get<wire::Answer>(message->value()));
-    }
-    return answers;
-  }
-  std::uint64_t epoch() const { return epoch_; }
-
- private:
-  Fd fd_;
-  std::uint64_t epoch_ = 0;
-};
-
-class IntakeTest : public testing::Test {
- protected:
-  std::string read(std::string_view interface, std::string_view file = "data") {
-    const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
-    const auto found = tree_.lookup(directory.id, interface);
-    if (!found) return "(no interface)";
-    const auto node = tree_.lookup(found.value().id, file).value();
-    return tree_.file(node.id).value()->render(clock_.now(), 1 << 20).value();
-  }
-  std::uint64_t own(const std::string& name) {
-    const std::string text = "\n" + read("tallyfs");
-    return std::stoull(text.substr(text.find("\n" + name + " ") + name.size() + 2));
-  }
-
-  TemporaryDirectory directory_;
-  const std::string path_ = directory_ / "socket";
-  SystemClock clock_;
-  Tree tree_{clock_.now()};
-  Ledger ledger_{Ledger::Limits{}};
-  Statistics statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
-  ErrorLog errors_{clock_.now()};
-  EventLoop loop_;
-  FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
-  Intake intake_{loop_, socket_, statistics_, errors_, clock_};
-};
 
 TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
   Feeder feeder(path_);

@@ -74,5 +74,31 @@ TEST(ConcurrencyTest, ReadersWritersAndFeedersOfAllTypesGetAlong) {
   EXPECT_EQ(stand.interface->statistics(), fed);
 }
 
+// Whoever sees a switch on or off sees what was so at some moment, and in the end what is so.
+TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
+  Stand stand("");
+  Statistic* const fed = stand.interface->find("s");
+  Switch at{};
+  stand.interface->attach_switch(fed, &at);
+  const std::vector<Sample> samples(kSamples, Sample{.x = 1});
+  run_threads(
+      [&] {
+        for (int i = 0; i < kBatches; ++i) {
+          stand.define(i % 2 ? "on=0" : "on=1");
+          stand.add(fed, samples);
+        }
+      },
+      [&] {
+        const std::uint32_t on = at.on.load(std::memory_order_acquire);
+        EXPECT_LE(on, 1u);
+      });
+  EXPECT_EQ(std::to_string(at.on), stand.attribute("on"));
+  stand.define("on=1");
+  EXPECT_EQ(at.on, 1u);
+  stand.interface->attach_switch(fed, nullptr);
+  stand.define("on=0");
+  EXPECT_EQ(at.on, 1u) << "it is somebody else's now";
+}
+
 }  // namespace
 }  // namespace tally

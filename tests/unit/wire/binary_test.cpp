@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
 #include <vector>
+
+#include "core/base/bytes.h"
 
 namespace tally::wire {
 namespace {
@@ -37,60 +40,178 @@ std::vector<Sample> unpack_all(PackedSamples packed, nanoseconds now, std::size_
   return all;
 }
 
-// The fenced blocks ```golden of FORMAT.md, as bytes.
-std::vector<std::string> golden_datagrams() {
+// The fenced blocks "```golden NAME" of FORMAT.md, as bytes.
+std::map<std::string, std::string> golden_datagrams() {
   std::ifstream file(TALLY_SOURCE_DIR "/core/wire/FORMAT.md");
-  std::vector<std::string> datagrams;
-  bool inside = false;
+  constexpr std::string_view kFence = "```";
+  constexpr std::string_view kGolden = "```golden ";
+  std::map<std::string, std::string> datagrams;
+  std::string* inside = nullptr;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("```")) {
-      inside = line.starts_with("```golden ");
-      if (inside) datagrams.emplace_back();
+    if (line.starts_with(kFence)) {
+      inside = line.starts_with(kGolden) ? &datagrams[line.substr(kGolden.size())] : nullptr;
     } else if (inside) {
       std::istringstream words(line);
       for (std::string word; words >> word;) {
-        datagrams.back().push_back(static_cast<char>(std::stoi(word, nullptr, 16)));
+        inside->push_back(static_cast<char>(std::stoi(word, nullptr, 16)));
       }
     }
   }
   return datagrams;
 }
 
-TEST(FormatTest, TheWorkedExampleIsWhatTheWriterWrites) {
+constexpr std::uint64_t kEpoch = 0x1122334455667788;
+constexpr std::uint64_t kReused = 0x100000005;
+constexpr std::string_view kReason = "no such interface";
+
+TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   const auto golden = golden_datagrams();
-  ASSERT_EQ(golden.size(), 4u);
-  DatagramWriter writer(0x1122334455667788);
+  EXPECT_EQ(golden.size(), 4u);
+  DatagramWriter writer(kEpoch);
   const std::array samples = {Sample{.x = 5, .y = 2}, Sample{.x = -1, .y = 2}};
   writer.samples(7, samples, kWithY);
   writer.request(1, "attach web/hits");
-  EXPECT_EQ(writer.bytes(), golden[0]);
-  writer.clear(0x1122334455667788);
+  EXPECT_EQ(writer.bytes(), golden.at("samples-and-request"));
+  writer.clear(kEpoch);
   writer.answer({.sequence = 1, .number = 7});
-  EXPECT_EQ(writer.bytes(), golden[1]);
+  EXPECT_EQ(writer.bytes(), golden.at("answer"));
+  writer.clear(kEpoch);
+  const std::array full = {Sample{.x = -9, .y = 3, .time = nanoseconds(1'000'000'001)}};
+  const std::array timed = {Sample{.x = 1, .time = nanoseconds(1'000'000'001)},
+                            Sample{.x = 2, .time = nanoseconds(1'000'000'002)}};
+  writer.samples(kReused, full, kFull);
+  writer.samples(kReused, timed, kWithTime);
+  writer.samples(7, timed, kXOnly);
+  writer.dropped(12);
+  EXPECT_EQ(writer.bytes(), golden.at("all-records"));
+  writer.clear(kEpoch);
+  writer.answer({.sequence = 2, .number = kReused, .made = Made::kWasThere});
+  writer.answer({.sequence = 3, .error = 2, .at = 7, .reason = kReason});
+  EXPECT_EQ(writer.bytes(), golden.at("answers"));
 }
 
-TEST(FormatTest, TheWorkedExampleIsReadAsItSays) {
+// One after the other, the messages of a datagram of this epoch.
+class Messages {
+ public:
+  explicit Messages(std::string_view datagram)
+      : buffer_(datagram), reader_(DatagramReader::open(buffer_.bytes()).value()) {
+    EXPECT_EQ(reader_.epoch(), kEpoch);
+  }
+  template <typename Kind>
+  Kind next() {
+    return std::get<Kind>(reader_.next().value().value());
+  }
+  bool at_end() { return !reader_.next(); }
+
+ private:
+  Buffer buffer_;
+  DatagramReader reader_;
+};
+
+// (X, Y, time) of each sample, taken in at 2 s.
+std::vector<std::array<std::int64_t, 3>> records(const PackedSamples& packed) {
+  std::vector<std::array<std::int64_t, 3>> all;
+  for (const Sample& sample : unpack_all(packed, nanoseconds(2'000'000'000))) {
+    all.push_back({sample.x, static_cast<std::int64_t>(sample.y), sample.time.count()});
+  }
+  return all;
+}
+
+TEST(FormatTest, TheWorkedExamplesOfFeedersAreReadAsTheySay) {
+  using Records = std::vector<std::array<std::int64_t, 3>>;
+  constexpr std::int64_t kNow = 2'000'000'000;
   const auto golden = golden_datagrams();
-  ASSERT_EQ(golden.size(), 4u);
-  Buffer buffer(golden[0]);
-  auto reader = DatagramReader::open(buffer.bytes());
-  ASSERT_TRUE(reader);
-  EXPECT_EQ(reader.value().epoch(), 0x1122334455667788u);
-  const auto first = reader.value().next();
-  ASSERT_TRUE(first && *first);
-  const auto& packed = std::get<PackedSamples>(first->value());
-  EXPECT_EQ(packed.number(), 7u);
-  const auto samples = unpack_all(packed, nanoseconds(99));
-  ASSERT_EQ(samples.size(), 2u);
-  EXPECT_EQ(samples[0].x, 5);
-  EXPECT_EQ(samples[1].x, -1);
-  EXPECT_EQ(samples[1].y, 2u);
-  EXPECT_EQ(samples[1].time, nanoseconds(99));
-  const auto second = reader.value().next();
-  ASSERT_TRUE(second && *second);
-  EXPECT_EQ(std::get<Request>(second->value()).text, "attach web/hits");
-  EXPECT_EQ(std::get<Request>(second->value()).sequence, 1u);
-  EXPECT_FALSE(reader.value().next());
+  Messages first(golden.at("samples-and-request"));
+  const auto two = first.next<PackedSamples>();
+  EXPECT_EQ(two.number(), 7u);
+  EXPECT_EQ(records(two), (Records{{5, 2, kNow}, {-1, 2, kNow}}));
+  const auto request = first.next<Request>();
+  EXPECT_EQ(request.sequence, 1u);
+  EXPECT_EQ(request.text, "attach web/hits");
+  EXPECT_TRUE(first.at_end());
+
+  Messages all(golden.at("all-records"));
+  const auto full = all.next<PackedSamples>();
+  EXPECT_EQ(full.number(), kReused);
+  EXPECT_EQ(records(full), (Records{{-9, 3, 1'000'000'001}}));
+  const auto timed = all.next<PackedSamples>();
+  EXPECT_EQ(timed.number(), kReused);
+  EXPECT_EQ(records(timed), (Records{{1, 1, 1'000'000'001}, {2, 1, 1'000'000'002}}));
+  const auto bare = all.next<PackedSamples>();
+  EXPECT_EQ(bare.number(), 7u);
+  EXPECT_EQ(records(bare), (Records{{1, 1, kNow}, {2, 1, kNow}}));
+  EXPECT_EQ(all.next<Dropped>().samples, 12u);
+  EXPECT_TRUE(all.at_end());
+}
+
+TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
+  const auto golden = golden_datagrams();
+  Messages one(golden.at("answer"));
+  const auto done = one.next<Answer>();
+  EXPECT_EQ(done.sequence, 1u);
+  EXPECT_EQ(done.error, 0u);
+  EXPECT_EQ(done.number, 7u);
+  EXPECT_EQ(done.made, Made::kNew);
+  EXPECT_TRUE(one.at_end());
+
+  Messages two(golden.at("answers"));
+  const auto there = two.next<Answer>();
+  EXPECT_EQ(there.sequence, 2u);
+  EXPECT_EQ(there.number, kReused);
+  EXPECT_EQ(there.made, Made::kWasThere);
+  const auto refused = two.next<Answer>();
+  EXPECT_EQ(refused.sequence, 3u);
+  EXPECT_EQ(refused.error, 2u);
+  EXPECT_EQ(refused.number, 0u);
+  EXPECT_EQ(refused.made, Made::kNew);
+  EXPECT_EQ(refused.at, 7u);
+  EXPECT_EQ(refused.reason, kReason);
+  EXPECT_TRUE(two.at_end());
+}
+
+TEST(BinaryTest, ReasonsOfAllLengthsComeBackAndTheLongestAreCut) {
+  for (const std::size_t length : {0u, 1u, 7u, 8u, 9u, 1023u, 1024u, 1025u, 5000u}) {
+    const std::string reason(length, 'x');
+    DatagramWriter writer(kEpoch);
+    writer.answer({.sequence = 1, .error = 22, .reason = reason});
+    writer.answer({.sequence = 2});
+    EXPECT_EQ(writer.size() % 8, 0u);
+    Messages messages(writer.bytes());
+    const auto refused = messages.next<Answer>();
+    EXPECT_EQ(refused.reason, reason.substr(0, kReasonBytesMax));
+    EXPECT_EQ(refused.at, Answer::kNowhere);
+    EXPECT_EQ(messages.next<Answer>().sequence, 2u);
+  }
+}
+
+// What a message of answers or drops must not be; what comes behind it is read all the same.
+TEST(BinaryTest, MalformedAnswersAndDropsAreRefused) {
+  const auto message = [](std::uint16_t kind, std::uint16_t flags,
+                          const std::vector<std::uint64_t>& words) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.put(kind);
+    out.put(flags);
+    out.put(static_cast<std::uint32_t>(8 * words.size()));
+    for (const std::uint64_t word : words) out.put(word);
+    return bytes;
+  };
+  constexpr std::uint64_t kError = 2ull << 32;
+  for (const std::string& bad :
+       {message(3, 2, {1, 7}), message(3, 0, {1}), message(3, 0, {1, 7, 0}),
+        message(3, 0, {kError | 1, 0}), message(3, 0, {kError | 1, 0, 9ull << 32, 0}),
+        message(3, 0, {kError | 1, 0, 8ull << 32, 0, 0}), message(4, 0, {}), message(4, 1, {12}),
+        message(4, 0, {12, 0})}) {
+    DatagramWriter writer(kEpoch);
+    std::string datagram(writer.bytes());
+    datagram += bad + message(4, 0, {5});
+    Buffer buffer(datagram);
+    auto reader = DatagramReader::open(buffer.bytes()).value();
+    const auto refused = reader.next().value();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(std::get<Dropped>(reader.next().value().value()).samples, 5u);
+  }
 }
 
 TEST(BinaryTest, EveryCombinationOfFieldsComesBackAsItWasWritten) {
@@ -141,10 +262,13 @@ TEST(BinaryTest, EveryPrefixAndRandomDamageOfADatagramEndsInErrorsOnly) {
   const unsigned seed = given ? static_cast<unsigned>(std::stoul(given)) : std::random_device()();
   SCOPED_TRACE("TALLY_SEED=" + std::to_string(seed));
   std::mt19937 random(seed);
-  const std::string whole = golden_datagrams()[0];
+  std::string whole;
+  for (const auto& [name, datagram] : golden_datagrams()) {
+    whole = whole.empty() ? datagram : whole + datagram.substr(kHeaderBytes);
+  }
   for (int round = 0; round < 20'000; ++round) {
     std::string damaged = whole.substr(
-        0, round < 200 ? static_cast<std::size_t>(round) : random() % (whole.size() + 1));
+        0, round < 400 ? static_cast<std::size_t>(round) : random() % (whole.size() + 1));
     for (unsigned i = random() % 4; i > 0 && !damaged.empty(); --i) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
@@ -157,6 +281,8 @@ TEST(BinaryTest, EveryPrefixAndRandomDamageOfADatagramEndsInErrorsOnly) {
       if (!*message) continue;
       if (const auto* packed = std::get_if<PackedSamples>(&message->value())) {
         ASSERT_LE(unpack_all(*packed, nanoseconds(1)).size(), damaged.size() / 8);
+      } else if (const auto* answer = std::get_if<Answer>(&message->value())) {
+        ASSERT_LE(answer->reason.size(), damaged.size());
       }
     }
   }

@@ -31,6 +31,13 @@ TEST(LineTest, ReadsCommandsWithWhereTheirRestStands) {
   EXPECT_EQ(command.rest.at, 15u);
 }
 
+TEST(LineTest, SwitchesStandsAloneAndIsAnInterfacesNameAllTheSame) {
+  EXPECT_TRUE(std::holds_alternative<SwitchesLine>(parse_line("switches").value()));
+  EXPECT_TRUE(std::holds_alternative<SwitchesLine>(parse_line("  switches \t").value()));
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("switches/on 1").value()));
+  EXPECT_EQ(std::get<CommandLine>(parse_line("create switches").value()).target.text, "switches");
+}
+
 struct Refusal {
   const char* line;
   std::size_t token_at;
@@ -40,7 +47,8 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
   for (const auto& [line, token_at] :
        {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
         Refusal{"web/hits 1.5", 9}, Refusal{"web/hits 1 -2", 11}, Refusal{"web/hits 1 2 3", 13},
-        Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}}) {
+        Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}, Refusal{"switches web", 9},
+        Refusal{"switched", 0}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;

@@ -1,0 +1,198 @@
+// What requests are answered with, and what feeders say of themselves.
+#include <cerrno>
+
+#include "feeders/intake/switch_page.h"
+#include "tests/unit/intake/intake_stand.h"
+
+namespace tally {
+namespace {
+
+std::string a_request(std::uint32_t sequence, std::string_view text) {
+  wire::DatagramWriter writer(0);
+  writer.request(sequence, text);
+  return std::string(writer.bytes());
+}
+
+class AnswersTest : public IntakeTest {
+ protected:
+  // The one answer to a line that is sent as a request.
+  wire::Answer ask(std::string_view text) {
+    feeder_.send(a_request(++sequence_, text));
+    intake_.settle();
+    const auto answers = feeder_.answers();
+    EXPECT_EQ(answers.size(), 1u) << text;
+    if (answers.empty()) return {};
+    EXPECT_EQ(answers.front().sequence, sequence_);
+    return answers.front();
+  }
+
+  Feeder feeder_{path_};
+  std::uint32_t sequence_ = 0;
+};
+
+TEST_F(AnswersTest, ACreateSaysWhetherItWasThere) {
+  EXPECT_EQ(ask("create web").made, wire::Made::kNew);
+  EXPECT_EQ(ask("create web").made, wire::Made::kWasThere);
+  const auto made = ask("create web/hits on=1");
+  EXPECT_EQ(made.made, wire::Made::kNew);
+  const auto again = ask("create web/hits type=range");
+  EXPECT_EQ(again.made, wire::Made::kWasThere);
+  EXPECT_EQ(again.number, made.number);
+  EXPECT_EQ(ask("attach web/hits").made, wire::Made::kNew) << "it is not asked to make anything";
+  EXPECT_EQ(ask("define web on=1").made, wire::Made::kNew);
+}
+
+struct Refused {
+  const char* text;
+  std::uint32_t error;
+  std::uint32_t at;
+  const char* reason;
+};
+
+TEST_F(AnswersTest, ARefusalSaysWhereTheFaultIsAndWhy) {
+  ask("create web/hits on=1");
+  for (const auto& [text, error, at, reason] :
+       {Refused{"create web/size type=list", EINVAL, 16, "entries_max"},
+        Refused{"create we=b", EINVAL, 7, "not an interface's name"},
+        Refused{"create web lifetime=feeder on=1", EINVAL, 27, "lifetime=feeder"},
+        Refused{"create web lifetime=feeder", EINVAL, 11, "no process can be watched here"},
+        Refused{"define nothing on=1", ENOENT, 7, "no such interface"},
+        Refused{"define web on=2", EINVAL, 11, "on"},
+        Refused{"attach web/size", ENOENT, 7, "no such statistic"},
+        Refused{"remove tallyfs", EBUSY, 7, "daemon's own"},
+        Refused{"tallyfs/samples 1", EBUSY, 0, "daemon's own"},
+        Refused{"web/hits x", EINVAL, 9, ""}, Refused{"garbage", EINVAL, 0, "neither"}}) {
+    const auto answer = ask(text);
+    EXPECT_EQ(answer.error, error) << text;
+    EXPECT_EQ(answer.at, at) << text;
+    EXPECT_NE(answer.reason.find(reason), std::string_view::npos) << text << ": " << answer.reason;
+    EXPECT_FALSE(answer.reason.empty()) << text;
+  }
+}
+
+TEST_F(AnswersTest, AnEmptyRequestIsAnsweredBehindWhatWasSentBefore) {
+  feeder_.send("web/hits 5");
+  const auto answer = ask("");
+  EXPECT_EQ(answer.error, 0u);
+  EXPECT_EQ(answer.number, 0u);
+  EXPECT_EQ(read("web"), "hits 1\n");
+  EXPECT_EQ(own("rejects"), 0u);
+}
+
+TEST_F(AnswersTest, ManyRefusalsOfADatagramComeInOrderAndInDatagramsThatFit) {
+  constexpr std::uint32_t kRequests = 500;
+  wire::DatagramWriter writer(0);
+  for (std::uint32_t i = 1; i <= kRequests; ++i) writer.request(i, "create web/size type=list");
+  feeder_.send(writer.bytes());
+  while (own("rejects") < kRequests) intake_.settle();  // one may be cut
+  std::uint32_t expected = 0;
+  for (auto answers = feeder_.answers(); !answers.empty(); answers = feeder_.answers()) {
+    for (const auto& answer : answers) EXPECT_EQ(answer.sequence, ++expected);
+  }
+  EXPECT_GE(expected, 100u);
+  EXPECT_EQ(expected<kRequests, own("answers_dropped")> 0);
+}
+
+TEST_F(AnswersTest, DropsCountInAllAndByTheirFeeder) {
+  wire::DatagramWriter writer(0);
+  writer.dropped(12);
+  writer.dropped(3);
+  feeder_.send(writer.bytes());
+  intake_.settle();
+  EXPECT_EQ(own("dropped"), 15u);
+  std::array<char, 32> line;
+  std::snprintf(line.data(), line.size(), "\ndropped_by 0x%x 15\n", ::getpid());
+  EXPECT_NE(read("tallyfs").find(line.data()), std::string::npos) << read("tallyfs");
+  EXPECT_TRUE(feeder_.answers().empty());
+  writer.clear(0);
+  writer.dropped(~0ull);
+  feeder_.send(writer.bytes());
+  intake_.settle();
+  EXPECT_EQ(own("dropped"), ~0ull) << "it stays at its end";
+}
+
+TEST_F(AnswersTest, WithoutAPageSwitchesAreRefused) {
+  const auto answer = ask("switches");
+  EXPECT_EQ(answer.error, static_cast<std::uint32_t>(ENOENT));
+  EXPECT_EQ(answer.at, 0u);
+  EXPECT_EQ(answer.reason, "this daemon has no page of switches");
+  EXPECT_FALSE(feeder_.attached().valid());
+}
+
+class SwitchesAnswerTest : public IntakeTest {
+ protected:
+  SwitchPage page_ = SwitchPage::create(1000).value();
+  EventLoop own_loop_;
+  Intake with_page_{own_loop_, socket_, statistics_,
+                    errors_,   clock_,  {.fd = page_.fd(), .bytes = page_.bytes()}};
+};
+
+TEST_F(SwitchesAnswerTest, TheDescriptorComesWithTheVeryAnswer) {
+  Feeder feeder(path_);
+  wire::DatagramWriter writer(0);
+  writer.request(1, "create web/a");
+  writer.request(2, "switches");
+  writer.request(3, "create web/b");
+  feeder.send(writer.bytes());
+  with_page_.settle();
+  const auto first = feeder.answers();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].sequence, 1u);
+  EXPECT_FALSE(feeder.attached().valid());
+  const auto second = feeder.answers();
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].sequence, 2u);
+  EXPECT_EQ(second[0].error, 0u);
+  EXPECT_EQ(second[0].number, page_.bytes());
+  EXPECT_TRUE(feeder.attached().valid());
+  const auto third = feeder.answers();
+  ASSERT_EQ(third.size(), 1u);
+  EXPECT_EQ(third[0].sequence, 3u);
+  EXPECT_FALSE(feeder.attached().valid());
+}
+
+TEST_F(SwitchesAnswerTest, ALineOfTextIsRefusedAndTheOthersTaken) {
+  Feeder feeder(path_);
+  feeder.send("web/hits 1\nswitches\nweb/hits 1");
+  with_page_.settle();
+  EXPECT_TRUE(feeder.answers().empty());
+  EXPECT_EQ(read("web"), "hits 2\n");
+  EXPECT_EQ(own("rejects"), 1u);
+  EXPECT_NE(errors_.render(clock_.now(), 1 << 20).value().find("  Command: switches\n"),
+            std::string::npos);
+}
+
+TEST_F(SwitchesAnswerTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
+  const Fd unbound(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un daemon = address_of(path_);
+  const std::string request = a_request(1, "switches");
+  const int next_before = Fd(::dup(0)).get();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_GT(::sendto(unbound.get(), request.data(), request.size(), 0,
+                       reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon),
+              0);
+    with_page_.settle();
+  }
+  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+  EXPECT_EQ(own("answers_dropped"), 0u);
+  EXPECT_EQ(own("rejects"), 0u);
+}
+
+TEST_F(SwitchesAnswerTest, WhoNeverReadsCostsNoDescriptorAndHasItsAnswersDropped) {
+  const int next_before = Fd(::dup(0)).get();
+  {
+    Feeder deaf(path_);
+    wire::DatagramWriter writer(0);
+    for (std::uint32_t i = 1; i <= 100; ++i) writer.request(i, "switches");
+    // Until the room for answers under way is used up.
+    for (int i = 0; i < 200 && own("answers_dropped") == 0; ++i) {
+      deaf.send(writer.bytes());
+      with_page_.settle();
+    }
+    EXPECT_GT(own("answers_dropped"), 0u);
+  }
+  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,125 @@
+// The intake on a test stand: a socket in a directory of its own, feeders that send to it, and what
+// is read of it, without a mount.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/wire/binary.h"
+#include "feeders/intake/intake.h"
+
+namespace tally {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    char name[] = "/tmp/tallyfs-test-XXXXXX";
+    if (::mkdtemp(name)) path_ = name;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+// A feeder: connected, and bound to a name of the kernel's choice so that it can be answered.
+class Feeder {
+ public:
+  explicit Feeder(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const sockaddr_un own{.sun_family = AF_UNIX, .sun_path = {}};
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(sa_family_t)), 0);
+    const sockaddr_un daemon = address_of(path);
+    EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon), 0);
+  }
+  void send(std::string_view bytes) {
+    ASSERT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  // The answers of the next datagram, which must be there already; their reasons are as they were
+  // received, until the next call.
+  std::vector<wire::Answer> answers() {
+    std::vector<wire::Answer> answers;
+    const ssize_t size = receive();
+    if (size < 0) return answers;
+    auto reader =
+        wire::DatagramReader::open(std::span(buffer_).first(static_cast<std::size_t>(size)));
+    epoch_ = reader.value().epoch();
+    while (const auto message = reader.value().next()) {
+      answers.push_back(std::get<wire::Answer>(message->value()));
+    }
+    return answers;
+  }
+  std::uint64_t epoch() const { return epoch_; }
+  // What was attached to the last of them.
+  const Fd& attached() const { return attached_; }
+
+ private:
+  ssize_t receive() {
+    iovec part{buffer_.data(), buffer_.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    const ssize_t size = ::recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    attached_.reset();
+    const cmsghdr* const rights = size < 0 ? nullptr : CMSG_FIRSTHDR(&header);
+    if (rights && rights->cmsg_type == SCM_RIGHTS) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(rights), sizeof fd);
+      attached_.reset(fd);
+    }
+    return size;
+  }
+
+  Fd fd_;
+  Fd attached_;
+  alignas(8) std::array<char, 16 * 1024> buffer_{};
+  std::uint64_t epoch_ = 0;
+};
+
+class IntakeTest : public testing::Test {
+ protected:
+  std::string read(std::string_view interface, std::string_view file = "data") {
+    const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
+    const auto found = tree_.lookup(directory.id, interface);
+    if (!found) return "(no interface)";
+    const auto node = tree_.lookup(found.value().id, file).value();
+    return tree_.file(node.id).value()->render(clock_.now(), 1 << 20).value();
+  }
+  std::uint64_t own(const std::string& name) {
+    const std::string text = "\n" + read("tallyfs");
+    return std::stoull(text.substr(text.find("\n" + name + " ") + name.size() + 2));
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "socket";
+  SystemClock clock_;
+  Tree tree_{clock_.now()};
+  Ledger ledger_{Ledger::Limits{}};
+  Statistics statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
+  ErrorLog errors_{clock_.now()};
+  EventLoop loop_;
+  FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
+  Intake intake_{loop_, socket_, statistics_, errors_, clock_};
+};
+
+}  // namespace tally

@@ -1,0 +1,147 @@
+// Real processes, which a test begins and ends.
+#include "feeders/intake/process_ends.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/base/fd.h"
+
+namespace tally {
+namespace {
+
+class Child {
+ public:
+  Child() {
+    const pid_t forked = ::fork();
+    EXPECT_GE(forked, 0);
+    if (forked > 0) pid_ = forked;
+    if (forked != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) ::pause();
+  }
+  ~Child() { end(); }
+  Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  Child& operator=(Child&&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void kill() const {
+    if (pid_ > 0) ::kill(pid_, SIGKILL);  // other numbers mean other things to kill(2)
+  }
+  // Kills it and takes it away; no process has its number any more.
+  void end() {
+    if (pid_ <= 0) return;
+    kill();
+    ::waitpid(std::exchange(pid_, 0), nullptr, 0);
+  }
+
+ private:
+  pid_t pid_ = 0;  // 0: none (any more)
+};
+
+class ProcessEndsTest : public testing::Test {
+ protected:
+  // Runs the loop until so many ends were heard of.
+  void hear(std::size_t ends) {
+    wanted_ = ends;
+    if (ended_.size() < ends) loop_.run([](int) {});
+    EXPECT_EQ(ended_.size(), ends);
+  }
+
+  EventLoop loop_;
+  std::vector<pid_t> ended_;
+  std::size_t wanted_ = 0;
+  ProcessEnds processes_{loop_, [this](pid_t process) {
+                           ended_.push_back(process);
+                           if (ended_.size() >= wanted_) loop_.stop();
+                         }};
+};
+
+TEST_F(ProcessEndsTest, HearsOfAnEndOnceHoweverOftenItWasAsked) {
+  const Child child;
+  ASSERT_TRUE(processes_.watch(child.pid()));
+  ASSERT_TRUE(processes_.watch(child.pid()));
+  EXPECT_TRUE(processes_.watches(child.pid()));
+  child.kill();
+  hear(1);
+  EXPECT_EQ(ended_, std::vector<pid_t>{child.pid()});
+  EXPECT_FALSE(processes_.watches(child.pid()));
+}
+
+TEST_F(ProcessEndsTest, HearsOfWhatHadEndedButWasNotWaitedForYet) {
+  const Child child;
+  child.kill();
+  siginfo_t state{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &state, WEXITED | WNOWAIT), 0);
+  ASSERT_TRUE(processes_.watch(child.pid()));
+  hear(1);
+}
+
+TEST_F(ProcessEndsTest, RefusesAProcessThatIsGoneOrCannotBeSeen) {
+  Child child;
+  const pid_t gone = child.pid();
+  child.end();
+  for (const pid_t process : {gone, 0}) {
+    const auto refused = processes_.watch(process);
+    ASSERT_FALSE(refused) << process;
+    EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(refused.error().reason,
+              "process " + std::to_string(process) + " cannot be seen from here");
+    EXPECT_FALSE(processes_.watches(process));
+  }
+}
+
+TEST_F(ProcessEndsTest, GivesItsDescriptorsBack) {
+  const int next_before = Fd(::dup(0)).get();
+  std::vector<Child> children(5);
+  for (const Child& child : children) ASSERT_TRUE(processes_.watch(child.pid()));
+  EXPECT_NE(Fd(::dup(0)).get(), next_before);
+  children.clear();
+  hear(5);
+  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+}
+
+TEST_F(ProcessEndsTest, WatchesABoundedNumber) {
+  std::vector<Child> children(ProcessEnds::kProcessesMax + 1);
+  for (std::size_t i = 0; i < ProcessEnds::kProcessesMax; ++i) {
+    if (const auto done = processes_.watch(children[i].pid()); !done) {
+      GTEST_SKIP() << done.error().reason;
+    }
+  }
+  const int next_before = Fd(::dup(0)).get();
+  const auto refused = processes_.watch(children.back().pid());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+  EXPECT_TRUE(processes_.watch(children.front().pid())) << "which is watched already";
+  children.front().kill();
+  hear(1);
+  EXPECT_TRUE(processes_.watch(children.back().pid()));
+}
+
+TEST_F(ProcessEndsTest, ThreadsMayAskConcurrentlyWhileTheLoopRuns) {
+  constexpr std::size_t kChildren = 40;
+  std::vector<Child> children(kChildren);
+  wanted_ = kChildren;
+  std::thread loop([&] { loop_.run([](int) {}); });
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (const Child& child : children) EXPECT_TRUE(processes_.watch(child.pid()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Child& child : children) child.kill();
+  loop.join();
+  EXPECT_EQ(ended_.size(), kChildren);
+}
+
+}  // namespace
+}  // namespace tally
