@@ -151,8 +151,9 @@ int Client::define(FedStatistic& statistic, std::string type) {
 int Client::switch_on(FedStatistic& statistic, bool on) {
   const MutexLock lock(mutex_);
   const bool begins = !std::exchange(statistic.has_begun, true);
-  statistic.started = on;
+  const bool before = std::exchange(statistic.started, on);
   if (!begins) {
+    if (!statistic.pending_on) statistic.started_before_pending = before;
     statistic.pending_on = on;
   } else if (statistic.standing == Standing::kUnknown) {
     // Is in the line that creates it.
@@ -178,20 +179,45 @@ int Client::reset(FedStatistic& statistic) {
 // In its order with the samples.
 void Client::pass_on(FedStatistic& statistic) {
   registrar_.note_change();
-  if (statistic.standing == Standing::kKnown && drain_all() == Drained::kAll) {
+  const bool is_known = statistic.standing == Standing::kKnown;
+  if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
     registrar_.define(statistic, now_ns());
   }
+  if (statistic.pending_on || statistic.pending_reset) raise_barriers();
   sleep_.wake();
+}
+
+// What is added from now on is sent after the changes that could not be sent.
+void Client::raise_barriers() {
+  has_barriers_ = true;
+  for_each_lane([](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    lane.raise_barrier();
+  });
+}
+
+void Client::lower_barriers() {
+  if (!std::exchange(has_barriers_, false)) return;
+  for_each_lane([](Lane& lane) {
+    const MutexLock lock(lane.mutex());
+    lane.lower_barrier();
+  });
+}
+
+void Client::register_and_change(Time now) {
+  const bool waits = has_barriers_ && drain_all() != Drained::kAll;
+  registrar_.ask(now, waits ? Registrar::Changes::kLater : Registrar::Changes::kToo);
+  if (has_barriers_ && !registrar_.has_pending()) lower_barriers();
 }
 
 // ---- sending
 
 Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
-  if (lane.held() < at_least) return Drained::kAll;
+  if (lane.end() - lane.tail() < at_least) return Drained::kAll;
   if (!link_.connected()) return Drained::kGone;
   const std::uint64_t epoch = epoch_.load();
   const SampleClock::Anchor now = clock_.anchor();
-  while (lane.held() >= at_least) {
+  while (lane.end() - lane.tail() >= at_least) {
     const Packed packed = pack(lane, clock_, now, epoch);
     if (packed.samples != 0) {
       const Link::Sent sent = link_.send(packed.datagram);
@@ -406,9 +432,11 @@ void Client::after_fork_in_parent() {
 void Client::after_fork_in_child(Lane* own) {
   for_each_lane([own](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
     lane.forget_all();
-    if (&lane != own) lane.disown();
+    if (&lane != own) lane.abandon();
     lane.mutex().unlock();
   });
+  registry_.for_each_statistic([](FedStatistic& each) { each.dropped = 0; });
+  has_barriers_ = false;
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
   reports_.clear();

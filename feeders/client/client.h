@@ -183,6 +183,9 @@ class Client {
   std::uint64_t dropped() const;
   std::uint64_t held() const;
   void pass_through_lanes();
+  void raise_barriers() REQUIRES(mutex_);
+  void lower_barriers() REQUIRES(mutex_);
+  void register_and_change(Time now) REQUIRES(mutex_);
   void register_soon() REQUIRES(mutex_);
   void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
   void make_void(const FedStatistic& statistic);
@@ -225,6 +228,8 @@ class Client {
   Time register_at_ GUARDED_BY(mutex_){0};
   Time send_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
+  // Changes wait for room in the queue, and samples for the changes.
+  bool has_barriers_ GUARDED_BY(mutex_) = false;
   bool some_linger_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;

@@ -48,11 +48,12 @@ Client::Time Client::pass() {
 }
 
 void Client::pass_locked(Time now, Urgency urgency) {
+  if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {
     registrar_.take_answers(now);
     if (wanted_.exchange(false)) registrar_.note_change();
-    if (urgency == Urgency::kNow || now >= register_at_) registrar_.ask(now);
+    if (urgency == Urgency::kNow || now >= register_at_) register_and_change(now);
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
   }

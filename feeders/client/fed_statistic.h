@@ -62,6 +62,7 @@ struct FedStatistic : ::statistic {
   // What the feeder last said of on and off, and whether it has said anything yet.
   bool started = false;
   bool has_begun = false;
+  bool started_before_pending = false;  // with pending_on: what holds for samples added before it
   // The daemon that it was made in at our word; in any other its users had decided before.
   std::uint64_t made_in_epoch = 0;
   bool was_there = false;
@@ -75,7 +76,8 @@ struct FedStatistic : ::statistic {
   // Changes on their way: until they are answered the switch is as the feeder wants it.
   unsigned changes_asked = 0;
 
-  bool has_pending() const { return pending_type || pending_begin || pending_on || pending_reset; }
+  bool has_pending_defaults() const { return pending_type || pending_begin; }
+  bool has_pending() const { return has_pending_defaults() || pending_on || pending_reset; }
   void forget_defaults() {
     pending_type = false;
     pending_begin.reset();

@@ -59,6 +59,7 @@ void Lane::forget_all() {
   stop_.store(0, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
   nested_used_.store(0, std::memory_order_relaxed);
+  barrier_ = kNoBarrier;
 }
 
 }  // namespace tally

@@ -13,6 +13,7 @@
 // it back, and another thread takes it over with what is in it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -82,6 +83,11 @@ class Lane {
     return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
+  // In a forked child, of the lane of a thread that is not there, wherever it was.
+  void abandon() {
+    inside_.store(false, std::memory_order_relaxed);
+    disown();
+  }
 
   // ---- the owner
 
@@ -136,6 +142,11 @@ class Lane {
   void consume(std::uint64_t entries) REQUIRES(mutex_) {
     tail_.store(tail() + entries, std::memory_order_release);
   }
+  // Where what may be sent ends: at the head, unless there is a barrier before it. One is raised at
+  // the head of now, until a change that belongs between has been sent.
+  std::uint64_t end() const REQUIRES(mutex_) { return std::min(head(), barrier_); }
+  void raise_barrier() REQUIRES(mutex_) { barrier_ = std::min(barrier_, head()); }
+  void lower_barrier() REQUIRES(mutex_) { barrier_ = kNoBarrier; }
   void set_stop(std::uint64_t position) REQUIRES(mutex_) {
     stop_.store(position, std::memory_order_relaxed);
   }
@@ -164,6 +175,7 @@ class Lane {
 
  private:
   Lane(std::size_t capacity, Entry* entries) : mask_(capacity - 1), entries_(entries) {}
+  static constexpr std::uint64_t kNoBarrier = UINT64_MAX;
   void count_dropped(std::uint64_t more) {
     // No other thread writes it, and a handler counts its own by push_nested().
     dropped_.store(dropped_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -183,6 +195,7 @@ class Lane {
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   Mutex mutex_;
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};
 
   std::array<Entry, kNestedMax> nested_;

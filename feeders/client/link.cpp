@@ -36,6 +36,21 @@ void enlarge_send_buffer(int fd) {
   }
 }
 
+// The first one that is attached. Where there is room for one descriptor there is, padded, room for
+// another, and whoever is handed one has to close it.
+void take_descriptors(msghdr& header, Fd& attached) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof fd, sizeof fd);
+      Fd each(fd);
+      if (!attached.valid()) attached = std::move(each);
+    }
+  }
+}
+
 }  // namespace
 
 Result<void> Link::connect() {
@@ -115,12 +130,7 @@ std::optional<Link::Received> Link::receive() {
   const auto size = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0) return std::nullopt;
   Received received{std::span<char>(answer_.data(), static_cast<std::size_t>(size)), Fd()};
-  const cmsghdr* const part = CMSG_FIRSTHDR(&header);
-  if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) {
-    int attached = -1;
-    std::memcpy(&attached, CMSG_DATA(part), sizeof attached);
-    received.attached = Fd(attached);
-  }
+  take_descriptors(header, received.attached);
   return received;
 }
 

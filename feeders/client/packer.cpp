@@ -184,7 +184,7 @@ Packed pack(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now
   Packed packed;
   Sheet sheet;
   const std::uint64_t tail = lane.tail();
-  const std::uint64_t end = tail + std::min(lane.head() - tail, kDatagramSamplesMax);
+  const std::uint64_t end = tail + std::min(lane.end() - tail, kDatagramSamplesMax);
   for (std::uint64_t at = tail; at != end; at = tail + packed.entries) {
     const Entry& entry = lane.entry(at);
     FedStatistic* const statistic = entry.statistic();

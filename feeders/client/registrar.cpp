@@ -34,7 +34,7 @@ void Registrar::begin() {
   asked_ = 0;
   ping_asked_ = false;
   stale_ = false;
-  switches_asked_ = false;
+  page_ = Standing::kUnknown;
   some_refused_ = false;
   changed_ = true;
   removals_.clear();
@@ -51,31 +51,37 @@ void Registrar::begin() {
 
 // ---- asking
 
-void Registrar::ask(Time now) {
+void Registrar::ask(Time now, Changes changes) {
   if (asked_ != 0) {
     if (now - asked_at_ < kAnswerWait) return;
     give_up_asking();
   }
-  if (some_refused_ && now >= retry_refused_at_) {
-    some_refused_ = false;
-    changed_ = true;
-    registry_.for_each_interface([](FedInterface& each) {
-      if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
-    });
-    registry_.for_each_statistic([](FedStatistic& each) {
-      if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
-    });
-  }
+  if (some_refused_ && now >= retry_refused_at_) forget_refusals();
   if (!changed_) return;
   changed_ = false;
   requests_.clear(epoch_);
-  added_ = 0;
-  if (!std::exchange(switches_asked_, true)) add_request(Subject::kSwitches, kNoId, "switches");
-  add_pending();
+  added_ = {};
+  if (page_ == Standing::kUnknown) {
+    add_request(Subject::kSwitches, kNoId, "switches");
+    page_ = Standing::kAsked;
+  }
+  if (changes == Changes::kToo) add_pending();
   add_removals();
   ask_for_interfaces();
   ask_for_statistics();
-  if (added_ != 0 && !send_requests(now)) give_up_asking();
+  if (added_.requests != 0) send_requests(now);
+  changed_ |= has_pending();
+}
+
+void Registrar::forget_refusals() {
+  some_refused_ = false;
+  changed_ = true;
+  registry_.for_each_interface([](FedInterface& each) {
+    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+  });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+  });
 }
 
 bool Registrar::has_room_for(std::string_view text) const {
@@ -84,7 +90,7 @@ bool Registrar::has_room_for(std::string_view text) const {
 
 void Registrar::add_request(Subject subject, std::uint32_t id, std::string_view text) {
   requests_.request(static_cast<std::uint32_t>(subject) | id, text);
-  added_ += 1;
+  added_.requests += 1;
 }
 
 void Registrar::ask_for_interfaces() {
@@ -122,40 +128,54 @@ void Registrar::ask_for_statistics() {
 void Registrar::add_pending() {
   registry_.for_each_statistic([this](FedStatistic& statistic) {
     if (statistic.standing != Standing::kKnown || !statistic.has_pending()) return;
-    const std::string line = define_line(statistic);
-    if (!has_room_for(line)) {
-      changed_ = true;
-      return;
-    }
+    const std::string line = define_line(statistic, Pending::kAll);
+    if (!has_room_for(line)) return;
     add_request(Subject::kDefine, statistic.id, line);
-    note_asked(statistic);
+    added_.changes.push_back(&statistic);
   });
 }
 
 void Registrar::add_removals() {
-  while (!removals_.empty() && has_room_for(removals_.front())) {
-    add_request(Subject::kRemove, kNoId, removals_.front());
-    removals_.pop_front();
+  for (const std::string& line : removals_) {
+    if (!has_room_for(line)) break;
+    add_request(Subject::kRemove, kNoId, line);
+    added_.removals += 1;
   }
-  changed_ |= !removals_.empty();
+  changed_ |= static_cast<std::size_t>(added_.removals) != removals_.size();
 }
 
-void Registrar::note_asked(FedStatistic& statistic) {
-  statistic.forget_pending();
+bool Registrar::has_pending() {
+  bool found = false;
+  registry_.for_each_statistic([&](FedStatistic& each) {
+    const Standing standing = each.standing;
+    const bool is_heard = standing != Standing::kRefused && standing != Standing::kGone;
+    found = found || (is_heard && each.has_pending());
+  });
+  return found;
+}
+
+void Registrar::note_asked(FedStatistic& statistic, Pending part) {
+  if (part == Pending::kAll) {
+    statistic.forget_pending();
+  } else {
+    statistic.forget_defaults();
+  }
   statistic.changes_asked += 1;
 }
 
-bool Registrar::send_requests(Time now) {
-  if (link_.send(requests_.bytes()) != Link::Sent::kDone) return false;
-  asked_ = added_;
+void Registrar::send_requests(Time now) {
+  if (link_.send(requests_.bytes()) != Link::Sent::kDone) return give_up_asking();
+  asked_ = added_.requests;
   asked_at_ = now;
-  return true;
+  for (FedStatistic* const changed : added_.changes) note_asked(*changed, Pending::kAll);
+  removals_.erase(removals_.begin(), removals_.begin() + added_.removals);
 }
 
 // Whatever was asked for and not answered is asked for again.
 void Registrar::give_up_asking() {
   asked_ = 0;
   changed_ = true;
+  if (page_ == Standing::kAsked) page_ = Standing::kUnknown;
   registry_.for_each_interface([](FedInterface& each) {
     if (each.standing == Standing::kAsked) each.standing = Standing::kUnknown;
   });
@@ -166,14 +186,14 @@ void Registrar::give_up_asking() {
   });
 }
 
-void Registrar::define(FedStatistic& statistic, Time now) {
+void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
   changed_ = true;
   if (link_.full()) return;
   requests_.clear(epoch_);
   requests_.request(static_cast<std::uint32_t>(Subject::kDefine) | statistic.id,
-                    define_line(statistic));
+                    define_line(statistic, part));
   if (link_.send(requests_.bytes()) != Link::Sent::kDone) return;
-  note_asked(statistic);
+  note_asked(statistic, part);
   asked_ += 1;
   asked_at_ = now;
 }
@@ -252,6 +272,7 @@ void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
 }
 
 void Registrar::take_switches(const wire::Answer& answer, const Fd& page) {
+  page_ = answer.error == 0 ? Standing::kKnown : Standing::kRefused;
   if (answer.error != 0) return;  // then everything is sent, and the daemon sees what is on
   if (const auto done = switches_.map(page, answer.number); !done) {
     return events_.report(done.error().reason);
@@ -274,14 +295,12 @@ void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answ
   }
   if (answer.made == wire::Made::kNew) statistic.made_in_epoch = epoch_;
   statistic.was_there = statistic.made_in_epoch != epoch_;
-  if (statistic.was_there) {
-    statistic.forget_defaults();
-  } else {
-    statistic.pending_reset = false;  // there was nothing yet
-  }
+  if (statistic.was_there) statistic.forget_defaults();
+  if (answer.made == wire::Made::kNew) statistic.pending_reset = false;  // there was nothing yet
   statistic.standing = Standing::kKnown;
   // Before the number is known, and samples follow.
-  if (statistic.has_pending()) define(statistic, now);
+  if (statistic.has_pending_defaults()) define(statistic, now, Pending::kDefaults);
+  changed_ |= statistic.has_pending();
   statistic.number.store(answer.number, std::memory_order_release);
   point_at_switch(statistic);
 }

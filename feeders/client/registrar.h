@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/wire/binary.h"
 #include "feeders/client/link.h"
@@ -47,13 +48,17 @@ class Registrar {
   void begin();
   // Takes the answers that are there.
   void take_answers(Time now);
-  // Asks for what is not known, and passes on what is pending, as far as there is room.
-  void ask(Time now);
+  // Asks for what is not known, as far as there is room, and passes on what is to be removed;
+  // changes of statistics too, unless samples have to go first.
+  enum class Changes { kLater, kToo };
+  void ask(Time now, Changes changes = Changes::kToo);
+  // Changes of statistics have not been sent yet, and will be.
+  bool has_pending();
   // Asks how far the daemon is; sent: how many samples have been sent so far.
   void ping(Time now, std::uint64_t sent);
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
   // Until the daemon has answered its switch is as the feeder wants it.
-  void define(FedStatistic& statistic, Time now);
+  void define(FedStatistic& statistic, Time now, Pending part = Pending::kAll);
   // `target` is INTERFACE or INTERFACE/STATISTIC.
   void remove(const std::string& target);
   // Something of the registry may be unknown or pending.
@@ -85,9 +90,10 @@ class Registrar {
   void ask_for_interfaces();
   void ask_for_statistics();
   void add_pending();
-  void note_asked(FedStatistic& statistic);
+  void note_asked(FedStatistic& statistic, Pending part);
   void add_removals();
-  bool send_requests(Time now);
+  void send_requests(Time now);
+  void forget_refusals();
   void give_up_asking();
   void take(const wire::Answer& answer, const Fd& attached, Time now);
   void take_defined(FedStatistic& statistic, const wire::Answer& answer);
@@ -105,10 +111,15 @@ class Registrar {
 
   std::uint64_t epoch_ = 0;  // the daemon's, with its first answer
   wire::DatagramWriter requests_;
-  unsigned added_ = 0;  // requests in it
+  // What is in it.
+  struct Added {
+    std::uint32_t requests = 0;
+    std::vector<FedStatistic*> changes;
+    std::ptrdiff_t removals = 0;
+  } added_;
   bool changed_ = false;
-  bool switches_asked_ = false;
-  std::uint32_t asked_ = 0;  // requests on their way
+  Standing page_ = Standing::kUnknown;  // of switches
+  std::uint32_t asked_ = 0;             // requests on their way
   Time asked_at_{0};
   Time retry_refused_at_{0};
   bool some_refused_ = false;

@@ -89,16 +89,19 @@ std::string create_line(const FedInterface& interface) {
 std::string create_line(const FedStatistic& statistic) {
   std::string line = "create " + path_of(statistic);
   if (!statistic.type.empty()) line += " " + statistic.type;
-  if (statistic.started) line += " on=1";
+  if (statistic.pending_on ? statistic.started_before_pending : statistic.started) line += " on=1";
   if (!statistic.units.empty()) line += " units=" + statistic.units;
   return line;
 }
 
-std::string define_line(const FedStatistic& statistic) {
+std::string define_line(const FedStatistic& statistic, Pending part) {
   std::string line = "define " + statistic.interface->name + " name=" + statistic.name;
   if (statistic.pending_type) line += " " + statistic.type;
-  if (statistic.pending_reset) line += " data=reset";
-  const auto on = statistic.pending_on ? statistic.pending_on : statistic.pending_begin;
+  auto on = statistic.pending_begin;
+  if (part == Pending::kAll) {
+    if (statistic.pending_reset) line += " data=reset";
+    if (statistic.pending_on) on = statistic.pending_on;
+  }
   if (on) line += *on ? " on=1" : " on=0";
   return line;
 }

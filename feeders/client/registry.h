@@ -57,7 +57,8 @@ class Registry {
 std::string path_of(const FedStatistic& statistic);
 std::string create_line(const FedInterface& interface);
 std::string create_line(const FedStatistic& statistic);
-// What is pending.
-std::string define_line(const FedStatistic& statistic);
+// What is pending, or only what of it says how a statistic begins.
+enum class Pending { kAll, kDefaults };
+std::string define_line(const FedStatistic& statistic, Pending part);
 
 }  // namespace tally

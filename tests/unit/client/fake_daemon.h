@@ -1,0 +1,281 @@
+// A daemon as its feeders see it: a socket that takes datagrams and answers. What it answers is
+// the test's to say; serve() answers as a daemon does that has nothing against its feeder.
+// Single-threaded: whoever calls.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/wire/binary.h"
+#include "switch_page.h"
+
+namespace tally {
+
+using Log = std::vector<std::string>;
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    char name[] = "/tmp/tallyfs-test-XXXXXX";
+    if (::mkdtemp(name)) path_ = name;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+class FakeDaemon {
+ public:
+  static constexpr std::uint64_t kEpoch = 0xAAAA0001;
+
+  explicit FakeDaemon(std::string path, std::uint64_t daemon_epoch = kEpoch)
+      : epoch(daemon_epoch),
+        path_(std::move(path)),
+        fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    ::unlink(path_.c_str());
+    const sockaddr_un own = address_of(path_);
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+  }
+  ~FakeDaemon() {
+    if (fd_.valid()) ::unlink(path_.c_str());
+  }
+  FakeDaemon(const FakeDaemon&) = delete;
+  FakeDaemon& operator=(const FakeDaemon&) = delete;
+
+  // ---- what it is like
+
+  std::uint64_t epoch;
+  std::set<std::string> there;         // made by others before
+  std::map<std::string, int> refuses;  // by target or first word: the errno
+  std::set<std::string> ignores;       // requests, by their whole text, that get no answer
+  std::unique_ptr<SwitchPage> page;    // none: `switches` is refused
+
+  // ---- by hand
+
+  struct Datagram {
+    std::uint64_t epoch = 0;
+    std::size_t bytes = 0;
+    std::vector<std::pair<std::uint32_t, std::string>> requests;  // sequence, text
+    Log log;
+  };
+  // The next that is there. Samples are counted, and where they go is in the log.
+  std::optional<Datagram> take() {
+    const std::span<char> buffer(reinterpret_cast<char*>(buffer_.data()), 8 * buffer_.size());
+    sockaddr_un from{};
+    socklen_t from_size = sizeof from;
+    const ssize_t size = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0,
+                                    reinterpret_cast<sockaddr*>(&from), &from_size);
+    if (size < 0) return std::nullopt;
+    feeder_ = from;
+    feeder_size_ = from_size;
+    Datagram datagram{.bytes = static_cast<std::size_t>(size)};
+    auto reader = wire::DatagramReader::open(buffer.first(datagram.bytes));
+    if (!reader) {
+      ADD_FAILURE() << "no datagram of the FORMAT: " << reader.error().reason;
+      return datagram;
+    }
+    datagram.epoch = reader.value().epoch();
+    while (auto message = reader.value().next()) {
+      if (!*message) {
+        ADD_FAILURE() << "a bad message: " << message->error().reason;
+        continue;
+      }
+      take_message(datagram, message->value());
+    }
+    return datagram;
+  }
+  void answer(const std::vector<wire::Answer>& answers, const Fd* attached = nullptr) {
+    wire::DatagramWriter writer(epoch);
+    for (const auto& each : answers) writer.answer(each);
+    send(writer.bytes(), attached ? std::vector<int>{attached->get()} : std::vector<int>{});
+  }
+  // To whom it heard from last.
+  void send(std::string_view bytes, const std::vector<int>& attached = {}) {
+    iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
+    msghdr header{};
+    header.msg_name = &feeder_;
+    header.msg_namelen = feeder_size_;
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    if (!attached.empty()) {
+      const std::size_t fds_bytes = attached.size() * sizeof(int);
+      header.msg_control = control.data();
+      header.msg_controllen = CMSG_SPACE(fds_bytes);
+      cmsghdr* const part = CMSG_FIRSTHDR(&header);
+      part->cmsg_level = SOL_SOCKET;
+      part->cmsg_type = SCM_RIGHTS;
+      part->cmsg_len = CMSG_LEN(fds_bytes);
+      std::memcpy(CMSG_DATA(part), attached.data(), fds_bytes);
+    }
+    ::sendmsg(fd_.get(), &header, MSG_NOSIGNAL);
+  }
+
+  // ---- by itself
+
+  // Answers all that is there; says what was in it, in its order.
+  Log serve() {
+    Log log;
+    while (const auto datagram = take()) {
+      log.insert(log.end(), datagram->log.begin(), datagram->log.end());
+      largest = std::max(largest, datagram->bytes);
+      for (const auto& [sequence, text] : datagram->requests) answer_one(sequence, text);
+    }
+    return log;
+  }
+  // Waits for something to serve, no longer than that.
+  void wait(std::chrono::milliseconds time_max) {
+    pollfd waited{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+    ::poll(&waited, 1, static_cast<int>(time_max.count()));
+  }
+  // Dies: what is in its queue is lost.
+  void end() {
+    ::unlink(path_.c_str());
+    fd_.reset();
+  }
+  // The statistic is no longer there: its number is void.
+  void remove(const std::string& target) {
+    if (const auto found = numbers_.find(target); found != numbers_.end()) {
+      if (page) page->set(static_cast<std::uint32_t>(found->second), 0, 1);
+      numbers_.erase(found);
+    }
+    made_.erase(target);
+  }
+
+  std::uint64_t number_of(const std::string& target) const {
+    const auto found = numbers_.find(target);
+    return found == numbers_.end() ? 0 : found->second;
+  }
+  void switch_on(const std::string& target, bool on) {
+    const std::uint64_t number = number_of(target);
+    page->set(static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), on);
+  }
+
+  // What it has gathered: the samples by their statistic, and what was said of drops.
+  std::map<std::string, std::vector<Sample>> samples;
+  std::uint64_t dropped = 0;
+  std::size_t largest = 0;  // datagram served, in bytes
+
+  std::uint64_t count() const {
+    std::uint64_t count = 0;
+    for (const auto& [target, some] : samples) count += some.size();
+    return count;
+  }
+  std::vector<std::int64_t> xs(const std::string& target) const {
+    std::vector<std::int64_t> xs;
+    const auto found = samples.find(target);
+    if (found == samples.end()) return xs;
+    for (const Sample& sample : found->second) xs.push_back(sample.x);
+    return xs;
+  }
+
+ private:
+  void take_message(Datagram& datagram, wire::Message& message) {
+    if (const auto* request = std::get_if<wire::Request>(&message)) {
+      datagram.requests.emplace_back(request->sequence, request->text);
+      datagram.log.push_back(request->text.empty() ? "(ping)" : std::string(request->text));
+    } else if (auto* packed = std::get_if<wire::PackedSamples>(&message)) {
+      take_samples(datagram, *packed);
+    } else if (const auto* said = std::get_if<wire::Dropped>(&message)) {
+      dropped += said->samples;
+      datagram.log.push_back("dropped " + std::to_string(said->samples));
+    } else {
+      ADD_FAILURE() << "a feeder that answers";
+    }
+  }
+  void take_samples(Datagram& datagram, wire::PackedSamples& packed) {
+    std::string target = "?";
+    for (const auto& [name, number] : numbers_) {
+      if (number == packed.number()) target = name;
+    }
+    if (datagram.epoch != epoch) target = "?";
+    std::string line = target;
+    std::array<Sample, 64> scratch;
+    const auto never = std::chrono::nanoseconds::max();
+    for (auto some = packed.unpack(scratch, never); !some.empty();
+         some = packed.unpack(scratch, never)) {
+      for (const Sample& sample : some) {
+        samples[target].push_back(sample);
+        line += " " + std::to_string(sample.x);
+        if (sample.y != 1) line += "x" + std::to_string(sample.y);
+      }
+    }
+    datagram.log.push_back(line);
+  }
+
+  void answer_one(std::uint32_t sequence, const std::string& text) {
+    if (ignores.contains(text)) return;
+    const std::string verb = text.substr(0, text.find(' '));
+    const std::string rest = text.size() > verb.size() ? text.substr(verb.size() + 1) : "";
+    const std::string target = rest.substr(0, rest.find(' '));
+    wire::Answer made{.sequence = sequence};
+    for (const std::string& key : {verb, target}) {
+      const auto found = refuses.find(key);
+      if (found != refuses.end()) made.error = static_cast<std::uint32_t>(found->second);
+    }
+    if (verb == "switches" && !page) made.error = EINVAL;
+    if (made.error != 0) return answer({made});
+    if (verb == "switches") {
+      made.number = page->bytes();
+      return answer({made}, &page->fd());
+    }
+    if (verb == "create") {
+      const bool is_new = made_.insert(target).second && !there.contains(target);
+      made.made = is_new ? wire::Made::kNew : wire::Made::kWasThere;
+      if (target.find('/') != std::string::npos) made.number = give_number(target, text);
+    }
+    if (verb == "remove") remove(target);
+    answer({made});
+  }
+  std::uint64_t give_number(const std::string& target, const std::string& text) {
+    if (const auto found = numbers_.find(target); found != numbers_.end()) return found->second;
+    const std::uint64_t number = ++generation_ << 32 | next_slot_++;
+    numbers_[target] = number;
+    if (page) switch_on(target, text.find(" on=1") != std::string::npos);
+    return number;
+  }
+
+  const std::string path_;
+  Fd fd_;
+  std::array<std::uint64_t, 32 * 1024> buffer_;
+  sockaddr_un feeder_{};
+  socklen_t feeder_size_ = 0;
+  std::set<std::string> made_;
+  std::map<std::string, std::uint64_t> numbers_;
+  std::uint64_t generation_ = 0;
+  std::uint64_t next_slot_ = 3;
+};
+
+}  // namespace tally
