@@ -12,7 +12,7 @@ create example/line_lengths type=list entries_max=100 on=1 units=bytes/lines
 create example/lines on=1 units=lines/batches
 EOF
 
-# Many samples to a datagram, which is a line of socat's input buffer each: 100 lines at a time.
+# Many samples to a datagram, 100 lines at a time; socat makes one of what it reads at once, up to 8 KiB.
 batch='' lines=0
 while IFS= read -r line; do
   batch+="example/line_lengths ${#line}"$'\n'
