@@ -123,15 +123,16 @@ bool Client::is_held(const FedStatistic& statistic) const {
 
 void Client::let_go() {
   std::vector<FedStatistic*> gone;
-  some_linger_ = false;
+  bool some_linger = false;
   registry_.for_each_statistic([&](FedStatistic& statistic) {
     if (!statistic.lingers) return;
     if (is_held(statistic)) {
-      some_linger_ = true;
+      some_linger = true;
     } else {
       gone.push_back(&statistic);
     }
   });
+  some_linger_ = some_linger;
   for (FedStatistic* const statistic : gone) {
     FedInterface* const interface = statistic->interface;
     registry_.erase(*statistic);

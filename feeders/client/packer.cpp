@@ -165,8 +165,7 @@ class Sheet {
 };
 
 // How many entries from `from` on, `end` at most, are alike.
-std::size_t count_alike(const Lane& lane, std::uint64_t from, std::uint64_t end)
-    REQUIRES(lane.mutex()) {
+std::size_t count_alike(const Lane& lane, std::uint64_t from, std::uint64_t end) {
   const Entry& first = lane.entry(from);
   std::uint64_t i = from + 1;
   while (i != end && lane.entry(i).is_like(first)) ++i;
