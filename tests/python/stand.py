@@ -1,0 +1,213 @@
+"""What the tests stand on: a daemon on a mount of its own, and feeders that are programs.
+
+$TALLY_BIN is where tallyfs is; without it, build/release/bin."""
+import errno
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLIENT = ROOT / "feeders/client/python"
+FORMAT = ROOT / "core/wire/FORMAT.md"
+TALLYFS = pathlib.Path(os.environ.get("TALLY_BIN", ROOT / "build/release/bin")) / "tallyfs"
+# Nothing that is waited for takes longer, on however slow a machine.
+DEADLINE_S = 60
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(CLIENT))
+
+
+def eventually(check, what):
+    """What check() returns, once that is true."""
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        found = check()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"in {DEADLINE_S} s it did not come about that {what}: {found!r}")
+        time.sleep(0.005)
+
+
+class Daemon:
+    def __init__(self, directory):
+        self.mount = pathlib.Path(directory) / "mnt"
+        self.mount.mkdir()
+        self.socket = f"{directory}/socket"
+        self.statistics = self.mount / "statistics"
+        self.process = None
+
+    def start(self, *options):
+        self._run([TALLYFS, "-f", "--socket", self.socket, *options, self.mount])
+
+    def start_on(self, bound):
+        """Takes a socket over, as systemd hands it in."""
+        command = 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        fd = bound.fileno()
+        self._run(["bash", "-c", command, "bash", str(fd), TALLYFS, "-f", self.mount], (fd,))
+
+    def _run(self, command, fds=()):
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=self.log, text=True, pass_fds=fds
+        )
+        said = self.process.stdout.readline()
+        if said != "READY\n":
+            self.log.seek(0)
+            raise AssertionError(f"the daemon said {said!r}: {self.log.read()}")
+
+    def kill(self):
+        """As a crash would."""
+        self._end(signal.SIGKILL)
+        subprocess.run(["umount", "-l", self.mount], check=True)
+
+    def stop(self):
+        self._end(signal.SIGTERM)
+
+    def _end(self, how):
+        self.process.send_signal(how)
+        self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        self.log.close()
+        self.process = None
+
+    def hang(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def end(self):
+        if self.process:
+            self.go_on()
+            self.stop()
+
+    # ---- the tree
+
+    def data(self, interface):
+        return (self.statistics / interface / "data").read_text()
+
+    def total(self, path):
+        """The last number of the one line that a value has; 0 without one."""
+        interface, name = path.split("/")
+        try:
+            found = re.search(rf"^{re.escape(name)} (\d+)$", self.data(interface), re.M)
+        except FileNotFoundError:
+            return 0
+        return int(found.group(1)) if found else 0
+
+    def own(self, name):
+        return self.total(f"tallyfs/{name}")
+
+    def definition(self, path):
+        interface, name = path.split("/")
+        text = (self.statistics / interface / "definition").read_text()
+        return next((line for line in text.splitlines() if line.startswith(f"name={name} ")), None)
+
+    def define(self, interface, line):
+        (self.statistics / interface / "definition").write_text(line + "\n")
+
+
+class Feeder:
+    """A Python program that has imported tally, and talks with the test: say(words) there is
+    hear() here, and the other way round."""
+
+    PROLOGUE = r"""
+import os, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import tally
+def say(*words):
+    sys.stdout.write(" ".join(map(str, words)) + "\n")  # whole lines, of whatever thread
+    sys.stdout.flush()
+def hear():
+    return sys.stdin.readline().strip()
+"""
+
+    def __init__(self, program, socket, **options):
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", "-W", "ignore::DeprecationWarning", "-c", self.PROLOGUE + program]
+            + [str(CLIENT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TALLY_SOCKET": socket},
+            **options,
+        )
+        # One that hangs is not waited for: then hear() says nothing.
+        self.watch = threading.Timer(DEADLINE_S, self.process.kill)
+        self.watch.daemon = True
+        self.watch.start()
+
+    def close(self):
+        self.watch.cancel()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def hear(self):
+        return self.process.stdout.readline().strip()
+
+    def say(self, words=""):
+        self.process.stdin.write(f"{words}\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        """Its exit status, and what else it said."""
+        said, _ = self.process.communicate()
+        return self.process.returncode, said.strip()
+
+
+class DaemonCase(unittest.TestCase):
+    """Has a daemon that is not started yet."""
+
+    def setUp(self):
+        if not os.access(TALLYFS, os.X_OK):
+            self.skipTest(f"{TALLYFS} is not there; $TALLY_BIN says where it is")
+        if not os.access("/dev/fuse", os.W_OK):
+            self.skipTest("needs /dev/fuse")
+        self.directory = tempfile.mkdtemp()
+        os.chmod(self.directory, 0o755)
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.daemon = Daemon(self.directory)
+        self.addCleanup(self.daemon.end)
+
+    def feeder(self, program, **options):
+        made = Feeder(program, self.daemon.socket, **options)
+        self.addCleanup(made.close)
+        return made
+
+    def run_feeder(self, program, **options):
+        """To its end, which must be a good one; returns what it said."""
+        status, said = self.feeder(program, **options).end()
+        self.assertEqual(status, 0, said)
+        return said
+
+
+class RunningDaemonCase(DaemonCase):
+    def setUp(self):
+        super().setUp()
+        self.daemon.start()
+
+
+def is_gone(path):
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return False
+
+
+def bound_socket(path):
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    made.bind(path)
+    return made
