@@ -379,17 +379,21 @@ void Client::set_stop(Lane& lane) {
 bool Client::wait_for_room(Lane& lane) {
   if (settings_.wait_max.count() == 0) return false;
   const Time deadline = now_ns() + settings_.wait_max;
-  while (link_.connected() && link_.full() && !waited_in_vain_.load(std::memory_order_relaxed)) {
+  while (!waited_in_vain_.load(std::memory_order_relaxed)) {
+    {
+      const MutexLock lock(lane.mutex());
+      // Not link_.full() alone: another thread's send may just have cleared it.
+      const Drained drained = drain(lane, kDatagramSamplesMax);
+      set_stop(lane);
+      if (lane.held() < lane.capacity()) return true;
+      if (drained != Drained::kFull) return false;
+    }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now_ns());
     if (left.count() <= 0) {
       waited_in_vain_.store(true, std::memory_order_relaxed);
       return false;
     }
     link_.wait_for_room(left);
-    const MutexLock lock(lane.mutex());
-    drain(lane, kDatagramSamplesMax);
-    set_stop(lane);
-    if (lane.held() < lane.capacity()) return true;
   }
   return false;
 }

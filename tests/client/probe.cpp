@@ -7,6 +7,7 @@
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   threads N NAME TIMES         N threads that inc and end
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
+//   may-fork                     yes, or no: ThreadSanitizer takes a child's thread for its parent's
 //   fork NAME PARENT CHILD       both add; the child ends by exit()
 //   cancel NAME                  threads that add are cancelled
 //   errno NAME                   how often a call changed errno
@@ -34,6 +35,12 @@
 #include "tally/statistic.h"
 
 namespace {
+
+#ifdef __SANITIZE_THREAD__
+constexpr bool kMayFork = false;
+#else
+constexpr bool kMayFork = true;
+#endif
 
 std::map<std::string, statistic_interface*> interfaces;
 std::map<std::string, statistic*> statistics;
@@ -244,6 +251,7 @@ std::string obey(const std::string& verb, std::istream& in) {
     in >> times;
     return with_signals(of, times);
   }
+  if (verb == "may-fork") return kMayFork ? "yes" : "no";
   if (verb == "fork") {
     statistic* const of = the();
     in >> times >> more;

@@ -284,10 +284,13 @@ while handled < 300:
         added += 100
 signal.setitimer(signal.ITIMER_REAL, 0)
 tally.statistic_sync(60000)
-say(added + 150 * handled, tally.statistic_count().added, tally.statistic_count().confirmed)
+counts = tally.statistic_count()
+say(added + 150 * handled, counts.added, counts.confirmed, counts.dropped)
 """)
-        self.assertEqual(len(set(said.split())), 1, said)
-        self.assertEqual(self.daemon.total("web/each"), int(said.split()[0]))
+        calls, added, confirmed, dropped = map(int, said.split())
+        # Handlers that take all the time there is, as on a busy machine, leave none to send in.
+        self.assertEqual((calls, added), (added, confirmed + dropped), said)
+        self.assertEqual(self.daemon.total("web/each"), confirmed)
 
     def test_a_program_may_close_descriptors_that_are_not_its_own(self):
         said = self.run_feeder(WEB + """

@@ -279,6 +279,7 @@ class Interface:
         self.name = _check_name("an interface's name", name)
         self._flags = flags
         self._standing = _UNKNOWN
+        self._removed = False
         self._statistics = {}  # by name
         _client.add_interface(self)
 
@@ -305,6 +306,9 @@ class Interface:
     def __repr__(self):
         return f"<tally.Interface {self.name}>"
 
+    def _path(self):
+        return self.name
+
     def _create_text(self):
         return f"create {self.name}" + (" lifetime=feeder" if self._flags else "")
 
@@ -313,8 +317,8 @@ class Statistic:
     """One statistic of an interface, see Interface.statistic()."""
 
     __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_standing", "_number",
-                 "_has_begun", "_begin", "_on", "_early", "_late", "_changes_asked", "_made_in",
-                 "_was_there", "_dropped", "__weakref__")  # fmt: skip
+                 "_removed", "_has_begun", "_begin", "_on", "_early", "_late", "_changes_asked",
+                 "_made_in", "_was_there", "_dropped", "__weakref__")  # fmt: skip
 
     def __init__(self, interface, name, units=None):
         self.name = _check_name("a statistic's name", name)
@@ -324,6 +328,7 @@ class Statistic:
         self._switch = _OFF
         self._standing = _UNKNOWN
         self._number = 0
+        self._removed = False
         # What the feeder said of on and off: at first, and last.
         self._has_begun = False
         self._begin = self._on = False
@@ -575,7 +580,7 @@ class _Link:
             self.socket.close()
         elif self.socket:
             self.socket.detach()
-        self.socket = None
+        self.socket, self.full = None, False
 
     # A program that closes descriptors which it did not open, as daemons do at their start, takes
     # ours away, and its number may be another file's by now.
@@ -738,10 +743,11 @@ class _Client:
         self.inside = False
         self.patience = -1  # for the lock, in seconds; -1: as long as it takes
         self.records = bytearray()  # samples that cannot be sent yet, the oldest first
-        self.stop = 1  # of so many in _gathered somebody has to take care
+        # Of so many in _gathered somebody has to take care: stop at the moment, alert as a rule.
+        self.stop = self.alert = 1
         self.fitting = _FULL  # of so many samples the last datagrams were
         self.sent = self.confirmed = self.lost = self.dropped = 0
-        self.sent_before = self.reported_dropped = 0
+        self.reported_dropped = 0
         self.asked = {}  # by sequence number, in their order: what takes the answer, of what
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.waited_in_vain = False
@@ -749,7 +755,7 @@ class _Client:
         self.connected = False
         self.told_missing = False
         self.connect_at, self.connect_pause = 0, _CONNECT_PAUSE_NS
-        self.touched_at = self.active_until = self.register_at = self.send_at = 0
+        self.pinged_at = self.active_until = self.register_at = self.send_at = 0
         self.reports = collections.deque(maxlen=_REPORTS_MAX)
         self.removals = collections.deque(maxlen=_REMOVALS_MAX)  # paths
         self.keeper = None
@@ -764,7 +770,8 @@ class _Client:
         self._begin()
 
     def alone(self, timeout, do):
-        if not self.lock.acquire(timeout=timeout):
+        lock = self.lock  # a handler that interrupts us may fork, and give the child another one
+        if not lock.acquire(timeout=timeout):
             return _OTHERS
         try:
             if self.inside:
@@ -773,9 +780,10 @@ class _Client:
             try:
                 return do()
             finally:
+                self.stop = self.alert
                 self.inside = False
         finally:
-            self.lock.release()
+            lock.release()
 
     @_alone
     def configure(self, settings):
@@ -803,6 +811,10 @@ class _Client:
         interface._statistics[statistic.name] = statistic
         self._give_id(statistic)
         self._register_soon(statistic)
+        if interface._standing == _GONE:
+            self._make_unknown(interface)
+        if interface in self.refused:
+            self._refuse(statistic, self.refused[interface])
 
     def _give_id(self, statistic):
         statistic._id = self.next_id
@@ -821,47 +833,48 @@ class _Client:
         if self.interfaces.get(interface.name) is not interface:
             return
         for statistic in list(interface._statistics.values()):
-            self._drop(statistic, in_tree)
+            self._drop_statistic(statistic, in_tree)
         del self.interfaces[interface.name]
-        if in_tree:
-            self.todo.pop(interface, None)
-            self._remove_in_tree(interface.name)
+        self._drop(interface, in_tree)
+        self._remove_in_tree(interface, in_tree)
 
     @_alone
     def drop_statistic(self, statistic, in_tree):
         if statistic.interface._statistics.get(statistic.name) is not statistic:
             return
-        self._drop(statistic, in_tree)
-        if in_tree:
-            self._remove_in_tree(statistic._path())
+        self._drop_statistic(statistic, in_tree)
+        self._remove_in_tree(statistic, in_tree)
 
-    # Samples that cannot be sent yet hold on to one that was released, but not to one that is to be
-    # removed: its id is void then.
-    def _drop(self, statistic, in_tree):
+    # Samples that cannot be sent yet hold on to one that was released.
+    def _drop_statistic(self, statistic, in_tree):
         self._drain_all()
         statistic._switch = _OFF
         del statistic.interface._statistics[statistic.name]
         self.named -= 1
         self.leaving.add(statistic._id)
+        self._drop(statistic, in_tree)
+
+    def _drop(self, subject, in_tree):
+        subject._removed = in_tree
+        self.refused.pop(subject, None)
         if in_tree:
-            statistic._id = 0
-            self.todo.pop(statistic, None)
+            self.todo.pop(subject, None)
+
+    def _remove_in_tree(self, subject, in_tree):
+        if in_tree and self.connected:
+            self.removals.append(subject._path())
         self._let_go()
+        self._wake(_now())
 
     def _let_go(self):
         if self.records or _gathered:
             return
         for each in list(self.leaving):
             statistic = self.statistics[each]
-            is_awaited = statistic._id == each and statistic._standing in (_UNKNOWN, _ASKED)
-            if not (is_awaited and self.connected):
+            is_awaited = not self._is_void(each) and statistic._standing in (_UNKNOWN, _ASKED)
+            if not is_awaited or self.told_missing:
                 del self.statistics[each]
                 self.leaving.remove(each)
-
-    def _remove_in_tree(self, path):
-        if self.connected:
-            self.removals.append(path)
-            self._wake(_now())
 
     @_alone
     def define(self, statistic, text):
@@ -874,7 +887,7 @@ class _Client:
 
     @_alone
     def switch(self, statistic, on):
-        if statistic._id == 0 or statistic._id in self.leaving:
+        if statistic._id in self.leaving:
             return
         begins, statistic._has_begun = not statistic._has_begun, True
         statistic._on = on
@@ -892,7 +905,7 @@ class _Client:
 
     @_alone
     def reset(self, statistic):
-        if statistic._id == 0 or statistic._id in self.leaving:
+        if statistic._id in self.leaving:
             return
         begins, statistic._has_begun = not statistic._has_begun, True
         if begins and statistic._standing == _KNOWN and statistic._was_there:
@@ -929,14 +942,24 @@ class _Client:
         deadline = None
         while True:
             has_room = self.held() < self.settings.held_max
-            done = self.alone(0 if has_room and self.stop != 1 else self.patience, self._make_room)
+            waits = self.alert == 1 or not has_room
+            done = self.alone(self.patience if waits else 0, self._make_room)
             if done is _OURSELVES:
                 self._ring()
                 if not has_room:
                     self._drop_records(_gathered.pop())
+            if done is _OTHERS:
+                self._leave_to_others()
             if done is not _MAY_WAIT:
                 return
             deadline = self._wait_for_room(deadline)
+
+    # Whoever has the lock may be waiting 5 ms for the GIL: not every sample until then is to try in
+    # vain. The keeper sets alert before stop when it goes to sleep, so that this does not undo it.
+    def _leave_to_others(self):
+        self.stop = len(_gathered) + _FULL
+        if self.alert == 1:
+            self.stop = 1
 
     def take_batch(self, records):
         deadline = None
@@ -955,14 +978,15 @@ class _Client:
     def _wait_for_room(self, deadline):
         now = _now()
         deadline = deadline or now + self.settings.wait_ms * 1_000_000
-        self.waited_in_vain = now >= deadline
-        if not self.waited_in_vain:
+        if now >= deadline:
+            self.waited_in_vain = True
+        else:
             self.link.wait(select.POLLOUT, (deadline - now) / 1e9)
         return deadline
 
     def _make_room(self):
         self._move_on()
-        if len(_gathered) < self.stop or self._room():
+        if len(_gathered) < self.alert or self._room():
             return None
         if self._may_wait():
             return _MAY_WAIT
@@ -985,11 +1009,11 @@ class _Client:
 
     # Towards the daemon, by full datagrams, unless samples are sent one by one.
     def _move_on(self):
-        if self.stop == 1:
+        if self.alert == 1:
             self._wake(_now())
         self._take_in()
         if self.connected and (not self.link.full or self._may_wait()):
-            self._drain(1 if self.stop == 1 else _FULL)
+            self._drain(self.alert)
 
     def _may_wait(self):
         return self.settings.wait_ms and self.link.full and not self.waited_in_vain
@@ -1042,24 +1066,28 @@ class _Client:
         self.sent += sent
         if sent:
             self.waited_in_vain = False
+            # What is left is newer than this.
+            now = _now()
+            self.send_at = now + self._half_delay_ns()
+            self.active_until = now + _ACTIVE_NS
         if sent != count:
             self.dropped += count - sent
             for each, (xs, _, _) in groups.items():
-                if not self._number_of(each):
+                if self._is_void(each):
                     self._note_dropped(each, len(xs))
 
-    # 0: its samples are to be dropped.
-    def _number_of(self, each):
+    # Its samples are to be dropped.
+    def _is_void(self, each):
         statistic = self.statistics.get(each)
-        if statistic is None or statistic._id != each or statistic._standing == _REFUSED:
-            return 0
-        return statistic._number
+        if statistic is None or statistic._removed or statistic._id != each:
+            return True
+        return statistic._standing == _REFUSED
 
     # The daemon has not said its number yet, or not heard how it is to begin.
     def _awaits(self, each):
-        statistic = self.statistics.get(each)
-        if statistic is None or statistic._id != each or statistic._standing == _REFUSED:
+        if self._is_void(each):
             return False
+        statistic = self.statistics[each]
         if statistic._standing == _GONE:
             self._make_unknown(statistic.interface)
             self._make_unknown(statistic)
@@ -1072,8 +1100,8 @@ class _Client:
     def _encode(self, groups):
         messages, count = [encode_header(self.epoch)], 0
         for each, (xs, ys, times_ns) in groups.items():
-            number = self._number_of(each)
-            if number:
+            if not self._is_void(each):
+                number = self.statistics[each]._number
                 only_ones = ys == _ONES[: len(ys)]
                 messages.append(encode_samples(number, xs, None if only_ones else ys, times_ns))
                 count += len(xs)
@@ -1097,7 +1125,7 @@ class _Client:
         self._report(f"sending to {path}")
         self.connected, self.told_missing = True, False
         self.connect_pause = _CONNECT_PAUSE_NS
-        self.touched_at = now
+        self.pinged_at = now
         self._forget_daemon()
         self.asked.clear()
 
@@ -1114,9 +1142,11 @@ class _Client:
         self.epoch = 0
         self.page, self.page_asked = None, False
         self.stale = False  # since the last ping was answered
-        self.ping_at = None
+        self.ping_is_out = False
         self.refused = {}
-        living = [each for key, each in self.statistics.items() if each._id == key]
+        living = [
+            each for key, each in self.statistics.items() if each._id == key and not each._removed
+        ]
         interfaces = list(self.interfaces.values()) + [each.interface for each in living]
         # What is to be asked for, or passed on.
         self.todo = dict.fromkeys(interfaces + living)
@@ -1196,14 +1226,15 @@ class _Client:
         return asked
 
     def _is_settled(self):
-        pings = self.ping_at is not None
-        return not self.todo and not self.removals and len(self.asked) == pings
+        return not self.todo and not self.removals and len(self.asked) == self.ping_is_out
 
     # ---- answers; None instead of one: it was lost
 
     def _take_answers(self, now):
-        received = self.link.receive()
-        while received:
+        while self.asked or self._is_under_way():
+            received = self.link.receive()
+            if received is None:
+                return
             self.active_until = now + _ACTIVE_NS
             datagram, self.attached = received
             try:
@@ -1217,7 +1248,6 @@ class _Client:
             finally:
                 if self.attached >= 0:
                     os.close(self.attached)
-            received = self.link.receive()
 
     # On one connection only a daemon that took over the socket has another. What it finds there it
     # answers.
@@ -1240,7 +1270,10 @@ class _Client:
         if answer is None:
             self.page_asked = False
         elif not answer.error and self.attached >= 0:
-            self.page = map_switches(self.attached, answer.number)
+            try:
+                self.page = map_switches(self.attached, answer.number)
+            except (OSError, ValueError) as error:
+                self._report(str(error))
             for statistic in self.statistics.values():
                 self._point_at_switch(statistic)
         # Without one everything is sent, and the daemon sees what is on.
@@ -1254,10 +1287,10 @@ class _Client:
         if answer is None:
             self._ask_again(interface)
         elif answer.error:
-            self._refuse(interface, interface.name, answer)
+            self._refuse(interface, answer)
             for statistic in [each for each in self.todo if isinstance(each, Statistic)]:
                 if statistic.interface is interface:
-                    self._refuse(statistic, statistic._path(), answer)
+                    self._refuse(statistic, answer)
         elif interface._standing == _ASKED:
             interface._standing = _KNOWN
 
@@ -1265,7 +1298,7 @@ class _Client:
         if answer is None:
             return self._ask_again(statistic)
         if answer.error:
-            return self._refuse(statistic, statistic._path(), answer)
+            return self._refuse(statistic, answer)
         if not answer.flags & WAS_THERE:
             statistic._made_in = self.epoch
         statistic._was_there = statistic._made_in != self.epoch
@@ -1276,7 +1309,7 @@ class _Client:
         statistic._standing = _KNOWN
         statistic._number = answer.number
         self.todo.pop(statistic, None)
-        if statistic._id and (statistic._early or statistic._late):
+        if not statistic._removed and (statistic._early or statistic._late):
             self.todo[statistic] = None
         self._point_at_switch(statistic)
 
@@ -1287,20 +1320,21 @@ class _Client:
         self._point_at_switch(statistic)
 
     def _ask_again(self, subject):
-        if subject._standing == _ASKED:
+        if subject._standing == _ASKED and not subject._removed:
             subject._standing = _UNKNOWN
             self.todo[subject] = None
 
-    def _refuse(self, subject, name, answer):
+    def _refuse(self, subject, answer):
         if not self.refused:
             self.refused_until = _now() + _REFUSED_PAUSE_NS
         subject._standing = _REFUSED
         self.todo.pop(subject, None)
-        self.refused[subject] = answer
-        self._report(f"the daemon refused {name}: {_words(answer)}")
+        if not subject._removed:
+            self.refused[subject] = answer
+        self._report(f"the daemon refused {subject._path()}: {_words(answer)}")
 
     def _point_at_switch(self, statistic):
-        if statistic._standing != _KNOWN or statistic._id in self.leaving or not statistic._id:
+        if statistic._standing != _KNOWN or statistic._id in self.leaving or statistic._removed:
             return
         if statistic._early or statistic._late or statistic._changes_asked:
             return  # it is as the feeder wants it
@@ -1334,13 +1368,16 @@ class _Client:
                 if statistic.interface._standing == _KNOWN:
                     statistic.interface._standing = _GONE
 
+    # One at a time, unless it takes long.
     def _ping(self, now):
-        if self.ping_at is None or now - self.ping_at >= _IDLE_NS:
-            if self._ask([("", self._take_pong, self.sent)]):
-                self.ping_at = now
+        if self.ping_is_out and now - self.pinged_at < _IDLE_NS:
+            return
+        self.pinged_at = now
+        if self._ask([("", self._take_pong, self.sent)]):
+            self.ping_is_out = True
 
     def _take_pong(self, sent_before, answer):
-        self.ping_at = None
+        self.ping_is_out = False
         if answer:
             known = max(sent_before - self.confirmed - self.lost, 0)
             if self.stale:
@@ -1354,39 +1391,37 @@ class _Client:
     def _round(self, now, urgent=False):
         self._reach_daemon(now)
         if self.connected:
+            # Sending comes first: any other call to the kernel may lose us the GIL for 5 ms.
+            if urgent or now >= self.send_at:
+                self.send_at = now + self._half_delay_ns()
+                self._drain_all()
             self._take_answers(now)
+            if urgent:
+                self._drain_all()  # what has just got its number
             if urgent or now >= self.register_at:
                 self._register()
-            if urgent or now >= self.send_at:
-                self._send_what_waits(now)
+            self._keep_in_touch(now, urgent)
+            self._let_go()
         if self.connected and not self.link.socket:
             self._lose_daemon(now)
 
-    def _send_what_waits(self, now):
-        self._drain_all()
-        self._let_go()
-        if self.todo:
-            self._register()  # changes that come after these samples
-        self._report_dropped()
-        is_idle = now - self.touched_at >= _IDLE_NS
-        if self.sent != self.confirmed + self.lost or is_idle:
+    def _keep_in_touch(self, now, urgent):
+        count = self.dropped - self.reported_dropped
+        if count and self.link.send(encode_header(self.epoch) + encode_dropped(count)) == _DONE:
+            self.reported_dropped += count
+        is_idle = now - self.pinged_at >= _IDLE_NS
+        is_due = urgent or now - self.pinged_at >= _SLOW_TICK_NS
+        if is_idle or (is_due and self._is_under_way()):
             self._ping(now)
         if is_idle:
             self._look_for_void()
-            self.touched_at = now
-        self.send_at = now + self._half_delay_ns()
-        if self.sent != self.sent_before:
-            self.sent_before = self.sent
-            self.active_until = now + _ACTIVE_NS
+
+    def _is_under_way(self):
+        return self.sent != self.confirmed + self.lost
 
     # A thread that waits for the GIL gets it after 5 ms, the other half.
     def _half_delay_ns(self):
         return self.settings.delay_us * 500
-
-    def _report_dropped(self):
-        count = self.dropped - self.reported_dropped
-        if count and self.link.send(encode_header(self.epoch) + encode_dropped(count)) == _DONE:
-            self.reported_dropped += count
 
     # ---- the keeper
 
@@ -1407,7 +1442,7 @@ class _Client:
 
     def _wake(self, now):
         sends_each = self.settings.delay_us == 0 or not self._start_keeper()
-        self.stop = 1 if sends_each else _FULL
+        self.alert = 1 if sends_each else _FULL
         if now >= self.active_until:
             self.send_at = now + self._half_delay_ns()
         self.active_until = now + _ACTIVE_NS
@@ -1421,20 +1456,20 @@ class _Client:
 
     def _keep(self):
         while not self.ending:
-            pause = self._keep_up()
+            if self.alone(self.patience, self._keep_up) is _OTHERS:
+                return
             self._tell_reports()
             if self.link.full:
-                self.link.wait(select.POLLIN | select.POLLOUT, pause)
+                self.link.wait(select.POLLIN | select.POLLOUT, self.pause)
                 time.sleep(0.001)
             else:
-                self.bell.acquire(timeout=pause)
+                self.bell.acquire(timeout=self.pause)
         self._tell_reports()
 
-    @_alone
     def _keep_up(self):
         now = _now()
         self._round(now)
-        return max(self._pause_ns(now), 500_000) / 1e9
+        self.pause = max(self._pause_ns(now), 500_000) / 1e9
 
     def _pause_ns(self, now):
         if not self.connected:
@@ -1442,13 +1477,14 @@ class _Client:
         if self.link.full:
             return _IDLE_NS
         if now < self.active_until:
-            return min(self._half_delay_ns() or _TICK_NS, _TICK_NS)
-        if not self._is_settled():
+            return min(self.send_at - now, _TICK_NS) if self.held() else _TICK_NS
+        if not self._is_settled() or self._is_under_way():
             return _SLOW_TICK_NS
+        self.alert = 1
         self.stop = 1  # from now on whoever adds a sample wakes us
         if not self.held():
             return _IDLE_NS
-        self.stop = _FULL
+        self.alert = _FULL
         return max(min(self.send_at - now, _SLOW_TICK_NS), 0)
 
     def _report(self, text):
@@ -1504,7 +1540,7 @@ class _Client:
                 return False
             for subject, answer in self.refused.items():
                 raise _error(answer.error, f"{subject!r}: {answer.reason}")
-            if sent is None and self.consumed >= until:
+            if sent is None and (self.consumed >= until or not self.held()):
                 sent = self.sent
             return sent is not None and self.confirmed + self.lost >= sent
 
@@ -1536,7 +1572,7 @@ class _Client:
         self.ending, self.patience = True, 0.1
         self._ring()
         self.keeper.join(1)
-        self.stop = 1
+        self.stop = self.alert = 1
 
 
 def _check_new(exists, count):

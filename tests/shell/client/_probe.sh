@@ -5,9 +5,9 @@ TALLY_PROBE=${TALLY_BIN:+$TALLY_BIN/}tally-probe
 # start_probe: with what it was told first by `PROBE_SAYS=...` in the environment.
 start_probe() {
   command -v "$TALLY_PROBE" >/dev/null || skip "tally-probe is not built"
-  # ThreadSanitizer would have a forked child start no thread. In the case's directory, which its command line names, so that it is taken away with it.
+  # In the case's directory, which its command line names, so that it is taken away with it.
   mkfifo "$CASE/tell" "$CASE/hear" 2>/dev/null || true
-  (cd "$CASE" && TALLY_SOCKET=$SOCK TSAN_OPTIONS="die_after_fork=0 ${TSAN_OPTIONS:-}" exec "$TALLY_PROBE" "$CASE" <"$CASE/tell" >"$CASE/hear" 2>>"$CASE/stderr.probe") &
+  (cd "$CASE" && TALLY_SOCKET=$SOCK exec "$TALLY_PROBE" "$CASE" <"$CASE/tell" >"$CASE/hear" 2>>"$CASE/stderr.probe") &
   PROBE=$!
   echo $PROBE >>"$CASE/pids"
   exec 7>"$CASE/tell" 8<"$CASE/hear"
