@@ -216,6 +216,9 @@ class Client {
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
+  // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
+  // are not lost with the stack of a thread that it does not have.
+  std::deque<std::string> telling_;
   std::atomic<std::uint64_t> confirmed_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;

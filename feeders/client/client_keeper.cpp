@@ -147,12 +147,12 @@ void Client::note_report(std::string text) {
 }
 
 void Client::tell_reports() {
-  std::deque<std::string> reports;
   {
     const MutexLock lock(mutex_);
-    reports.swap(reports_);
+    telling_.clear();
+    telling_.swap(reports_);
   }
-  for (const std::string& text : reports) settings_.report(text.c_str(), settings_.context);
+  for (const std::string& text : telling_) settings_.report(text.c_str(), settings_.context);
 }
 
 Client::Time Client::next_due(Time now) {
