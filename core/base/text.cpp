@@ -128,12 +128,17 @@ void append_hex(std::string& out, std::uint64_t value) {
 
 void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
   const auto total_us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
-  out.push_back('[');
-  append_number(out, total_us / 1'000'000);
-  out.push_back('.');
-  const std::string micros = std::to_string(1'000'000 + total_us % 1'000'000);
-  out.append(micros, 1);
-  out.push_back(']');
+  constexpr int kDecimals = 6;
+  char text[32];
+  text[0] = '[';
+  char* const point = std::to_chars(text + 1, std::end(text), total_us / 1'000'000).ptr;
+  *point = '.';
+  std::uint64_t left = total_us % 1'000'000;
+  for (char* digit = point + kDecimals; digit != point; --digit, left /= 10) {
+    *digit = static_cast<char>('0' + static_cast<int>(left % 10));
+  }
+  point[kDecimals + 1] = ']';
+  out.append(text, point + kDecimals + 2);
 }
 
 bool is_name(std::string_view text) {
