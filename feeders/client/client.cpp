@@ -26,7 +26,7 @@ int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
 
 Client::Client(Settings settings)
     : settings_(std::move(settings)),
-      link_(settings_.socket),
+      link_(settings_.socket.path, settings_.socket.fallback),
       registrar_(
           registry_, link_, switches_,
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
@@ -278,12 +278,12 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
-    if (registrar_.refusal() != 0) return -registrar_.refusal();
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();
     }
-    return confirmed_.load() + lost_.load() >= *sent ? 0 : -EINPROGRESS;
+    if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
+    return -registrar_.refusal();
   });
 }
 
@@ -439,16 +439,30 @@ void Client::count(statistic_counts& counts) const {
 
 void Client::before_fork() {
   mutex_.lock();
-  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().lock(); });
+  locked_lanes_ = 0;
+  for_each_lane([this](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    lane.mutex().lock();
+    locked_lanes_ += 1;
+  });
 }
 
 void Client::after_fork_in_parent() {
-  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().unlock(); });
+  std::size_t left = locked_lanes_;
+  for_each_lane([&left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    if (left == 0) return;
+    left -= 1;
+    lane.mutex().unlock();
+  });
   mutex_.unlock();
 }
 
 void Client::after_fork_in_child(Lane* own) {
-  for_each_lane([own](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+  std::size_t left = locked_lanes_;
+  for_each_lane([own, &left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    // One that came into being meanwhile belongs to a thread that is not here and may have held its
+    // lock.
+    if (left == 0) return lane.begin_anew();
+    left -= 1;
     lane.forget_all();
     if (&lane != own) lane.abandon();
     lane.mutex().unlock();

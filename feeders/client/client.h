@@ -29,6 +29,7 @@
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/sample_clock.h"
+#include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
 namespace tally {
@@ -40,7 +41,7 @@ class Client {
   static constexpr std::size_t kReportsMax = 64;
 
   struct Settings {
-    std::string socket;
+    SocketPath socket;
     std::chrono::microseconds delay{10'000};
     std::chrono::milliseconds wait_max{0};
     std::size_t held_max = 65'536;  // a power of two
@@ -231,6 +232,8 @@ class Client {
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
   // are not lost with the stack of a thread that it does not have.
   std::deque<std::string> telling_;
+  // Lanes that before_fork() locked; there may be more when it is over.
+  std::size_t locked_lanes_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> confirmed_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;

@@ -30,6 +30,7 @@ struct FedInterface : ::statistic_interface {
   std::string name;
   unsigned flags = 0;
   Standing standing = Standing::kUnknown;
+  int refusal = 0;  // the errno with which the daemon refused it; 0: it did not
   // Released by the program, but statistics in it have samples that are not sent yet.
   bool lingers = false;
   std::vector<FedStatistic*> statistics;
@@ -88,6 +89,8 @@ struct FedStatistic : ::statistic {
   std::optional<bool> pending_begin;
   std::optional<bool> pending_on;
   bool pending_reset = false;
+  // The errno with which the daemon refused it, or the last change of it; 0: it did not.
+  int refusal = 0;
   // Changes on their way: until they are answered the switch is as the feeder wants it.
   unsigned changes_asked = 0;
 

@@ -89,6 +89,13 @@ class Lane {
     disown();
   }
 
+  // The same, of one whose lock nobody has taken for the fork.
+  void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
+    new (&mutex_) Mutex;
+    forget_all();
+    abandon();
+  }
+
   // ---- the owner
 
   bool is_inside() const { return inside_.load(std::memory_order_relaxed); }

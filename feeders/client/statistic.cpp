@@ -176,7 +176,7 @@ bool is_in_range(const statistic_settings& settings) {
 using namespace tally;
 
 int statistic_configure(const statistic_settings* settings) {
-  if (!is_in_range(*settings)) return -EINVAL;
+  if (!settings || !is_in_range(*settings)) return -EINVAL;
   if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) return -ENAMETOOLONG;
   const MutexLock lock(g_making);
   if (g_client.load()) return -EBUSY;
@@ -196,6 +196,7 @@ int statistic_configure(const statistic_settings* settings) {
 
 int statistic_create_interface(statistic_interface** interface, const char* name, unsigned flags) {
   *interface = nullptr;
+  if (!name) return -EINVAL;
   return guarded([&](Client& client) {
     FedInterface* made = nullptr;
     const int error = client.create_interface(&made, name, flags);
@@ -215,7 +216,7 @@ void statistic_interface_release(statistic_interface** interface) {
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
                      const char* units) {
   *statistic = &g_none;
-  if (!interface) return -EINVAL;
+  if (!interface || !name) return -EINVAL;
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,

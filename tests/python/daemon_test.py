@@ -1,4 +1,5 @@
 """Daemons that are absent, come, hang, die and are replaced, and refuse."""
+import errno
 import os
 import re
 import unittest
@@ -372,6 +373,30 @@ say(theirs.dropped(), mine.dropped(), *tally.statistic_count())
         self.assertRegex(said, "(?m)^2 0 4 0 2 [012] 0 2$")
         self.assertEqual(self.daemon.data("mine"), "each 2\n")
         self.assertEqual(self.daemon.data("web"), "each 0\n")
+
+    def test_a_refused_change_is_told_by_sync_beside_what_was_taken_in(self):
+        said = self.run_feeder(WEB + """
+each.start()
+tally.statistic_sync(60000)
+many = [web.statistic(f"big_{i}") for i in range(40)]
+tally.statistic_sync(60000)
+for big in many:
+    big.define_raw(entries_max=1048576)
+each.inc(7)
+try:
+    tally.statistic_sync(60000)
+except OSError as error:
+    say(error.errno)
+say(tally.statistic_count().confirmed)
+""")
+        self.assertEqual(said.split(), [str(errno.ENOSPC), "1"])
+
+    def test_what_is_removed_before_a_daemon_is_found_is_removed_there(self):
+        self.run_feeder("web = tally.Interface('old')\ntally.statistic_sync(60000)")
+        self.assertTrue((self.daemon.statistics / "old").exists())
+        self.run_feeder("tally.Interface('old').remove()\ntally.statistic_sync(60000)")
+        gone = lambda: not (self.daemon.statistics / "old").exists()  # noqa: E731
+        eventually(gone, "the interface is gone")
 
 
 if __name__ == "__main__":

@@ -225,15 +225,16 @@ def statistic_configure(**settings):
     _client.configure(wanted)
 
 
-def find_socket_path(given=None):
+def find_socket_paths(given=None):
+    """Where to look for the daemon, one after the other: given, else $TALLY_SOCKET, else that of the
+    system's daemon; before it, for others than root, that of their own."""
     if given or os.environ.get("TALLY_SOCKET"):
-        return given or os.environ["TALLY_SOCKET"]
-    if os.geteuid() == 0:
-        return "/run/tallyfs/socket"
+        return [given or os.environ["TALLY_SOCKET"]]
+    of_the_system = "/run/tallyfs/socket"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if not runtime:
-        raise _error(errno.ENOENT, "neither TALLY_SOCKET nor XDG_RUNTIME_DIR is set")
-    return runtime + "/tallyfs/socket"
+    if os.geteuid() == 0 or not runtime:
+        return [of_the_system]
+    return [runtime + "/tallyfs/socket", of_the_system]
 
 
 def _error(number, words):
@@ -761,7 +762,7 @@ class _Client:
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.waited_in_vain = False
         self.link.close()
-        self.connected = False
+        self.connected = self.was_connected = False
         self.told_missing = False
         self.connect_at, self.connect_pause = 0, _CONNECT_PAUSE_NS
         self.pinged_at = self.active_until = self.register_at = self.send_at = 0
@@ -893,11 +894,13 @@ class _Client:
     def _drop(self, subject, in_tree):
         subject._removed = in_tree
         self.refused.pop(subject, None)
+        self.refused_changes.pop(subject, None)
         if in_tree:
             self.todo.pop(subject, None)
 
     def _remove_in_tree(self, subject, in_tree):
-        if in_tree and self.connected:
+        # While a daemon is away nothing is kept: the next may have it from others.
+        if in_tree and (self.connected or not self.was_connected):
             self.removals.append(subject._path())
         self._let_go()
         self._wake(_now())
@@ -1149,8 +1152,7 @@ class _Client:
         if self.connected or now < self.connect_at:
             return
         try:
-            path = find_socket_path(self.settings.socket)
-            self.link.connect(path)
+            path = self._connect(find_socket_paths(self.settings.socket))
         except OSError as error:
             if not self.told_missing:
                 self._report(f"no daemon yet: {error}")
@@ -1160,10 +1162,20 @@ class _Client:
             return
         self._report(f"sending to {path}")
         self.connected, self.told_missing = True, False
+        self.was_connected = True
         self.connect_pause = _CONNECT_PAUSE_NS
         self.pinged_at = now
         self._forget_daemon()
         self.asked.clear()
+
+    def _connect(self, paths):
+        for path in paths:
+            try:
+                self.link.connect(path)
+                return path
+            except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+                if path is paths[-1]:
+                    raise
 
     def _lose_daemon(self, now):
         self._report("the daemon is gone")
@@ -1180,6 +1192,7 @@ class _Client:
         self.stale = False  # since the last ping was answered
         self.ping_is_out = False
         self.refused = {}
+        self.refused_changes = {}  # the last of each statistic
         living = [
             each for key, each in self.statistics.items() if each._id == key and not each._removed
         ]
@@ -1350,8 +1363,10 @@ class _Client:
         self._point_at_switch(statistic)
 
     def _take_changed(self, statistic, answer):
+        self.refused_changes.pop(statistic, None)
         if answer and answer.error:
-            self._report(f"the daemon refused {statistic._path()}: {_words(answer)}")
+            self.refused_changes[statistic] = answer
+            self._report(f"the daemon refused to change {statistic._path()}: {_words(answer)}")
         statistic._changes_asked = max(statistic._changes_asked - 1, 0)
         self._point_at_switch(statistic)
 
@@ -1548,7 +1563,8 @@ class _Client:
             if now >= deadline:
                 if self.connected:
                     raise _error(errno.ETIMEDOUT, "the daemon has not taken everything in in time")
-                raise _error(errno.ENOTCONN, "there is no daemon")
+                where = " or ".join(find_socket_paths(self.settings.socket))
+                raise _error(errno.ENOTCONN, f"there is no daemon at {where}")
             self.connect_pause = _CONNECT_PAUSE_NS
             self.link.wait(select.POLLIN, min(deadline - now, _TICK_NS) / 1e9)
 
@@ -1574,11 +1590,13 @@ class _Client:
             nonlocal sent
             if not self.connected or not self._is_settled():
                 return False
-            for subject, answer in self.refused.items():
-                raise _error(answer.error, f"{subject!r}: {answer.reason}")
             if sent is None and (self.consumed >= until or not self.held()):
                 sent = self.sent
-            return sent is not None and self.confirmed + self.lost >= sent
+            if sent is None or self.confirmed + self.lost < sent:
+                return False
+            for subject, answer in {**self.refused, **self.refused_changes}.items():
+                raise _error(answer.error, f"{subject!r}: {answer.reason}")
+            return True
 
         self._wait_until(deadline, is_taken_in)
 

@@ -955,6 +955,30 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
   EXPECT_EQ(hits.dropped, 0u);
 }
 
+// Nobody locked its lane for the fork.
+TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
+  Feeder feeder(settings());
+  feeder.client.before_fork();
+  Lane* const lane = feeder.client.own_lane();
+  ASSERT_TRUE(lane);
+  ASSERT_NE(lane, feeder.lane);
+  lane->mutex().lock();
+  feeder.client.after_fork_in_parent();
+  int value = 1;  // under the lock
+  std::atomic<bool> wants{false};
+  std::thread other([&] {
+    wants = true;
+    const MutexLock lock(lane->mutex());
+    EXPECT_EQ(value, 2);
+  });
+  while (!wants) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  value = 2;
+  lane->mutex().unlock();
+  other.join();
+  lane->disown();
+}
+
 // The thread that was inside is not in the child, and will never leave.
 TEST_F(ForkTest, ALaneWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
   Feeder feeder(settings());
@@ -1056,6 +1080,22 @@ TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
   for (std::int64_t x = 0; x < 1000; ++x) feeder.add(hits, x);
   EXPECT_EQ(feeder.client.sync(60s), 0);
   EXPECT_EQ(feeder.counts().confirmed, 1000u);
+  feeder.client.finish(0ms);
+}
+
+TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
+  start_daemon();
+  serve_always();
+  daemon_->refuses["web/bad"] = ENOSPC;
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& bad = feeder.started(web, "bad");
+  FedStatistic& good = feeder.started(web, "good");
+  for (std::int64_t x = 0; x < 1'000; ++x) feeder.add(good, x);
+  EXPECT_EQ(feeder.client.sync(60s), -ENOSPC);
+  EXPECT_EQ(feeder.counts().confirmed, 1'000u);
+  feeder.client.drop(bad, Client::InTree::kLeave);
+  EXPECT_EQ(feeder.client.sync(60s), 0);
   feeder.client.finish(0ms);
 }
 
