@@ -319,6 +319,7 @@ void Client::disown_lane(Lane& lane) {
 }
 
 void Client::drop_sample(FedStatistic& statistic) {
+  if (!statistic.is_wanted()) return;
   statistic.dropped.fetch_add(1, std::memory_order_relaxed);
   laneless_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -329,6 +330,7 @@ void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
 }
 
 void Client::add_nested(Lane& lane, const Entry& entry) {
+  if (!entry.statistic()->is_wanted()) return;
   if (!lane.push_nested(entry)) {
     entry.statistic()->dropped.fetch_add(1, std::memory_order_relaxed);
   }
@@ -345,9 +347,18 @@ void Client::take_nested(Lane& lane) {
   }
 }
 
+// In a child the first sample of a statistic that is off comes here too. It is not wanted, but the
+// keeper is, to hear when it will be.
+bool Client::look_around(Lane& lane, FedStatistic& statistic) {
+  if (!keeper_runs_.load(std::memory_order_relaxed)) {
+    const Undisturbed undisturbed;
+    start_keeper();
+  }
+  return statistic.is_wanted() && make_room(lane, statistic);
+}
+
 bool Client::make_room(Lane& lane, FedStatistic& statistic) {
   const Undisturbed undisturbed;
-  if (!keeper_runs_.load(std::memory_order_relaxed)) start_keeper();
   sleep_.wake_from_deep_sleep();
   if (lane.held() < lane.capacity() || can_send()) {
     const MutexLock lock(lane.mutex());
@@ -369,8 +380,10 @@ void Client::send_each(Lane& lane) {
 }
 
 void Client::set_stop(Lane& lane) {
+  // Before the switches are back each sample has to be looked at. Once they are, this thread sees
+  // them too.
+  if (sends_each() || asleep_.load(std::memory_order_acquire)) return lane.set_stop(0);
   // While nothing can be sent, the keeper sees when it can be again.
-  if (sends_each()) return lane.set_stop(0);
   const bool sends = can_send() && lane.held() < kDatagramSamplesMax;
   lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
 }
@@ -454,7 +467,11 @@ void Client::after_fork_in_child(Lane* own) {
     if (&lane != own) lane.abandon();
     lane.mutex().unlock();
   });
-  registry_.for_each_statistic([](FedStatistic& each) { each.dropped = 0; });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    each.dropped = 0;
+    each.fall_asleep();
+  });
+  asleep_ = true;
   has_barriers_ = false;
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
@@ -465,6 +482,19 @@ void Client::after_fork_in_child(Lane* own) {
   keeper_runs_ = false;
   sleep_.prepare(KeeperSleep::Depth::kAwake);
   mutex_.unlock();
+}
+
+void Client::wake_up() {
+  const Undisturbed undisturbed;
+  start_keeper();
+  const MutexLock lock(mutex_);
+  restore_switches();
+}
+
+void Client::restore_switches() {
+  if (!asleep_.load(std::memory_order_relaxed)) return;
+  registry_.for_each_statistic([](FedStatistic& each) { each.wake_up(); });
+  asleep_.store(false, std::memory_order_release);
 }
 
 }  // namespace tally

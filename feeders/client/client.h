@@ -89,7 +89,7 @@ class Client {
       return add_nested(lane, Entry(statistic, x, y, stamp()));
     }
     lane.enter();
-    if (lane.below_stop() || make_room(lane, statistic)) [[likely]] {
+    if (lane.below_stop() || look_around(lane, statistic)) [[likely]] {
       lane.append(Entry(statistic, x, y, stamp()));
       if (sends_each()) [[unlikely]]
         send_each(lane);
@@ -131,6 +131,13 @@ class Client {
   void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
+  // A child that adds nothing and asks for nothing, as one that calls exec(), gets no keeper, and
+  // then hears nothing of the daemon either. Any call wakes it up: what adds samples by way of
+  // make_room(), the rest by this.
+  void wake_up_in_child() EXCLUDES(mutex_) {
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake_up();
+  }
 
  private:
   enum class Drained {
@@ -144,14 +151,17 @@ class Client {
                                     std::uint64_t y);
   void add_nested(Lane& lane, const Entry& entry);
   [[gnu::cold]] void take_nested(Lane& lane);
-  // Where the lane's stop is reached: sends, or waits, as it is due. False: there is no room, and
-  // the sample is dropped and counted.
+  // Where the lane's stop is reached. False: the sample is not taken.
+  bool look_around(Lane& lane, FedStatistic& statistic);
+  // Sends, or waits, as it is due. False: there is no room, and the sample is dropped and counted.
   bool make_room(Lane& lane, FedStatistic& statistic);
   bool can_send() const { return link_.connected() && !link_.full(); }
   bool sends_each() const { return settings_.delay.count() == 0; }
   void send_each(Lane& lane);
   bool wait_for_room(Lane& lane);
   void set_stop(Lane& lane) REQUIRES(lane.mutex());
+  void wake_up() EXCLUDES(mutex_);
+  void restore_switches() REQUIRES(mutex_);
   // Sends datagrams until less than at_least samples are left.
   Drained drain(Lane& lane, std::uint64_t at_least) REQUIRES(lane.mutex());
   Drained drain_all() REQUIRES(mutex_);
@@ -205,6 +215,8 @@ class Client {
   Link link_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> waited_in_vain_{false};
+  // A forked child has not done anything yet: its switches are all kAsleep, its lanes' stops 0.
+  std::atomic<bool> asleep_{false};
   // A lane holds samples of a statistic that is gone from the tree: it is to be asked for again.
   std::atomic<bool> wanted_{false};
 

@@ -48,6 +48,7 @@ Client::Time Client::pass() {
 }
 
 void Client::pass_locked(Time now, Urgency urgency) {
+  restore_switches();
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {

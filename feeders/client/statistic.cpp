@@ -121,6 +121,7 @@ int guarded(Do&& what) {
     Client* const client = g_client.load() ? g_client.load() : make_client();
     if (!client) return -ENOMEM;
     const Inside inside(*client);
+    client->wake_up_in_child();
     return what(*client);
   } catch (const std::bad_alloc&) {
     return -ENOMEM;

@@ -26,7 +26,12 @@
  * Signals: the calls marked [signal-safe] may be made in a signal handler. A sample added by a handler that interrupted
  * the library itself has room among 64 others, beyond which it is dropped and counted.
  * Fork: a child has the parent's interfaces and statistics, and none of the samples that the parent
- * had gathered; it connects for itself. (After vfork() or a bare clone() no call may be made.)
+ * had gathered; it connects for itself, with its first call, so that one which calls exec() costs
+ * nothing. For that call statistic_is_on() says yes, and the first sample of any statistic starts
+ * the library's thread, which takes some 50 us once; it counts, as do others until the daemon has
+ * been found, if the statistic is on as far as the parent knew. What is off stays off, and whoever
+ * adds to it hears of a daemon that came since, and of being switched on, like everybody. (After
+ * vfork() or a bare clone() no call may be made.)
  * Errors are negative errno values. No call changes errno.
  */
 #ifndef TALLY_STATISTIC_H

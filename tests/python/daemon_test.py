@@ -138,6 +138,40 @@ while not hear():
         feeder.hear()
         self.assertEqual(self.daemon.data("web"), "each 100 0 49.500 99\n")
 
+    def test_a_child_whose_statistics_are_off_hears_of_the_next_daemon(self):
+        feeder = self.feeder("""
+web = tally.Interface("web")
+each, other = web.statistic("each"), web.statistic("other")
+tally.statistic_sync(60000)
+for _ in range(2):  # a child of a child that did nothing
+    child = os.fork()
+    if child:
+        os._exit(1 if os.waitpid(child, 0)[1] else 0)
+say("forked")
+hear()
+each.inc(1)
+other.add_batch([1, 2, 3])
+say(tally.statistic_count().added)
+deadline = time.monotonic() + 60
+while not tally.statistic_count().confirmed:
+    if time.monotonic() > deadline: os._exit(1)
+    each.inc(1)
+    other.inc(1)
+    time.sleep(0.001)
+say(other.is_on())
+""")
+        self.assertEqual(feeder.hear(), "forked")
+        self.daemon.kill()
+        self.daemon.start()
+        feeder.say()
+        self.assertEqual(feeder.hear(), "0")
+        eventually((self.daemon.statistics / "web").exists, "the interface is there")
+        eventually(lambda: self.daemon.definition("web/each"), "the statistic is there")
+        self.daemon.define("web", "name=each on=1")
+        self.assertEqual(feeder.end(), (0, "False"))
+        self.assertGreater(self.daemon.total("web/each"), 0)
+        self.assertEqual(self.daemon.total("web/other"), 0)
+
     def test_a_daemon_that_ends_and_comes_again_meanwhile_holds_up_nobody(self):
         feeder = self.feeder(WEB + LONGEST + """
 tally.statistic_sync(60000)

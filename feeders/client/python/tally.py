@@ -38,7 +38,10 @@ for another to do so; one of them packs and sends.
 Signals: samples may be added by a signal handler, and by __del__; all other calls raise
 RuntimeError there if they interrupted this module itself.
 Fork: a child has its parent's interfaces and statistics, and none of the samples that the parent
-had gathered; it connects for itself. One that ends with os._exit() calls statistic_flush() before.
+had gathered; it connects for itself, with its first call. For that call is_on() says yes, and the
+first sample of any statistic starts the module's thread; it counts, as do others until the daemon
+has been found, if the statistic is on as far as the parent knew. What is off stays off, and whoever
+adds to it hears of a daemon that came since, and of being switched on, like everybody. One that ends with os._exit() calls statistic_flush() before.
 """
 import array
 import atexit
@@ -250,10 +253,13 @@ _UNKNOWN, _ASKED, _KNOWN, _REFUSED, _GONE = range(5)
 
 # Switches of statistics whose own, in the daemon's page, is not known.
 _ON, _OFF = b"\1", b"\0"
+# In a forked child, of all statistics: the first sample of any wakes the module up.
+_ASLEEP = memoryview(b"\1")
 
 # A sample as it is gathered: X, Y, time, the statistic's id in this process.
 _pack = struct.Struct("=qQqq").pack
 _RECORD_BYTES = 32
+_id_of = struct.Struct("=24xq").unpack
 # What fits into a datagram if every Y is 1.
 _FULL = (DATAGRAM_BYTES - _HEADER.size - _MESSAGE.size - 8) // 16
 # Batches are taken in by pieces of this size.
@@ -451,6 +457,7 @@ class Statistic:
         """Many at once, with one look at the clock. xs: numbers; ys, times_ns: as many, or one for
         all. None is a Y of 1, and now; a time of 0 is now. Fastest are array("q") and what else
         gives a buffer of 64-bit numbers (of unsigned ones for ys), numpy's arrays for one."""
+        _client.wake_up_in_child()
         if not self._switch[0]:
             return
         columns = _columns(xs, ys, times_ns)
@@ -734,6 +741,8 @@ class _Client:
         self.next_id = 1
         self.named = 0  # statistics that have not been dropped
         self.leaving = set()  # ids that go when no samples are held
+        self.asleep = False  # a forked child that has not done anything yet
+        self.parents_switches = {}  # by statistic, while asleep
         self.next_sequence = 0
         self._begin()
 
@@ -766,9 +775,34 @@ class _Client:
         self._forget_daemon()
 
     def after_fork_in_child(self):
-        for statistic in self.statistics.values():
-            statistic._dropped = 0
+        # One that has not woken up may fork, too.
+        switches = {each: each._switch for each in self.statistics.values()}
+        switches.update(self.parents_switches)
         self._begin()
+        for statistic in switches:
+            statistic._dropped = 0
+            if statistic._id not in self.leaving:
+                statistic._switch = _ASLEEP
+        self.parents_switches = switches
+        self.asleep = True
+
+    def wake_up_in_child(self):
+        if self.asleep:
+            self.alone(self.patience, lambda: None)
+
+    # Of what was gathered in the meantime some may not have been wanted.
+    def _wake_up(self):
+        self.asleep = False
+        off = set()
+        for statistic, switch in self.parents_switches.items():
+            if statistic._switch is _ASLEEP:
+                statistic._switch = switch
+                if not switch[0]:
+                    off.add(statistic._id)
+        self.parents_switches = {}
+        count = len(_gathered)
+        _gathered[:count] = [each for each in _gathered[:count] if _id_of(each)[0] not in off]
+        self._wake(_now())
 
     def alone(self, timeout, do):
         lock = self.lock  # a handler that interrupts us may fork, and give the child another one
@@ -779,6 +813,8 @@ class _Client:
                 return _OURSELVES
             self.inside = True
             try:
+                if self.asleep:
+                    self._wake_up()
                 return do()
             finally:
                 self.stop = self.alert

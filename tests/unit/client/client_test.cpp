@@ -879,6 +879,46 @@ TEST_F(ForkTest, AChildSendsNoneOfTheParentsSamplesAndEachCountsItsOwn) {
   EXPECT_EQ(feeder.counts().confirmed, 2u);
 }
 
+// Until it has heard of the daemon itself, its parent's switches count.
+TEST_F(ForkTest, AChildsFirstSamplesCountWhereTheParentsDid) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& off = feeder.statistic(web, "off");
+  FedStatistic& on = feeder.started(web, "on");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(off, x);
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(on, x);
+                       feeder.client.drop_sample(off);
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                       for (std::int64_t x = 3; x < 6; ++x) feeder.add(off, x);
+                       EXPECT_FALSE(off.is_on());
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                     }),
+            0);
+  EXPECT_EQ(daemon_->xs("web/on"), (Xs{0, 1, 2}));
+  EXPECT_EQ(daemon_->xs("web/off"), Xs{});
+}
+
+TEST_F(ForkTest, AChildOfAChildThatDidNothingHasTheSwitchesToo) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedStatistic& off = feeder.statistic(feeder.interface("web"), "off");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       EXPECT_EQ(in_child(feeder, [&] { feeder.add(off, 1); }), 0);
+                       feeder.add(off, 1);
+                       EXPECT_EQ(feeder.counts().added, 0u);
+                     }),
+            0);
+}
+
 TEST_F(ForkTest, AChildThatAddsNothingSendsNothing) {
   start_daemon();
   Feeder feeder(settings());
