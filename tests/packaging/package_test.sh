@@ -90,7 +90,7 @@ make_root() {
       [ -s "$each" ] && sources+=("$each")
     done
     cat /etc/apt/apt.conf.d/* | grep -E '^Acquire::(Check-|http|https|Retries)' >"$WORK/apt.conf"
-    timeout 300 mmdebstrap --format=tar --variant=minbase --include="$depends" --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
+    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
       --customize-hook="echo $depends >\"\$1/.depends\"" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
       "$cached.$$" "${sources[@]}" >"$WORK/said" 2>&1 || return 1
     mv "$cached.$$" "$cached"
