@@ -44,21 +44,30 @@ Result<std::unique_ptr<Session>> Session::create(Operations& operations, const O
     return Error{ErrorCode::kInvalid, "cannot mount on " + options.mount_point +
                                           (errno ? std::string(": ") + std::strerror(errno) : "")};
   }
+  const auto take_away =
+      options.take_away ? options.take_away : [&session] { fuse_session_unmount(session.get()); };
   Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.valid()) {
-    fuse_session_unmount(session.get());
+    take_away();
     return Error{ErrorCode::kInvalid,
                  std::string("cannot make an eventfd: ") + std::strerror(errno)};
   }
+  if (auto done = options.mounted(); !done) {
+    take_away();
+    return done.error();
+  }
   const int fd = fuse_session_fd(session.get());
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::unique_ptr<Session>(new Session(operations, std::move(session), std::move(stop)));
+  return std::unique_ptr<Session>(
+      new Session(operations, std::move(session), std::move(stop), options.take_away));
 }
 
-Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop)
+Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
+                 std::function<void()> take_away)
     : operations_(operations),
       session_(std::move(session)),
       stop_(std::move(stop)),
+      take_away_(std::move(take_away)),
       notifier_(std::make_unique<Notifier>(session_.get())) {
   operations_.notify_through(notifier_.get());
   operations_.relay_through(&relay_);
@@ -139,7 +148,11 @@ void Session::unmount() {
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
   // Whoever waits for an answer now gets ENOTCONN.
-  fuse_session_unmount(session_.get());
+  if (take_away_) {
+    take_away_();
+  } else {
+    fuse_session_unmount(session_.get());
+  }
   operations_.notify_through(nullptr);
   operations_.relay_through(nullptr);
   notifier_.reset();

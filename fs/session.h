@@ -35,6 +35,11 @@ class Session {
   struct Options {
     std::string mount_point;
     std::vector<std::string> mount_options;  // for libfuse: "allow_other", "fsname=..."
+    // Called when it is mounted, while there is no thread yet: for what needed the mount's
+    // privileges, or wants to be rid of them. After its error nothing stays mounted.
+    std::function<Result<void>()> mounted = [] { return Result<void>(); };
+    // Takes the mount away where this process may not; libfuse does if it is empty.
+    std::function<void()> take_away;
   };
 
   // Mounts. kInvalid with what the system said; libfuse itself has told stderr more. Operations
@@ -57,7 +62,8 @@ class Session {
     void operator()(fuse_session* session) const { fuse_session_destroy(session); }
   };
 
-  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop);
+  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
+          std::function<void()> take_away);
   void serve();
   void listen(fuse_buf& request);
   int receive(fuse_buf& request);
@@ -67,6 +73,7 @@ class Session {
   Operations& operations_;
   const std::unique_ptr<fuse_session, Destroy> session_;
   Fd stop_;  // an eventfd, readable when the threads shall stop
+  const std::function<void()> take_away_;
   std::function<void()> started_;
   std::function<void()> ended_;
   std::atomic<bool> is_started_{false};
