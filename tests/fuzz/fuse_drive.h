@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,10 @@ class Pending final : public Barrier {
  public:
   explicit Pending(IntakeStand& stand) : stand_(stand) {}
   void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
-  void settle() override {
+  using Barrier::settle;
+  // Waits for something, as far as the caller can tell, if something is to be taken in.
+  void settle(const std::function<void()>& before_waiting) override {
+    if (!waiting_.empty() && before_waiting) before_waiting();
     while (!waiting_.empty()) {
       const auto [text, uid] = std::move(waiting_.front());
       waiting_.pop_front();
