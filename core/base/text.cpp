@@ -126,19 +126,29 @@ void append_hex(std::string& out, std::uint64_t value) {
   append_chars(out, value, 16);
 }
 
-void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
-  const auto total_us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
+char* write_number(char* at, std::uint64_t value) {
+  return std::to_chars(at, at + kNumberBytesMax, value).ptr;
+}
+char* write_number(char* at, std::int64_t value) {
+  return std::to_chars(at, at + kNumberBytesMax, value).ptr;
+}
+
+char* write_timestamp(char* at, std::chrono::nanoseconds time) {
   constexpr int kDecimals = 6;
-  char text[32];
-  text[0] = '[';
-  char* const point = std::to_chars(text + 1, std::end(text), total_us / 1'000'000).ptr;
-  *point = '.';
-  std::uint64_t left = total_us % 1'000'000;
-  for (char* digit = point + kDecimals; digit != point; --digit, left /= 10) {
-    *digit = static_cast<char>('0' + static_cast<int>(left % 10));
-  }
-  point[kDecimals + 1] = ']';
-  out.append(text, point + kDecimals + 2);
+  const auto total_us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
+  *at++ = '[';
+  at = write_number(at, total_us / 1'000'000);
+  *at++ = '.';
+  auto left = static_cast<std::uint32_t>(total_us % 1'000'000);
+  for (int i = kDecimals - 1; i >= 0; --i, left /= 10) at[i] = static_cast<char>('0' + left % 10);
+  at += kDecimals;
+  *at++ = ']';
+  return at;
+}
+
+void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
+  char text[kTimestampBytesMax];
+  out.append(text, write_timestamp(text, time));
 }
 
 bool is_name(std::string_view text) {

@@ -14,7 +14,7 @@ EOT
 }
 
 interfaces_of_a_uid() {
-  start_daemon --uid-interfaces 3 -o allow_other
+  start_daemon --uid-interfaces 3
   assert_eq taken "$(_ask 'create a')"
   assert_eq taken "$(_ask 'b/x 1')"
   # The daemon's own is one of them.

@@ -70,7 +70,7 @@ class Feeder {
 class ClientTest : public testing::Test {
  protected:
   Client::Settings settings(std::size_t held_max = 1024) {
-    return {.socket = path_,
+    return {.socket = {path_},
             .held_max = held_max,
             .report = [](const char* text,
                          void* context) { static_cast<Log*>(context)->push_back(text); },
