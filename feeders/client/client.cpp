@@ -1,6 +1,8 @@
 // The program's side: interfaces, statistics, samples. The keeper's is in client_keeper.cpp.
 #include "feeders/client/client.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -289,7 +291,10 @@ int Client::sync(std::chrono::milliseconds time_max) {
 
 // ---- samples
 
-Lane* Client::own_lane() {
+Lane* Client::own_lane(LaneSearch& search) {
+  // Before the search, so that none which is given back during it is missed.
+  const std::uint64_t given_back = lanes_given_back_.load(std::memory_order_acquire);
+  if (search.in_vain == given_back + 1) return nullptr;
   for (auto& place : lanes_) {
     Lane* lane = place.load(std::memory_order_acquire);
     if (!lane) {
@@ -303,6 +308,7 @@ Lane* Client::own_lane() {
     }
     if (lane->try_own()) return lane;
   }
+  search.in_vain = given_back + 1;
   return nullptr;
 }
 
@@ -315,8 +321,12 @@ void Client::disown_lane(Lane& lane) {
   }
   leave(lane);
   if (lane.held() != 0) sleep_.wake_from_deep_sleep();
+  lane.watch(0);
   lane.disown();
+  lanes_given_back_.fetch_add(1, std::memory_order_release);
 }
+
+void Client::watch_lane(Lane& lane) { lane.watch(::gettid()); }
 
 void Client::drop_sample(FedStatistic& statistic) {
   if (!statistic.is_wanted()) return;
@@ -465,6 +475,7 @@ void Client::after_fork_in_child(Lane* own) {
     left -= 1;
     lane.forget_all();
     if (&lane != own) lane.abandon();
+    if (lane.watched() != 0) watch_lane(lane);
     lane.mutex().unlock();
   });
   registry_.for_each_statistic([](FedStatistic& each) {
@@ -472,6 +483,7 @@ void Client::after_fork_in_child(Lane* own) {
     each.fall_asleep();
   });
   asleep_ = true;
+  lanes_given_back_ += 1;
   has_barriers_ = false;
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;

@@ -74,10 +74,17 @@ class Client {
 
   // ---- samples
 
+  // What a thread that found no lane remembers, so that it need not look for one with every sample.
+  struct LaneSearch {
+    std::uint64_t in_vain = 0;  // 1 more than the lanes that had been given back then
+  };
   // A lane for the calling thread; nullptr: there are kLanesMax, or no memory. Signal-safe.
-  Lane* own_lane();
+  Lane* own_lane(LaneSearch& search);
   // What the thread gathered is sent, and the lane is another's.
   void disown_lane(Lane& lane);
+  // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
+  // threads whose end nobody can be told of. What they gathered leaves with everybody's. Signal-safe.
+  static void watch_lane(Lane& lane);
 
   // Without a lane: the sample is dropped, and counted.
   void drop_sample(FedStatistic& statistic);
@@ -194,6 +201,7 @@ class Client {
   std::uint64_t dropped() const;
   std::uint64_t held() const;
   void pass_through_lanes();
+  void take_back_lanes(Time now) REQUIRES(mutex_);
   void raise_barriers() REQUIRES(mutex_);
   void lower_barriers() REQUIRES(mutex_);
   void register_and_change(Time now) REQUIRES(mutex_);
@@ -211,6 +219,7 @@ class Client {
   const Settings settings_;
   SampleClock clock_;
   std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
+  std::atomic<std::uint64_t> lanes_given_back_{0};
   KeeperSleep sleep_;
   Link link_;
   std::atomic<std::uint64_t> epoch_{0};
@@ -245,6 +254,7 @@ class Client {
   Time active_until_ GUARDED_BY(mutex_){0};
   Time register_at_ GUARDED_BY(mutex_){0};
   Time send_at_ GUARDED_BY(mutex_){0};
+  Time lanes_seen_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
   // Changes wait for room in the queue, and samples for the changes.
   bool has_barriers_ GUARDED_BY(mutex_) = false;
