@@ -238,11 +238,13 @@ bool Client::fall_asleep() {
   return false;
 }
 
+// The time may be over already: a pass takes some. ppoll() waits for ever only without a time.
 void Client::wait_for_answers(Time time_max) const {
   const short room = link_.full() ? POLLOUT : 0;
   pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
-  const timespec time{.tv_sec = time_max / 1s, .tv_nsec = (time_max % 1s).count()};
-  ::ppoll(&waited, 1, time_max.count() > 0 ? &time : nullptr, nullptr);
+  const Time left = std::max(time_max, Time(0));
+  const timespec time{.tv_sec = left / 1s, .tv_nsec = (left % 1s).count()};
+  ::ppoll(&waited, 1, &time, nullptr);
 }
 
 void Client::finish(std::chrono::milliseconds time_max) {

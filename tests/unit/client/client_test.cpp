@@ -122,6 +122,15 @@ TEST_F(ClientTest, SamplesArriveOnceAndInTheirOrder) {
   EXPECT_EQ(counts.confirmed, 10u);
 }
 
+// The rounds are longer than the time that is given, so that it ends during one of them.
+TEST_F(ClientTest, WhoWaitsDoesNotWaitLongerBecauseARoundTookLong) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  for (int i = 0; i < 20'000; ++i) feeder.statistic(web, ("hits" + std::to_string(i)).c_str());
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(feeder.client.sync(1ms), -ETIMEDOUT);
+}
+
 TEST_F(ClientTest, SamplesHaveTheTimesAtWhichTheyWereAdded) {
   start_daemon();
   Feeder feeder(settings());
@@ -1126,8 +1135,8 @@ TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
 
 TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
   start_daemon();
-  serve_always();
   daemon_->refuses["web/bad"] = ENOSPC;
+  serve_always();
   Feeder feeder(settings(), Feeder::Keeper::kRuns);
   FedInterface& web = feeder.interface("web");
   FedStatistic& bad = feeder.started(web, "bad");
