@@ -49,6 +49,8 @@ class CycleClock {
       return read_counter();
     return cycles_otherwise();
   }
+  // For whoever reads it inline then.
+  bool is_counter() const { return mode_.load(std::memory_order_relaxed) == Mode::kCounter; }
   std::uint64_t now_ns() {
     if (mode_.load(std::memory_order_relaxed) == Mode::kCounter) [[likely]] {
       if (const auto ns = timeline_.read_own(this_thread())) [[likely]]

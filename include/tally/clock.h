@@ -57,14 +57,14 @@ typedef struct fast_timestamp {
 /* A counter of the program's own. */
 struct tally_clock_driver {
   size_t size;      /* sizeof(struct tally_clock_driver) */
-  const char* name; /* 1 to 31 bytes, not one of those above; copied */
+  const char *name; /* 1 to 31 bytes, not one of those above; copied */
   unsigned
       width_bits; /* 8 to 64: how many low bits of what read() returns count, upwards, with wrap */
   uint64_t rate_hz; /* steps a second, 1 to 10^11; good to 0.1 %, as the clock measures it better.
                        0 with 64 bits only: it is measured to begin with, too */
   /* Called by all threads at once, and in signal handlers if the clock is. */
-  uint64_t (*read)(void* context);
-  void* context;
+  uint64_t (*read)(void *context);
+  void *context;
 };
 
 enum tally_clock_switch { TALLY_CLOCK_OFF, TALLY_CLOCK_ON };
@@ -136,7 +136,7 @@ TALLY_EXPORT uint64_t sched_clock(void);
 TALLY_EXPORT int set_cyc2ns_scale(unsigned long cpu_mhz);
 
 /* Now; as get_cycles(). Empty while the clock is off. [signal-safe] */
-TALLY_EXPORT void store_fast_timestamp(fast_timestamp_t* stamp);
+TALLY_EXPORT void store_fast_timestamp(fast_timestamp_t *stamp);
 
 /* What gettimeofday() and clock_gettime(CLOCK_REALTIME) would have said when the stamp was stored:
  * interpolated between anchors, instants at which counter and clocks were read together. They are
@@ -146,10 +146,10 @@ TALLY_EXPORT void store_fast_timestamp(fast_timestamp_t* stamp);
  * size of that step, unless the time is known; a leap second's is. -EINVAL: the stamp is empty, or
  * was never stored; -ERANGE: the anchors do not reach back so far; -ESTALE: it is of an epoch that
  * is over. The result is unchanged then. A microsecond; takes a lock. */
-TALLY_EXPORT int fast_timestamp_to_timeval(const fast_timestamp_t* stamp, struct timeval* result,
-                                           uint64_t* error_ns);
-TALLY_EXPORT int fast_timestamp_to_timespec(const fast_timestamp_t* stamp, struct timespec* result,
-                                            uint64_t* error_ns);
+TALLY_EXPORT int fast_timestamp_to_timeval(const fast_timestamp_t *stamp, struct timeval *result,
+                                           uint64_t *error_ns);
+TALLY_EXPORT int fast_timestamp_to_timespec(const fast_timestamp_t *stamp, struct timespec *result,
+                                            uint64_t *error_ns);
 
 /* Takes an anchor, and notices steps, suspends, changes of frequency, and a counter that the kernel
  * trusts no more. To be called each second or so, unless a thread does. 4,096 anchors are kept, 0.9
@@ -170,47 +170,51 @@ TALLY_EXPORT void tally_clock_stop_upkeep(void); /* returns when it has ended */
  * milliseconds, such as one of 12 bits at 1 MHz, is CLOCK_MONOTONIC's with gaps all the time: no
  * program can be sure to be woken that often. Each read of a narrow counter costs two of
  * CLOCK_MONOTONIC_COARSE. -EINVAL: a member; -EEXIST: the name; -ENOSPC: there are 8. */
-TALLY_EXPORT int tally_clock_register(const struct tally_clock_driver* driver);
+TALLY_EXPORT int tally_clock_register(const struct tally_clock_driver *driver);
 
 /* The driver from now on: `auto`, `tsc`, `cntvct`, `monotonic`, or a registered one. Another one
  * begins a new epoch. -ENOENT: there is none of this name; -ENOTSUP: not to be trusted on this
  * machine. */
-TALLY_EXPORT int tally_clock_select(const char* name);
+TALLY_EXPORT int tally_clock_select(const char *name);
 
 /* Off, times are 0 and stamps empty, for the price of a load and a branch. What libtally itself
  * needs is not affected. */
 TALLY_EXPORT void tally_clock_set(enum tally_clock_switch on);
 
 /* size: sizeof *status. -EINVAL: a size that this version does not know. Takes a lock. */
-TALLY_EXPORT int tally_clock_get_status(struct tally_clock_status* status, size_t size);
+TALLY_EXPORT int tally_clock_get_status(struct tally_clock_status *status, size_t size);
 
 #else /* !TALLY_CLOCK */
 
-static inline cycles_t get_cycles(void) { return 0; }
-static inline uint64_t cycles_to_nsec(cycles_t cycles) { return (void)cycles, 0; }
-static inline uint32_t cycles_to_usec(cycles_t cycles) { return (void)cycles, 0; }
-static inline uint64_t sched_clock(void) { return 0; }
-static inline int set_cyc2ns_scale(unsigned long cpu_mhz) { return (void)cpu_mhz, -ENOSYS; }
-static inline void store_fast_timestamp(fast_timestamp_t* stamp) {
+#define TALLY_CLOCK_NOTHING static inline __attribute__((always_inline))
+
+TALLY_CLOCK_NOTHING cycles_t get_cycles(void) { return 0; }
+TALLY_CLOCK_NOTHING uint64_t cycles_to_nsec(cycles_t cycles) { return (void)cycles, 0; }
+TALLY_CLOCK_NOTHING uint32_t cycles_to_usec(cycles_t cycles) { return (void)cycles, 0; }
+TALLY_CLOCK_NOTHING uint64_t sched_clock(void) { return 0; }
+TALLY_CLOCK_NOTHING int set_cyc2ns_scale(unsigned long cpu_mhz) { return (void)cpu_mhz, -ENOSYS; }
+TALLY_CLOCK_NOTHING void store_fast_timestamp(fast_timestamp_t *stamp) {
   stamp->cycles = stamp->epoch = 0;
 }
-static inline int fast_timestamp_to_timeval(const fast_timestamp_t* stamp, struct timeval* result,
-                                            uint64_t* error_ns) {
+TALLY_CLOCK_NOTHING int fast_timestamp_to_timeval(const fast_timestamp_t *stamp,
+                                                  struct timeval *result, uint64_t *error_ns) {
   return (void)stamp, (void)result, (void)error_ns, -ENOSYS;
 }
-static inline int fast_timestamp_to_timespec(const fast_timestamp_t* stamp, struct timespec* result,
-                                             uint64_t* error_ns) {
+TALLY_CLOCK_NOTHING int fast_timestamp_to_timespec(const fast_timestamp_t *stamp,
+                                                   struct timespec *result, uint64_t *error_ns) {
   return (void)stamp, (void)result, (void)error_ns, -ENOSYS;
 }
-static inline void tally_clock_upkeep(void) {}
-static inline int tally_clock_start_upkeep(unsigned period_ms) { return (void)period_ms, -ENOSYS; }
-static inline void tally_clock_stop_upkeep(void) {}
-static inline int tally_clock_register(const struct tally_clock_driver* driver) {
+TALLY_CLOCK_NOTHING void tally_clock_upkeep(void) {}
+TALLY_CLOCK_NOTHING int tally_clock_start_upkeep(unsigned period_ms) {
+  return (void)period_ms, -ENOSYS;
+}
+TALLY_CLOCK_NOTHING void tally_clock_stop_upkeep(void) {}
+TALLY_CLOCK_NOTHING int tally_clock_register(const struct tally_clock_driver *driver) {
   return (void)driver, -ENOSYS;
 }
-static inline int tally_clock_select(const char* name) { return (void)name, -ENOSYS; }
-static inline void tally_clock_set(enum tally_clock_switch on) { (void)on; }
-static inline int tally_clock_get_status(struct tally_clock_status* status, size_t size) {
+TALLY_CLOCK_NOTHING int tally_clock_select(const char *name) { return (void)name, -ENOSYS; }
+TALLY_CLOCK_NOTHING void tally_clock_set(enum tally_clock_switch on) { (void)on; }
+TALLY_CLOCK_NOTHING int tally_clock_get_status(struct tally_clock_status *status, size_t size) {
   return (void)status, (void)size, -ENOSYS;
 }
 
