@@ -32,8 +32,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/wire/binary.h"
+#include "tests/bench/sender.h"
 
+namespace tally::bench {
 namespace {
 
 constexpr int kRounds = 5;
@@ -43,16 +44,6 @@ constexpr unsigned kQueueLength = 512;
 constexpr std::size_t kBatch = 8;
 
 using Datagrams = std::vector<std::string>;
-
-double clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-void require(bool good, const std::string& what) {
-  if (!good) throw std::runtime_error(what + ": " + std::strerror(errno));
-}
 
 // ---- the daemon, as its files and the kernel show it
 
@@ -79,56 +70,6 @@ struct Daemon {
     fields >> user >> system;
     return (user + system) * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
-};
-
-sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return address;
-}
-
-// A socket connected to that of a receiver, with an address of its own for the answers.
-class Sender {
- public:
-  explicit Sender(const std::string& path) : fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const sa_family_t any = AF_UNIX;
-    require(bind(fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any) == 0, "bind");
-    const sockaddr_un address = address_of(path);
-    require(connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, path);
-    const int bytes = 4 << 20;
-    require(setsockopt(fd_, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) == 0,
-            "SO_SNDBUFFORCE");
-  }
-  ~Sender() { close(fd_); }
-  Sender(const Sender&) = delete;
-  Sender& operator=(const Sender&) = delete;
-
-  void send(const std::string& bytes) const {
-    require(::send(fd_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
-            "send");
-  }
-  // The number in the answer.
-  std::uint64_t ask(const std::string& text) {
-    tally::wire::DatagramWriter request(0);
-    request.request(1, text);
-    send(std::string(request.bytes()));
-    alignas(8) std::array<char, 8192> bytes;
-    const ssize_t size = recv(fd_, bytes.data(), bytes.size(), 0);
-    require(size > 0, "recv");
-    auto reader =
-        tally::wire::DatagramReader::open(std::span(bytes).first(static_cast<std::size_t>(size)));
-    epoch_ = reader.value().epoch();
-    const auto message = reader.value().next();
-    const auto& answer = std::get<tally::wire::Answer>(message->value());
-    if (answer.error != 0) throw std::runtime_error(text + ": " + std::string(answer.reason));
-    return answer.number;
-  }
-  std::uint64_t epoch() const { return epoch_; }
-
- private:
-  const int fd_;
-  std::uint64_t epoch_ = 0;
 };
 
 // Sends all of them again and again for about a round. Returns how often.
@@ -180,10 +121,7 @@ class BareReceiver {
  private:
   [[noreturn]] void receive() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    CPU_SET(std::thread::hardware_concurrency() > 1 ? 1 : 0, &cpus);
-    sched_setaffinity(0, sizeof cpus, &cpus);
+    pin(std::thread::hardware_concurrency() - 1);
     static std::array<std::array<char, 9000>, kBatch> bytes;
     std::array<iovec, kBatch> parts{};
     std::array<mmsghdr, kBatch> headers{};
@@ -265,9 +203,7 @@ Load text_packed(const Statistics& statistics, std::size_t bytes) {
 }
 
 // What libtally sends of calls for the statistics in turn: a message for each of them, with times.
-Load binary_packed(const Statistics& statistics, std::size_t bytes,
-                   tally::wire::SampleFields fields) {
-  using namespace tally;
+Load binary_packed(const Statistics& statistics, std::size_t bytes, wire::SampleFields fields) {
   const auto count = static_cast<std::size_t>(statistics.count);
   const std::size_t each = (bytes - wire::kHeaderBytes) / count - wire::kMessageHeaderBytes - 8;
   std::vector<Sample> samples(each / (fields == wire::kXOnly ? 8 : 16));
@@ -344,19 +280,21 @@ void run(const Daemon& daemon) {
   compare("text packed to 1,400 bytes, 8 statistics", daemon, sender, text_packed(eight, 1400),
           "(wanted: 20 M/s)");
   compare("binary packed to 8 KiB, 8 statistics", daemon, sender,
-          binary_packed(eight, 8192, tally::wire::kXOnly), "(wanted: 100 M/s)");
+          binary_packed(eight, 8192, wire::kXOnly), "(wanted: 100 M/s)");
   compare("the same, with times, as libtally sends it", daemon, sender,
-          binary_packed(eight, 8192, tally::wire::kWithTime), "");
+          binary_packed(eight, 8192, wire::kWithTime), "");
   const Statistics many(sender, 10'000);
   compare("text packed to 1,400 bytes, 10,000 statistics", daemon, sender, text_packed(many, 1400),
           "(wanted: 18 M/s)");
 }
 
 }  // namespace
+}  // namespace tally::bench
 
 int main(int arguments, char** argument) try {
   if (arguments != 3) throw std::runtime_error("intake_bench MOUNT DAEMON_PID");
-  run({.mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]});
+  tally::bench::run(
+      {.mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]});
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "intake_bench: %s\n", error.what());
