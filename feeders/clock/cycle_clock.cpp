@@ -1,7 +1,6 @@
 #include "feeders/clock/cycle_clock.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "core/base/int128.h"
@@ -234,7 +233,7 @@ void CycleClock::begin_epoch(const Instant& instant) {
 // For whoever asks later, and for the timeline.
 void CycleClock::note(Anchor anchor) {
   anchor.epoch = static_cast<std::uint32_t>(epoch_.load(std::memory_order_relaxed));
-  anchor.error_ns = std::llround(std::ceil(anchor.error_cycles * rate_.ns_per_cycle()));
+  anchor.error_ns = round_up(anchor.error_cycles * rate_.ns_per_cycle());
   history_.add(anchor);
   const Driver& driver = *driver_.load(std::memory_order_relaxed);
   if (driver.wide) driver.wide->hold_against(anchor.cycles, anchor.ns);

@@ -49,7 +49,7 @@ std::optional<History::Time> History::time_of(std::uint64_t cycles, std::uint32_
   const auto length = static_cast<std::int64_t>(after.cycles - before.cycles);
   const std::int64_t ns = after.ns - before.ns;
   // A stamp may have been taken anywhere within its cycle.
-  const auto cycle = static_cast<std::int64_t>(std::ceil(ns_per_cycle(before, after)));
+  const std::int64_t cycle = round_up(ns_per_cycle(before, after));
   return Time{before.ns + static_cast<std::int64_t>((Int128{passed} * ns + length / 2) / length),
               std::max(before.error_ns, after.error_ns) + cycle + drift(low, cycles)};
 }
@@ -81,7 +81,7 @@ std::int64_t History::drift(std::size_t after, std::uint64_t cycles) const {
     const double backwards = until * std::abs(slope - *behind_it);
     drift = before_it ? std::min(drift, backwards) : backwards;
   }
-  return static_cast<std::int64_t>(std::ceil(drift));
+  return round_up(drift);
 }
 
 }  // namespace tally

@@ -21,6 +21,12 @@ struct Between {
   std::int64_t error() const { return (high - low + 1) / 2; }
 };
 
+// To the next nanosecond; std::ceil() would make C programs that link libtally.a need libm.
+inline std::int64_t round_up(double ns) {
+  const auto below = static_cast<std::int64_t>(ns);
+  return below + (ns > static_cast<double>(below) ? 1 : 0);
+}
+
 // The counter stood at `cycles`, CLOCK_MONOTONIC at `ns`, give or take error_cycles.
 struct Anchor {
   std::uint64_t cycles = 0;

@@ -29,7 +29,7 @@ void Rate::begin(const Anchor& anchor, double hz) {
 
 void Rate::set_hz(double hz) {
   hz_ = hz;
-  per_cycle_ = static_cast<std::uint64_t>(std::ldexp(1e9 / hz, 32));
+  per_cycle_ = static_cast<std::uint64_t>(1e9 / hz * 0x1p32);
 }
 
 Rate::Seen Rate::add(const Anchor& anchor) {

@@ -18,7 +18,8 @@ tally_config() { pkg-config "$@" tally; }
 
 soname=$(objdump -p "$LIB/libtally.so" | awk '$1 == "SONAME" { print $2 }')
 check_eq libtally.so.0 "$soname" "the SONAME is libtally.so.0"
-declared() { sed -n '/^TALLY_EXPORT/,/;/p' "$ROOT/include/tally/statistic.h" "$ROOT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u; }
+# The functions between TALLY_EXPORT and semicolon.
+declared() { awk '/^TALLY_EXPORT/ { on = 1 } on { text = text " " $0 } on && /;/ { print text; on = 0; text = "" }' "$ROOT/include/tally/statistic.h" "$ROOT/include/tally/clock.h" | sed -nE 's/^[^(]* \**([a-z0-9_]+)\(.*/\1/p' | sort -u; }
 check_eq "$(declared)" \
   "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)" \
   "it exports what the headers declare, and nothing else"

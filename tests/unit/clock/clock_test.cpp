@@ -62,7 +62,11 @@ TEST(ClockTest, UsesTheDriverThatTheEnvironmentNames) {
   if (told && std::string(told) == "monotonic") {
     EXPECT_EQ(driver, told);
   } else {
-    EXPECT_TRUE(driver == "tsc" || driver == "cntvct" || driver == "monotonic") << driver;
+#if defined(__aarch64__)
+    EXPECT_EQ(driver, "cntvct");
+#else
+    EXPECT_TRUE(driver == "tsc" || driver == "monotonic") << driver;
+#endif
   }
 }
 
@@ -237,8 +241,10 @@ TEST(ClockTest, AThreadKeepsAnchors) {
   EXPECT_EQ(tally_clock_start_upkeep(60'001), -EINVAL);
   ASSERT_EQ(tally_clock_start_upkeep(10), 0);
   EXPECT_EQ(tally_clock_start_upkeep(10), -EBUSY);
-  const std::uint64_t anchors = status().anchors;
-  while (status().anchors < anchors + 5) std::this_thread::yield();
+  // Other tests may have left the room full.
+  const tally_clock_status begun = status();
+  const std::uint64_t wanted = std::min(begun.anchors + 5, begun.anchors_max);
+  while (status().anchors < wanted) std::this_thread::yield();
   EXPECT_EQ(status().has_thread, 1u);
   tally_clock_stop_upkeep();
   EXPECT_EQ(status().has_thread, 0u);
