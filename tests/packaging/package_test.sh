@@ -39,6 +39,8 @@ done
 check_eq "$(options_of_help tallyfs)" "$(options_of_page "$PROJECT/packaging/man/tallyfs.1")" "tallyfs(1) has no others"
 declared=$(grep -oE '\b(statistic|tally)_[a-z_]+ ?\(' "$PROJECT/include/tally/statistic.h" | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h"
+declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
+check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
 
 if has systemd-analyze; then
   mkdir "$WORK/units"
