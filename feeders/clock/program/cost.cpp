@@ -26,7 +26,7 @@ void keep(const Value& value) {
 }
 
 template <typename Call>
-double cost(Call&& call) {
+double with_loop(Call&& call) {
   double best = 1e18;
   for (int round = 0; round < kRounds; ++round) {
     const double begun = cpu_ns();
@@ -34,6 +34,16 @@ double cost(Call&& call) {
     best = std::min(best, (cpu_ns() - begun) / kCalls);
   }
   return best;
+}
+
+double bare_loop() {
+  static const double ns = with_loop([] { keep(0); });
+  return ns;
+}
+
+template <typename Call>
+double cost(Call&& call) {
+  return with_loop(call) - bare_loop();
 }
 
 void print(const char* what, double ns, double than, const char* which) {
@@ -54,6 +64,7 @@ void print_costs() {
     keep(now.tv_usec);
   });
   fast_timestamp_t stamp;
+  std::printf("%-28s %7.2f ns, taken off the others\n", "a bare loop", bare_loop());
   std::printf("%-28s %7.2f ns\n%-28s %7.2f ns\n", "clock_gettime(MONOTONIC)", gettime,
               "gettimeofday", gettimeofday);
   print("get_cycles", cost([] { keep(get_cycles()); }), gettime, "clock_gettime");

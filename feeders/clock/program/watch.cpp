@@ -115,7 +115,7 @@ void show_progress(std::int64_t passed, unsigned seconds, const Watch& watch) {
 void Distances::add(std::int64_t ns) {
   ++count_;
   max_ = std::max(max_, ns);
-  ++by_ns_[static_cast<std::size_t>(std::min<std::int64_t>(ns, by_ns_.size() - 1))];
+  ++by_ns_[std::min(static_cast<std::size_t>(ns), by_ns_.size() - 1)];
 }
 
 std::int64_t Distances::quantile(double share) const {
