@@ -3,6 +3,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 
@@ -11,8 +12,8 @@
 namespace tally {
 namespace {
 
-constexpr int kRounds = 50;
-constexpr int kCalls = 100'000;
+constexpr int kRounds = 200;
+constexpr int kCalls = 20'000;
 
 double cpu_ns() {
   timespec now{};
@@ -25,61 +26,75 @@ void keep(const Value& value) {
   asm volatile("" : : "r"(value) : "memory");
 }
 
+// What a call takes, on average of a round.
 template <typename Call>
-double with_loop(Call&& call) {
-  double best = 1e18;
-  for (int round = 0; round < kRounds; ++round) {
-    const double begun = cpu_ns();
-    for (int i = 0; i < kCalls; ++i) call();
-    best = std::min(best, (cpu_ns() - begun) / kCalls);
+double time_round(Call&& call) {
+  const double begun = cpu_ns();
+  for (int i = 0; i < kCalls; ++i) call();
+  return (cpu_ns() - begun) / kCalls;
+}
+
+fast_timestamp_t g_stamp;
+
+void look_at_monotonic() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  keep(now.tv_nsec);
+}
+void look_at_time_of_day() {
+  timeval now;
+  ::gettimeofday(&now, nullptr);
+  keep(now.tv_usec);
+}
+void store() {
+  store_fast_timestamp(&g_stamp);
+  keep(&g_stamp);
+}
+void convert() {
+  timeval time;
+  fast_timestamp_to_timeval(&g_stamp, &time, nullptr);
+  keep(time.tv_usec);
+}
+
+enum Which { kBareLoop, kMonotonic, kTimeOfDay, kCycles, kSchedClock, kStore, kConvert };
+
+struct Measured {
+  const char* what;
+  double (*round)();
+  Which than = kBareLoop;  // what it is to replace
+  double ns = 1e18;
+};
+
+// By Which.
+std::array g_measured = {
+    Measured{"a bare loop", [] { return time_round([] { keep(0); }); }},
+    Measured{"clock_gettime(MONOTONIC)", [] { return time_round(&look_at_monotonic); }},
+    Measured{"gettimeofday", [] { return time_round(&look_at_time_of_day); }},
+    Measured{"get_cycles", [] { return time_round([] { keep(get_cycles()); }); }, kMonotonic},
+    Measured{"sched_clock", [] { return time_round([] { keep(sched_clock()); }); }, kMonotonic},
+    Measured{"store_fast_timestamp", [] { return time_round(&store); }, kTimeOfDay},
+    Measured{"fast_timestamp_to_timeval", [] { return time_round(&convert); }, kTimeOfDay},
+};
+
+void print(const Measured& one) {
+  const double bare = g_measured[kBareLoop].ns;
+  const Measured& than = g_measured[one.than];
+  std::printf("%-28s %7.2f ns", one.what, one.ns - bare);
+  if (one.than != kBareLoop) {
+    std::printf("  %5.2f of %s", (one.ns - bare) / (than.ns - bare), than.what);
   }
-  return best;
-}
-
-double bare_loop() {
-  static const double ns = with_loop([] { keep(0); });
-  return ns;
-}
-
-template <typename Call>
-double cost(Call&& call) {
-  return with_loop(call) - bare_loop();
-}
-
-void print(const char* what, double ns, double than, const char* which) {
-  std::printf("%-28s %7.2f ns  %5.2f of %s\n", what, ns, ns / than, which);
+  std::printf("\n");
 }
 
 }  // namespace
 
+// In turns, since a CPU that runs faster or slower for a while shall do so for all of them.
 void print_costs() {
-  const double gettime = cost([] {
-    timespec now;
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    keep(now.tv_nsec);
-  });
-  const double gettimeofday = cost([] {
-    timeval now;
-    ::gettimeofday(&now, nullptr);
-    keep(now.tv_usec);
-  });
-  fast_timestamp_t stamp;
-  std::printf("%-28s %7.2f ns, taken off the others\n", "a bare loop", bare_loop());
-  std::printf("%-28s %7.2f ns\n%-28s %7.2f ns\n", "clock_gettime(MONOTONIC)", gettime,
-              "gettimeofday", gettimeofday);
-  print("get_cycles", cost([] { keep(get_cycles()); }), gettime, "clock_gettime");
-  print("sched_clock", cost([] { keep(sched_clock()); }), gettime, "clock_gettime");
-  const double store = cost([&] {
-    store_fast_timestamp(&stamp);
-    keep(&stamp);
-  });
-  print("store_fast_timestamp", store, gettimeofday, "gettimeofday");
-  const double convert = cost([&] {
-    timeval time;
-    fast_timestamp_to_timeval(&stamp, &time, nullptr);
-    keep(time.tv_usec);
-  });
-  print("fast_timestamp_to_timeval", convert, gettimeofday, "gettimeofday");
+  for (int round = 0; round < kRounds; ++round) {
+    for (Measured& each : g_measured) each.ns = std::min(each.ns, each.round());
+  }
+  std::printf("%-28s %7.2f ns, taken off the others\n", "a bare loop", g_measured[kBareLoop].ns);
+  for (std::size_t i = kMonotonic; i < g_measured.size(); ++i) print(g_measured[i]);
 }
 
 }  // namespace tally
