@@ -84,11 +84,17 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   return status;
 }
 
-// The size is that of the text as it would be rendered now; 0 if it is too long for the asking uid
-// to open.
+// Who may not read a file does not make us render it, for as often as they like.
+bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
+  return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
+}
+
+// The size is that of the text as it would be rendered now; 0 for a uid that may not open the file,
+// or to whom it is too long.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
+  if (!size && !may_read(info, asking)) size = 0;
   if (!size) {
     const auto version = file.version(now);
     auto text = render(info.id, file, handles_.bytes_left(asking));
@@ -267,6 +273,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                        const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
+  pass_on();
   const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   Result<void> done;

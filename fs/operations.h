@@ -83,6 +83,7 @@ class Operations {
   // What stat shows.
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
+  bool may_read(const NodeInfo& info, uid_t uid) const;
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);

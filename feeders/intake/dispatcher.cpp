@@ -10,6 +10,7 @@
 
 #include "core/wire/errno.h"
 #include "core/wire/line.h"
+#include "feeders/intake/answer_address.h"
 
 namespace tally {
 namespace {
@@ -281,13 +282,15 @@ void Dispatcher::send_answers(int attached) {
 }
 
 bool Dispatcher::send_to_origin(std::string_view bytes, int attached) const {
+  auto to = AnswerAddress::find(*origin_);
+  if (!to) return false;
   // sendmsg() changes neither.
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-  sockaddr_un address = origin_->address;
+  sockaddr_un address = to->address();
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
   msghdr header{};
   header.msg_name = &address;
-  header.msg_namelen = origin_->address_size;
+  header.msg_namelen = to->size();
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   if (attached >= 0) {
