@@ -38,8 +38,9 @@ void improve(Stat& stat, std::uint8_t* data, T x, bool better) {
   stat.flags |= kStatValid;
 }
 
+// Not inlined: its registers would have to be saved for sums, too.
 template <typename T>
-int add_to_digest(Stat& stat, std::uint8_t* data, T x) {
+[[gnu::noinline]] int add_to_digest(Stat& stat, std::uint8_t* data, T x) {
   const bool taken = with_digest(stat.dtype, data, kIsSigned<T> ? Sign::kSigned : Sign::kUnsigned,
                                  [&](auto digest) {
                                    const unsigned fraction = digest.fraction_bits();
