@@ -10,6 +10,8 @@
 namespace tally {
 namespace {
 
+constexpr std::size_t kShortTextBytes = 64 * 1024;
+
 Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
 void reply_error(fuse_req_t request, const Error& error) {
@@ -39,11 +41,23 @@ void Operations::init(fuse_conn_info& connection) {
   connection.want = connection.capable & protocol::kCapabilities;
 }
 
+// A text that is longer than most is worth a thread of its own.
+Result<std::string> Operations::render(NodeId node, const File& file, std::size_t bytes_max) {
+  const Moment now = parts_.clock.now();
+  if (const auto version = file.version(now)) {
+    if (auto kept = texts_.take(node, *version, bytes_max)) return std::move(*kept);
+  }
+  auto text = file.render(now, std::min(bytes_max, kShortTextBytes));
+  if (text || bytes_max <= kShortTextBytes) return text;
+  pass_on();
+  return file.render(parts_.clock.now(), bytes_max);
+}
+
 // A name may come into being through a sample that the socket still holds.
 Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   auto found = parts_.tree.lookup(parent, name);
   if (found || found.error().code != ErrorCode::kNotFound) return found;
-  parts_.barrier.settle();
+  settle();
   return parts_.tree.lookup(parent, name);
 }
 
@@ -75,8 +89,10 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
   if (!size) {
-    const auto text = file.render(now, handles_.bytes_left(asking));
+    const auto version = file.version(now);
+    auto text = render(info.id, file, handles_.bytes_left(asking));
     size = text ? text.value().size() : 0;
+    if (text && version) texts_.keep(info.id, *version, std::move(text.value()));
   }
   struct stat status = common_attributes(info, file.last_change(now));
   status.st_mode |= S_IFREG;
@@ -88,7 +104,7 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
 
 Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
   if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
-  parts_.barrier.settle();
+  settle();
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
   return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid);
@@ -193,10 +209,10 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
   // What was sent before counts before what is written or read now.
-  parts_.barrier.settle();
+  settle();
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
   if (open->readable) {
-    auto text = open->file->render(parts_.clock.now(), handles_.bytes_left(uid));
+    auto text = render(node, *open->file, handles_.bytes_left(uid));
     if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
     open->text = std::move(text.value());
     open->text.shrink_to_fit();
@@ -261,6 +277,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
 void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});
+  pass_on();
   const auto lines = sink(*open);
   Result<void> done;
   {
@@ -276,7 +293,7 @@ void Operations::release(fuse_req_t request, const fuse_file_info& info) {
 }
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
-  parts_.barrier.settle();
+  settle();
   const auto found = parts_.tree.info(node);
   if (!found) return reply_error(request, found.error());
   fuse_reply_open(request, &info);
@@ -302,7 +319,7 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
   // Samples sent before must not bring back what is removed now.
-  parts_.barrier.settle();
+  settle();
   const auto rules = parts_.tree.rules(parent);
   if (!rules) return reply_error(request, rules.error());
   const auto found = parts_.tree.lookup(parent, name);

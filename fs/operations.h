@@ -18,9 +18,11 @@
 #include "core/tree/own_numbers.h"
 #include "core/tree/tree.h"
 #include "fs/handles.h"
+#include "fs/kept_text.h"
 #include "fs/listing.h"
 #include "fs/notifier.h"
 #include "fs/protocol.h"
+#include "fs/relay.h"
 
 namespace tally {
 
@@ -48,6 +50,9 @@ class Operations {
 
   // While no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
+  void relay_through(Relay* relay) { relay_ = relay; }
+  // No request has come for a while: lets go of what was kept for the next one.
+  void rest() { texts_.clear(); }
 
   // The answers, each one FUSE request; see operations.cpp.
   void init(fuse_conn_info& connection);
@@ -66,6 +71,14 @@ class Operations {
   void rmdir(fuse_req_t request, NodeId parent, const char* name);
 
  private:
+  // Before work that may take long: another thread answers requests meanwhile.
+  void pass_on() const {
+    if (relay_) relay_->pass_on();
+  }
+  void settle() {
+    parts_.barrier.settle([this] { pass_on(); });
+  }
+  Result<std::string> render(NodeId node, const File& file, std::size_t bytes_max);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // What stat shows.
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
@@ -84,7 +97,9 @@ class Operations {
   const Parts parts_;
   const Owner owner_;
   Handles handles_;
+  KeptText texts_;
   Notifier* notifier_ = nullptr;
+  Relay* relay_ = nullptr;
 };
 
 }  // namespace tally

@@ -1,9 +1,11 @@
 #include "fs/session.h"
 
 #include <fcntl.h>
-#include <sys/epoll.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -24,20 +26,6 @@ class Arguments {
   fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
-// An epoll of its own for each thread: with EPOLLEXCLUSIVE a request wakes one of them, and always
-// the first that is idle, so that single requests do not wander between processors.
-Fd make_waiting(int fuse_fd, int stop_fd) {
-  Fd waiting(::epoll_create1(EPOLL_CLOEXEC));
-  epoll_event request{.events = EPOLLIN | EPOLLEXCLUSIVE, .data = {.fd = fuse_fd}};
-  epoll_event stop{.events = EPOLLIN, .data = {.fd = stop_fd}};
-  if (!waiting.valid() || ::epoll_ctl(waiting.get(), EPOLL_CTL_ADD, fuse_fd, &request) != 0 ||
-      ::epoll_ctl(waiting.get(), EPOLL_CTL_ADD, stop_fd, &stop) != 0) {
-    std::fprintf(stderr, "tallyfs: cannot wait for requests: %s\n", std::strerror(errno));
-    std::abort();
-  }
-  return waiting;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(Operations& operations, const Options& options) {
@@ -56,23 +44,33 @@ Result<std::unique_ptr<Session>> Session::create(Operations& operations, const O
     return Error{ErrorCode::kInvalid, "cannot mount on " + options.mount_point +
                                           (errno ? std::string(": ") + std::strerror(errno) : "")};
   }
+  const auto take_away =
+      options.take_away ? options.take_away : [&session] { fuse_session_unmount(session.get()); };
   Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop.valid()) {
-    fuse_session_unmount(session.get());
+    take_away();
     return Error{ErrorCode::kInvalid,
                  std::string("cannot make an eventfd: ") + std::strerror(errno)};
   }
+  if (auto done = options.mounted(); !done) {
+    take_away();
+    return done.error();
+  }
   const int fd = fuse_session_fd(session.get());
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::unique_ptr<Session>(new Session(operations, std::move(session), std::move(stop)));
+  return std::unique_ptr<Session>(
+      new Session(operations, std::move(session), std::move(stop), options.take_away));
 }
 
-Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop)
+Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
+                 std::function<void()> take_away)
     : operations_(operations),
       session_(std::move(session)),
       stop_(std::move(stop)),
+      take_away_(std::move(take_away)),
       notifier_(std::make_unique<Notifier>(session_.get())) {
   operations_.notify_through(notifier_.get());
+  operations_.relay_through(&relay_);
 }
 
 Session::~Session() { unmount(); }
@@ -81,34 +79,60 @@ void Session::start(std::function<void()> started, std::function<void()> ended) 
   started_ = std::move(started);
   ended_ = std::move(ended);
   for (int i = 0; i < kThreads; ++i) {
-    threads_.emplace_back([this, waiting = make_waiting(fuse_session_fd(session_.get()),
-                                                        stop_.get())] { serve(waiting); });
+    threads_.emplace_back([this] { serve(); });
   }
 }
 
 // False when it is time to stop.
-bool Session::wait_for_request(const Fd& waiting) {
-  epoll_event event{};
-  const int count = ::epoll_wait(waiting.get(), &event, 1, -1);
-  return !(count == 1 && event.data.fd == stop_.get());
+bool Session::wait_for_request() {
+  operations_.rest();
+  std::array<pollfd, 2> waited{
+      pollfd{.fd = fuse_session_fd(session_.get()), .events = POLLIN, .revents = 0},
+      pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
+  ::poll(waited.data(), waited.size(), -1);
+  return waited[1].revents == 0;
 }
 
-void Session::serve(const Fd& waiting) {
-  fuse_buf request{};
-  while (!fuse_session_exited(session_.get())) {
+// What the next request is, for as long as it pays to look for it. Whoever waits for an answer on
+// this processor gets it.
+int Session::spin(fuse_buf& request) {
+  const auto until = answered_ + kSpin;
+  for (;;) {
     const int size = fuse_session_receive_buf(session_.get(), &request);
-    if (size > 0) {
-      fuse_session_process_buf(session_.get(), &request);
-      // The first request is the kernel's INIT; nobody else's comes before it is answered.
-      if (!is_started_.exchange(true)) started_();
-    } else if (size == -EAGAIN) {
-      if (!wait_for_request(waiting)) break;
-    } else if (size != -EINTR) {
-      break;  // unmounted (0) or aborted
-    }
+    if (size != -EAGAIN || std::chrono::steady_clock::now() >= until) return size;
+    ::sched_yield();
   }
+}
+
+// As fuse_session_receive_buf(), with the waiting. 0: it is time to stop.
+int Session::receive(fuse_buf& request) {
+  int size = keep_coming_ ? spin(request) : fuse_session_receive_buf(session_.get(), &request);
+  while (size == -EAGAIN || size == -EINTR) {
+    if (!wait_for_request()) return 0;
+    size = fuse_session_receive_buf(session_.get(), &request);
+  }
+  keep_coming_ = std::chrono::steady_clock::now() - answered_ <= kKeepComing;
+  return size;
+}
+
+void Session::listen(fuse_buf& request) {
+  while (relay_.listens() && !fuse_session_exited(session_.get())) {
+    if (receive(request) <= 0) {  // stopped, unmounted (0) or aborted
+      fuse_session_exit(session_.get());
+      return;
+    }
+    fuse_session_process_buf(session_.get(), &request);
+    // The first request is the kernel's INIT; nobody else's comes before it is answered.
+    if (!is_started_.exchange(true)) started_();
+    if (relay_.listens()) answered_ = std::chrono::steady_clock::now();
+  }
+}
+
+void Session::serve() {
+  fuse_buf request{};
+  while (!fuse_session_exited(session_.get()) && relay_.take()) listen(request);
   std::free(request.mem);
-  fuse_session_exit(session_.get());
+  relay_.end();
   ended_();
 }
 
@@ -124,8 +148,13 @@ void Session::unmount() {
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
   // Whoever waits for an answer now gets ENOTCONN.
-  fuse_session_unmount(session_.get());
+  if (take_away_) {
+    take_away_();
+  } else {
+    fuse_session_unmount(session_.get());
+  }
   operations_.notify_through(nullptr);
+  operations_.relay_through(nullptr);
   notifier_.reset();
 }
 

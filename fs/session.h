@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,18 +18,28 @@
 #include "fs/notifier.h"
 #include "fs/operations.h"
 #include "fs/protocol.h"
+#include "fs/relay.h"
 
 namespace tally {
 
 class Session {
  public:
-  // Two, so that one large text being rendered does not keep others waiting. The first takes all
-  // requests that come one by one.
+  // Two, so that one large text being rendered does not keep others waiting (see Relay).
   static constexpr int kThreads = 2;
+  // While requests keep coming, each so close behind the answer to the one before, the listening
+  // thread looks for the next for a while instead of sleeping: to be woken takes longer than most
+  // requests do.
+  static constexpr std::chrono::microseconds kKeepComing{250};
+  static constexpr std::chrono::microseconds kSpin{100};
 
   struct Options {
     std::string mount_point;
     std::vector<std::string> mount_options;  // for libfuse: "allow_other", "fsname=..."
+    // Called when it is mounted, while there is no thread yet: for what needed the mount's
+    // privileges, or wants to be rid of them. After its error nothing stays mounted.
+    std::function<Result<void>()> mounted = [] { return Result<void>(); };
+    // Takes the mount away where this process may not; libfuse does if it is empty.
+    std::function<void()> take_away;
   };
 
   // Mounts. kInvalid with what the system said; libfuse itself has told stderr more. Operations
@@ -51,17 +62,26 @@ class Session {
     void operator()(fuse_session* session) const { fuse_session_destroy(session); }
   };
 
-  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop);
-  void serve(const Fd& waiting);
-  bool wait_for_request(const Fd& waiting);
+  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
+          std::function<void()> take_away);
+  void serve();
+  void listen(fuse_buf& request);
+  int receive(fuse_buf& request);
+  int spin(fuse_buf& request);
+  bool wait_for_request();
 
   Operations& operations_;
   const std::unique_ptr<fuse_session, Destroy> session_;
   Fd stop_;  // an eventfd, readable when the threads shall stop
+  const std::function<void()> take_away_;
   std::function<void()> started_;
   std::function<void()> ended_;
   std::atomic<bool> is_started_{false};
   std::unique_ptr<Notifier> notifier_;
+  Relay relay_;
+  // The listening thread's: when it last answered, and whether requests keep coming.
+  std::chrono::steady_clock::time_point answered_;
+  bool keep_coming_ = false;
   std::vector<std::thread> threads_;
 };
 

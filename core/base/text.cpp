@@ -126,14 +126,29 @@ void append_hex(std::string& out, std::uint64_t value) {
   append_chars(out, value, 16);
 }
 
-void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
+char* write_number(char* at, std::uint64_t value) {
+  return std::to_chars(at, at + kNumberBytesMax, value).ptr;
+}
+char* write_number(char* at, std::int64_t value) {
+  return std::to_chars(at, at + kNumberBytesMax, value).ptr;
+}
+
+char* write_timestamp(char* at, std::chrono::nanoseconds time) {
+  constexpr int kDecimals = 6;
   const auto total_us = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
-  out.push_back('[');
-  append_number(out, total_us / 1'000'000);
-  out.push_back('.');
-  const std::string micros = std::to_string(1'000'000 + total_us % 1'000'000);
-  out.append(micros, 1);
-  out.push_back(']');
+  *at++ = '[';
+  at = write_number(at, total_us / 1'000'000);
+  *at++ = '.';
+  auto left = static_cast<std::uint32_t>(total_us % 1'000'000);
+  for (int i = kDecimals - 1; i >= 0; --i, left /= 10) at[i] = static_cast<char>('0' + left % 10);
+  at += kDecimals;
+  *at++ = ']';
+  return at;
+}
+
+void append_timestamp(std::string& out, std::chrono::nanoseconds time) {
+  char text[kTimestampBytesMax];
+  out.append(text, write_timestamp(text, time));
 }
 
 bool is_name(std::string_view text) {

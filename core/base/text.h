@@ -47,6 +47,13 @@ class Tokens {
 std::optional<std::int64_t> parse_signed(std::string_view text);
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 
+// The same as append_...() below, to where there is room for the longest; they return where it ends.
+inline constexpr std::size_t kNumberBytesMax = 20;
+inline constexpr std::size_t kTimestampBytesMax = 29;
+char* write_number(char* at, std::uint64_t value);
+char* write_number(char* at, std::int64_t value);
+char* write_timestamp(char* at, std::chrono::nanoseconds time);
+
 void append_number(std::string& out, std::uint64_t value);
 void append_number(std::string& out, std::int64_t value);
 void append_number(std::string& out, Int128 value);

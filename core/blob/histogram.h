@@ -77,8 +77,8 @@ class Bounds {
     std::size_t i = std::min<std::size_t>(steps, count_ - 1);
     i = x < from ? 0 : i;
     const std::size_t next = std::min(i + 1, count_ - 1);
-    const bool right = ((*this)[i] <= x) & ((x < (*this)[next]) | (i == next));
-    return right ? i : count_;
+    const int right = int{(*this)[i] <= x} & (int{x < (*this)[next]} | int{i == next});
+    return right != 0 ? i : count_;
   }
 
   // The search keeps a window that begins at a bound <= x. Its size at each step depends on the

@@ -66,10 +66,10 @@ using Settings = std::variant<ValueSettings, RangeSettings, ListSettings, ArrayS
                               HistorySettings, RawSettings>;
 
 struct Definition {
-  std::string units;
   std::int64_t range_min = std::numeric_limits<std::int64_t>::min();
   std::int64_t range_max = std::numeric_limits<std::int64_t>::max();
   Settings settings;
+  std::string units;
 
   bool operator==(const Definition&) const = default;
   bool has_full_range() const {

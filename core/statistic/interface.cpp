@@ -68,6 +68,7 @@ void Interface::attach_switch(Statistic* statistic, Switch* at) {
 
 // A change that a thread with an older moment makes later does not turn mtime back.
 void Interface::note_change(Moment now) {
+  ++version_;
   if (now.monotonic > last_change_.monotonic) last_change_ = now;
 }
 
@@ -229,6 +230,12 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
   return text;
+}
+
+std::uint64_t Interface::version(Moment now) {
+  const MutexLock lock(mutex_);
+  advance(now);
+  return version_;
 }
 
 Moment Interface::last_change(Moment now) {

@@ -80,6 +80,8 @@ class Interface {
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
 
+  // Counts the changes of data and definition so far.
+  std::uint64_t version(Moment now);
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
 
@@ -117,6 +119,7 @@ class Interface {
   mutable Mutex mutex_;
   Reservation reservation_ GUARDED_BY(mutex_);
   Moment last_change_ GUARDED_BY(mutex_);
+  std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   // In the order of their creation, which is that of the files.
   std::vector<std::unique_ptr<Statistic>> statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 #include "core/statistic/raw_statistic.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/base/text.h"
@@ -23,17 +24,28 @@ bool RawStatistic::add(std::span<const Sample> samples) {
 
 void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
   const std::uint64_t first = added_ - samples_.size();
+  // Each line begins with the name, which is written once.
+  std::string line(name);
+  line.resize(name.size() + kTimestampBytesMax + 3 * kNumberBytesMax + 5);
+  char* const behind_name = line.data() + name.size();
   for (std::size_t i = 0; i < samples_.size() && out.size() <= bytes_max; ++i) {
     const Sample& sample = samples_[i];
-    out.append(name).push_back(' ');
-    append_timestamp(out, sample.time);
-    out.push_back(' ');
-    append_number(out, first + i);
-    out.push_back(' ');
-    append_number(out, sample.x);
-    out.push_back(' ');
-    append_number(out, sample.y);
-    out.push_back('\n');
+    char* at = behind_name;
+    *at++ = ' ';
+    at = write_timestamp(at, sample.time);
+    *at++ = ' ';
+    at = write_number(at, first + i);
+    *at++ = ' ';
+    at = write_number(at, sample.x);
+    *at++ = ' ';
+    at = write_number(at, sample.y);
+    *at++ = '\n';
+    const auto bytes = static_cast<std::size_t>(at - line.data());
+    // Lines are about as long as each other: room for all, instead of doubling and copying.
+    if (out.capacity() - out.size() < bytes) {
+      out.reserve(std::min(bytes_max, out.size() + (samples_.size() - i) * (bytes + 2)) + bytes);
+    }
+    out.append(line.data(), bytes);
   }
 }
 

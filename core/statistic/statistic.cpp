@@ -75,10 +75,10 @@ std::uint64_t Statistic::worst_case_bytes(const Definition& definition) {
 Statistic::Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now)
     : name_(name),
       definition_(std::move(definition)),
+      gathered_(make_gathered(definition_, now)),
       data_since_(now),
       started_(now),
-      stopped_(now),
-      gathered_(make_gathered(definition_, now)) {}
+      stopped_(now) {}
 
 Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::nanoseconds now) {
   if (!on_ || samples.empty()) return {};

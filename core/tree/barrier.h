@@ -2,6 +2,8 @@
 // sent before it was called is in the statistics (reference/statistics.md, "The data file").
 #pragma once
 
+#include <functional>
+
 namespace tally {
 
 // Called from any thread, with no lock held. Bounded in work and time; a settle() that had to give
@@ -9,7 +11,9 @@ namespace tally {
 class Barrier {
  public:
   virtual ~Barrier() = default;
-  virtual void settle() = 0;
+  // before_waiting is called once if it will take more than a moment; it may be empty.
+  virtual void settle(const std::function<void()>& before_waiting) = 0;
+  void settle() { settle({}); }
 };
 
 }  // namespace tally

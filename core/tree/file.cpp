@@ -2,6 +2,8 @@
 
 namespace tally {
 
+std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
+
 Result<void> File::write_line(std::string_view, Moment) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }

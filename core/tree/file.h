@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,9 @@ class File {
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
   virtual Result<std::string> render(Moment now, std::size_t bytes_max) const = 0;
+  // A number that is another one whenever the text is another one; nothing: there is no such
+  // number.
+  virtual std::optional<std::uint64_t> version(Moment now) const;
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 

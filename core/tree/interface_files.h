@@ -19,6 +19,9 @@ class DefinitionFile final : public File {
   Result<std::string> render(Moment, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
   }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
   Result<void> write_line(std::string_view line, Moment now) override {
     return interface_->define(line, now);
@@ -34,6 +37,9 @@ class DataFile final : public File {
 
   Result<std::string> render(Moment now, std::size_t bytes_max) const override {
     return interface_->render_data(now, bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
   }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
 

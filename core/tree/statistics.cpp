@@ -40,7 +40,8 @@ Error own_interface(std::size_t at) {
 // Collects runs of one interface after the other and hands them over under one lock each.
 class Statistics::Runs {
  public:
-  Runs(Taken& taken, Moment now) : taken_(taken), now_(now) {}
+  Runs(Workspace& workspace, Taken& taken, Moment now)
+      : runs_(workspace.runs), taken_(taken), now_(now) {}
 
   void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
     if (&owner != owner_ || size_ == runs_.size()) flush();
@@ -58,11 +59,11 @@ class Statistics::Runs {
   }
 
  private:
+  std::array<Run, NamedSamples::kCapacity>& runs_;
   Taken& taken_;
   const Moment now_;
   const InterfaceEntry* owner_ = nullptr;
   std::size_t size_ = 0;
-  std::array<Run, NamedSamples::kCapacity> runs_;
 };
 
 // What rmdir in statistics/ asks.
@@ -97,8 +98,7 @@ Statistics::~Statistics() {
 }
 
 Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
-  const auto found = paths_.find(path);
-  return found == paths_.end() ? nullptr : *found;
+  return paths_.find(path);
 }
 
 Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) const {
@@ -106,14 +106,41 @@ Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) co
   return found == interfaces_.end() ? nullptr : found->second.get();
 }
 
+// Step by step for all of them, so that the memory that one needs is on its way while others are at
+// the step before.
+void Statistics::look_up(const NamedSamples& samples) {
+  auto& hashes = workspace_.hashes;
+  auto& entries = workspace_.entries;
+  const std::size_t size = samples.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    hashes[i] = keyed_hash(samples.path(i));
+    paths_.prefetch(hashes[i]);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    entries[i] = paths_.candidate(hashes[i]);
+    __builtin_prefetch(entries[i]);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!entries[i]) continue;
+    entries[i]->statistic->prefetch();
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (entries[i] && !PathNaming::is_named(*entries[i], samples.path(i))) {
+      entries[i] = paths_.find(samples.path(i), hashes[i]);
+    }
+  }
+}
+
 Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
-  Runs runs(taken, now);
+  auto& entries = workspace_.entries;
+  look_up(samples);
+  Runs runs(workspace_, taken, now);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    StatisticEntry* entry = find(samples.path(i));
+    StatisticEntry* entry = entries[i];
     if (!entry) {
-      auto made = create_statistic(samples.path(i), kBornOfASample, sender, now);
+      auto made = find_or_create(samples.path(i), sender, now);
       if (!made) {
         taken.rejected.push_back({i, made.error()});
         continue;
@@ -126,16 +153,22 @@ Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
   return taken;
 }
 
+// A sample before this one in its batch may have made it.
+Result<Statistics::StatisticEntry*> Statistics::find_or_create(std::string_view path, uid_t creator,
+                                                               Moment now) {
+  if (StatisticEntry* const entry = find(path)) return entry;
+  return create_statistic(path, kBornOfASample, creator, now);
+}
+
 Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
-  std::array<Sample, NamedSamples::kCapacity> scratch;
   Taken taken;
   const MutexLock lock(mutex_);
   const auto* const found = statistics_.find(samples.number());
   if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
   const StatisticEntry* const entry = found->get();
-  Runs runs(taken, now);
+  Runs runs(workspace_, taken, now);
   for (;;) {
-    const auto some = samples.unpack(scratch, now.monotonic);
+    const auto some = samples.unpack(workspace_.scratch, now.monotonic);
     if (some.empty()) return taken;
     runs.push(*entry->owner, entry->statistic, some);
     runs.flush();  // before the scratch is used again
@@ -319,7 +352,7 @@ Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_vie
     entry = find_interface(interface);
   }
   const auto made = entry->interface->create_statistic(statistic, text, now);
-  if (made) return &enter(*entry, path, made.value());
+  if (made) return &enter(*entry, made.value());
   if (is_new) forget(*entry, now);
   return error_at(made.error(), path.size());
 }
@@ -348,16 +381,13 @@ Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
 
-Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, std::string_view path,
-                                              Statistic* statistic) {
-  auto made = std::make_unique<StatisticEntry>(StatisticEntry{.path = std::string(path),
-                                                              .statistic = statistic,
-                                                              .owner = &interface,
-                                                              .number = statistics_.next_number()});
+Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statistic* statistic) {
+  auto made = std::make_unique<StatisticEntry>(StatisticEntry{
+      .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
   StatisticEntry& entry = *made;
   statistics_.add(std::move(made));
   interface.statistics.push_back(&entry);
-  paths_.insert(&entry);
+  paths_.insert(entry);
   interface.interface->attach_switch(statistic, switches_.give(entry.number));
   return entry;
 }
@@ -366,7 +396,7 @@ void Statistics::forget(StatisticEntry& entry) {
   // Whoever has the definition open may go on writing it, but not flip what will be another's.
   entry.owner->interface->attach_switch(entry.statistic, nullptr);
   switches_.take_back(entry.number);
-  paths_.erase(&entry);
+  paths_.erase(entry);
   statistics_.remove(entry.number);
 }
 

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -22,6 +22,7 @@
 #include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
+#include "core/base/name_index.h"
 #include "core/base/result.h"
 #include "core/base/slot_table.h"
 #include "core/statistic/interface.h"
@@ -126,20 +127,40 @@ class Statistics {
     std::list<Feeder> feeders;
   };
   struct StatisticEntry {
-    std::string path;  // INTERFACE/STATISTIC
     Statistic* statistic = nullptr;
     InterfaceEntry* owner = nullptr;
     std::uint64_t number = 0;
   };
-  struct PathOf {
-    std::string_view operator()(const StatisticEntry& entry) const { return entry.path; }
+  // Calls it INTERFACE/STATISTIC.
+  struct PathNaming {
+    static std::string name(const StatisticEntry& entry) {
+      return entry.owner->name + "/" + entry.statistic->name();
+    }
+    static bool is_named(const StatisticEntry& entry, std::string_view path) {
+      const std::string& interface = entry.owner->name;
+      const std::string& statistic = entry.statistic->name();
+      return path.size() == interface.size() + 1 + statistic.size() && path.ends_with(statistic) &&
+             path[interface.size()] == '/' && path.starts_with(interface);
+    }
   };
   struct NameOf {
     std::string_view operator()(const InterfaceEntry& entry) const { return entry.name; }
   };
 
+  // What adding works with; here since making it anew for each datagram costs more than the adding.
+  struct Workspace {
+    std::array<std::uint64_t, NamedSamples::kCapacity> hashes;
+    std::array<StatisticEntry*, NamedSamples::kCapacity> entries;
+    std::array<Run, NamedSamples::kCapacity> runs;
+    std::array<Sample, NamedSamples::kCapacity> scratch;
+  };
+
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
+  // Of each of the samples, into the workspace.
+  void look_up(const NamedSamples& samples) REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
+  Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
+      REQUIRES(mutex_);
 
   enum class Lifetime { kForGood, kFeeder };
   static Result<Lifetime> parse_lifetime(const wire::CommandLine& command);
@@ -160,8 +181,7 @@ class Statistics {
   Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
       REQUIRES(mutex_);
-  StatisticEntry& enter(InterfaceEntry& interface, std::string_view path, Statistic* statistic)
-      REQUIRES(mutex_);
+  StatisticEntry& enter(InterfaceEntry& interface, Statistic* statistic) REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
@@ -174,14 +194,13 @@ class Statistics {
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_;
+  Workspace workspace_ GUARDED_BY(mutex_);
   SwitchBoard switches_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
       interfaces_ GUARDED_BY(mutex_);
   SlotTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
-  boost::unordered_flat_set<StatisticEntry*, NameHash<StatisticEntry, PathOf>,
-                            NameEqual<StatisticEntry, PathOf>>
-      paths_ GUARDED_BY(mutex_);
+  NameIndex<StatisticEntry, PathNaming> paths_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tally

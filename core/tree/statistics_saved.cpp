@@ -43,7 +43,7 @@ Result<void> Statistics::load(ByteReader& in, Moment now) {
     if (!loaded) return loaded.error();
     InterfaceEntry& entry = enter(name, std::move(loaded.value()), now);
     for (Statistic* statistic : entry.interface->statistics()) {
-      enter(entry, name + "/" + statistic->name(), statistic);
+      enter(entry, statistic);
     }
   }
   return {};

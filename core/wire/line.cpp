@@ -1,8 +1,14 @@
 #include "core/wire/line.h"
 
 #include <array>
+#include <bit>
+#include <cstring>
 #include <optional>
 #include <string>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace tally::wire {
 namespace {
@@ -48,6 +54,93 @@ Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_en
   return Line(sample);
 }
 
+// ---- many bytes at a time, the first of them the lowest of a word
+
+static_assert(std::endian::native == std::endian::little);
+
+// What lies beyond the end reads as 0.
+template <typename Word>
+Word load(const char* at, const char* end) {
+  Word word{};
+  if (end - at >= static_cast<std::ptrdiff_t>(sizeof word)) [[likely]] {
+    std::memcpy(&word, at, sizeof word);
+  } else {
+    std::memcpy(&word, at, static_cast<std::size_t>(end - at));
+  }
+  return word;
+}
+
+// Which of 16 bytes are what: a bit for each.
+struct Marks {
+  std::uint32_t blanks;  // and whatever else is not above a blank
+  std::uint32_t slashes;
+  std::uint32_t bars;
+};
+
+#ifdef __SSE2__
+using Block = __m128i;
+Marks mark(Block bytes) {
+  const auto where = [](Block equal) {
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(equal));
+  };
+  return {.blanks = where(_mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes)),
+          .slashes = where(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/'))),
+          .bars = where(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('|')))};
+}
+#else
+using Block = std::array<unsigned char, 16>;
+Marks mark(const Block& bytes) {
+  Marks marks{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    marks.blanks |= std::uint32_t{bytes[i] <= ' '} << i;
+    marks.slashes |= std::uint32_t{bytes[i] == '/'} << i;
+    marks.bars |= std::uint32_t{bytes[i] == '|'} << i;
+  }
+  return marks;
+}
+#endif
+
+// Of a token that holds a '/' and is followed by a blank; nullptr if there is no such thing. A '|'
+// makes all of the line another language's.
+[[gnu::always_inline]] inline const char* end_of_path(const char* at, const char* end) {
+  std::uint32_t slashes = 0;
+  for (; at < end; at += 16) {
+    const Marks marks = mark(load<Block>(at, end));
+    const std::uint32_t before = (marks.blanks & -marks.blanks) - 1;  // all, if there are none
+    if ((marks.bars & before) != 0) return nullptr;
+    slashes |= marks.slashes & before;
+    if (marks.blanks == 0) continue;
+    at += std::countr_zero(marks.blanks);
+    return slashes != 0 && at < end && *at == ' ' ? at : nullptr;
+  }
+  return nullptr;
+}
+
+// The digits at `at`, 1 to 18 of them.
+[[gnu::always_inline]] inline bool take_digits(const char*& at, const char* end,
+                                               std::uint64_t& value) {
+  constexpr std::ptrdiff_t kDigitsMax = 18;
+  const char* const begin = at;
+  // 0 to 9 where there are digits. Others, and carries from them, are marked.
+  constexpr std::uint64_t kEach = 0x0101'0101'0101'0101;
+  const std::uint64_t word = load<std::uint64_t>(at, end) ^ ('0' * kEach);
+  const std::uint64_t others = ((word + (0x80 - 10) * kEach) | word) & (0x80 * kEach);
+  const int digits = std::countr_zero(others) / 8;
+  if (digits == 0) return false;
+  // To the upper end, behind leading zeros; then neighbours are put together: ones, twos, fours.
+  const std::uint64_t ones = word << (64 - 8 * digits);
+  const std::uint64_t twos = (ones * 10 + (ones >> 8)) & 0x00FF'00FF'00FF'00FF;
+  const std::uint64_t fours = (twos * 100 + (twos >> 16)) & 0x0000'FFFF'0000'FFFF;
+  value = (fours * 10'000 + (fours >> 32)) & 0xFFFF'FFFF;
+  at += digits;
+  if (digits < 8) return true;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) {
+    value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+    if (at - begin == kDigitsMax) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Line> parse_line(std::string_view line) {
@@ -60,6 +153,24 @@ Result<Line> parse_line(std::string_view line) {
   return first->text.find('/') == std::string_view::npos
              ? parse_command(*first, tokens, line.size())
              : parse_sample(*first, tokens, line.size());
+}
+
+bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLine& sample) {
+  const char* const begin = text.data();
+  const char* const readable = begin + text.size();
+  const char* const end = begin + end_of_line;
+  const char* at = end_of_path(begin, readable);
+  if (!at || at >= end) return false;
+  sample.path = {begin, static_cast<std::size_t>(at - begin)};
+  ++at;
+  const bool negative = at != end && *at == '-';
+  if (negative) ++at;
+  std::uint64_t magnitude = 0;
+  if (!take_digits(at, readable, magnitude)) return false;
+  sample.x =
+      negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+  sample.y = 1;
+  return at == end || (*at == ' ' && take_digits(++at, readable, sample.y) && at == end);
 }
 
 Path split_path(std::string_view path) {

@@ -1,6 +1,8 @@
 // The program's side: interfaces, statistics, samples. The keeper's is in client_keeper.cpp.
 #include "feeders/client/client.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -26,7 +28,7 @@ int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
 
 Client::Client(Settings settings)
     : settings_(std::move(settings)),
-      link_(settings_.socket),
+      link_(settings_.socket.path, settings_.socket.fallback),
       registrar_(
           registry_, link_, switches_,
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
@@ -278,18 +280,21 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
-    if (registrar_.refusal() != 0) return -registrar_.refusal();
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();
     }
-    return confirmed_.load() + lost_.load() >= *sent ? 0 : -EINPROGRESS;
+    if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
+    return -registrar_.refusal();
   });
 }
 
 // ---- samples
 
-Lane* Client::own_lane() {
+Lane* Client::own_lane(LaneSearch& search) {
+  // Before the search, so that none which is given back during it is missed.
+  const std::uint64_t given_back = lanes_given_back_.load(std::memory_order_acquire);
+  if (search.in_vain == given_back + 1) return nullptr;
   for (auto& place : lanes_) {
     Lane* lane = place.load(std::memory_order_acquire);
     if (!lane) {
@@ -303,6 +308,7 @@ Lane* Client::own_lane() {
     }
     if (lane->try_own()) return lane;
   }
+  search.in_vain = given_back + 1;
   return nullptr;
 }
 
@@ -315,10 +321,15 @@ void Client::disown_lane(Lane& lane) {
   }
   leave(lane);
   if (lane.held() != 0) sleep_.wake_from_deep_sleep();
+  lane.watch(0);
   lane.disown();
+  lanes_given_back_.fetch_add(1, std::memory_order_release);
 }
 
+void Client::watch_lane(Lane& lane) { lane.watch(::gettid()); }
+
 void Client::drop_sample(FedStatistic& statistic) {
+  if (!statistic.is_wanted()) return;
   statistic.dropped.fetch_add(1, std::memory_order_relaxed);
   laneless_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -329,6 +340,7 @@ void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
 }
 
 void Client::add_nested(Lane& lane, const Entry& entry) {
+  if (!entry.statistic()->is_wanted()) return;
   if (!lane.push_nested(entry)) {
     entry.statistic()->dropped.fetch_add(1, std::memory_order_relaxed);
   }
@@ -345,9 +357,18 @@ void Client::take_nested(Lane& lane) {
   }
 }
 
+// In a child the first sample of a statistic that is off comes here too. It is not wanted, but the
+// keeper is, to hear when it will be.
+bool Client::look_around(Lane& lane, FedStatistic& statistic) {
+  if (!keeper_runs_.load(std::memory_order_relaxed)) {
+    const Undisturbed undisturbed;
+    start_keeper();
+  }
+  return statistic.is_wanted() && make_room(lane, statistic);
+}
+
 bool Client::make_room(Lane& lane, FedStatistic& statistic) {
   const Undisturbed undisturbed;
-  if (!keeper_runs_.load(std::memory_order_relaxed)) start_keeper();
   sleep_.wake_from_deep_sleep();
   if (lane.held() < lane.capacity() || can_send()) {
     const MutexLock lock(lane.mutex());
@@ -369,8 +390,10 @@ void Client::send_each(Lane& lane) {
 }
 
 void Client::set_stop(Lane& lane) {
+  // Before the switches are back each sample has to be looked at. Once they are, this thread sees
+  // them too.
+  if (sends_each() || asleep_.load(std::memory_order_acquire)) return lane.set_stop(0);
   // While nothing can be sent, the keeper sees when it can be again.
-  if (sends_each()) return lane.set_stop(0);
   const bool sends = can_send() && lane.held() < kDatagramSamplesMax;
   lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
 }
@@ -426,21 +449,41 @@ void Client::count(statistic_counts& counts) const {
 
 void Client::before_fork() {
   mutex_.lock();
-  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().lock(); });
+  locked_lanes_ = 0;
+  for_each_lane([this](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    lane.mutex().lock();
+    locked_lanes_ += 1;
+  });
 }
 
 void Client::after_fork_in_parent() {
-  for_each_lane([](Lane& lane) NO_THREAD_SAFETY_ANALYSIS { lane.mutex().unlock(); });
+  std::size_t left = locked_lanes_;
+  for_each_lane([&left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    if (left == 0) return;
+    left -= 1;
+    lane.mutex().unlock();
+  });
   mutex_.unlock();
 }
 
 void Client::after_fork_in_child(Lane* own) {
-  for_each_lane([own](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+  std::size_t left = locked_lanes_;
+  for_each_lane([own, &left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    // One that came into being meanwhile belongs to a thread that is not here and may have held its
+    // lock.
+    if (left == 0) return lane.begin_anew();
+    left -= 1;
     lane.forget_all();
     if (&lane != own) lane.abandon();
+    if (lane.watched() != 0) watch_lane(lane);
     lane.mutex().unlock();
   });
-  registry_.for_each_statistic([](FedStatistic& each) { each.dropped = 0; });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    each.dropped = 0;
+    each.fall_asleep();
+  });
+  asleep_ = true;
+  lanes_given_back_ += 1;
   has_barriers_ = false;
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
@@ -451,6 +494,19 @@ void Client::after_fork_in_child(Lane* own) {
   keeper_runs_ = false;
   sleep_.prepare(KeeperSleep::Depth::kAwake);
   mutex_.unlock();
+}
+
+void Client::wake_up() {
+  const Undisturbed undisturbed;
+  start_keeper();
+  const MutexLock lock(mutex_);
+  restore_switches();
+}
+
+void Client::restore_switches() {
+  if (!asleep_.load(std::memory_order_relaxed)) return;
+  registry_.for_each_statistic([](FedStatistic& each) { each.wake_up(); });
+  asleep_.store(false, std::memory_order_release);
 }
 
 }  // namespace tally

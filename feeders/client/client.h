@@ -29,6 +29,7 @@
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/sample_clock.h"
+#include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
 namespace tally {
@@ -40,7 +41,7 @@ class Client {
   static constexpr std::size_t kReportsMax = 64;
 
   struct Settings {
-    std::string socket;
+    SocketPath socket;
     std::chrono::microseconds delay{10'000};
     std::chrono::milliseconds wait_max{0};
     std::size_t held_max = 65'536;  // a power of two
@@ -73,10 +74,17 @@ class Client {
 
   // ---- samples
 
+  // What a thread that found no lane remembers, so that it need not look for one with every sample.
+  struct LaneSearch {
+    std::uint64_t in_vain = 0;  // 1 more than the lanes that had been given back then
+  };
   // A lane for the calling thread; nullptr: there are kLanesMax, or no memory. Signal-safe.
-  Lane* own_lane();
+  Lane* own_lane(LaneSearch& search);
   // What the thread gathered is sent, and the lane is another's.
   void disown_lane(Lane& lane);
+  // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
+  // threads whose end nobody can be told of. What they gathered leaves with everybody's. Signal-safe.
+  static void watch_lane(Lane& lane);
 
   // Without a lane: the sample is dropped, and counted.
   void drop_sample(FedStatistic& statistic);
@@ -88,7 +96,7 @@ class Client {
       return add_nested(lane, Entry(statistic, x, y, stamp()));
     }
     lane.enter();
-    if (lane.below_stop() || make_room(lane, statistic)) [[likely]] {
+    if (lane.below_stop() || look_around(lane, statistic)) [[likely]] {
       lane.append(Entry(statistic, x, y, stamp()));
       if (sends_each()) [[unlikely]]
         send_each(lane);
@@ -130,6 +138,13 @@ class Client {
   void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
+  // A child that adds nothing and asks for nothing, as one that calls exec(), gets no keeper, and
+  // then hears nothing of the daemon either. Any call wakes it up: what adds samples by way of
+  // make_room(), the rest by this.
+  void wake_up_in_child() EXCLUDES(mutex_) {
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake_up();
+  }
 
  private:
   enum class Drained {
@@ -143,14 +158,17 @@ class Client {
                                     std::uint64_t y);
   void add_nested(Lane& lane, const Entry& entry);
   [[gnu::cold]] void take_nested(Lane& lane);
-  // Where the lane's stop is reached: sends, or waits, as it is due. False: there is no room, and
-  // the sample is dropped and counted.
+  // Where the lane's stop is reached. False: the sample is not taken.
+  bool look_around(Lane& lane, FedStatistic& statistic);
+  // Sends, or waits, as it is due. False: there is no room, and the sample is dropped and counted.
   bool make_room(Lane& lane, FedStatistic& statistic);
   bool can_send() const { return link_.connected() && !link_.full(); }
   bool sends_each() const { return settings_.delay.count() == 0; }
   void send_each(Lane& lane);
   bool wait_for_room(Lane& lane);
   void set_stop(Lane& lane) REQUIRES(lane.mutex());
+  void wake_up() EXCLUDES(mutex_);
+  void restore_switches() REQUIRES(mutex_);
   // Sends datagrams until less than at_least samples are left.
   Drained drain(Lane& lane, std::uint64_t at_least) REQUIRES(lane.mutex());
   Drained drain_all() REQUIRES(mutex_);
@@ -183,6 +201,7 @@ class Client {
   std::uint64_t dropped() const;
   std::uint64_t held() const;
   void pass_through_lanes();
+  void take_back_lanes(Time now) REQUIRES(mutex_);
   void raise_barriers() REQUIRES(mutex_);
   void lower_barriers() REQUIRES(mutex_);
   void register_and_change(Time now) REQUIRES(mutex_);
@@ -200,10 +219,13 @@ class Client {
   const Settings settings_;
   SampleClock clock_;
   std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
+  std::atomic<std::uint64_t> lanes_given_back_{0};
   KeeperSleep sleep_;
   Link link_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> waited_in_vain_{false};
+  // A forked child has not done anything yet: its switches are all kAsleep, its lanes' stops 0.
+  std::atomic<bool> asleep_{false};
   // A lane holds samples of a statistic that is gone from the tree: it is to be asked for again.
   std::atomic<bool> wanted_{false};
 
@@ -216,6 +238,11 @@ class Client {
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
+  // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
+  // are not lost with the stack of a thread that it does not have.
+  std::deque<std::string> telling_;
+  // Lanes that before_fork() locked; there may be more when it is over.
+  std::size_t locked_lanes_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> confirmed_{0};
   std::atomic<std::uint64_t> lost_{0};
   std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;
@@ -227,6 +254,7 @@ class Client {
   Time active_until_ GUARDED_BY(mutex_){0};
   Time register_at_ GUARDED_BY(mutex_){0};
   Time send_at_ GUARDED_BY(mutex_){0};
+  Time lanes_seen_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
   // Changes wait for room in the queue, and samples for the changes.
   bool has_barriers_ GUARDED_BY(mutex_) = false;

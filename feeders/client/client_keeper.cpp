@@ -2,6 +2,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,6 +22,8 @@ constexpr Client::Time kTick = 10ms;
 constexpr Client::Time kActiveFor = 100ms;
 // An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
 constexpr Client::Time kIdlePause = 1s;
+// Threads whose end nobody is told of are looked for.
+constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
 Client::Time now_ns() { return Client::Time(monotonic_ns()); }
@@ -48,6 +52,8 @@ Client::Time Client::pass() {
 }
 
 void Client::pass_locked(Time now, Urgency urgency) {
+  restore_switches();
+  if (now - lanes_seen_at_ >= kWatchPause) take_back_lanes(now);
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {
@@ -110,6 +116,16 @@ void Client::pass_through_lanes() {
   for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
 }
 
+// A number that another thread has by now keeps the lane from being used; until that one ends.
+void Client::take_back_lanes(Time now) {
+  lanes_seen_at_ = now;
+  for_each_lane([this](Lane& lane) {
+    const pid_t thread = lane.watched();
+    if (thread == 0 || ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 || errno != ESRCH) return;
+    if (lane.take_back(thread)) lanes_given_back_.fetch_add(1, std::memory_order_release);
+  });
+}
+
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
@@ -147,12 +163,12 @@ void Client::note_report(std::string text) {
 }
 
 void Client::tell_reports() {
-  std::deque<std::string> reports;
   {
     const MutexLock lock(mutex_);
-    reports.swap(reports_);
+    telling_.clear();
+    telling_.swap(reports_);
   }
-  for (const std::string& text : reports) settings_.report(text.c_str(), settings_.context);
+  for (const std::string& text : telling_) settings_.report(text.c_str(), settings_.context);
 }
 
 Client::Time Client::next_due(Time now) {

@@ -30,6 +30,7 @@ struct FedInterface : ::statistic_interface {
   std::string name;
   unsigned flags = 0;
   Standing standing = Standing::kUnknown;
+  int refusal = 0;  // the errno with which the daemon refused it; 0: it did not
   // Released by the program, but statistics in it have samples that are not sent yet.
   bool lingers = false;
   std::vector<FedStatistic*> statistics;
@@ -39,11 +40,26 @@ struct FedStatistic : ::statistic {
   // The switches of statistics whose own is not known.
   static constexpr std::uint32_t kOn = 1;
   static constexpr std::uint32_t kOff = 0;
+  // In a forked child, of all statistics: the first sample of any wakes the library up.
+  static constexpr std::uint32_t kAsleep = 1;
 
   FedStatistic() : ::statistic{&kOff} {}
 
   void set_switch(const std::uint32_t* at) { __atomic_store_n(&on, at, __ATOMIC_RELAXED); }
   bool is_on() const { return statistic_is_on(this) != 0; }
+  // The same, where kAsleep does not say: then the switch that the parent had.
+  bool is_wanted() const {
+    const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
+    if (at == &kAsleep) at = parents_switch;
+    return __atomic_load_n(at, __ATOMIC_RELAXED) != 0;
+  }
+  void fall_asleep() {
+    if (on != &kAsleep) parents_switch = on;
+    set_switch(&kAsleep);
+  }
+  void wake_up() {
+    if (on == &kAsleep) set_switch(parents_switch);
+  }
 
   // 0 until the daemon has said. Comes to be one of another epoch only by way of 0, and after all
   // lanes have been told of the epoch, so that no datagram mixes the numbers of two daemons.
@@ -73,8 +89,12 @@ struct FedStatistic : ::statistic {
   std::optional<bool> pending_begin;
   std::optional<bool> pending_on;
   bool pending_reset = false;
+  // The errno with which the daemon refused it, or the last change of it; 0: it did not.
+  int refusal = 0;
   // Changes on their way: until they are answered the switch is as the feeder wants it.
   unsigned changes_asked = 0;
+
+  const std::uint32_t* parents_switch = &kOff;  // written while there is one thread only
 
   bool has_pending_defaults() const { return pending_type || pending_begin; }
   bool has_pending() const { return has_pending_defaults() || pending_on || pending_reset; }

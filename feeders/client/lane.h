@@ -13,6 +13,8 @@
 // it back, and another thread takes it over with what is in it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -83,10 +85,28 @@ class Lane {
     return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
+  // 0 where the thread's end gives the lane back. Else that needs somebody who looks whether the
+  // thread is still there, and this is its number.
+  pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
+  void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
+  // From a thread that is gone, unless it gave the lane back itself meanwhile.
+  bool take_back(pid_t thread) {
+    if (!watched_.compare_exchange_strong(thread, 0)) return false;
+    abandon();
+    return true;
+  }
   // In a forked child, of the lane of a thread that is not there, wherever it was.
   void abandon() {
     inside_.store(false, std::memory_order_relaxed);
+    watch(0);
     disown();
+  }
+
+  // The same, of one whose lock nobody has taken for the fork.
+  void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
+    new (&mutex_) Mutex;
+    forget_all();
+    abandon();
   }
 
   // ---- the owner
@@ -197,6 +217,7 @@ class Lane {
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
   std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};
+  std::atomic<pid_t> watched_{0};
 
   std::array<Entry, kNestedMax> nested_;
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);

@@ -54,20 +54,29 @@ void take_descriptors(msghdr& header, Fd& attached) {
 }  // namespace
 
 Result<void> Link::connect() {
+  auto done = connect_to(first_);
+  if (done || fallback_.empty() || done.error().code != ErrorCode::kNotFound) return done;
+  const auto second = connect_to(fallback_);
+  if (second) return {};
+  return Error{second.error().code, done.error().reason + "; " + second.error().reason};
+}
+
+Result<void> Link::connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path_.empty() || path_.size() >= sizeof address.sun_path) {
-    return Error{ErrorCode::kInvalid, "socket path '" + path_ + "' is empty or too long"};
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return Error{ErrorCode::kInvalid, "socket path '" + path + "' is empty or too long"};
   }
-  path_.copy(address.sun_path, path_.size());
+  path.copy(address.sun_path, path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   const Fd made(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   Fd fd(made.valid() ? ::fcntl(made.get(), F_DUPFD_CLOEXEC, kLowestFd) : -1);
   // A bind to the family alone asks the kernel for an abstract address, unix(7), "Autobind".
   if (!fd.valid() || ::bind(fd.get(), generic, sizeof address.sun_family) != 0 ||
       ::connect(fd.get(), generic, sizeof address) != 0) {
-    return Error{code_of(errno), path_ + ": " + std::strerror(errno)};
+    return Error{code_of(errno), path + ": " + std::strerror(errno)};
   }
+  path_ = path;
   enlarge_send_buffer(fd.get());
   const std::uint64_t cookie = cookie_of(fd.get());
   install(std::move(fd), cookie);

@@ -38,7 +38,9 @@ class Link {
     kGone,  // the daemon is; nothing will be sent before the next connect()
   };
 
-  explicit Link(std::string path) : path_(std::move(path)) {}
+  // fallback: where to try if nobody serves the first; empty: nowhere.
+  explicit Link(std::string path, std::string fallback = {})
+      : first_(std::move(path)), fallback_(std::move(fallback)), path_(first_) {}
   ~Link() { disconnect(); }
 
   // Of whatever is there now; a connection that stood before is gone. kNotFound: no socket, or
@@ -64,15 +66,19 @@ class Link {
 
   // To poll for answers, or for room; -1 if not connected.
   int fd() const { return connected() ? fd_.load(std::memory_order_relaxed) : -1; }
+  // Of the last connection.
   const std::string& path() const { return path_; }
 
  private:
   enum class State : std::uint8_t { kGone, kReady, kFull };
 
+  Result<void> connect_to(const std::string& path);
   bool is_ours(int fd) const;
   void install(Fd fd, std::uint64_t cookie);
 
-  const std::string path_;
+  const std::string first_;
+  const std::string fallback_;
+  std::string path_;
   std::atomic<State> state_{State::kGone};
   std::atomic<int> fd_{-1};
   std::atomic<std::uint64_t> cookie_{0};  // the kernel's name for our socket

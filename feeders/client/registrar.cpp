@@ -37,7 +37,8 @@ void Registrar::begin() {
   page_ = Standing::kUnknown;
   some_refused_ = false;
   changed_ = true;
-  removals_.clear();
+  // The daemon after the first is another, and what is in it may be others'.
+  if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
   registry_.for_each_interface([](FedInterface& each) { each.standing = Standing::kUnknown; });
   registry_.for_each_statistic([](FedStatistic& each) {
@@ -199,7 +200,7 @@ void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
 }
 
 void Registrar::remove(const std::string& target) {
-  if (!link_.connected()) return;
+  if (!link_.connected() && was_connected_) return;
   removals_.push_back("remove " + target);
   if (removals_.size() > kRemovalsMax) removals_.pop_front();
   changed_ = true;
@@ -283,16 +284,20 @@ void Registrar::take_switches(const wire::Answer& answer, const Fd& page) {
 void Registrar::take_interface(FedInterface& interface, const wire::Answer& answer, Time now) {
   if (answer.error != 0) {
     interface.standing = Standing::kRefused;
+    interface.refusal = static_cast<int>(answer.error);
     return refused(interface.name, answer, now);
   }
   interface.standing = Standing::kKnown;
+  interface.refusal = 0;
 }
 
 void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answer, Time now) {
   if (answer.error != 0) {
     statistic.standing = Standing::kRefused;
+    statistic.refusal = static_cast<int>(answer.error);
     return refused(path_of(statistic), answer, now);
   }
+  statistic.refusal = 0;
   if (answer.made == wire::Made::kNew) statistic.made_in_epoch = epoch_;
   statistic.was_there = statistic.made_in_epoch != epoch_;
   if (statistic.was_there) statistic.forget_defaults();
@@ -306,6 +311,7 @@ void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answ
 }
 
 void Registrar::take_defined(FedStatistic& statistic, const wire::Answer& answer) {
+  statistic.refusal = static_cast<int>(answer.error);
   if (answer.error != 0) {
     events_.report("the daemon refused to change " + path_of(statistic) + ": " + words_for(answer));
   }
@@ -314,14 +320,21 @@ void Registrar::take_defined(FedStatistic& statistic, const wire::Answer& answer
 }
 
 void Registrar::refused(const std::string& what, const wire::Answer& answer, Time now) {
-  refusal_ = static_cast<int>(answer.error);
   some_refused_ = true;
   changed_ = true;
   retry_refused_at_ = now + kRefusedPause;
   events_.report("the daemon refused " + what + ": " + words_for(answer));
 }
 
-int Registrar::refusal() const { return some_refused_ ? refusal_ : 0; }
+int Registrar::refusal() const {
+  int first = 0;
+  const auto look = [&first](const auto& each) {
+    if (first == 0 && !each.lingers) first = each.refusal;
+  };
+  registry_.for_each_interface(look);
+  registry_.for_each_statistic(look);
+  return first;
+}
 
 void Registrar::take_stale() {
   stale_ = true;

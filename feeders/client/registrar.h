@@ -71,7 +71,8 @@ class Registrar {
   // All is known, or refused, and nothing is pending.
   bool is_settled() const { return asked_ == 0 && !changed_; }
   std::uint64_t epoch() const { return epoch_; }
-  // The errno of a refusal that stands; 0: none.
+  // The errno with which the first of the interfaces that the daemon refused was refused, else that
+  // of the first of the statistics, or of the last change of it; 0: none was.
   int refusal() const;
 
  private:
@@ -123,8 +124,8 @@ class Registrar {
   Time asked_at_{0};
   Time retry_refused_at_{0};
   bool some_refused_ = false;
-  int refusal_ = 0;
   std::deque<std::string> removals_;
+  bool was_connected_ = false;
 
   bool ping_asked_ = false;
   std::uint32_t ping_id_ = 0;

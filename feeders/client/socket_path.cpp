@@ -7,16 +7,17 @@
 
 namespace tally {
 
-std::string find_socket_path(const std::string& option) {
+SocketPath find_socket_path(const std::string& option) {
   const auto environment = [](const char* name) -> std::string_view {
     const char* value = std::getenv(name);
     return value ? value : "";
   };
-  if (!option.empty()) return option;
-  if (const auto given = environment("TALLY_SOCKET"); !given.empty()) return std::string(given);
-  if (::geteuid() == 0) return "/run/tallyfs/socket";
+  if (!option.empty()) return {option};
+  if (const auto given = environment("TALLY_SOCKET"); !given.empty()) return {std::string(given)};
+  const std::string of_the_system = "/run/tallyfs/socket";
   const auto runtime = environment("XDG_RUNTIME_DIR");
-  return runtime.empty() ? std::string() : std::string(runtime) + "/tallyfs/socket";
+  if (::geteuid() == 0 || runtime.empty()) return {of_the_system};
+  return {std::string(runtime) + "/tallyfs/socket", of_the_system};
 }
 
 }  // namespace tally

@@ -5,8 +5,17 @@
 
 namespace tally {
 
-// `option` if it is not empty, else $TALLY_SOCKET, else /run/tallyfs/socket for root and
-// $XDG_RUNTIME_DIR/tallyfs/socket for others. Empty if none of these says anything.
-std::string find_socket_path(const std::string& option);
+struct SocketPath {
+  std::string path;
+  std::string fallback{};  // to be tried where nobody serves the first; empty: there is none
+
+  // "PATH" or "PATH or FALLBACK"
+  std::string text() const { return fallback.empty() ? path : path + " or " + fallback; }
+};
+
+// `option` if it is not empty, else $TALLY_SOCKET, else that of the system's daemon,
+// /run/tallyfs/socket; before it, for others than root, that of their own,
+// $XDG_RUNTIME_DIR/tallyfs/socket.
+SocketPath find_socket_path(const std::string& option);
 
 }  // namespace tally

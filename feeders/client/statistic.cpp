@@ -35,10 +35,19 @@ Mutex g_making;
 std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
-pthread_key_t g_lane_key;
+
+// By which a thread's end gives its lane back. The values of keys below kKeysInPlace lie in the
+// thread itself; for higher ones glibc allocates memory, as no signal handler may. So the key is
+// made as soon as we are loaded, and if it is too high all the same, or there is none at all, a
+// thread's samples do without.
+constexpr pthread_key_t kKeysInPlace = 32;
+pthread_key_t g_lane_key GUARDED_BY(g_making);
+std::atomic<bool> g_has_key{false};
+std::atomic<bool> g_key_is_in_place{false};
 
 // initial-exec: reading it never allocates, so that a signal handler may.
 [[gnu::tls_model("initial-exec")]] thread_local Lane* t_lane = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Client::LaneSearch t_search;
 
 void end_thread(void* lane) {
   t_lane = nullptr;
@@ -59,6 +68,17 @@ void after_fork_in_child() {
 // what its report function writes to.
 void finish() { g_client.load()->finish(kFinishMax); }
 
+void make_key() REQUIRES(g_making) {
+  if (g_has_key || ::pthread_key_create(&g_lane_key, &end_thread) != 0) return;
+  g_key_is_in_place = g_lane_key < kKeysInPlace;
+  g_has_key = true;
+}
+
+[[gnu::constructor]] void make_key_early() {
+  const MutexLock lock(g_making);
+  make_key();
+}
+
 // Null: no memory.
 Client* make_client() {
   const MutexLock lock(g_making);
@@ -66,26 +86,37 @@ Client* make_client() {
   if (!std::exchange(g_configured, true)) g_settings.socket = find_socket_path("");
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
-  ::pthread_key_create(&g_lane_key, &end_thread);
+  make_key();
   ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   std::atexit(&finish);
   g_client = client;
   return client;
 }
 
+// Whether the end of this thread gives the lane back. After g_has_key the key does not change.
+bool bind_to_thread(Lane* lane) NO_THREAD_SAFETY_ANALYSIS {
+  return ::pthread_setspecific(g_lane_key, lane) == 0;
+}
+
 Lane* lane_of_this_thread(Client& client) {
   if (t_lane) return t_lane;
-  Lane* const lane = client.own_lane();
+  Lane* const lane = client.own_lane(t_search);
   if (t_lane) {
     // A signal handler was here in between.
-    if (lane) lane->disown();
+    if (lane) client.disown_lane(*lane);
     return t_lane;
   }
-  if (lane && ::pthread_setspecific(g_lane_key, lane) != 0) {
-    lane->disown();
-    return nullptr;
-  }
+  if (!lane) return nullptr;
+  t_search = {};
   t_lane = lane;
+  if (!g_key_is_in_place || !bind_to_thread(lane)) Client::watch_lane(*lane);
+  return lane;
+}
+
+// The same for what no signal handler calls, and may allocate.
+Lane* bound_lane_of_this_thread(Client& client) {
+  Lane* const lane = lane_of_this_thread(client);
+  if (lane && lane->watched() != 0 && g_has_key && bind_to_thread(lane)) lane->watch(0);
   return lane;
 }
 
@@ -98,7 +129,7 @@ Lane* lane_of_this_thread(Client& client) {
 // What takes locks says that this thread is inside, so that a signal handler on it does not.
 class Inside {
  public:
-  explicit Inside(Client& client) : client_(client), lane_(lane_of_this_thread(client)) {
+  explicit Inside(Client& client) : client_(client), lane_(bound_lane_of_this_thread(client)) {
     if (lane_ && lane_->is_inside()) lane_ = nullptr;
     if (lane_) lane_->enter();
   }
@@ -121,6 +152,7 @@ int guarded(Do&& what) {
     Client* const client = g_client.load() ? g_client.load() : make_client();
     if (!client) return -ENOMEM;
     const Inside inside(*client);
+    client->wake_up_in_child();
     return what(*client);
   } catch (const std::bad_alloc&) {
     return -ENOMEM;
@@ -175,7 +207,7 @@ bool is_in_range(const statistic_settings& settings) {
 using namespace tally;
 
 int statistic_configure(const statistic_settings* settings) {
-  if (!is_in_range(*settings)) return -EINVAL;
+  if (!settings || !is_in_range(*settings)) return -EINVAL;
   if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) return -ENAMETOOLONG;
   const MutexLock lock(g_making);
   if (g_client.load()) return -EBUSY;
@@ -195,6 +227,7 @@ int statistic_configure(const statistic_settings* settings) {
 
 int statistic_create_interface(statistic_interface** interface, const char* name, unsigned flags) {
   *interface = nullptr;
+  if (!name) return -EINVAL;
   return guarded([&](Client& client) {
     FedInterface* made = nullptr;
     const int error = client.create_interface(&made, name, flags);
@@ -214,7 +247,7 @@ void statistic_interface_release(statistic_interface** interface) {
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
                      const char* units) {
   *statistic = &g_none;
-  if (!interface) return -EINVAL;
+  if (!interface || !name) return -EINVAL;
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,

@@ -15,8 +15,10 @@ namespace tally {
 namespace {
 
 // How many lines or messages are taken between two looks at the clock. Commands can be costly; so
-// few of them that the longest ones do not add up, so many that looking costs next to nothing.
+// few of them that the longest ones do not add up, so many that looking costs next to nothing. A
+// plain sample is worth a small part of one.
 constexpr unsigned kStepsBetweenLooks = 16;
+constexpr unsigned kPlainSamplesPerStep = 16;
 
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
@@ -106,12 +108,21 @@ bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
 }
 
 bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
-  for (unsigned lines = 1; !text_left_.empty(); ++lines) {
-    const std::size_t end = text_left_.find('\n');
-    const std::string_view line = text_left_.substr(0, end);
-    text_left_.remove_prefix(end == std::string_view::npos ? text_left_.size() : end + 1);
-    take_line(line);
-    if (lines % kStepsBetweenLooks == 0 && is_past(deadline)) break;
+  constexpr unsigned kWorthMax = kStepsBetweenLooks * kPlainSamplesPerStep;
+  wire::SampleLine plain;
+  for (unsigned worth = 0; !text_left_.empty();) {
+    const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
+    if (wire::parse_plain_sample(text_left_, end, plain)) [[likely]] {
+      take_named(plain);
+      worth += 1;
+    } else {
+      take_line(text_left_.substr(0, end));
+      worth += kPlainSamplesPerStep;
+    }
+    text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
+    if (worth < kWorthMax) continue;
+    if (is_past(deadline)) break;
+    worth = 0;
   }
   flush_named();
   return text_left_.empty();
@@ -132,11 +143,7 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
 void Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return reject(line, parsed.error());
-  std::visit(Overloaded{[&](const wire::SampleLine& sample) {
-                          if (named_.full()) flush_named();
-                          named_.push(sample.path,
-                                      {.x = sample.x, .y = sample.y, .time = now_.monotonic});
-                        },
+  std::visit(Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
                         [&](const wire::CommandLine& command) {
                           // In the order in which they stand: a sample before a remove counts.
                           flush_named();
@@ -146,6 +153,11 @@ void Dispatcher::take_line(std::string_view line) {
                         [&](const wire::SwitchesLine&) { reject(line, only_in_a_request()); },
                         [](const wire::BlankLine&) {}},
              parsed.value());
+}
+
+void Dispatcher::take_named(const wire::SampleLine& sample) {
+  if (named_.full()) flush_named();
+  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = now_.monotonic});
 }
 
 void Dispatcher::flush_named() {

@@ -75,6 +75,7 @@ class Dispatcher {
     return clock_.now().monotonic >= deadline;
   }
   void take_line(std::string_view line);
+  void take_named(const wire::SampleLine& sample);
   void flush_named();
   void take_message(const wire::Message& message, bool epoch_is_ours);
   void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);

@@ -139,12 +139,19 @@ Result<FeedSocket> FeedSocket::adopt(int fd) {
   return made;
 }
 
-FeedSocket::~FeedSocket() {
+void FeedSocket::leave_files() {
+  bound_.reset();
+  made_directory_.clear();
+  lock_.leave();
+}
+
+void FeedSocket::remove_files() {
   // Under the lock, so that no successor of ours can come between; somebody else may have put
   // another in its place.
   if (bound_ && inode_of(path_) == bound_) ::unlink(path_.c_str());
   lock_.release();
   if (!made_directory_.empty()) ::rmdir(made_directory_.c_str());
+  leave_files();
 }
 
 std::string default_socket_path() {

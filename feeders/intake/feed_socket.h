@@ -44,8 +44,15 @@ class FeedSocket {
         made_directory_(std::exchange(other.made_directory_, {})),
         queue_length_(other.queue_length_) {}
   FeedSocket& operator=(FeedSocket&&) = delete;
-  // Removes the file if we made it, and the directory if we made that.
-  ~FeedSocket();
+  // Removes the files.
+  ~FeedSocket() { remove_files(); }
+
+  // For two processes that have it after a fork, one to serve the socket, one to remove its files:
+  // the first leaves them to the other, which closes what it does not need.
+  void leave_files();
+  void close() { fd_.reset(); }
+  // The socket's file and its lock if we made them, and the directory if we made that.
+  void remove_files();
 
   int fd() const { return fd_.get(); }
   // Empty if it was adopted.

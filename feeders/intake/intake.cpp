@@ -58,8 +58,10 @@ Intake::Progress Intake::take_turn() {
   std::vector<std::string> saturated;
   {
     const MutexLock lock(turn_);
+    works_.store(true, std::memory_order_relaxed);
     progress = work(clock_.now().monotonic + kTurnMax);
     saturated = dispatcher_.take_saturated();
+    works_.store(false, std::memory_order_relaxed);
   }
   log_saturated(std::move(saturated));
   return progress;
@@ -75,7 +77,9 @@ Intake::Progress Intake::work(Deadline deadline) {
   }
 }
 
-void Intake::settle() {
+void Intake::settle(const std::function<void()>& before_waiting) {
+  const bool must_wait = works_.load(std::memory_order_relaxed) || readers_waiting_.load() != 0;
+  if (must_wait && before_waiting) before_waiting();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
   {
@@ -83,7 +87,8 @@ void Intake::settle() {
     readers_waiting_.fetch_sub(1);
     readers_served_.fetch_add(1);
     readers_served_.notify_all();
-    progress = drain(clock_.now().monotonic + kSettleMax);
+    progress = drain(clock_.now().monotonic + kSettleMax,
+                     must_wait ? std::function<void()>() : before_waiting);
   }
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
@@ -92,8 +97,10 @@ void Intake::settle() {
 
 // The queue is first in, first out: behind as many datagrams as it can hold there is none that was
 // sent before this call. Where its length is not known, only an empty one tells.
-Intake::Progress Intake::drain(Deadline deadline) {
+Intake::Progress Intake::drain(Deadline deadline, const std::function<void()>& before_waiting) {
+  bool told = !before_waiting;
   for (std::size_t taken = 0;;) {
+    if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
     if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
     if (queue_length_ && taken > *queue_length_) return Progress::kDone;
     batch_ = receiver_.receive(fd_);

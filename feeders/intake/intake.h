@@ -35,6 +35,8 @@ class Intake final : public Barrier {
   // huge datagrams or costly commands; counted in drains_cut.
   static constexpr std::chrono::milliseconds kSettleMax{20};
   static constexpr std::chrono::seconds kLogPause{1};
+  // What a settle() takes in a moment.
+  static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
   // All outlive the intake.
   Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
@@ -44,7 +46,8 @@ class Intake final : public Barrier {
   // Starts waiting for datagrams.
   void start();
 
-  void settle() override EXCLUDES(turn_);
+  using Barrier::settle;
+  void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
 
  private:
   using Deadline = std::chrono::nanoseconds;
@@ -58,7 +61,7 @@ class Intake final : public Barrier {
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
   Progress work(Deadline deadline) REQUIRES(turn_);
-  Progress drain(Deadline deadline) REQUIRES(turn_);
+  Progress drain(Deadline deadline, const std::function<void()>& before_waiting) REQUIRES(turn_);
   Progress finish_batch(Deadline deadline) REQUIRES(turn_);
   bool is_past(Deadline deadline) const { return clock_.now().monotonic >= deadline; }
   void log_saturated(std::vector<std::string> names);
@@ -76,6 +79,7 @@ class Intake final : public Barrier {
   std::atomic<int> readers_waiting_{0};
   std::atomic<unsigned> readers_served_{0};  // counts up, so that a waiter misses no change
   std::atomic<bool> nudged_{false};
+  std::atomic<bool> works_{false};  // the loop's thread has the turn
   Mutex turn_;
   Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);

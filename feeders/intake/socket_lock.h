@@ -21,6 +21,8 @@ class SocketLock {
   ~SocketLock() { release(); }
   // Removes the file, then lets go.
   void release();
+  // After a fork: the other process has it, and removes the file.
+  void leave() { fd_.reset(); }
 
  private:
   SocketLock(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}

@@ -23,18 +23,16 @@ std::chrono::milliseconds ceil_ms(std::chrono::steady_clock::duration duration) 
 
 }  // namespace
 
-Sender::Sender(Options options) : options_(std::move(options)), link_(options_.path) {}
+Sender::Sender(Options options)
+    : options_(std::move(options)), link_(options_.socket.path, options_.socket.fallback) {}
 
 Result<void> Sender::connect() {
   const std::string where = "--socket or TALLY_SOCKET says where";
-  if (options_.path.empty()) {
-    return Error{ErrorCode::kInvalid, "it is not known where the daemon's socket is: " + where};
-  }
   const auto connected = link_.connect();
   if (connected) return {};
   Error error = connected.error();
   if (error.code == ErrorCode::kNotFound) {
-    error.reason = "no daemon at " + options_.path + ": is tallyfs running? " + where;
+    error.reason = "no daemon at " + options_.socket.text() + ": is tallyfs running? " + where;
   } else if (error.code == ErrorCode::kNoAccess) {
     error.reason += ": who may write to the socket may send; tallyfs --socket-mode says who may";
   }
@@ -189,11 +187,11 @@ void Sender::settle_front(const wire::Answer* answer) {
 }
 
 Error Sender::gone() const {
-  return {ErrorCode::kNotFound, "the daemon at " + options_.path + " has ended" + unanswered()};
+  return {ErrorCode::kNotFound, "the daemon at " + link_.path() + " has ended" + unanswered()};
 }
 
 Error Sender::silent() const {
-  return {ErrorCode::kBusy, "the daemon at " + options_.path + " does not answer for " +
+  return {ErrorCode::kBusy, "the daemon at " + link_.path() + " does not answer for " +
                                 std::to_string(options_.timeout.count()) +
                                 " ms: is it stopped, or overloaded? --timeout-ms waits longer" +
                                 unanswered()};

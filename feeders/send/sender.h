@@ -20,6 +20,7 @@
 #include "core/base/result.h"
 #include "core/wire/binary.h"
 #include "feeders/client/link.h"
+#include "feeders/client/socket_path.h"
 #include "feeders/send/line_cutter.h"
 #include "feeders/send/refusal.h"
 
@@ -32,7 +33,7 @@ class Sender {
   static constexpr std::size_t kUnansweredMax = 4;  // datagrams
 
   struct Options {
-    std::string path;
+    SocketPath socket;
     std::chrono::milliseconds timeout{2000};  // without progress
     std::function<void(const Refusal&)> refused;
   };

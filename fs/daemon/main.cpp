@@ -27,8 +27,10 @@
 #include "feeders/intake/queue_length.h"
 #include "feeders/intake/switch_page.h"
 #include "fs/daemon/background.h"
+#include "fs/daemon/caretaker.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/privileges.h"
 #include "fs/operations.h"
 #include "fs/session.h"
 
@@ -59,6 +61,17 @@ Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets)
   return FeedSocket::bind({.path = options.socket_path,
                            .permissions = options.socket_permissions,
                            .queue_length = options.queue_length});
+}
+
+// Nothing: the daemon stays who it is.
+Result<std::optional<Identity>> identity_for(const DaemonOptions& options) {
+  if (options.run_as.empty()) return std::optional<Identity>();
+  if (::geteuid() != 0) {
+    return Error{ErrorCode::kNotPermitted, "only root can become somebody else (--run-as)"};
+  }
+  auto identity = find_identity(options.run_as);
+  if (!identity) return Error{identity.error().code, "--run-as: " + identity.error().reason};
+  return std::optional(identity.value());
 }
 
 // stdout is for READY.
@@ -94,6 +107,17 @@ void allow_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Who serves what root has mounted, and who cleans up behind it.
+struct Successor {
+  std::optional<Identity> identity;
+  Caretaker* caretaker = nullptr;
+
+  Result<void> take_over() const {
+    if (caretaker) caretaker->mounted();
+    return drop_privileges(identity);
+  }
+};
+
 class Daemon {
  public:
   Daemon(const DaemonOptions& options, FeedSocket socket)
@@ -113,11 +137,14 @@ class Daemon {
     tree_.add_file(tracing, "error_log", kErrorLogPermissions, errors_, clock_.now());
   }
 
-  // Mounts and serves until a signal or an unmount ends it. ready is called on this thread when
-  // tree and socket can be used.
-  int run(const std::function<void()>& ready) {
-    auto session = Session::create(operations_, {.mount_point = options_.mount_point,
-                                                 .mount_options = options_.mount_options});
+  // Mounts, becomes whom it is told to be and serves until a signal or an unmount ends it. ready is
+  // called on this thread when tree and socket can be used.
+  int run(const Successor& successor, const std::function<void()>& ready) {
+    Session::Options mounting{.mount_point = options_.mount_point,
+                              .mount_options = options_.mount_options,
+                              .mounted = [&] { return successor.take_over(); }};
+    if (successor.caretaker) mounting.take_away = [&] { successor.caretaker->put_away(); };
+    auto session = Session::create(operations_, mounting);
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
@@ -167,6 +194,8 @@ int run(DaemonOptions options) {
   if (!mount_point) return fail(mount_point.error());
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
+  const auto identity = identity_for(options);
+  if (!identity) return fail(identity.error());
 
   const auto passed_sockets = count_passed_sockets();
   if (!passed_sockets) return fail(passed_sockets.error());
@@ -174,6 +203,12 @@ int run(DaemonOptions options) {
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed_sockets.value());
   if (!socket) return fail(socket.error());
+  std::optional<Caretaker> caretaker;
+  if (identity.value()) {
+    auto employed = Caretaker::employ(socket.value(), options.mount_point);
+    if (!employed) return fail(employed.error());
+    caretaker.emplace(std::move(employed.value()));
+  }
   if (background) {
     log_to_syslog();
   } else {
@@ -186,7 +221,7 @@ int run(DaemonOptions options) {
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
   Daemon daemon(options, std::move(socket.value()));
-  return daemon.run([&] {
+  return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
     spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");
     if (background) {

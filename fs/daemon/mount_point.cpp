@@ -11,7 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string_view>
 
 namespace tally {
@@ -62,7 +65,39 @@ Result<std::string> absolute(const std::string& path) {
   return std::string(above / clean.filename());
 }
 
+// Blanks, tabs, newlines and backslashes stand there as \ooo.
+std::string unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 3)), nullptr, 8));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
 }  // namespace
+
+// Each line: number, parent, device, root, where it is mounted, and more (proc(5)). In whatever
+// order they stand, of two on one path the upper has the lower as its parent.
+std::optional<std::uint64_t> topmost_mount(const std::string& path) {
+  std::map<std::uint64_t, std::uint64_t> upper_by_parent;
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    std::uint64_t number = 0, parent = 0;
+    std::string device, root, place;
+    fields >> number >> parent >> device >> root >> place;
+    if (unescaped(place) == path) upper_by_parent[parent] = number;
+  }
+  for (const auto& [parent, number] : upper_by_parent) {
+    if (!upper_by_parent.contains(number)) return number;
+  }
+  return std::nullopt;
+}
 
 Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
   struct stat status {};

@@ -26,7 +26,12 @@
  * Signals: the calls marked [signal-safe] may be made in a signal handler. A sample added by a handler that interrupted
  * the library itself has room among 64 others, beyond which it is dropped and counted.
  * Fork: a child has the parent's interfaces and statistics, and none of the samples that the parent
- * had gathered; it connects for itself. (After vfork() or a bare clone() no call may be made.)
+ * had gathered; it connects for itself, with its first call, so that one which calls exec() costs
+ * nothing. For that call statistic_is_on() says yes, and the first sample of any statistic starts
+ * the library's thread, which takes some 50 us once; it counts, as do others until the daemon has
+ * been found, if the statistic is on as far as the parent knew. What is off stays off, and whoever
+ * adds to it hears of a daemon that came since, and of being switched on, like everybody. (After
+ * vfork() or a bare clone() no call may be made.)
  * Errors are negative errno values. No call changes errno.
  */
 #ifndef TALLY_STATISTIC_H
@@ -59,8 +64,9 @@ struct statistic {
 struct statistic_settings {
   size_t size; /* sizeof(struct statistic_settings), so that later versions can add members */
 
-  /* The daemon's socket. NULL: $TALLY_SOCKET, else /run/tallyfs/socket for root and
-   * $XDG_RUNTIME_DIR/tallyfs/socket for others. Copied. */
+  /* The daemon's socket. NULL: $TALLY_SOCKET, else /run/tallyfs/socket, the system's daemon; for
+   * others than root before it their own, $XDG_RUNTIME_DIR/tallyfs/socket, if somebody serves that.
+   * Copied. */
   const char *socket;
 
   /* How long a sample may wait for others before it is sent, in microseconds; 0 sends each by
@@ -102,13 +108,15 @@ TALLY_EXPORT int statistic_configure(const struct statistic_settings *settings);
 #define STATISTIC_LIFETIME_FEEDER 1u
 
 /* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..".
- * flags: 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name or a flag; -EEXIST: this process has it
+ * flags: 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST: this process has it
  * already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could be started. */
 TALLY_EXPORT int statistic_create_interface(struct statistic_interface **interface, const char *name,
                                             unsigned flags);
 
 /* Removes the interface and all statistics still in it, here and from the tree (by what this
- * process sent before included), and sets *interface to NULL. NULL is ignored. */
+ * process sent before included), and sets *interface to NULL. NULL is ignored. What is removed
+ * before a daemon was found is removed when it is; what is removed while one is away is not, since
+ * the next may have it from others. At most 1,024 removals wait; of more the oldest are forgotten. */
 TALLY_EXPORT void statistic_interface_remove(struct statistic_interface **interface);
 
 /* The same, here only: in the tree all stays to be looked at. */
@@ -239,7 +247,8 @@ TALLY_EXPORT int statistic_flush(void);
 /* Registers and sends all, and waits until the daemon has taken everything in, so that whoever
  * reads then sees it. 0; -ETIMEDOUT: not within timeout_ms (60,000 at most); -ENOTCONN: there is no
  * daemon; else what the daemon answered to the first statistic or interface that it refuses:
- * -EPERM: it is another user's; -ENOSPC: a quota; -EINVAL: a definition. Not signal-safe. */
+ * -EPERM: it is another user's; -ENOSPC: a quota; -EINVAL: a definition. The samples of all others
+ * have been taken in then. Without a daemon it waits for one as long. Not signal-safe. */
 TALLY_EXPORT int statistic_sync(unsigned timeout_ms);
 
 /* Since the start of the process, or since the fork of the child. Every sample that was added while

@@ -215,7 +215,8 @@ class Timer {
 inline bool flush() noexcept { return ::statistic_flush() == 0; }
 // Until the daemon has taken everything in; the errors of statistic_sync().
 inline std::error_code sync(std::chrono::milliseconds time_max) noexcept {
-  return {-::statistic_sync(static_cast<unsigned>(time_max.count())), std::generic_category()};
+  const auto ms = time_max.count() < 0 ? 0 : time_max.count() > 60'000 ? 60'000 : time_max.count();
+  return {-::statistic_sync(static_cast<unsigned>(ms)), std::generic_category()};
 }
 inline ::statistic_counts counts() noexcept {
   ::statistic_counts counts{};

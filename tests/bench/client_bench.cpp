@@ -1,7 +1,8 @@
-// What libtally costs its caller, beside loops that do less: an empty one, one that reads the clock, one that sends a
-// datagram as full as the library's for as many turns as it has samples. Each figure is the best of kRounds, in CPU time
-// of the calling thread, since the machine and the daemon have their own business; ratios are to the clock read of the
-// same run. TALLY_SOCKET says where the daemon is.
+// What libtally costs its caller, beside loops that do less: an empty one, one that reads the
+// clock, one that sends a datagram as full as the library's for as many turns as it has samples.
+// Each figure is the best of kRounds, in CPU time of the calling thread, since the machine and the
+// daemon have their own business; ratios are to the clock read of the same run. TALLY_SOCKET says
+// where the daemon is.
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -103,8 +104,10 @@ void with_threads(const std::array<statistic*, 4>& statistics, unsigned threads)
   running.clear();
   const double seconds = (clock_ns(CLOCK_MONOTONIC) - begun) / 1e9;
   const double calls = 2.0 * kCalls * threads;
-  std::printf("%u thread%s on statistics of their own: %s %8.1f million calls/s, %6.2f ns of CPU each\n", threads,
-              threads == 1 ? "" : "s", threads == 1 ? " " : "", calls / seconds / 1e6, cpu_ns / calls);
+  std::printf(
+      "%u thread%s on statistics of their own: %s %8.1f million calls/s, %6.2f ns of CPU each\n",
+      threads, threads == 1 ? "" : "s", threads == 1 ? " " : "", calls / seconds / 1e6,
+      cpu_ns / calls);
   statistic_sync(10'000);
 }
 
@@ -125,7 +128,8 @@ int main() {
   statistic* off = nullptr;
   statistic_create(&off, interface, "off", nullptr);
   if (const int error = statistic_sync(5000); error != 0) {
-    std::fprintf(stderr, "client_bench: no daemon takes anything in (%s)\n", strerrorname_np(-error));
+    std::fprintf(stderr, "client_bench: no daemon takes anything in (%s)\n",
+                 strerrorname_np(-error));
     return 1;
   }
 
@@ -152,13 +156,15 @@ int main() {
   });
   std::vector<statistic_sample> samples(1000, statistic_sample{5, 1, 0});
   const double batch = cost(kCalls, [&](long calls) {
-    for (long i = 0; i < calls; i += 1000) statistic_add_batch(on[0], samples.data(), samples.size());
+    for (long i = 0; i < calls; i += 1000)
+      statistic_add_batch(on[0], samples.data(), samples.size());
   });
   const double send_share = bare_send(getenv("TALLY_SOCKET"));
 
   print("clock_gettime(CLOCK_MONOTONIC)", g_clock_read);
   print("empty loop", empty);
-  print("a call while it is off, beyond the empty loop", while_off - empty, "(wanted: at most 1.0 ns)");
+  print("a call while it is off, beyond the empty loop", while_off - empty,
+        "(wanted: at most 1.0 ns)");
   print("a bare send of 8 KiB, for each of 510 samples", send_share);
   print("a call while it is on, time stamp and send included", one, "(wanted: at most 25 ns)");
   print("the same, four statistics in turn", four);
@@ -169,7 +175,9 @@ int main() {
   statistic_counts counts{};
   statistic_count(&counts, sizeof counts);
   std::printf("%llu samples added, %llu confirmed, %llu dropped, %llu lost\n",
-              static_cast<unsigned long long>(counts.added), static_cast<unsigned long long>(counts.confirmed),
-              static_cast<unsigned long long>(counts.dropped), static_cast<unsigned long long>(counts.lost));
+              static_cast<unsigned long long>(counts.added),
+              static_cast<unsigned long long>(counts.confirmed),
+              static_cast<unsigned long long>(counts.dropped),
+              static_cast<unsigned long long>(counts.lost));
   return 0;
 }

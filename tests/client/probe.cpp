@@ -9,6 +9,7 @@
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
 //   may-fork                     yes, or no: ThreadSanitizer takes a child's thread for its parent's
 //   fork NAME PARENT CHILD       both add; the child ends by exit()
+//   become-child                 from now on it is a child that does as it is told
 //   cancel NAME                  threads that add are cancelled
 //   errno NAME                   how often a call changed errno
 //   slowest NAME TIMES           inc; the longest call in microseconds
@@ -103,6 +104,15 @@ std::string with_fork(statistic* of, long parents, long childs) {
   int status = 0;
   waitpid(child, &status, 0);
   return std::to_string(status);
+}
+
+// The parent ends as its child does.
+std::string become_child() {
+  const pid_t child = fork();
+  if (child == 0) return "ok";
+  int status = 0;
+  waitpid(child, &status, 0);
+  exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 std::string counts() {
@@ -257,6 +267,7 @@ std::string obey(const std::string& verb, std::istream& in) {
     in >> times >> more;
     return with_fork(of, times, more);
   }
+  if (verb == "become-child") return become_child();
   if (verb == "slowest") {
     statistic* const of = the();
     in >> times;

@@ -1,4 +1,5 @@
 """Daemons that are absent, come, hang, die and are replaced, and refuse."""
+import errno
 import os
 import re
 import unittest
@@ -136,6 +137,40 @@ while not hear():
         feeder.say()
         feeder.hear()
         self.assertEqual(self.daemon.data("web"), "each 100 0 49.500 99\n")
+
+    def test_a_child_whose_statistics_are_off_hears_of_the_next_daemon(self):
+        feeder = self.feeder("""
+web = tally.Interface("web")
+each, other = web.statistic("each"), web.statistic("other")
+tally.statistic_sync(60000)
+for _ in range(2):  # a child of a child that did nothing
+    child = os.fork()
+    if child:
+        os._exit(1 if os.waitpid(child, 0)[1] else 0)
+say("forked")
+hear()
+each.inc(1)
+other.add_batch([1, 2, 3])
+say(tally.statistic_count().added)
+deadline = time.monotonic() + 60
+while not tally.statistic_count().confirmed:
+    if time.monotonic() > deadline: os._exit(1)
+    each.inc(1)
+    other.inc(1)
+    time.sleep(0.001)
+say(other.is_on())
+""")
+        self.assertEqual(feeder.hear(), "forked")
+        self.daemon.kill()
+        self.daemon.start()
+        feeder.say()
+        self.assertEqual(feeder.hear(), "0")
+        eventually((self.daemon.statistics / "web").exists, "the interface is there")
+        eventually(lambda: self.daemon.definition("web/each"), "the statistic is there")
+        self.daemon.define("web", "name=each on=1")
+        self.assertEqual(feeder.end(), (0, "False"))
+        self.assertGreater(self.daemon.total("web/each"), 0)
+        self.assertEqual(self.daemon.total("web/other"), 0)
 
     def test_a_daemon_that_ends_and_comes_again_meanwhile_holds_up_nobody(self):
         feeder = self.feeder(WEB + LONGEST + """
@@ -338,6 +373,30 @@ say(theirs.dropped(), mine.dropped(), *tally.statistic_count())
         self.assertRegex(said, "(?m)^2 0 4 0 2 [012] 0 2$")
         self.assertEqual(self.daemon.data("mine"), "each 2\n")
         self.assertEqual(self.daemon.data("web"), "each 0\n")
+
+    def test_a_refused_change_is_told_by_sync_beside_what_was_taken_in(self):
+        said = self.run_feeder(WEB + """
+each.start()
+tally.statistic_sync(60000)
+many = [web.statistic(f"big_{i}") for i in range(40)]
+tally.statistic_sync(60000)
+for big in many:
+    big.define_raw(entries_max=1048576)
+each.inc(7)
+try:
+    tally.statistic_sync(60000)
+except OSError as error:
+    say(error.errno)
+say(tally.statistic_count().confirmed)
+""")
+        self.assertEqual(said.split(), [str(errno.ENOSPC), "1"])
+
+    def test_what_is_removed_before_a_daemon_is_found_is_removed_there(self):
+        self.run_feeder("web = tally.Interface('old')\ntally.statistic_sync(60000)")
+        self.assertTrue((self.daemon.statistics / "old").exists())
+        self.run_feeder("tally.Interface('old').remove()\ntally.statistic_sync(60000)")
+        gone = lambda: not (self.daemon.statistics / "old").exists()  # noqa: E731
+        eventually(gone, "the interface is gone")
 
 
 if __name__ == "__main__":

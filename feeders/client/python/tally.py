@@ -38,7 +38,10 @@ for another to do so; one of them packs and sends.
 Signals: samples may be added by a signal handler, and by __del__; all other calls raise
 RuntimeError there if they interrupted this module itself.
 Fork: a child has its parent's interfaces and statistics, and none of the samples that the parent
-had gathered; it connects for itself. One that ends with os._exit() calls statistic_flush() before.
+had gathered; it connects for itself, with its first call. For that call is_on() says yes, and the
+first sample of any statistic starts the module's thread; it counts, as do others until the daemon
+has been found, if the statistic is on as far as the parent knew. What is off stays off, and whoever
+adds to it hears of a daemon that came since, and of being switched on, like everybody. One that ends with os._exit() calls statistic_flush() before.
 """
 import array
 import atexit
@@ -222,15 +225,16 @@ def statistic_configure(**settings):
     _client.configure(wanted)
 
 
-def find_socket_path(given=None):
+def find_socket_paths(given=None):
+    """Where to look for the daemon, one after the other: given, else $TALLY_SOCKET, else that of the
+    system's daemon; before it, for others than root, that of their own."""
     if given or os.environ.get("TALLY_SOCKET"):
-        return given or os.environ["TALLY_SOCKET"]
-    if os.geteuid() == 0:
-        return "/run/tallyfs/socket"
+        return [given or os.environ["TALLY_SOCKET"]]
+    of_the_system = "/run/tallyfs/socket"
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if not runtime:
-        raise _error(errno.ENOENT, "neither TALLY_SOCKET nor XDG_RUNTIME_DIR is set")
-    return runtime + "/tallyfs/socket"
+    if os.geteuid() == 0 or not runtime:
+        return [of_the_system]
+    return [runtime + "/tallyfs/socket", of_the_system]
 
 
 def _error(number, words):
@@ -249,10 +253,13 @@ _UNKNOWN, _ASKED, _KNOWN, _REFUSED, _GONE = range(5)
 
 # Switches of statistics whose own, in the daemon's page, is not known.
 _ON, _OFF = b"\1", b"\0"
+# In a forked child, of all statistics: the first sample of any wakes the module up.
+_ASLEEP = memoryview(b"\1")
 
 # A sample as it is gathered: X, Y, time, the statistic's id in this process.
 _pack = struct.Struct("=qQqq").pack
 _RECORD_BYTES = 32
+_id_of = struct.Struct("=24xq").unpack
 # What fits into a datagram if every Y is 1.
 _FULL = (DATAGRAM_BYTES - _HEADER.size - _MESSAGE.size - 8) // 16
 # Batches are taken in by pieces of this size.
@@ -450,6 +457,7 @@ class Statistic:
         """Many at once, with one look at the clock. xs: numbers; ys, times_ns: as many, or one for
         all. None is a Y of 1, and now; a time of 0 is now. Fastest are array("q") and what else
         gives a buffer of 64-bit numbers (of unsigned ones for ys), numpy's arrays for one."""
+        _client.wake_up_in_child()
         if not self._switch[0]:
             return
         columns = _columns(xs, ys, times_ns)
@@ -733,6 +741,8 @@ class _Client:
         self.next_id = 1
         self.named = 0  # statistics that have not been dropped
         self.leaving = set()  # ids that go when no samples are held
+        self.asleep = False  # a forked child that has not done anything yet
+        self.parents_switches = {}  # by statistic, while asleep
         self.next_sequence = 0
         self._begin()
 
@@ -752,7 +762,7 @@ class _Client:
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.waited_in_vain = False
         self.link.close()
-        self.connected = False
+        self.connected = self.was_connected = False
         self.told_missing = False
         self.connect_at, self.connect_pause = 0, _CONNECT_PAUSE_NS
         self.pinged_at = self.active_until = self.register_at = self.send_at = 0
@@ -765,9 +775,34 @@ class _Client:
         self._forget_daemon()
 
     def after_fork_in_child(self):
-        for statistic in self.statistics.values():
-            statistic._dropped = 0
+        # One that has not woken up may fork, too.
+        switches = {each: each._switch for each in self.statistics.values()}
+        switches.update(self.parents_switches)
         self._begin()
+        for statistic in switches:
+            statistic._dropped = 0
+            if statistic._id not in self.leaving:
+                statistic._switch = _ASLEEP
+        self.parents_switches = switches
+        self.asleep = True
+
+    def wake_up_in_child(self):
+        if self.asleep:
+            self.alone(self.patience, lambda: None)
+
+    # Of what was gathered in the meantime some may not have been wanted.
+    def _wake_up(self):
+        self.asleep = False
+        off = set()
+        for statistic, switch in self.parents_switches.items():
+            if statistic._switch is _ASLEEP:
+                statistic._switch = switch
+                if not switch[0]:
+                    off.add(statistic._id)
+        self.parents_switches = {}
+        count = len(_gathered)
+        _gathered[:count] = [each for each in _gathered[:count] if _id_of(each)[0] not in off]
+        self._wake(_now())
 
     def alone(self, timeout, do):
         lock = self.lock  # a handler that interrupts us may fork, and give the child another one
@@ -778,6 +813,8 @@ class _Client:
                 return _OURSELVES
             self.inside = True
             try:
+                if self.asleep:
+                    self._wake_up()
                 return do()
             finally:
                 self.stop = self.alert
@@ -857,11 +894,13 @@ class _Client:
     def _drop(self, subject, in_tree):
         subject._removed = in_tree
         self.refused.pop(subject, None)
+        self.refused_changes.pop(subject, None)
         if in_tree:
             self.todo.pop(subject, None)
 
     def _remove_in_tree(self, subject, in_tree):
-        if in_tree and self.connected:
+        # While a daemon is away nothing is kept: the next may have it from others.
+        if in_tree and (self.connected or not self.was_connected):
             self.removals.append(subject._path())
         self._let_go()
         self._wake(_now())
@@ -1113,8 +1152,7 @@ class _Client:
         if self.connected or now < self.connect_at:
             return
         try:
-            path = find_socket_path(self.settings.socket)
-            self.link.connect(path)
+            path = self._connect(find_socket_paths(self.settings.socket))
         except OSError as error:
             if not self.told_missing:
                 self._report(f"no daemon yet: {error}")
@@ -1124,10 +1162,20 @@ class _Client:
             return
         self._report(f"sending to {path}")
         self.connected, self.told_missing = True, False
+        self.was_connected = True
         self.connect_pause = _CONNECT_PAUSE_NS
         self.pinged_at = now
         self._forget_daemon()
         self.asked.clear()
+
+    def _connect(self, paths):
+        for path in paths:
+            try:
+                self.link.connect(path)
+                return path
+            except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+                if path is paths[-1]:
+                    raise
 
     def _lose_daemon(self, now):
         self._report("the daemon is gone")
@@ -1144,6 +1192,7 @@ class _Client:
         self.stale = False  # since the last ping was answered
         self.ping_is_out = False
         self.refused = {}
+        self.refused_changes = {}  # the last of each statistic
         living = [
             each for key, each in self.statistics.items() if each._id == key and not each._removed
         ]
@@ -1314,8 +1363,10 @@ class _Client:
         self._point_at_switch(statistic)
 
     def _take_changed(self, statistic, answer):
+        self.refused_changes.pop(statistic, None)
         if answer and answer.error:
-            self._report(f"the daemon refused {statistic._path()}: {_words(answer)}")
+            self.refused_changes[statistic] = answer
+            self._report(f"the daemon refused to change {statistic._path()}: {_words(answer)}")
         statistic._changes_asked = max(statistic._changes_asked - 1, 0)
         self._point_at_switch(statistic)
 
@@ -1512,7 +1563,8 @@ class _Client:
             if now >= deadline:
                 if self.connected:
                     raise _error(errno.ETIMEDOUT, "the daemon has not taken everything in in time")
-                raise _error(errno.ENOTCONN, "there is no daemon")
+                where = " or ".join(find_socket_paths(self.settings.socket))
+                raise _error(errno.ENOTCONN, f"there is no daemon at {where}")
             self.connect_pause = _CONNECT_PAUSE_NS
             self.link.wait(select.POLLIN, min(deadline - now, _TICK_NS) / 1e9)
 
@@ -1538,11 +1590,13 @@ class _Client:
             nonlocal sent
             if not self.connected or not self._is_settled():
                 return False
-            for subject, answer in self.refused.items():
-                raise _error(answer.error, f"{subject!r}: {answer.reason}")
             if sent is None and (self.consumed >= until or not self.held()):
                 sent = self.sent
-            return sent is not None and self.confirmed + self.lost >= sent
+            if sent is None or self.confirmed + self.lost < sent:
+                return False
+            for subject, answer in {**self.refused, **self.refused_changes}.items():
+                raise _error(answer.error, f"{subject!r}: {answer.reason}")
+            return True
 
         self._wait_until(deadline, is_taken_in)
 

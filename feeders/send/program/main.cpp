@@ -32,7 +32,7 @@ class Program {
  public:
   explicit Program(const Options& options)
       : options_(options),
-        sender_({.path = find_socket_path(options.socket),
+        sender_({.socket = find_socket_path(options.socket),
                  .timeout = std::chrono::milliseconds(options.timeout_ms),
                  .refused = [this](const Refusal& refusal) { refuse(refusal); }}) {}
 

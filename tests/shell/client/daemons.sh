@@ -1,6 +1,11 @@
 # Daemons that are absent, come later, hang, are killed or replaced, under a program on libtally.
 . ./client/_probe.sh
 
+_child() {
+  tell may-fork
+  [ "$SAID" = yes ] || skip "ThreadSanitizer cannot follow a thread that a forked child starts"
+  ok become-child
+}
 _restart() { kill_daemon; umount -l "$MNT"; start_daemon "$@"; }
 
 a_daemon_that_comes_later_gets_it_all() {
@@ -214,4 +219,31 @@ nothing_leaks_when_daemons_come_and_go() {
   said "$fds" fds
   assert_eq "$threads" "$(ls "/proc/$PROBE/task" | wc -l)" threads
   assert_balanced
+}
+
+# A server that forks its workers before anybody looks.
+a_child_whose_statistics_are_off_hears_of_a_daemon_that_is_restarted() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'statistic web misses' 'sync 5000'
+  _child
+  _restart
+  # Off: it does not count, but who adds it wants to know.
+  ok 'inc hits 5'
+  wait_until '[ -n "$(line web misses 2>/dev/null)" ]'
+  assert_data web 'hits 0' 'misses 0'
+  assert_eq 0 "$(count_of added)"
+  define web 'name=hits on=1'
+  wait_until 'ok "inc hits 1" "inc misses 1"; [ "$(data web | sed -n "s/^hits //p")" -ge 1 ]'
+  assert_eq 'misses 0' "$(data web | grep misses)"
+  assert_balanced
+  end_probe
+}
+
+what_a_child_creates_is_there_before_it_is_fed() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'sync 5000'
+  _child
+  ok 'interface worker' 'statistic worker later' 'statistic web more'
+  wait_until '[ -n "$(line worker later 2>/dev/null)" ] && [ -n "$(line web more)" ]'
+  end_probe
 }

@@ -150,6 +150,16 @@ signal_handlers_may_add() {
   assert_data web "hits $(count_of confirmed)"
 }
 
+handlers_that_interrupt_malloc_may_add_a_threads_first_sample() {
+  local probe=${TALLY_BIN:+$TALLY_BIN/}tally-late-probe
+  command -v "$probe" >/dev/null || skip "tally-late-probe is not built"
+  local said
+  said=$(TALLY_SOCKET=$SOCK MALLOC_ARENA_MAX=1 "$probe" 500)
+  [ "$said" != 'not under ThreadSanitizer' ] || skip "$said"
+  assert_eq 'sync 0' "$said"
+  assert_data web 'hits 500'
+}
+
 times_are_those_of_the_calls() {
   start_probe
   ok 'settings 300000 0 4096' 'interface web' 'statistic web a' 'define a raw' 'start a' 'sync 5000'

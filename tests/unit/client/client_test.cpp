@@ -27,9 +27,13 @@ class Feeder {
   enum class Keeper { kNone, kRuns };
 
   explicit Feeder(Client::Settings settings, Keeper keeper = Keeper::kNone)
-      : client(std::move(settings)), lane(client.own_lane()) {
+      : client(std::move(settings)), lane(own_lane()) {
     // One that has ended starts no keeper.
     if (keeper == Keeper::kNone) client.finish(0ms);
+  }
+  Lane* own_lane() {
+    Client::LaneSearch search;
+    return client.own_lane(search);
   }
   FedInterface& interface(const char* name) {
     FedInterface* made = nullptr;
@@ -66,7 +70,7 @@ class Feeder {
 class ClientTest : public testing::Test {
  protected:
   Client::Settings settings(std::size_t held_max = 1024) {
-    return {.socket = path_,
+    return {.socket = {path_},
             .held_max = held_max,
             .report = [](const char* text,
                          void* context) { static_cast<Log*>(context)->push_back(text); },
@@ -604,7 +608,7 @@ TEST_F(ClientTest, AThreadThatEndsHasSentWhatItGathered) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   std::thread([&] {
-    Lane* const lane = feeder.client.own_lane();
+    Lane* const lane = feeder.own_lane();
     ASSERT_TRUE(lane);
     EXPECT_NE(lane, feeder.lane);
     for (std::int64_t x = 0; x < 5; ++x) feeder.add_by(*lane, hits, x);
@@ -619,12 +623,12 @@ TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
   Lane* first = nullptr;
   Lane* second = nullptr;
   std::thread([&] {
-    first = feeder.client.own_lane();
+    first = feeder.own_lane();
     feeder.add_by(*first, hits, 1);
     feeder.client.disown_lane(*first);
   }).join();
   std::thread([&] {
-    second = feeder.client.own_lane();
+    second = feeder.own_lane();
     feeder.add_by(*second, hits, 2);
     feeder.client.disown_lane(*second);
   }).join();
@@ -633,6 +637,43 @@ TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
   start_daemon();
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1, 2}));
+}
+
+TEST_F(ClientTest, AThreadThatFoundNoLaneLooksAgainOnlyWhenOneWasGivenBack) {
+  Feeder feeder(settings());
+  std::vector<Lane*> lanes{feeder.lane};
+  while (lanes.size() < Client::kLanesMax) lanes.push_back(feeder.own_lane());
+  Client::LaneSearch search;
+  EXPECT_EQ(feeder.client.own_lane(search), nullptr);
+  // Had it looked again, it would have found this one, of which it was not told.
+  lanes[7]->disown();
+  EXPECT_EQ(feeder.client.own_lane(search), nullptr);
+  ASSERT_TRUE(lanes[7]->try_own());
+  feeder.client.disown_lane(*lanes[8]);
+  EXPECT_EQ(feeder.client.own_lane(search), lanes[8]);
+}
+
+TEST_F(ClientTest, TheLaneOfAThreadWhoseEndNobodyWasToldOfIsTakenBack) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  Client::watch_lane(*feeder.lane);
+  Lane* gone = nullptr;
+  std::thread([&] {
+    gone = feeder.own_lane();
+    Client::watch_lane(*gone);
+    feeder.add_by(*gone, hits, 1);
+    gone->enter();  // wherever it was
+  }).join();
+  ASSERT_FALSE(gone->try_own());
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (!gone->try_own() && std::chrono::steady_clock::now() < deadline) feeder.client.pass();
+  EXPECT_FALSE(gone->is_inside());
+  EXPECT_EQ(gone->watched(), 0);
+  // That of a thread that is still there is not.
+  EXPECT_FALSE(feeder.lane->try_own());
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), Xs{1});
 }
 
 TEST_F(ClientTest, AThreadWithoutALaneDropsAndCounts) {
@@ -661,7 +702,7 @@ TEST_F(ClientTest, ThreadsThatAddAtOnceLoseNothing) {
   std::vector<std::thread> threads;
   for (std::size_t n = 0; n < kThreads; ++n) {
     threads.emplace_back([&, n] {
-      Lane* const lane = feeder.client.own_lane();
+      Lane* const lane = feeder.own_lane();
       for (std::int64_t x = 0; x < kSamples; ++x) {
         feeder.add_by(*lane, *own[n], x);
         feeder.add_by(*lane, shared, x);
@@ -879,6 +920,46 @@ TEST_F(ForkTest, AChildSendsNoneOfTheParentsSamplesAndEachCountsItsOwn) {
   EXPECT_EQ(feeder.counts().confirmed, 2u);
 }
 
+// Until it has heard of the daemon itself, its parent's switches count.
+TEST_F(ForkTest, AChildsFirstSamplesCountWhereTheParentsDid) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& off = feeder.statistic(web, "off");
+  FedStatistic& on = feeder.started(web, "on");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(off, x);
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(on, x);
+                       feeder.client.drop_sample(off);
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                       for (std::int64_t x = 3; x < 6; ++x) feeder.add(off, x);
+                       EXPECT_FALSE(off.is_on());
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                     }),
+            0);
+  EXPECT_EQ(daemon_->xs("web/on"), (Xs{0, 1, 2}));
+  EXPECT_EQ(daemon_->xs("web/off"), Xs{});
+}
+
+TEST_F(ForkTest, AChildOfAChildThatDidNothingHasTheSwitchesToo) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedStatistic& off = feeder.statistic(feeder.interface("web"), "off");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       EXPECT_EQ(in_child(feeder, [&] { feeder.add(off, 1); }), 0);
+                       feeder.add(off, 1);
+                       EXPECT_EQ(feeder.counts().added, 0u);
+                     }),
+            0);
+}
+
 TEST_F(ForkTest, AChildThatAddsNothingSendsNothing) {
   start_daemon();
   Feeder feeder(settings());
@@ -915,16 +996,40 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
   EXPECT_EQ(hits.dropped, 0u);
 }
 
+// Nobody locked its lane for the fork.
+TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
+  Feeder feeder(settings());
+  feeder.client.before_fork();
+  Lane* const lane = feeder.own_lane();
+  ASSERT_TRUE(lane);
+  ASSERT_NE(lane, feeder.lane);
+  lane->mutex().lock();
+  feeder.client.after_fork_in_parent();
+  int value = 1;  // under the lock
+  std::atomic<bool> wants{false};
+  std::thread other([&] {
+    wants = true;
+    const MutexLock lock(lane->mutex());
+    EXPECT_EQ(value, 2);
+  });
+  while (!wants) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  value = 2;
+  lane->mutex().unlock();
+  other.join();
+  lane->disown();
+}
+
 // The thread that was inside is not in the child, and will never leave.
 TEST_F(ForkTest, ALaneWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  Lane* const of_another_thread = feeder.client.own_lane();
+  Lane* const of_another_thread = feeder.own_lane();
   ASSERT_TRUE(of_another_thread);
   of_another_thread->enter();
   feeder.client.before_fork();
   feeder.client.after_fork_in_child(feeder.lane);
-  Lane* const lane = feeder.client.own_lane();
+  Lane* const lane = feeder.own_lane();
   ASSERT_EQ(lane, of_another_thread);
   for (std::int64_t x = 0; x < 100; ++x) feeder.add_by(*lane, hits, x);
   EXPECT_EQ(feeder.counts().held, 100u);
@@ -1019,6 +1124,22 @@ TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
   feeder.client.finish(0ms);
 }
 
+TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
+  start_daemon();
+  serve_always();
+  daemon_->refuses["web/bad"] = ENOSPC;
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& bad = feeder.started(web, "bad");
+  FedStatistic& good = feeder.started(web, "good");
+  for (std::int64_t x = 0; x < 1'000; ++x) feeder.add(good, x);
+  EXPECT_EQ(feeder.client.sync(60s), -ENOSPC);
+  EXPECT_EQ(feeder.counts().confirmed, 1'000u);
+  feeder.client.drop(bad, Client::InTree::kLeave);
+  EXPECT_EQ(feeder.client.sync(60s), 0);
+  feeder.client.finish(0ms);
+}
+
 TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
   constexpr int kThreads = 3;
   constexpr std::int64_t kSamples = 20'000;
@@ -1033,7 +1154,7 @@ TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
   std::vector<std::thread> threads;
   for (int n = 0; n < kThreads; ++n) {
     threads.emplace_back([&] {
-      Lane* const lane = feeder.client.own_lane();
+      Lane* const lane = feeder.own_lane();
       for (std::int64_t x = 0; x < kSamples; ++x) feeder.add_by(*lane, hits, x);
       feeder.client.disown_lane(*lane);
     });

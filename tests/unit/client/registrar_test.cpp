@@ -274,6 +274,25 @@ TEST_F(RegistrarTest, ARefusedChangeIsReportedAndNotRepeated) {
   EXPECT_EQ(settle(), Log{"define web name=hits on=1"});
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_NE(reports_[0].find("web/hits"), std::string::npos);
+  EXPECT_EQ(registrar_.refusal(), EPERM);
+  daemon_->refuses.clear();
+  hits.pending_on = true;
+  registrar_.define(hits, now_);
+  settle();
+  EXPECT_EQ(registrar_.refusal(), 0);
+}
+
+TEST_F(RegistrarTest, TheRefusalIsThatOfTheFirstAndGoesWithIt) {
+  daemon_->refuses["web/first"] = ENOSPC;
+  daemon_->refuses["web/second"] = EPERM;
+  FedInterface& web = interface("web");
+  FedStatistic& first = statistic(web, "first");
+  FedStatistic& second = statistic(web, "second");
+  settle();
+  EXPECT_EQ(registrar_.refusal(), ENOSPC);
+  registry_.erase(first);
+  EXPECT_EQ(registrar_.refusal(), EPERM);
+  second.lingers = true;
   EXPECT_EQ(registrar_.refusal(), 0);
 }
 
@@ -749,6 +768,30 @@ TEST_F(RegistrarTest, LooksForWhatIsVoidWithoutBeingToldToo) {
 }
 
 // ---- removals
+
+TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
+  Registrar early(registry_, link_, switches_,
+                  {.other_epoch = [](std::uint64_t) {},
+                   .confirmed = [](std::uint64_t, bool) {},
+                   .report = [](const std::string&) {}});
+  link_.disconnect();
+  early.remove("old/hits");
+  early.remove("old");
+  ASSERT_TRUE(link_.connect());
+  early.begin();
+  early.ask(now_);
+  EXPECT_EQ(daemon_->serve(), (Log{"switches", "remove old/hits", "remove old"}));
+}
+
+TEST_F(RegistrarTest, WhatIsRemovedWhileADaemonIsAwayIsLeftToTheNext) {
+  settle();
+  registrar_.remove("web/hits");
+  link_.disconnect();
+  registrar_.remove("web");
+  ASSERT_TRUE(link_.connect());
+  registrar_.begin();
+  EXPECT_EQ(settle(), Log{"switches"});
+}
 
 TEST_F(RegistrarTest, RemovalsAreSentInTheirOrder) {
   settle();

@@ -15,7 +15,7 @@ TEST(DefinitionTest, NoTypeHasALineShorterThanTheShortest) {
   std::size_t shortest = static_cast<std::size_t>(-1);
   for (const Settings& settings : each) {
     std::string line;
-    append_line(line, "", {.units = "", .range_min = 0, .range_max = 0, .settings = settings}, {});
+    append_line(line, "", {.range_min = 0, .range_max = 0, .settings = settings, .units = ""}, {});
     shortest = std::min(shortest, line.size());
   }
   EXPECT_EQ(shortest, kShortestDefinitionLine.size());

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
 namespace tally::wire {
 namespace {
 
@@ -54,6 +59,92 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;
     EXPECT_EQ(parsed.error().token_at, token_at) << line;
   }
+}
+
+// ---- plain samples
+
+// On the heap and to the byte, so that a sanitizer sees who reads on. The path of the sample is in
+// text.
+bool is_plain(const std::string& text, std::size_t end_of_line, SampleLine& sample) {
+  const std::vector<char> bytes(text.begin(), text.end());
+  const bool is = parse_plain_sample({bytes.data(), bytes.size()}, end_of_line, sample);
+  if (is) sample.path = std::string_view(text).substr(0, sample.path.size());
+  return is;
+}
+
+TEST(PlainSampleTest, ReadsNumbersOfAllLengths) {
+  for (const std::string path :
+       {"a/b", "web/latency_us", "interface/statistic", "a/a_statistic_with_a_long_name"}) {
+    for (int digits = 1; digits <= 18; ++digits) {
+      const std::string number =
+          std::string("987654321012345678").substr(0, static_cast<std::size_t>(digits));
+      for (const std::string end : {"", "\n", "\nb/c 5\n"}) {
+        SampleLine sample;
+        const std::string plus = path + " " + number;
+        const std::string first = plus + end;
+        ASSERT_TRUE(is_plain(first, plus.size(), sample)) << plus;
+        EXPECT_EQ(sample.path, path);
+        EXPECT_EQ(sample.x, std::atoll(number.c_str()));
+        EXPECT_EQ(sample.y, 1u);
+        const std::string minus = path + " -" + number + " " + number;
+        const std::string second = minus + end;
+        ASSERT_TRUE(is_plain(second, minus.size(), sample)) << minus;
+        EXPECT_EQ(sample.x, -std::atoll(number.c_str()));
+        EXPECT_EQ(sample.y, std::strtoull(number.c_str(), nullptr, 10));
+      }
+    }
+  }
+}
+
+TEST(PlainSampleTest, LeavesEverythingElseToTheWholeGrammar) {
+  for (const std::string line : {"",
+                                 " ",
+                                 "a/b",
+                                 "a/b ",
+                                 " a/b 1",
+                                 "a/b  1",
+                                 "a/b\t1",
+                                 "a/b 1 ",
+                                 "a/b 1\r",
+                                 "a/b 0x10",
+                                 "a/b 1 2 3",
+                                 "a/b -",
+                                 "a/b 1 -2",
+                                 "a/b +1",
+                                 "ab 1",
+                                 "define 5",
+                                 "a/b|c 1",
+                                 "a/b 1|c",
+                                 "a/b 1234567890123456789",
+                                 "a/b 1 1234567890123456789",
+                                 "a/b x"}) {
+    SampleLine sample;
+    EXPECT_FALSE(is_plain(line + "\n", line.size(), sample)) << line;
+    EXPECT_FALSE(is_plain(line, line.size(), sample)) << line;
+  }
+}
+
+// Whatever it takes for plain, it reads as the whole grammar does.
+TEST(PlainSampleTest, AgreesWithTheWholeGrammarOnRandomLines) {
+  const std::string alphabet = "ab/|_ -0123456789\t\r\xC3\xA9";
+  std::mt19937 random(40);
+  int plain = 0;
+  for (int i = 0; i < 300'000; ++i) {
+    std::string line = i % 2 == 0 ? "web/a " : "";
+    for (std::size_t size = random() % 24; size != 0; --size)
+      line += alphabet[random() % alphabet.size()];
+    SampleLine sample;
+    const std::string text = line + (i % 3 == 0 ? "" : "\nx/y 77");
+    if (!is_plain(text, line.size(), sample)) continue;
+    ++plain;
+    const auto whole = parse_line(line);
+    ASSERT_TRUE(whole) << line;
+    const auto& wanted = std::get<SampleLine>(whole.value());
+    ASSERT_EQ(sample.path, wanted.path) << line;
+    ASSERT_EQ(sample.x, wanted.x) << line;
+    ASSERT_EQ(sample.y, wanted.y) << line;
+  }
+  EXPECT_GT(plain, 1000);
 }
 
 TEST(PathTest, SplitsAtTheFirstSlash) {

@@ -1,0 +1,97 @@
+// Finds things by their names, many at a time. A look-up in a large table waits for memory at each
+// of its steps; here the steps can be taken apart, for a whole batch one after the other, so that
+// the waits overlap:
+//   hash, prefetch(hash); then candidate(hash), and prefetch that; then find().
+// Open addressing, linear probing, at most half full; names are hashed with the process's key
+// (keyed_hash.h). Owns nothing; an element's name must not change while it is in. Confined to its
+// owner's lock.
+//
+// Naming says how an element is called, so that it need not hold its name in one piece:
+//   static std::string name(const Element&)
+//   static bool is_named(const Element&, std::string_view name)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/keyed_hash.h"
+
+namespace tally {
+
+template <typename Element, typename Naming>
+class NameIndex {
+ public:
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[home(hash)]); }
+  // What may be the one that is looked for, by its hash; nullptr: there is none.
+  Element* candidate(std::uint64_t hash) const {
+    for (std::size_t at = home(hash);; at = next(at)) {
+      if (!slots_[at].element || slots_[at].hash == hash) return slots_[at].element;
+    }
+  }
+  // hash: that of the name. Nullptr when there is none of that name.
+  Element* find(std::string_view name, std::uint64_t hash) const {
+    for (std::size_t at = home(hash); slots_[at].element; at = next(at)) {
+      if (slots_[at].hash == hash && Naming::is_named(*slots_[at].element, name))
+        return slots_[at].element;
+    }
+    return nullptr;
+  }
+  Element* find(std::string_view name) const { return find(name, keyed_hash(name)); }
+
+  // Its name must not be in yet.
+  void insert(Element& element) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    place({keyed_hash(Naming::name(element)), &element});
+    ++size_;
+  }
+  // It must be in.
+  void erase(const Element& element) {
+    std::size_t gap = home(keyed_hash(Naming::name(element)));
+    while (slots_[gap].element != &element) gap = next(gap);
+    // Those behind it that stand away from home, up to the next free slot, move up: look-ups end at
+    // gaps.
+    for (std::size_t at = next(gap); slots_[at].element; at = next(at)) {
+      if (distance(home(slots_[at].hash), at) < distance(gap, at)) continue;
+      slots_[gap] = slots_[at];
+      gap = at;
+    }
+    slots_[gap] = {};
+    --size_;
+  }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    Element* element = nullptr;
+  };
+
+  static constexpr std::size_t kSlotsMin = 16;
+
+  std::size_t home(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
+  std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+  std::size_t distance(std::size_t from, std::size_t to) const {
+    return (to - from) & (slots_.size() - 1);
+  }
+
+  void place(const Slot& slot) {
+    std::size_t at = home(slot.hash);
+    while (slots_[at].element) at = next(at);
+    slots_[at] = slot;
+  }
+  void grow() {
+    const auto before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+    for (const Slot& slot : before) {
+      if (slot.element) place(slot);
+    }
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(kSlotsMin);
+  std::size_t size_ = 0;
+};
+
+}  // namespace tally

@@ -1,0 +1,38 @@
+// Does at the end what a daemon that is no longer root may not: takes the mount away, and the
+// socket's files. A process of its own, forked before the first thread and before privileges are
+// dropped. It knows the daemon's end by the end of a pipe, so a daemon that was killed leaves
+// nothing either; until then it sleeps, with the two capabilities that it needs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "feeders/intake/feed_socket.h"
+
+namespace tally {
+
+class Caretaker {
+ public:
+  // Forks; returns in the daemon. The socket's files are the caretaker's from then on.
+  static Result<Caretaker> employ(FeedSocket& socket, const std::string& mount_point);
+  Caretaker(Caretaker&& other) noexcept = default;
+  Caretaker& operator=(Caretaker&&) = delete;
+  ~Caretaker() { put_away(); }
+
+  // What is mounted there now is what it shall take away: that mount and no other.
+  void mounted();
+  // Has it do its work, and returns when that is done.
+  void put_away();
+
+ private:
+  Caretaker(Fd pipe, pid_t process) : pipe_(std::move(pipe)), process_(process) {}
+
+  Fd pipe_;
+  pid_t process_;
+};
+
+}  // namespace tally

@@ -1,0 +1,101 @@
+#include "fs/daemon/privileges.h"
+
+#include <cap-ng.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+// (uid_t)-1 means "leave it" to the kernel.
+std::optional<unsigned> number_in(std::string_view text) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value == -1u) return std::nullopt;
+  return value;
+}
+
+Error unknown(const char* what, const std::string& name) {
+  return {ErrorCode::kNotFound, std::string("there is no ") + what + " '" + name + "'"};
+}
+
+Result<gid_t> find_group(const std::string& name) {
+  if (const auto number = number_in(name)) return *number;
+  if (const group* const found = ::getgrnam(name.c_str())) return found->gr_gid;
+  return unknown("group", name);
+}
+
+Result<void> forbid_new_privileges() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) return {};
+  return Error{ErrorCode::kNotPermitted,
+               std::string("cannot renounce privileges: ") + std::strerror(errno)};
+}
+
+Error refused(const char* what) {
+  return {ErrorCode::kNotPermitted, std::string("cannot ") + what + ": " + std::strerror(errno)};
+}
+
+// Where the bounding set is not ours to cut, as in some containers, there is still NO_NEW_PRIVS.
+void cut_bounding_set() {
+  capng_clear(CAPNG_SELECT_BOUNDS);
+  (void)capng_apply(CAPNG_SELECT_BOUNDS);
+}
+
+Result<void> become(const Identity& identity) {
+  cut_bounding_set();
+  if (::setgroups(0, nullptr) != 0) return refused("leave root's groups");
+  if (::setresgid(identity.gid, identity.gid, identity.gid) != 0)
+    return refused("change the group");
+  // Takes all capabilities along.
+  if (::setresuid(identity.uid, identity.uid, identity.uid) != 0) return refused("change the user");
+  return forbid_new_privileges();
+}
+
+}  // namespace
+
+Result<Identity> find_identity(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string user = text.substr(0, colon);
+  const auto number = number_in(user);
+  const passwd* const account = number ? ::getpwuid(*number) : ::getpwnam(user.c_str());
+  if (!account && !number) return unknown("user", user);
+  Identity identity{.uid = account ? account->pw_uid : *number,
+                    .gid = account ? account->pw_gid : 0};
+  if (colon == std::string::npos) {
+    if (!account)
+      return Error{ErrorCode::kNotFound, "uid " + user + " has no account; say " + user + ":GROUP"};
+    return identity;
+  }
+  auto group = find_group(text.substr(colon + 1));
+  if (!group) return group.error();
+  identity.gid = group.value();
+  return identity;
+}
+
+Result<void> drop_privileges(const std::optional<Identity>& to) {
+  if (::geteuid() != 0) return {};
+  return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts();
+}
+
+Result<void> keep_only_what_unmounts() {
+  // A root without them, in a container, has none to keep.
+  capng_get_caps_process();
+  const bool unmounts = capng_have_capability(CAPNG_PERMITTED, CAP_SYS_ADMIN) != 0;
+  const bool reaches_all = capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE) != 0;
+  cut_bounding_set();
+  capng_clear(CAPNG_SELECT_CAPS);
+  constexpr auto kKept = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED);
+  if (unmounts) capng_update(CAPNG_ADD, kKept, CAP_SYS_ADMIN);
+  if (reaches_all) capng_update(CAPNG_ADD, kKept, CAP_DAC_OVERRIDE);
+  if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
+  return forbid_new_privileges();
+}
+
+}  // namespace tally

@@ -1,0 +1,37 @@
+// What the daemon may no longer do once it is mounted: root is needed for the mount, the socket and
+// its queue, not for serving them. Confined to the daemon's start.
+//
+// Credentials belong to threads: it must happen before the second one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace tally {
+
+// As whom the daemon goes on.
+struct Identity {
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+// Of USER[:GROUP], names or numbers; without a group it is the user's own. kNotFound names what
+// there is not; a uid without an account needs a group.
+Result<Identity> find_identity(const std::string& text);
+
+// For good: nothing that is executed gives privileges back, and no bounding set does.
+//   to somebody: that uid, that group and no other, no capability.
+//   to nobody, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
+//     answer feeders on their sockets and to remove the own one from any directory.
+//   to nobody, as another user: nothing happens; fusermount3 is what unmounts then.
+// kNotPermitted: the kernel refused.
+Result<void> drop_privileges(const std::optional<Identity>& to);
+
+// As drop_privileges() to nobody, for a process that has been root and stays it.
+Result<void> keep_only_what_unmounts();
+
+}  // namespace tally

@@ -1,0 +1,63 @@
+# The Debian packages: cmake --build --preset release --target package; they come to build/release/packages.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tallyfs)
+set(CPACK_PACKAGE_VENDOR tallyfs)
+set(CPACK_PACKAGE_CONTACT "the tallyfs authors <tallyfs@localhost>")  # who builds for others names himself
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")                             # each package has its own
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL daemon library dev)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+
+# describe(COMPONENT PACKAGE SECTION SYNOPSIS TEXT): TEXT is one paragraph.
+function(describe component package section synopsis text)
+  string(TOUPPER ${component} name)
+  set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${name}_PACKAGE_SECTION ${section} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${name}_DESCRIPTION "${synopsis}\n${text}" PARENT_SCOPE)
+
+  # What every package has: its licence and its history.
+  set(documents ${CMAKE_CURRENT_BINARY_DIR}/${package})
+  file(MAKE_DIRECTORY ${documents})
+  compress(${CMAKE_CURRENT_SOURCE_DIR}/debian/changelog ${documents}/changelog.Debian.gz)
+  compress(${PROJECT_SOURCE_DIR}/CHANGELOG.md ${documents}/changelog.gz)
+  install(FILES ${documents}/changelog.Debian.gz ${documents}/changelog.gz
+    ${CMAKE_CURRENT_SOURCE_DIR}/debian/copyright
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/debian/lintian-overrides
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
+endfunction()
+
+describe(daemon tallyfs utils "statistics in user space, shown as one likes"
+"tallyfs mounts a tree of statistics. Processes send it samples over a Unix
+datagram socket; cat shows counters, ranges, lists, histograms, history or raw
+samples, and echo into a file changes which, at run time. Feeders for block
+requests and for late timers, and tally-send for scripts, come along.")
+describe(library libtally0 libs "library that feeds statistics to tallyfs"
+"Programs that link libtally register statistics with tallyfs and add samples
+to them, for less than a nanosecond while a statistic is off. They need no
+daemon: one that is absent or restarted costs them nothing.")
+describe(dev libtally-dev libdevel "library that feeds statistics to tallyfs (development)"
+"Headers for C and C++, the static library, what pkg-config and CMake want to
+know, and tally.py, a Python module that feeds tallyfs without the library.")
+
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What else a library tells dpkg.
+file(CONFIGURE OUTPUT shlibs CONTENT "libtally 0 libtally0 (>= ${PROJECT_VERSION})\n" NEWLINE_STYLE UNIX)
+file(CONFIGURE OUTPUT triggers CONTENT "activate-noawait ldconfig\n" NEWLINE_STYLE UNIX)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/shlibs;${CMAKE_CURRENT_BINARY_DIR}/triggers")
+set(CPACK_DEBIAN_DAEMON_PACKAGE_DEPENDS "fuse3, adduser")
+set(CPACK_DEBIAN_DAEMON_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_CURRENT_SOURCE_DIR}/debian/postinst;${CMAKE_CURRENT_SOURCE_DIR}/debian/prerm;${CMAKE_CURRENT_SOURCE_DIR}/debian/postrm")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtally0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "tallyfs, python3")
+include(CPack)

@@ -1,0 +1,302 @@
+// What the daemon's socket takes in, beside what two bare programs move through such a socket with
+// the same sender, CPUs and queue length. Each line tells the samples a second of the wall clock,
+// from the first send() until an open() has seen the last sample; what of the daemon's CPU each
+// took; and counts that none was lost.
+//   intake_bench MOUNT DAEMON_PID      TALLY_SOCKET says where the daemon is
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tests/bench/sender.h"
+
+namespace tally::bench {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr double kRoundNs = 0.7e9;
+// As the daemon's FeedSocket and its feeders have them.
+constexpr unsigned kQueueLength = 512;
+constexpr std::size_t kBatch = 8;
+
+using Datagrams = std::vector<std::string>;
+
+// ---- the daemon, as its files and the kernel show it
+
+struct Daemon {
+  std::string mount;
+  std::string socket;
+  std::string pid;
+
+  std::uint64_t own(const std::string& name) const {
+    std::ifstream data(mount + "/statistics/tallyfs/data");
+    for (std::string line; std::getline(data, line);) {
+      if (line.starts_with(name + " ")) return std::stoull(line.substr(name.size() + 1));
+    }
+    throw std::runtime_error("no " + name + " among the daemon's own numbers");
+  }
+  double cpu_ns() const {
+    std::ifstream stat("/proc/" + pid + "/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string skipped;
+    double user = 0;
+    double system = 0;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    fields >> user >> system;
+    return (user + system) * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+};
+
+// Sends all of them again and again for about a round. Returns how often.
+std::uint64_t send_for_a_round(const Sender& sender, const Datagrams& datagrams) {
+  const double end = clock_ns(CLOCK_MONOTONIC) + kRoundNs;
+  std::uint64_t turns = 0;
+  for (; clock_ns(CLOCK_MONOTONIC) < end; ++turns) {
+    for (const std::string& each : datagrams) sender.send(each);
+  }
+  return turns;
+}
+
+// ---- the bare pair: this sender, and a receiver that throws away what it gets
+
+void set_queue_length(unsigned wanted) {
+  std::ofstream setting("/proc/sys/net/unix/max_dgram_qlen");
+  setting << wanted << std::flush;
+  require(setting.good(), "max_dgram_qlen");
+}
+
+class BareReceiver {
+ public:
+  explicit BareReceiver(std::string path)
+      : path_(std::move(path)), fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    unsigned before = 0;
+    std::ifstream("/proc/sys/net/unix/max_dgram_qlen") >> before;
+    set_queue_length(std::max(before, kQueueLength));
+    const sockaddr_un address = address_of(path_);
+    require(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, path_);
+    set_queue_length(before);
+    void* const shared =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    require(shared != MAP_FAILED, "mmap");
+    counted_ = new (shared) std::atomic<std::uint64_t>(0);
+    child_ = fork();  // a process, as the daemon is one
+    if (child_ == 0) receive();
+  }
+  ~BareReceiver() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    unlink(path_.c_str());
+    close(fd_);
+    munmap(counted_, 4096);
+  }
+  void wait_for(std::uint64_t datagrams) const {
+    while (counted_->load() < datagrams) std::this_thread::yield();
+  }
+
+ private:
+  [[noreturn]] void receive() {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pin(std::thread::hardware_concurrency() - 1);
+    static std::array<std::array<char, 9000>, kBatch> bytes;
+    std::array<iovec, kBatch> parts{};
+    std::array<mmsghdr, kBatch> headers{};
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      parts[i] = {bytes[i].data(), bytes[i].size()};
+      headers[i].msg_hdr.msg_iov = &parts[i];
+      headers[i].msg_hdr.msg_iovlen = 1;
+    }
+    for (;;) {
+      const int got = recvmmsg(fd_, headers.data(), kBatch, MSG_WAITFORONE, nullptr);
+      if (got > 0) counted_->fetch_add(static_cast<std::uint64_t>(got));
+    }
+  }
+
+  const std::string path_;
+  const int fd_;
+  std::atomic<std::uint64_t>* counted_ = nullptr;
+  pid_t child_ = 0;
+};
+
+// ---- what is sent
+
+struct Load {
+  Datagrams datagrams;
+  std::uint64_t samples = 0;  // in all of them together
+};
+
+// So many statistics, on, in interfaces of a hundred at most; numbered through.
+struct Statistics {
+  static constexpr int kPerInterface = 100;
+  static constexpr const char* kDefinition =
+      " type=array scale=log2 range_min=0 range_max=4096 base_interval=1 on=1";
+
+  Statistics(Sender& sender, int how_many) : count(how_many) {
+    for (int i = 0; i < count; ++i) {
+      numbers.push_back(sender.ask("create " + path(i) + kDefinition));
+    }
+    epoch = sender.epoch();
+  }
+  static std::string interface(int i) { return "bench_" + std::to_string(i / kPerInterface); }
+  static std::string path(int i) {
+    return interface(i) + "/latency_" + std::to_string(i % kPerInterface);
+  }
+
+  int count;
+  std::vector<std::uint64_t> numbers;
+  std::uint64_t epoch = 0;
+};
+
+std::int64_t value(int i) { return (std::int64_t{i} * 7919) % 4000; }
+std::string line(int i, const Statistics& statistics) {
+  return Statistics::path(i % statistics.count) + " " + std::to_string(value(i)) + "\n";
+}
+// Each statistic comes in turn, and often enough for values of all sizes.
+int lines_of(const Statistics& statistics) { return std::max(statistics.count, 8000); }
+
+Load text_one_by_one(const Statistics& statistics, std::size_t bytes) {
+  Load load;
+  for (int i = 0; i < lines_of(statistics); ++i) {
+    std::string datagram = line(i, statistics);
+    datagram.insert(datagram.find(' '), bytes - datagram.size(), ' ');
+    load.datagrams.push_back(std::move(datagram));
+  }
+  load.samples = load.datagrams.size();
+  return load;
+}
+
+Load text_packed(const Statistics& statistics, std::size_t bytes) {
+  Load load;
+  std::string datagram;
+  for (int i = 0; i < lines_of(statistics); ++i, ++load.samples) {
+    const std::string next = line(i, statistics);
+    if (datagram.size() + next.size() > bytes)
+      load.datagrams.push_back(std::exchange(datagram, ""));
+    datagram += next;
+  }
+  load.datagrams.push_back(datagram);
+  return load;
+}
+
+// What libtally sends of calls for the statistics in turn: a message for each of them, with times.
+Load binary_packed(const Statistics& statistics, std::size_t bytes, wire::SampleFields fields) {
+  const auto count = static_cast<std::size_t>(statistics.count);
+  const std::size_t each = (bytes - wire::kHeaderBytes) / count - wire::kMessageHeaderBytes - 8;
+  std::vector<Sample> samples(each / (fields == wire::kXOnly ? 8 : 16));
+  wire::DatagramWriter datagram(statistics.epoch);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (Sample& sample : samples) {
+      sample.x = value(static_cast<int>(&sample - samples.data()) * statistics.count +
+                       static_cast<int>(i));
+      sample.time = std::chrono::nanoseconds(static_cast<std::int64_t>(clock_ns(CLOCK_MONOTONIC)));
+    }
+    datagram.samples(statistics.numbers[i], samples, fields);
+  }
+  return {Datagrams(20, std::string(datagram.bytes())), 20 * count * samples.size()};
+}
+
+// ---- measuring
+
+struct Figure {
+  double rate = 0;    // a second
+  double cpu_ns = 0;  // of the receiver, for each
+};
+
+Figure best_of(const std::function<Figure()>& measure) {
+  Figure best;
+  for (int i = 0; i < kRounds; ++i) {
+    const Figure figure = measure();
+    if (figure.rate > best.rate) best = figure;
+  }
+  return best;
+}
+
+Figure measure(const Daemon& daemon, const Sender& sender, const Load& load) {
+  const std::uint64_t before = daemon.own("samples");
+  const double cpu = daemon.cpu_ns();
+  const double begun = clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t sent = send_for_a_round(sender, load.datagrams) * load.samples;
+  const std::uint64_t taken = daemon.own("samples") - before;  // its open() waits for all of them
+  const double ns = clock_ns(CLOCK_MONOTONIC) - begun;
+  if (taken != sent) {
+    throw std::runtime_error("of " + std::to_string(sent) + " samples " + std::to_string(taken) +
+                             " arrived");
+  }
+  return {static_cast<double>(sent) * 1e9 / ns,
+          (daemon.cpu_ns() - cpu) / static_cast<double>(sent)};
+}
+
+Figure measure_bare(const Datagrams& datagrams) {
+  const std::string path = "/tmp/tallyfs-bare." + std::to_string(getpid());
+  const BareReceiver receiver(path);
+  const Sender sender(path);
+  const double begun = clock_ns(CLOCK_MONOTONIC);
+  const std::uint64_t sent = send_for_a_round(sender, datagrams) * datagrams.size();
+  receiver.wait_for(sent);
+  return {static_cast<double>(sent) * 1e9 / (clock_ns(CLOCK_MONOTONIC) - begun), 0};
+}
+
+void compare(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
+             const char* wanted) {
+  const double per_datagram =
+      static_cast<double>(load.samples) / static_cast<double>(load.datagrams.size());
+  const Figure bare = best_of([&] { return measure_bare(load.datagrams); });
+  const Figure ours = best_of([&] { return measure(daemon, sender, load); });
+  std::printf("%-52s %7.2f M/s  %6.1f ns  %5.2f of a bare pair's %7.2f M/s  %s\n", what,
+              ours.rate / 1e6, ours.cpu_ns, ours.rate / (bare.rate * per_datagram),
+              bare.rate * per_datagram / 1e6, wanted);
+  std::fflush(stdout);
+}
+
+void run(const Daemon& daemon) {
+  Sender sender(daemon.socket);
+  const Statistics eight(sender, 8);
+  compare("text, one sample a datagram of 40 bytes", daemon, sender, text_one_by_one(eight, 40),
+          "(wanted: 0.9)");
+  compare("text packed to 1,400 bytes, 8 statistics", daemon, sender, text_packed(eight, 1400),
+          "(wanted: 20 M/s)");
+  compare("binary packed to 8 KiB, 8 statistics", daemon, sender,
+          binary_packed(eight, 8192, wire::kXOnly), "(wanted: 100 M/s)");
+  compare("the same, with times, as libtally sends it", daemon, sender,
+          binary_packed(eight, 8192, wire::kWithTime), "");
+  const Statistics many(sender, 10'000);
+  compare("text packed to 1,400 bytes, 10,000 statistics", daemon, sender, text_packed(many, 1400),
+          "(wanted: 18 M/s)");
+}
+
+}  // namespace
+}  // namespace tally::bench
+
+int main(int arguments, char** argument) try {
+  if (arguments != 3) throw std::runtime_error("intake_bench MOUNT DAEMON_PID");
+  tally::bench::run(
+      {.mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]});
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "intake_bench: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# The Debian packages as an administrator meets them: built, checked by lintian, installed in a fresh Debian, started as
+# the unit and as fstab say, stopped, purged; and the man pages, units and completions that are in them.
+#
+# The fresh root is Debian's by mmdebstrap, kept as build/package-root.tar for the next run; where there is none to be had,
+# an overlay over this machine's own. All mounts are in a mount namespace of the test's own, which ends with it.
+if [ "${PACKAGE_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+  PACKAGE_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
+fi
+. "$(dirname "$0")/../feeders/lib.sh"
+PROJECT=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=$(cd "$BIN/.." && pwd)
+ROOT=$WORK/root PACKAGES=$WORK/packages
+DAEMON_IN_ROOT=''
+cached=$BUILD/../package-root.tar
+mkdir "$ROOT" "$PACKAGES"
+skip() { echo "ok $((COUNT += 1)) - $1 # SKIP $2"; }
+has() { command -v "$1" >/dev/null; }
+quietly() { "$@" >"$WORK/said" 2>&1 || { sed 's/^/# /' "$WORK/said"; return 1; }; }
+clean_up_more() {
+  [ -z "$DAEMON_IN_ROOT" ] || kill "$DAEMON_IN_ROOT" 2>/dev/null
+  ! mountpoint -q "$ROOT" || umount -R -l "$ROOT"
+  ! mountpoint -q "$WORK/over" || umount -l "$WORK/over"
+  rm -f "$cached.$$"
+}
+
+# ---- man pages, units, completions
+for page in "$PROJECT"/packaging/man/*; do
+  if has mandoc; then check "${page##*/} has no faults" quietly mandoc -Tlint -W warning "$page"
+  else skip "${page##*/} has no faults" "mandoc is not installed"; fi
+done
+options_of_page() { sed -n '/^.SH OPTIONS/,/^.SH THE TREE/p' "$1" | grep -A1 '^.TP' | sed 's/\\-/-/g' | grep -oE -- '--[a-z-]+' | sort -u; }
+options_of_help() { "$BIN/$1" --help | grep -oE -- '^  -[-a-zA-Z,]+' | grep -oE -- '--[a-z-]+' | sort -u; }
+for program in tallyfs tally-send tally-feed-block tally-feed-timer; do
+  text=$(sed 's/\\-/-/g' "$PROJECT/packaging/man/$program.1")
+  missing=$(options_of_help "$program" | while read -r option; do grep -qF -e "$option" <<<"$text" || echo "$option"; done)
+  check_eq '' "$missing" "$program(1) has all options of --help"
+done
+check_eq "$(options_of_help tallyfs)" "$(options_of_page "$PROJECT/packaging/man/tallyfs.1")" "tallyfs(1) has no others"
+declared=$(grep -oE '\b(statistic|tally)_[a-z_]+ ?\(' "$PROJECT/include/tally/statistic.h" | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
+check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h"
+
+if has systemd-analyze; then
+  mkdir "$WORK/units"
+  cp "$PROJECT"/packaging/systemd/tallyfs.s* "$WORK/units"
+  sed -i "s|^ExecStart=tallyfs|ExecStart=$BIN/tallyfs|" "$WORK/units/tallyfs.service"
+  verify() { systemd-analyze verify --man=no "$WORK"/units/tallyfs.service "$WORK"/units/tallyfs.socket >"$WORK/said" 2>&1; grep tallyfs "$WORK/said"; }
+  check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
+else
+  skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
+fi
+# systemd.exec(5): whatever of these is set gives the service a mount namespace, and nobody else sees the mount.
+check_eq '' "$(grep -E '^(Private(Tmp|Devices|Mounts|Users|IPC)|Protect[A-Z]|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
+  "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
+
+if [ -r /usr/share/bash-completion/bash_completion ]; then
+  complete_words() {  # complete_words WORD...: what is offered for the last of them
+    PATH=$BIN:$PATH bash -c '. /usr/share/bash-completion/bash_completion; . "$0/$1"
+      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+      "_${1//-/_}" "$1" "${@: -1}" "${@: -2:1}"; printf "%s\n" "${COMPREPLY[@]}"' "$PROJECT/packaging/completion" "$@" 2>/dev/null
+  }
+  for program in tallyfs tally-send; do
+    check_eq "$(options_of_help $program)" "$(complete_words $program -- | sort)" "all options of $program are completed"
+  done
+  check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" "and what stands behind -o"
+else
+  skip "options are completed" "bash-completion is not installed"
+fi
+
+# ---- the packages
+for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
+check "the packages are built" quietly cpack --config "$BUILD/CPackConfig.cmake" -B "$PACKAGES"
+rm -rf "$PACKAGES/_CPack_Packages"
+check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' | paste -sd' ')" "there are three"
+if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning --allow-root "$PACKAGES"/*.deb
+else skip "lintian has nothing to say" "lintian is not installed"; fi
+check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
+
+# ---- a Debian to put them in
+stop_here() { skip "installed, started, stopped and purged" "$1"; exit; }
+[ "$(id -u)" -eq 0 ] || stop_here "needs root"
+[ "${PACKAGE_TEST_NAMESPACE:-}" = "$$" ] || stop_here "there are no mount namespaces here"
+[ -e /dev/fuse ] || stop_here "no /dev/fuse"
+make_root() {
+  local depends sources=()
+  depends=$(for package in "$PACKAGES"/*.deb; do dpkg-deb -f "$package" Depends; echo; done |
+    tr ',' '\n' | sed 's/(.*//; s/ //g' | grep -v '^libtally\|^$' | sort -u | paste -sd,)
+  if [ "$(tar -xOf "$cached" ./.depends 2>/dev/null)" != "$depends" ]; then
+    for each in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+      [ -s "$each" ] && sources+=("$each")
+    done
+    cat /etc/apt/apt.conf.d/* | grep -E '^Acquire::(Check-|http|https|Retries)' >"$WORK/apt.conf"
+    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
+      --customize-hook="echo $depends >\"\$1/.depends\"" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
+      "$cached.$$" "${sources[@]}" >"$WORK/said" 2>&1 || return 1
+    mv "$cached.$$" "$cached"
+  fi
+  mount -t tmpfs root "$ROOT" || return 1
+  tar -C "$ROOT" -xf "$cached" || { umount "$ROOT"; return 1; }
+}
+borrow_root() {
+  mkdir "$WORK/over" && mount -t tmpfs over "$WORK/over" && mkdir "$WORK"/over/{upper,work} &&
+    mount -t overlay -o "lowerdir=/,upperdir=$WORK/over/upper,workdir=$WORK/over/work" overlay "$ROOT" &&
+    mount -t tmpfs run "$ROOT/run" && mount -t tmpfs tmp "$ROOT/tmp"
+}
+if has mmdebstrap && make_root; then
+  echo "# a fresh Debian by mmdebstrap"
+elif borrow_root; then
+  echo "# A STAND-IN: no fresh Debian was to be had (see below), so the packages go into a copy of this machine's"
+  tail -3 "$WORK/said" | sed 's/^/# /'
+else
+  stop_here "neither mmdebstrap nor overlayfs works"
+fi
+mount -t proc proc "$ROOT/proc"
+node() { [ -c "$ROOT/dev/$1" ] || { mknod "$ROOT/dev/$1" c "$2" "$3" && chmod 666 "$ROOT/dev/$1"; }; }
+node null 1 3
+node fuse 10 229
+clean_environment=(env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive)
+in_root() { "${clean_environment[@]}" chroot "$ROOT" "$@"; }
+# What an administrator would find: all files but caches, logs, and what dpkg, adduser and mount note; users; groups.
+state() {
+  (cd "$ROOT" && find dev etc opt run srv usr var mnt media \( -path var/lib/dpkg -o -path var/log -o -path var/cache \) -prune -o -print |
+    grep -vE "^etc/((passwd|group|shadow|gshadow|subuid|subgid)-|\.pwd\.lock|ld\.so\.cache)\$|^run/(adduser|mount)\$" | sort)
+  cut -d: -f1 "$ROOT"/etc/passwd "$ROOT"/etc/group
+}
+mkdir -p "$ROOT/tmp/packages" && cp "$PACKAGES"/*.deb "$ROOT/tmp/packages"
+state >"$WORK/before"
+mounts_below() { awk -v below="$ROOT" 'index($2, below "/") == 1 && $3 ~ /fuse/ { print $2 }' /proc/mounts; }
+
+# ---- installed
+check "they install, without apt" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
+check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 libtally-dev | grep -c ' installed$')" "all three"
+check "dpkg --verify finds each file as packed" [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
+check "the user tallyfs is there" in_root getent passwd tallyfs >/dev/null
+check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
+check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
+for program in tallyfs tally-send tally-feed-block tally-feed-timer; do
+  check "$program runs there" quietly in_root "$program" --version
+done
+
+# ---- started as tallyfs.service says
+mkdir -p "$ROOT/run/tallyfs/mnt"
+read -ra command < <(sed -n 's/^ExecStart=//p' "$ROOT/usr/lib/systemd/system/tallyfs.service")
+if has systemd-socket-activate; then
+  # Waits for the first datagram, as systemd would have it in its queue.
+  "${clean_environment[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  DAEMON_IN_ROOT=$!
+  wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
+  echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
+else
+  echo "# no systemd-socket-activate: the daemon makes its own socket"
+  "${clean_environment[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  DAEMON_IN_ROOT=$!
+fi
+check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' || sed 's/^/# /' "$WORK/service"
+check "tally-send feeds it" in_root tally-send 'web/a 5' 'define web name=a type=range' 'web/a 7'
+check_eq 'a 1 7 7.000 7' "$(in_root cat /run/tallyfs/mnt/statistics/web/data | grep '^a ')" "and its tree can be read and written"
+check_eq tallyfs "$(in_root id -nu "$(awk '$1 == "Uid:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")")" "it runs as tallyfs"
+check_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")" "without capabilities"
+kill -TERM "$DAEMON_IN_ROOT"
+wait "$DAEMON_IN_ROOT"
+check_eq 0 $? "SIGTERM ends it well"
+DAEMON_IN_ROOT=''
+check_eq '' "$(mounts_below)" "and unmounts"
+rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
+rmdir "$ROOT/run/tallyfs/mnt"
+
+# ---- mounted as the README's line for fstab says
+line=$(sed -n 's/^A line for fstab: `\(.*\)`.*/\1/p' "$PROJECT/README.md" | sed 's/`.*//')
+cp "$ROOT/etc/fstab" "$WORK/fstab" 2>/dev/null || : >"$WORK/fstab"
+printf '%s\n%s\n' "$line" "${line/allow_other/allow_other,run_as=tallyfs}" | sed '2s| /mnt | /media |; 2s|socket=[^ ,]*|&2|' >"$ROOT/etc/fstab"
+for place in /mnt /media; do
+  socket=/run/tallyfs/socket
+  [ $place = /mnt ] || socket+=2
+  check "mount $place takes it from fstab" quietly in_root mount $place
+  check_eq "none $place fuse.tallyfs" "$(in_root awk -v place=$place '$2 == place { print $1, $2, $3 }' /proc/mounts)" "and it is mounted"
+  check "it is fed" in_root tally-send --socket $socket 'web/a 1'
+  check_eq 'a 1' "$(in_root cat $place/statistics/web/data)" "and read"
+  check "umount $place ends it" quietly in_root umount $place
+  check "its socket goes too" wait_until '! [ -e "$ROOT$socket" ]'
+done
+cp "$WORK/fstab" "$ROOT/etc/fstab"
+[ -s "$WORK/fstab" ] || grep -qx ./etc/fstab "$WORK/before" || rm "$ROOT/etc/fstab"
+
+# ---- purged
+check "they are purged" quietly in_root dpkg -P libtally-dev libtally0 tallyfs
+state >"$WORK/after"
+check_eq '' "$(diff "$WORK/before" "$WORK/after")" "and nothing is left"
+check_eq '' "$(mounts_below)" "no mount"
+check_eq '' "$(for each in /proc/[0-9]*; do [ "$(readlink "$each/root")" = "$ROOT" ] && cat "$each/comm"; done)" "no process"

@@ -1,0 +1,166 @@
+# What the daemon may still do once it is mounted.
+
+_set_up() { need_root; }
+# LeakSanitizer cannot look into a process that has changed its user.
+_start_as() { ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"; }
+_status() { awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"; }
+_tasks_status() { cat "/proc/$DAEMON"/task/*/status | awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u; }
+_caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
+_nothing_is_left() {
+  assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
+  [ ! -e "$SOCK" ] || fail 'the socket is left'
+  [ ! -e "$SOCK.lock" ] || fail 'its lock is left'
+  [ ! -e "${SOCK%/*}" ] || fail 'its directory is left'
+}
+_capabilities_are() { local set; for set in CapPrm CapEff; do assert_eq "$1" "$(_tasks_status $set)" $set; done; }
+_it_works() {
+  send 'web/a 1' 'web/a 5'
+  assert_data web 'a 2'
+  define web 'name=a type=range'
+  send 'web/a 3'
+  assert_data web 'a 1 3 3.000 3'
+  assert_fails_with 'Invalid argument' define web 'name=a type=lisp'
+  assert_has lisp "$(errors)"
+  rmdir "$STAT/web"
+}
+
+run_as_makes_it_somebody_in_all_its_threads() {
+  _start_as nobody
+  assert_eq '65534 65534 65534 65534' "$(_tasks_status Uid)" Uid
+  assert_eq '65534 65534 65534 65534' "$(_tasks_status Gid)" Gid
+  assert_eq '' "$(_tasks_status Groups)" Groups
+  assert_eq 1 "$(_tasks_status NoNewPrivs)" NoNewPrivs
+  _capabilities_are 0000000000000000
+  assert_eq 0000000000000000 "$(_tasks_status CapBnd)" CapBnd
+  assert_eq 0000000000000000 "$(_tasks_status CapAmb)" CapAmb
+}
+
+run_as_takes_numbers_and_a_group() {
+  _start_as 4711:4712
+  assert_eq '4711 4711 4711 4711' "$(_status Uid)"
+  assert_eq '4712 4712 4712 4712' "$(_status Gid)"
+}
+
+run_as_works_in_fstab() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o rw,run_as=nobody:daemon
+  assert_eq "65534 $(getent group daemon | cut -d: -f3)" "$(_status Uid | cut -d' ' -f1) $(_status Gid | cut -d' ' -f1)"
+}
+
+as_somebody_else_everything_works_and_nothing_is_left() {
+  _start_as nobody
+  _it_works
+  stop_daemon
+  _nothing_is_left
+  _start_as nobody
+  _it_works
+  stop_daemon
+  _nothing_is_left
+}
+
+in_the_background_too() {
+  mkdir -p "$MNT"
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 20 "$TALLYFS" --run-as nobody --socket "$SOCK" "$MNT" | cat
+  pgrep -f -- " $MNT( |\$)" >>"$CASE/pids"
+  assert_eq 1 "$(pgrep -c -u nobody -f -- " $MNT( |\$)")"
+  _it_works
+  kill "$(pgrep -u nobody -f -- " $MNT( |\$)")"
+  wait_until '[ ! -e "${SOCK%/*}" ]'
+  _nothing_is_left
+}
+
+the_files_still_belong_to_who_mounted() {
+  _start_as nobody -o allow_other
+  send 'web/a 1'
+  assert_eq '0 0' "$(stat -c '%u %g' "$STAT/web/data")"
+  assert_fails as_nobody cat "$STAT/web/data"
+  assert_eq web "$(as_nobody ls "$STAT" | grep -x web)"
+}
+
+its_own_uid_is_a_sender_like_others() {
+  need socat
+  _start_as nobody
+  send 'web/a 1'
+  echo 'remove web' | as_nobody socat -u - "UNIX-SENDTO:$SOCK"
+  assert_data web 'a 1'
+  assert_has 'uid' "$(errors)"
+}
+
+an_unmount_from_outside_ends_it_as_somebody_else() {
+  _start_as nobody
+  umount "$MNT"
+  daemon_ends
+  _nothing_is_left
+}
+
+sigterm_ends_it_as_somebody_else_while_the_mount_is_in_use() {
+  _start_as nobody
+  send 'web/a 1'
+  exec 9<"$STAT/web/data"
+  stop_daemon
+  exec 9<&-
+  _nothing_is_left
+}
+
+killed_as_somebody_else_it_leaves_nothing_either() {
+  _start_as nobody
+  kill_daemon
+  wait_until '[ ! -e "${SOCK%/*}" ]'
+  _nothing_is_left
+}
+
+its_caretaker_keeps_to_its_own_mount() {
+  _start_as nobody
+  mount -t tmpfs over "$MNT"
+  stop_daemon
+  assert_eq tmpfs "$(stat -f -c %T "$MNT")"
+  umount "$MNT"
+  umount -l "$MNT"
+}
+
+its_caretaker_has_two_capabilities_and_no_descriptors() {
+  _start_as nobody
+  local caretaker
+  caretaker=$(_caretaker)
+  assert_eq 0000000000200002 "$(_status CapEff "$caretaker")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
+  assert_eq 0000000000000000 "$(_status CapBnd "$caretaker")"
+  assert_eq 1 "$(_status NoNewPrivs "$caretaker")"
+  assert_eq '' "$(find "/proc/$caretaker/fd" -lname '*fuse*' -o -lname 'socket:*')"
+  kill -TERM "$caretaker"
+  kill -INT "$caretaker"
+  stop_daemon
+  _nothing_is_left
+}
+
+as_root_it_keeps_what_unmounts_and_what_answers() {
+  start_daemon
+  assert_eq '0 0 0 0' "$(_tasks_status Uid)"
+  _capabilities_are 0000000000200002
+  assert_eq 0000000000000000 "$(_tasks_status CapBnd)" CapBnd
+  assert_eq 1 "$(_tasks_status NoNewPrivs)" NoNewPrivs
+  _it_works
+  stop_daemon
+  _nothing_is_left
+}
+
+without_capabilities_it_answers_feeders_all_the_same() {
+  _start_as nobody
+  assert_fails_with 'no such interface' "$TALLY_SEND" --socket "$SOCK" 'define web on=1'
+  as_nobody test -x "$TALLY_SEND" || skip 'nobody may not run tally-send here'
+  as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'
+}
+
+who_does_not_exist_is_told() {
+  mkdir -p "$MNT"
+  assert_fails_with "no user 'nosuchuser'" "$TALLYFS" -f --run-as nosuchuser --socket "$SOCK" "$MNT"
+  assert_fails_with "no group 'nosuchgroup'" "$TALLYFS" -f --run-as nobody:nosuchgroup --socket "$SOCK" "$MNT"
+  assert_fails_with 'uid 4711 has no account' "$TALLYFS" -f --run-as 4711 --socket "$SOCK" "$MNT"
+  assert_fails_with 'root' as_nobody "$(_copy_for_nobody)" -f --run-as daemon --socket "$CASE/nobodys" "$MNT"
+  _nothing_is_left
+}
+_copy_for_nobody() { cp "$TALLYFS" "$CASE/tallyfs" && echo "$CASE/tallyfs"; }
+
+a_mount_that_fails_leaves_nothing_with_a_caretaker_either() {
+  mkdir -p "$MNT"
+  assert_fails "$TALLYFS" -f --run-as nobody --socket "$SOCK" -o context=nonsense "$MNT"
+  _nothing_is_left
+}

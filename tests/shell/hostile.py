@@ -1,0 +1,49 @@
+"""What the hostile cases share: a seed, the daemon's memory and descriptors, how long readers wait."""
+import os
+import random
+import time
+
+from peer import data
+
+DAEMON = os.environ["DAEMON"]
+# How many times slower a sanitizer makes the daemon; its memory says nothing then.
+PATIENCE = float(os.environ.get("TALLY_PATIENCE", 1))
+SEED = int(os.environ.get("TALLY_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
+# How long the cases that draw go on.
+SECONDS = float(os.environ.get("TALLY_HOSTILE_SECONDS", 10))
+print(f"TALLY_SEED={SEED}", flush=True)
+
+
+def descriptors():
+    return len(os.listdir(f"/proc/{DAEMON}/fd"))
+
+
+def resident_mib():
+    with open(f"/proc/{DAEMON}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) / 1024
+
+
+def assert_resident_below(mib):
+    got = resident_mib()
+    print(f"resident {got:.1f} MiB, at most {mib:.1f}")
+    assert PATIENCE > 1 or got < mib, (got, mib)
+
+
+class Waits:
+    """How long somebody waited for answers."""
+
+    def __init__(self):
+        self.seconds = []
+
+    def read(self, interface):
+        start = time.monotonic()
+        text = data(interface)
+        self.seconds.append(time.monotonic() - start)
+        return text
+
+    def assert_short(self, typical, longest):
+        self.seconds.sort()
+        middle, most = self.seconds[len(self.seconds) // 2], self.seconds[int(len(self.seconds) * .95)]
+        print(f"{len(self.seconds)} reads: median {middle * 1e3:.2f} ms, 95% {most * 1e3:.2f} ms, "
+              f"longest {self.seconds[-1] * 1e3:.2f} ms")
+        assert most < typical * PATIENCE and self.seconds[-1] < longest * PATIENCE, "readers waited too long"

@@ -1,0 +1,194 @@
+# Whatever feeders send, the daemon stays within its bounds and answers everybody else.
+# TALLY_SEED=N repeats a case; TALLY_HOSTILE_SECONDS says how long those go on that draw (10).
+_alone=yes
+
+_set_up() { start_daemon --memory-max 24M --uid-memory 16M; }
+
+datagrams_of_all_kinds_cost_neither_memory_nor_descriptors() {
+  DAEMON=$DAEMON py <<'EOT'
+from hostile import *
+from peer import *
+rng = random.Random(SEED)
+peer, unbound, polite = Peer(), Peer(bound=False), Peer()
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 600_000)
+number = polite.make("web/hits on=1")
+# Of a process that has something with lifetime=feeder the daemon holds one descriptor, and no more.
+polite.make("kept lifetime=feeder")
+peer.epoch = polite.epoch
+# What a good feeder sends, to be spoilt. (Not `tallyfs` alone, which its owner may redefine: it is read below.)
+WORDS = ["create", "define", "remove", "attach", "switches", "a/b", "db", "db/hits", "tallyfs/samples", "on=1", "data=reset",
+         "type=list", "type=array", "entries_max=1048576", "base_interval=1", "scale=log2", "lifetime=feeder", "0x7",
+         "-9223372036854775808", "18446744073709551616", "/", "=", "|", "\0", "\xff", "\n", "\n", "\n"]
+out, into = os.pipe()
+
+
+def text():
+    return " ".join(rng.choice(WORDS) for _ in range(rng.randrange(1, 60))).encode("latin1")
+
+
+def binary():
+    parts = [samples(rng.choice([rng.getrandbits(64), rng.randrange(40)]), range(rng.randrange(20))),
+             request(rng.randrange(4), text()),
+             dropped(rng.getrandbits(64)),
+             message(rng.randrange(8), rng.randbytes(rng.randrange(64)), rng.getrandbits(16))]
+    epoch = rng.choice([peer.epoch, 0, rng.getrandbits(64)])
+    return header(epoch, rng.choice([1, 1, 1, 2])) + b"".join(rng.sample(parts, rng.randrange(1, 5)))
+
+
+def forged():
+    """A length that is not so, of a message or of the text in it."""
+    length = rng.choice([0, 7, 8, 1 << 16, (1 << 31) - 8, (1 << 32) - 8, (1 << 32) - 1])
+    return header(peer.epoch) + rng.choice([message(rng.randrange(1, 5), bytes(24), length=length),
+                                            message(REQUEST, struct.pack("<II", 1, length) + b"db/hits ")])
+
+
+def spoilt(datagram):
+    spoilt = bytearray(datagram)
+    for _ in range(rng.randrange(1, 8)):
+        spoilt[rng.randrange(len(spoilt))] = rng.getrandbits(8)
+    return bytes(spoilt)
+
+
+def long():
+    """One byte too long, or as long as may be."""
+    part = rng.choice([b"x", b"\n", b"db/h 1\n", b"\xfe"])
+    return (part * (262_145 // len(part) + 1))[:262_144 + rng.randrange(2)]
+
+
+KINDS = [lambda: rng.randbytes(rng.randrange(4096)), text, binary, forged, lambda: spoilt(binary()),
+         lambda: binary()[:rng.randrange(1, 60)], long]
+data("web")
+before, start, deadline, sent, waits = descriptors(), resident_mib(), time.monotonic() + SECONDS / 2, 0, Waits()
+while time.monotonic() < deadline:
+    datagram = rng.choice(KINDS)()
+    if struct.pack("<Q", number) in datagram: continue  # the polite one's samples are counted below
+    to = rng.choice([peer, unbound]).socket
+    try:
+        if rng.randrange(4): to.send(datagram)
+        else: socket.send_fds(to, [datagram], [into] * rng.randrange(1, 254))
+    except OSError: pass  # the kernel refused it: longer than its buffers, or descriptors are not wanted
+    sent += 1
+    if sent % 50 == 0:
+        polite.send(samples(number, [1]))
+        wanted, cut = f"hits {sent // 50}\n", own("drains_cut")
+        if waits.read("web") != wanted:  # only if it waited for as long as an open waits; then it is there soon
+            assert own("drains_cut") > cut, data("web")
+            while data("web") != wanted: assert time.monotonic() < deadline + 10 * PATIENCE, (wanted, data("web"))
+print(f"{sent} datagrams, {own('rejects')} rejects, {own('truncated')} truncated")
+assert own("rejects") > 0 and own("truncated") > 0
+assert descriptors() == before, (before, descriptors())
+assert_resident_below(start + 24 + 8)  # the ceiling, the receiver's buffers and what malloc keeps
+waits.assert_short(0.1, 1)
+os.close(into)
+os.set_blocking(out, False)
+assert os.read(out, 1) == b"", "somebody still holds a descriptor"
+EOT
+  [ "$(errors | grep -c '^\[')" -le 8 ] || fail 'more than 8 entries' "$(errors)"
+}
+
+a_hundred_thousand_names_stop_at_the_bounds() {
+  stop_daemon
+  start_daemon
+  DAEMON=$DAEMON py <<'EOT'
+from hostile import *
+from peer import *
+peer, start, root = Peer(), resident_mib(), os.environ["STAT"]
+made = lambda: len(os.listdir(root)) - 1
+for i in range(0, 100_000, 2000):
+    peer.socket.send(b"".join(b"interface_number_%d/a 1\n" % n for n in range(i, i + 2000)))
+while own("rejects") + made() < 100_000: pass
+print(f"{made()} interfaces made, {own('rejects')} refused")
+assert made() == 65_535 and own("rejects") == 100_000 - 65_535  # the daemon's own is one of the 65,536
+assert_resident_below(start + 256)
+waits = Waits()
+for i in range(200): assert waits.read(f"interface_number_{i * 300}") == "a 1\n"
+waits.assert_short(0.1, 1)
+log = lambda: open(os.environ["MNT"] + "/tracing/error_log").read()
+assert "the limit of 65536 interfaces for uid" in log(), log()
+# As many statistics, all of one interface.
+refused = own("rejects")
+for i in range(0, 300_000, 2000):
+    peer.socket.send(b"".join(b"interface_number_0/s%d 1\n" % n for n in range(i, i + 2000)))
+statistics = lambda: data("interface_number_0").count("\n") - 1
+while own("rejects") - refused + statistics() < 300_000: pass
+print(f"{statistics()} statistics made, {own('rejects') - refused} refused")
+assert own("rejects") > refused and ("262144 statistics for uid" in log() or "bytes of data for uid" in log()), log()
+assert_resident_below(start + 256)
+EOT
+}
+
+four_that_flood_leave_a_polite_one_and_readers_alone() {
+  DAEMON=$DAEMON py <<'EOT'
+import signal
+from hostile import *
+from peer import *
+DONE = os.environ["CASE"] + "/done"
+start, polite, children = resident_mib(), Peer(), []
+number = polite.make("polite/hits on=1")
+FLOODS = [lambda peer, mine: header(peer.epoch) + samples(mine, range(1000)),
+          lambda peer, mine: b"flood/a 1\nflood/b 2 3\ndefine flood name=a data=reset\n" * 100,
+          lambda peer, mine: random.Random(SEED).randbytes(8192) + b"\n|\n" * 500,
+          lambda peer, mine: header(peer.epoch) + b"".join(request(i + 1, "flood/c 1") for i in range(100))]
+
+
+def child(run):
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            run()
+            status = 0
+        finally:
+            print(end="", flush=True)
+            os._exit(status)
+    children.append(pid)
+    return pid
+
+
+def flood(make):
+    peer = Peer()
+    datagram = make(peer, peer.make("flood/hits on=1"))
+    peer.socket.settimeout(None)
+    while os.getppid() != 1: peer.socket.send(datagram)
+
+
+def read():
+    waits = Waits()
+    while not os.path.exists(DONE): waits.read("flood")
+    # Each look at a file waits up to 20 ms for the socket to be drained, and an open looks several times.
+    waits.assert_short(0.3, 2)
+
+
+try:
+    for make in FLOODS: child(lambda: flood(make))
+    # Until all of them are at it.
+    while not os.path.exists(os.environ["STAT"] + "/flood/data"): pass
+    while "\nc " not in data("flood") or own("rejects") < 1000 or own("samples") < 100_000: pass
+    before, reader = descriptors(), child(read)
+    taken = refused = 0
+    total = int(300 * SECONDS)
+    polite.socket.settimeout(1)
+    begun = time.monotonic()
+    for i in range(total):
+        try:
+            polite.send(samples(number, [1]))
+            taken += 1
+        except (socket.timeout, BlockingIOError):
+            refused += 1
+        time.sleep(max(0, begun + (i + 1) / 1000 - time.monotonic()))
+    took = time.monotonic() - begun
+    open(DONE, "w").close()
+    assert os.waitpid(reader, 0)[1] == 0, "the reader"
+    children.remove(reader)
+    # An open may be cut short under a flood; what was sent is there soon.
+    deadline = time.monotonic() + 10 * PATIENCE
+    while data("polite") != f"hits {taken}\n": assert time.monotonic() < deadline, (taken, refused, data("polite"))
+    print(f"polite: {taken} taken, {refused} refused, in {took:.1f} s for {total / 1000:.1f}; {own('samples')} samples of all")
+    assert descriptors() == before, (before, descriptors())
+    assert_resident_below(start + 24 + 8)
+finally:
+    for pid in children: os.kill(pid, signal.SIGKILL)
+    for pid in children: os.waitpid(pid, 0)
+assert data("polite") == f"hits {taken}\n"
+EOT
+}

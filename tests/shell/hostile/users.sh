@@ -1,0 +1,113 @@
+# Whatever a user does on the mount, nothing hangs, and the next cat is right.
+# TALLY_SEED=N repeats a case; TALLY_HOSTILE_SECONDS says how long those go on that draw (10).
+_alone=yes
+
+# _still_right: what is sent is counted, what is written is in force, and as much can be opened as ever.
+_still_right() {
+  send 'after/a 1' 'after/a 2'
+  assert_data after 'a 2'
+  define after 'name=a type=list entries_max=2'
+  send 'after/a 255' 'after/a 255'
+  assert_data after 'a 0xff 2'
+  assert_fails_with 'Invalid argument' define after 'name=a type=lisp'
+  assert_has 'type must be value' "$(errors)"
+  rmdir "$STAT/after"
+}
+
+system_calls_with_random_arguments() {
+  stop_daemon
+  start_daemon --uid-open-files 200
+  DAEMON=$DAEMON py <<'EOT'
+import subprocess, sys
+from hostile import *
+from peer import *
+peer, before = Peer(), descriptors()
+peer.socket.send(b"web/a 1\ncreate web/b type=array base_interval=1 scale=lin range_min=0 range_max=3000 on=1\ndb/b 1\n")
+path = os.environ["PYTHONPATH"] + "/syscalls.py"
+subprocess.run([sys.executable, path], env={**os.environ, "TALLY_SEED": str(SEED)}, check=True)
+peer.socket.send(b"still/a 1\n")
+name = os.environ["STAT"] + "/still/data"
+# All that were open are closed: as many as at first can be opened. A release comes after its close().
+fds, deadline = [], time.monotonic() + 10 * PATIENCE
+while len(fds) < 200:
+    try: fds.append(os.open(name, os.O_RDONLY))
+    except OSError: assert time.monotonic() < deadline, f"only {len(fds)} can be opened"
+for fd in fds: assert os.read(fd, 100) == b"a 1\n"
+for fd in fds: os.close(fd)
+assert descriptors() == before, (before, descriptors())
+EOT
+  _still_right
+}
+
+a_thousand_handles_show_a_thousand_moments() {
+  DAEMON=$DAEMON py <<'EOT'
+import resource
+from hostile import *
+from peer import *
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+peer, before, fds = Peer(), descriptors(), []
+for i in range(1000):
+    peer.socket.send(b"web/a 1\n")
+    fds.append(os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY))
+assert descriptors() == before, "the daemon's descriptors"
+rng = random.Random(SEED)
+for i in rng.sample(range(1000), 1000): assert os.read(fds[i], 100) == b"a %d\n" % (i + 1), i
+for fd in fds: os.close(fd)
+assert data("web") == "a 1000\n"
+EOT
+  _still_right
+}
+
+a_gigabyte_without_a_newline() {
+  send 'web/a 1'
+  DAEMON=$DAEMON py <<'EOT'
+import errno
+from hostile import *
+from peer import *
+start, refused = resident_mib(), 0
+fd = os.open(os.environ["STAT"] + "/web/definition", os.O_WRONLY | os.O_APPEND)
+block = b"x" * (1 << 20)
+for i in range(1024):
+    rest = block
+    while rest:
+        try: rest = rest[os.write(fd, rest):]
+        except OSError as error:
+            assert error.errno == errno.EFBIG, error
+            refused += 1
+            break
+assert refused >= 1023, refused
+# What ends the line ends the refusal; the next line counts.
+try: os.write(fd, b"\n")
+except OSError as error: assert error.errno == errno.EFBIG, error
+assert os.write(fd, b"name=a on=0\n") == 12
+os.close(fd)
+assert " on=0 " in open(os.environ["STAT"] + "/web/definition").read()
+assert_resident_below(start + 8)
+EOT
+  _still_right
+}
+
+deep_reads_at_odd_offsets() {
+  DAEMON=$DAEMON py <<'EOT'
+from hostile import *
+from peer import *
+peer, rng = Peer(), random.Random(SEED)
+peer.socket.send(b"create big/a type=raw entries_max=50000 on=1\n")
+for i in range(10): peer.socket.send(b"".join(b"big/a %d\n" % n for n in range(i * 5000, (i + 1) * 5000)))
+# Under load one open may see less than all.
+while len(data("big").splitlines()) < 50_000: pass
+fd = os.open(os.environ["STAT"] + "/big/data", os.O_RDONLY)
+text = open(os.environ["STAT"] + "/big/data", "rb").read()
+assert os.fstat(fd).st_size == len(text)
+peer.socket.send(b"big/a 7\n")
+for i in range(3000):
+    offset = rng.choice([rng.randrange(len(text)), len(text) - rng.randrange(100), 4096 * rng.randrange(500) + rng.choice([-1, 0, 1]),
+                         len(text) + rng.randrange(1 << 20), 1 << 62, 1 << 31, (1 << 32) + 1])
+    size = rng.choice([1, 2, 4095, 4097, 131_071, 131_073, 1 << 20, rng.randrange(1, 300_000)])
+    offset = max(0, offset)
+    assert os.pread(fd, size, offset) == text[offset:offset + size], (offset, size)
+assert data("big").endswith(" 50000 7 1\n"), data("big")[-100:]
+EOT
+  _still_right
+}
