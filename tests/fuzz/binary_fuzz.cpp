@@ -1,0 +1,40 @@
+// The binary form of core/wire/FORMAT.md, carried out on a whole statistics branch.
+//
+// The input's first byte says, in its bits 0 and 1, whose the datagram is, in 2 whether it is
+// taken in turns, in 3 whether it is a datagram as it stands; else a right header goes before it.
+// The epoch of FORMAT.md's examples stands for the daemon's own.
+#include <cstring>
+
+#include "tests/fuzz/intake_stand.h"
+
+namespace {
+
+constexpr std::uint64_t kGoldenEpoch = 0x1122334455667788;
+
+std::string with_epoch(std::string datagram, std::uint64_t epoch) {
+  constexpr std::size_t kAt = 8;
+  std::uint64_t said = 0;
+  if (datagram.size() < kAt + sizeof said) return datagram;
+  std::memcpy(&said, datagram.data() + kAt, sizeof said);
+  if (said == kGoldenEpoch) std::memcpy(datagram.data() + kAt, &epoch, sizeof epoch);
+  return datagram;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace tally::fuzz;
+  static const Line line;
+  constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
+  IntakeStand stand(line);
+  Input input(bytes, size);
+  const unsigned how = input.byte();
+  std::string datagram;
+  if (!(how & 8)) datagram = tally::wire::DatagramWriter(kGoldenEpoch).bytes();
+  datagram += input.rest();
+  const auto pace = how & 4 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce;
+  stand.take("web/hits 1\nweb/sizes 4096 3\ndb/a -1\n", 1000, 1, pace);
+  stand.take(with_epoch(datagram, stand.dispatcher.epoch()), kUids[how & 3], 2, pace);
+  stand.check_end();
+  return 0;
+}

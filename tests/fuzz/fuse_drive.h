@@ -1,0 +1,116 @@
+// A user of the mount without a mount: knows what the daemon told it (nodes, handles, the text of
+// each), draws the arguments of requests from the input, and checks each answer against what it
+// knows. Confined to one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/fuzz/fuse_kernel.h"
+#include "tests/fuzz/intake_stand.h"
+
+namespace tally::fuzz {
+
+inline constexpr std::size_t kReadBytesMax = 128 * 1024;
+inline constexpr Handles::Limits kLimits{.files_per_uid = 6, .bytes_per_uid = 128 * 1024};
+inline constexpr std::array<uid_t, 3> kUids = {0, 1000, 1001};
+
+// What the socket holds until somebody settles.
+class Pending final : public Barrier {
+ public:
+  explicit Pending(IntakeStand& stand) : stand_(stand) {}
+  void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
+  using Barrier::settle;
+  // Waits for something, as far as the caller can tell, if something is to be taken in.
+  void settle(const std::function<void()>& before_waiting) override {
+    if (!waiting_.empty() && before_waiting) before_waiting();
+    while (!waiting_.empty()) {
+      const auto [text, uid] = std::move(waiting_.front());
+      waiting_.pop_front();
+      stand_.take(text, uid, 1, IntakeStand::Pace::kAtOnce);
+    }
+  }
+
+ private:
+  IntakeStand& stand_;
+  std::deque<std::pair<std::string, uid_t>> waiting_;
+};
+
+struct Held {
+  std::uint64_t handle = 0;
+  std::uint64_t node = 0;
+  std::uint32_t flags = 0;
+  std::optional<std::string> text;  // if it can be read
+};
+
+class Drive {
+ public:
+  Drive(const Line& line, std::uint8_t how)
+      : stand_(line), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
+    const NodeId tracing = stand_.tree.add_directory(
+        Tree::kRoot, "tracing", std::make_shared<Directory>(), stand_.clock.now());
+    // Of the stand's, which lives longer.
+    stand_.tree.add_file(tracing, "error_log", 0640,
+                         std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &stand_.errors),
+                         stand_.clock.now());
+    if (!(how & 2)) return;
+    notifier_.emplace(kernel_.session());
+    operations_.notify_through(&*notifier_);
+    stand_.tree.observe(&*notifier_);
+  }
+  ~Drive() {
+    if (!notifier_) return;
+    notifier_->stop();
+    stand_.tree.observe(nullptr);
+    operations_.notify_through(nullptr);
+  }
+
+  void take_operation(Input& input);
+  void check_end();
+
+ private:
+  Kernel::Answer ask(std::uint32_t opcode, std::uint64_t node, std::string body = {}) {
+    return kernel_.ask({.opcode = opcode, .node = node, .uid = uid_, .body = std::move(body)});
+  }
+  std::uint64_t draw_node(Input& input);
+  std::string draw_name(Input& input);
+  std::uint64_t draw_handle(Input& input);
+  Held* find(std::uint64_t handle);
+
+  void lookup(std::uint64_t node, const std::string& name);
+  void getattr(std::uint64_t node, Input& input);
+  void setattr(std::uint64_t node, Input& input);
+  void open(std::uint64_t node, std::uint32_t flags);
+  std::string read_all(std::uint64_t node, std::uint64_t handle);
+  void read(std::uint64_t node, Input& input);
+  void write(std::uint64_t node, Input& input);
+  void release(std::uint64_t handle);
+  void list(std::uint32_t opcode, std::uint64_t node, Input& input);
+  void check_entry(std::string_view name, const fuse_dirent& entry, std::uint64_t& last) const;
+  void handle_operation(unsigned which, std::uint64_t node, Input& input);
+  void name_operation(unsigned which, std::uint64_t node, Input& input);
+  void raw_operation(Input& input);
+  void check_no_handle_is_left();
+  void check_reads();
+
+  IntakeStand stand_;
+  Pending pending_{stand_};
+  Operations operations_{
+      {stand_.tree, stand_.errors, stand_.statistics->own(), pending_, stand_.clock},
+      {0, 0},
+      kLimits};
+  Kernel kernel_;
+  std::optional<Notifier> notifier_;
+  uid_t uid_ = 0;
+  std::vector<std::uint64_t> nodes_ = {Tree::kRoot};
+  std::vector<Held> held_;
+};
+
+}  // namespace tally::fuzz

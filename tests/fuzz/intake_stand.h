@@ -1,0 +1,166 @@
+// The daemon's side of the socket on a test stand, as far as bytes decide: a whole statistics
+// branch with small quotas, the dispatcher, and a bound peer that takes its answers. Confined to
+// one thread.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/text.h"
+#include "feeders/intake/dispatcher.h"
+#include "tests/fuzz/fuzzed.h"
+#include "tests/unit/fake_clock.h"
+
+namespace tally::fuzz {
+
+inline constexpr uid_t kDaemonUid = 500;
+inline constexpr std::size_t kTextBytes = 64u << 20;
+
+// Processes 1 to 8 live until the input says otherwise.
+class Processes final : public ProcessWatch {
+ public:
+  Result<void> watch(pid_t process) override {
+    if (ended_.contains(process)) return Error{ErrorCode::kNotFound, "no such process"};
+    if (watched_.size() == 3 && !watched_.contains(process)) {
+      return Error{ErrorCode::kNoSpace, "too many processes"};
+    }
+    watched_.insert(process);
+    return {};
+  }
+  bool watches(pid_t process) const override { return watched_.contains(process); }
+  void end(pid_t process) {
+    watched_.erase(process);
+    ended_.insert(process);
+  }
+
+ private:
+  std::set<pid_t> watched_;
+  std::set<pid_t> ended_;
+};
+
+// Two sockets: the daemon's, and one bound to a name of the kernel's choice. Made once.
+class Line {
+ public:
+  Line() {
+    const sockaddr_un unnamed{.sun_family = AF_UNIX, .sun_path = {}};
+    must(::bind(peer_.get(), reinterpret_cast<const sockaddr*>(&unnamed), sizeof(sa_family_t)) == 0,
+         "bind");
+    size_ = sizeof address_;
+    must(::getsockname(peer_.get(), reinterpret_cast<sockaddr*>(&address_), &size_) == 0, "a name");
+  }
+  int daemon() const { return daemon_.get(); }
+  int peer() const { return peer_.get(); }
+  Origin origin(uid_t uid, pid_t pid) const {
+    return {.pid = pid, .uid = uid, .address = address_, .address_size = size_};
+  }
+
+ private:
+  Fd daemon_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  Fd peer_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  sockaddr_un address_{};
+  socklen_t size_ = 0;
+};
+
+class IntakeStand {
+  const Line& line_;
+
+ public:
+  enum class Pace { kAtOnce, kInTurns };
+
+  explicit IntakeStand(const Line& line) : line_(line) {}
+
+  // One datagram; whatever is answered is checked.
+  void take(std::string_view bytes, uid_t uid, pid_t pid, Pace pace) {
+    // On the heap and no longer than it is, so that reading beyond its end is seen.
+    std::vector<char> room(bytes.begin(), bytes.end());
+    const Datagram datagram{.bytes = room, .origin = line_.origin(uid, pid)};
+    dispatcher.begin(datagram, clock.now());
+    const auto deadline = pace == Pace::kInTurns ? std::chrono::nanoseconds(0)
+                                                 : clock.now().monotonic + std::chrono::hours(1);
+    for (std::size_t turns = 0; !dispatcher.go_on(deadline); ++turns) {
+      must(turns <= bytes.size(), "each turn gets on");
+    }
+    must(!dispatcher.is_busy(), "it is done");
+    dispatcher.publish_counts(clock.now());
+    (void)dispatcher.take_saturated();
+    check_answers();
+  }
+  void end_process(pid_t pid) {
+    processes.end(pid);
+    statistics->process_ended(pid, clock.now());
+  }
+
+  // Every interface reads, what it shows can be written back, and nothing stays behind.
+  void check_end() {
+    std::string log = errors.render(clock.now(), kTextBytes).value();
+    for (const char c : log) must(c == '\n' || static_cast<unsigned char>(c) >= ' ', "escaped");
+    must(log.size() <= ErrorLog::kEntries * 4096, "the log is bounded");
+    const auto branch = tree.lookup(Tree::kRoot, "statistics").value();
+    const auto entries = tree.list(branch.id, 0, 1000).value();
+    for (const NodeEntry& entry : entries) check_interface(entry);
+    for (const NodeEntry& entry : entries) {
+      must(is_name(entry.name), "only names come in");
+      const bool removed = statistics->remove_interface(entry.name, clock.now()).has_value();
+      must(removed == (entry.name != Statistics::kOwnName), "all can be removed but one");
+    }
+    const Holdings left = ledger.total();
+    must(left.interfaces == 1, "the own interface is left");
+    statistics.reset();
+    must(tree.list(branch.id, 0, 10).has_error() || tree.list(branch.id, 0, 10).value().empty(),
+         "no names are left");
+  }
+
+  FakeClock clock{std::chrono::seconds(10)};
+  Tree tree{clock.now()};
+  Ledger ledger{{.per_uid = {.interfaces = 8, .statistics = 40, .bytes = 1u << 20},
+                 .total = {.interfaces = 12, .statistics = 64, .bytes = 2u << 20}}};
+  Processes processes;
+  std::vector<Switch> switches = std::vector<Switch>(80);
+  std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
+      tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
+  ErrorLog errors{clock.now()};
+  Dispatcher dispatcher{line_.daemon(), *statistics, errors, clock, {}};
+
+ private:
+  void check_interface(const NodeEntry& entry) {
+    const auto text = [&](const char* name) {
+      const auto node = tree.lookup(entry.info.id, name).value();
+      return tree.file(node.id).value()->render(clock.now(), kTextBytes).value();
+    };
+    const std::string before = text("definition");
+    (void)text("data");
+    const auto node = tree.lookup(entry.info.id, "definition").value();
+    const auto file = tree.file(node.id).value();
+    for (std::string_view rest = before; !rest.empty();) {
+      const std::string line(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(line.size() + 1);
+      must(file->write_line(line, clock.now()).has_value(), "what is read can be written back");
+    }
+    must(text("definition") == before, "what was read changes nothing");
+  }
+  void check_answers() {
+    for (;;) {
+      const ssize_t size = ::recv(line_.peer(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+      if (size < 0) return;
+      auto reader =
+          wire::DatagramReader::open(std::span(buffer_).first(static_cast<std::size_t>(size)));
+      must(reader.has_value(), "an answer is a datagram");
+      must(reader.value().epoch() == dispatcher.epoch(), "of this epoch");
+      while (const auto message = reader.value().next()) {
+        must(message->has_value(), "of whole messages");
+        must(std::holds_alternative<wire::Answer>(message->value()), "that are answers");
+      }
+    }
+  }
+
+  alignas(8) std::array<char, 64 * 1024> buffer_{};
+};
+
+}  // namespace tally::fuzz

@@ -1,0 +1,23 @@
+// The text form of core/wire/FORMAT.md, carried out on a whole statistics branch.
+//
+// The input is datagrams, divided by 0x1E and a byte: its bits 0 and 1 say whose the next one is,
+// 2 and 3 which process sends it, 4 whether it is taken in turns, 5 that the process ends after
+// it; 6 lets a second pass.
+#include "tests/fuzz/intake_stand.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace tally::fuzz;
+  static const Line line;
+  constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
+  IntakeStand stand(line);
+  Input input(bytes, size);
+  for (unsigned how = 0; !input.empty(); how = input.byte()) {
+    const auto pid = static_cast<pid_t>(1 + (how >> 2 & 3));
+    stand.take(input.until('\x1e'), kUids[how & 3], pid,
+               how & 16 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce);
+    if (how & 32) stand.end_process(pid);
+    if (how & 64) stand.clock.advance(std::chrono::seconds(1));
+  }
+  stand.check_end();
+  return 0;
+}

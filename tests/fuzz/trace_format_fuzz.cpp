@@ -1,0 +1,43 @@
+// The kernel's descriptions of its trace records: what is taken for one can be read by.
+#include <string>
+#include <vector>
+
+#include "feeders/tracefs/event_format.h"
+#include "tests/fuzz/fuzzed.h"
+
+namespace tally::fuzz {
+namespace {
+
+constexpr std::size_t kRecordBytesMax = 64 * 1024;
+
+void check_event(const std::string& text) {
+  const auto format = parse_event_format(text);
+  if (!format) return must(!format.error().reason.empty(), "a reason");
+  must(!format.value().fields.empty() && format.value().fields.size() <= kFormatFieldsMax,
+       "bounded");
+  for (const TraceField& field : format.value().fields) {
+    must(std::uint64_t{field.offset} + field.size <= kRecordBytesMax, "a record's bound");
+    must(format.value().field(field.name).has_value(), "a field is found by its name");
+    const auto number = TraceNumber::find(format.value(), field.name);
+    if (!number) continue;
+    const std::vector<char> payload(number.value().end(), '\xff');
+    (void)number.value().read(payload);
+  }
+}
+
+void check_page(const std::string& text) {
+  const auto format = parse_page_format(text);
+  if (!format) return must(!format.error().reason.empty(), "a reason");
+  must(format.value().page_bytes() <= kRecordBytesMax, "a page's bound");
+  must(format.value().data.offset >= format.value().commit.end(), "data follow the header");
+}
+
+}  // namespace
+}  // namespace tally::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  tally::fuzz::check_event(text);
+  tally::fuzz::check_page(text);
+  return 0;
+}
