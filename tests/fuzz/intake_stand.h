@@ -125,8 +125,11 @@ class IntakeStand {
   std::vector<Switch> switches = std::vector<Switch>(80);
   std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
       tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
+  std::vector<Switch> stats_switches = std::vector<Switch>(8);
+  std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
+      tree, ledger, kDaemonUid, clock.now(), SwitchRange{stats_switches, 80});
   ErrorLog errors{clock.now()};
-  Dispatcher dispatcher{line_.daemon(), *statistics, errors, clock, {}};
+  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}};
 
  private:
   void check_interface(const NodeEntry& entry) {
