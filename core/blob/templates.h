@@ -34,6 +34,14 @@ struct TemplateNames {
   std::vector<std::string> vois;  // by id; empty: none
 };
 
+// A template as a daemon is told of it.
+struct ToldTemplate {
+  std::uint32_t hash = 0;
+  std::string name;
+  std::vector<std::string> voi_names;  // by their slots
+  std::vector<std::uint8_t> blob;      // the initial one
+};
+
 class Templates {
  public:
   Templates();
@@ -56,6 +64,11 @@ class Templates {
   std::string list() const;
   std::optional<std::string> name(std::int64_t id) const;
   std::optional<TemplateNames> names_by_hash(std::uint32_t hash) const;
+  std::optional<ToldTemplate> tell(std::int64_t id) const;
+  std::uint32_t hash(std::int64_t id) const;  // 0: there is no such slot
+  std::size_t size() const;
+  // Counts up with each template, and each VOI of one.
+  std::uint64_t changes() const;
   // The initial blob of a template, with its hash in place; empty if there is no such slot.
   std::vector<std::uint8_t> blob(std::int64_t id) const;
   // Copies it, if it has room in `bytes`; 0, EINVAL or EOVERFLOW.
@@ -67,6 +80,7 @@ class Templates {
 
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Template>> templates_ GUARDED_BY(mutex_);
+  std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tally::blob

@@ -81,7 +81,7 @@ for line in open(sys.argv[1]):
     parsed = re.match(r"set (.*?) *-> +(\d+)  get -> 0 len=\d+ \[(.*)\]$", line)
     if not parsed:
         continue
-    text, error, shown = parsed.group(1), int(parsed.group(2)), parsed.group(3)
+    text, error, shown = parsed.group(1).replace("(empty)", ""), int(parsed.group(2)), parsed.group(3)
     for name, old in before.items():
         text, shown = text.replace(old, hashes[name]), shown.replace(old, hashes[name])
     said = 0
