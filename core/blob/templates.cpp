@@ -243,6 +243,7 @@ int Templates::add(const char* name) {
     return -EEXIST;
   if (templates_.size() == kTemplatesMax) return -ENOMEM;
   templates_.push_back(std::make_unique<Template>(wanted));
+  changes_ += 1;
   return static_cast<int>(templates_.size() - 1);
 }
 
@@ -292,7 +293,31 @@ int Templates::add_voi(std::int64_t id, std::int32_t voi_id, const char* voi_nam
   found->voi_names.resize(static_cast<std::size_t>(voi_slots(header_of(found->blob()))));
   found->voi_names[static_cast<std::size_t>(voi_id)] = named;
   found->publish();
+  changes_ += 1;
   return 0;
+}
+
+std::optional<ToldTemplate> Templates::tell(std::int64_t id) const {
+  const MutexLock lock(mutex_);
+  const Template* const found = slot(id);
+  if (!found) return std::nullopt;
+  return ToldTemplate{found->meta.tplhash, found->name, found->voi_names, found->bytes};
+}
+
+std::uint32_t Templates::hash(std::int64_t id) const {
+  const MutexLock lock(mutex_);
+  const Template* const found = slot(id);
+  return found ? found->meta.tplhash : 0;
+}
+
+std::size_t Templates::size() const {
+  const MutexLock lock(mutex_);
+  return templates_.size();
+}
+
+std::uint64_t Templates::changes() const {
+  const MutexLock lock(mutex_);
+  return changes_;
 }
 
 std::optional<std::string> Templates::name(std::int64_t id) const {

@@ -48,6 +48,7 @@ void Registrar::begin() {
     each.standing = Standing::kUnknown;
     each.changes_asked = 0;
   });
+  events_.begun();
 }
 
 // ---- asking
@@ -242,6 +243,7 @@ void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
   if (answer.sequence == 0) return take_stale();
   const auto subject = static_cast<Subject>(answer.sequence & kSubjectMask);
   const std::uint32_t id = answer.sequence & ~kSubjectMask;
+  if (subject == Subject::kOther) return events_.other_answer(id, answer);
   if (subject != Subject::kPing && asked_ != 0) asked_ -= 1;
   switch (subject) {
     case Subject::kInterface:
@@ -260,6 +262,8 @@ void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
       return events_.confirmed(ping_sent_, std::exchange(stale_, false));
     case Subject::kDefine:
       if (auto* const statistic = registry_.find_statistic(id)) take_defined(*statistic, answer);
+      return;
+    case Subject::kOther:
       return;
     case Subject::kSwitches:
       return take_switches(answer, attached);
