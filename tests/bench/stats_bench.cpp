@@ -2,6 +2,9 @@
 // ranks of t-digests are off. Each figure is the best of kRounds, in CPU time of the calling thread, through libtally.so as
 // feeders have it.
 //   stats_bench [SAMPLES]      of each t-digest whose ranks are measured, 1,000,000 if not given
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -15,7 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "tally/stats.h"
+#include "tally/publish.h"
+#include "tally/statistic.h"
 
 namespace {
 
@@ -167,6 +171,56 @@ void print_json() {
   stats_blob_destroy(blob);
 }
 
+// ---- Publishing, to the daemon of $TALLY_SOCKET
+
+void print_publishing() {
+  auto info = computed(BKT_LIN, 990);
+  info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+  statsblob* const blob = make_blob({histogram(info)});
+  stats_object *asked = nullptr, *always = nullptr;
+  if (stats_object_create(&asked, "bench", "asked", 0) != 0 ||
+      stats_object_create(&always, "bench", "always", STATS_PUBLISH_ALWAYS) != 0) {
+    return;
+  }
+  stats_object_publish(asked, blob);
+  stats_object_publish(always, blob);
+  if (const int error = statistic_sync(2000); error != 0) {
+    std::printf("publishing: not measured, no daemon at TALLY_SOCKET\n");
+    return;
+  }
+  constexpr std::size_t kOff = 10'000'000, kNamed = 100'000;
+  print("publish while nobody asks, by handle", cost(kOff, [&] {
+          for (std::size_t i = 0; i < kOff; ++i) keep(static_cast<std::uint64_t>(stats_object_publish(asked, blob)));
+        }), 0);
+  print("publish while nobody asks, by names", cost(kNamed, [&] {
+          for (std::size_t i = 0; i < kNamed; ++i) stats_publish("bench", "asked", blob);
+        }), 0);
+  // No more at a time than the daemon's queue holds, so that none is refused.
+  constexpr std::size_t kQueued = 200;
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
+  std::vector<char> buffer(blob->cursz);
+  const double bare = cost(kQueued, [&] {
+    for (std::size_t i = 0; i < kQueued; ++i) {
+      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
+      if (i % 8 == 7) while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {}
+    }
+  });
+  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(), bare, 0);
+  double best = std::numeric_limits<double>::max();
+  for (int round = 0; round < kRounds; ++round, statistic_sync(2000)) {
+    const double begun = cpu_ns();
+    for (std::size_t i = 0; i < kQueued; ++i) stats_object_publish(always, blob);
+    best = std::min(best, (cpu_ns() - begun) / kQueued);
+  }
+  print("publish it always", best, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  stats_withdraw("bench", nullptr);
+  statistic_sync(2000);
+  stats_blob_destroy(blob);
+}
+
 // ---- Ranks
 
 std::vector<std::uint32_t> distributed(const std::string& name, std::size_t count) {
@@ -246,6 +300,7 @@ int main(int argc, char** argv) {
         }), 0);
   print_updates();
   print_json();
+  print_publishing();
   print_ranks(count);
   return 0;
 }

@@ -18,9 +18,9 @@ tally_config() { pkg-config "$@" tally; }
 
 soname=$(objdump -p "$LIB/libtally.so" | awk '$1 == "SONAME" { print $2 }')
 check_eq libtally.so.0 "$soname" "the SONAME is libtally.so.0"
-# Of stats.h and sbuf.h, what is marked; the declarations may go over lines.
+# Of stats.h, publish.h and sbuf.h, what is marked; the declarations may go over lines.
 check_eq "$({ grep -oE '\b(statistic|tally)_[a-z_]+ ?\(' "$ROOT/include/tally/statistic.h" | tr -d ' (' | grep -vxE 'statistic_(add|inc|is_on|add_at|add_batch|define_)'
-    cat "$ROOT"/include/tally/{stats,sbuf}.h | tr '\n' ' ' | grep -oE 'TALLY_EXPORT [^;(]*\(' | grep -oE '\b(stats|sbuf)_[a-z0-9_]+'; } | sort -u)" \
+    cat "$ROOT"/include/tally/{stats,publish,sbuf}.h | tr '\n' ' ' | grep -oE 'TALLY_EXPORT [^;(]*\(' | grep -oE '\b(stats|sbuf)_[a-z0-9_]+'; } | sort -u)" \
   "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)" \
   "it exports what the headers declare, and nothing else"
 check_eq '' "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 != "T" && $2 != "A"')" "no data, no weak symbols"
@@ -50,6 +50,7 @@ check "the C example links statically" cc -std=gnu11 $flags feeder.c -o feeder_s
 check_eq '' "$(ldd feeder_static | grep libtally)" "and needs no libtally.so then"
 check "statistic.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/statistic.h>'
 check "stats.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/stats.h>'
+check "publish.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/publish.h>'
 cp "$ROOT/tests/client/freebsd_stats.c" .
 check "a program for FreeBSD's stats(3) compiles" cc -std=gnu11 -Wall -Wextra -Werror freebsd_stats.c -o freebsd_stats $(tally_config --cflags --libs)
 check_eq 0 "$(./freebsd_stats)" "and finds what it expects"

@@ -2,8 +2,6 @@
 //
 // One thread, which asks the kernel for its connections once per period.
 #include <poll.h>
-#include <spdlog/spdlog.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 
