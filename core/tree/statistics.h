@@ -25,6 +25,7 @@
 #include "core/base/name_index.h"
 #include "core/base/result.h"
 #include "core/base/slot_table.h"
+#include "core/base/text.h"
 #include "core/statistic/interface.h"
 #include "core/statistic/reservation.h"
 #include "core/tree/command.h"
@@ -126,8 +127,10 @@ class Statistics {
     static bool is_named(const StatisticEntry& entry, std::string_view path) {
       const std::string& interface = entry.owner->name;
       const std::string& statistic = entry.statistic->name();
-      return path.size() == interface.size() + 1 + statistic.size() && path.ends_with(statistic) &&
-             path[interface.size()] == '/' && path.starts_with(interface);
+      const std::size_t slash = interface.size();
+      return path.size() == slash + 1 + statistic.size() && path[slash] == '/' &&
+             is_same(path.substr(0, slash), interface) &&
+             is_same(path.substr(slash + 1), statistic);
     }
   };
   struct NameOf {

@@ -80,38 +80,38 @@ void Client::drop(FedStatistic& statistic, InTree in_tree) {
   const MutexLock lock(mutex_);
   drain_all();
   drop_locked(statistic, in_tree);
+  if (in_tree == InTree::kRemove) {
+    pass_through_lanes();
+    registrar_.remove(path_of(statistic));
+  }
+  leaving_.let_go(lanes());
   sleep_.wake();
 }
 
 void Client::drop(FedInterface& interface, InTree in_tree) {
   const MutexLock lock(mutex_);
   drain_all();
-  const auto statistics = interface.statistics;
-  for (FedStatistic* const each : statistics) {
-    if (in_tree == InTree::kRemove) make_void(*each);
-    drop_locked(*each, InTree::kLeave);
+  registry_.detach(interface);
+  if (in_tree == InTree::kRemove) {
+    registrar_.forget(interface);
+    registrar_.remove(interface.name);
   }
-  if (in_tree == InTree::kRemove) registrar_.remove(interface.name);
   if (interface.statistics.empty()) {
     registry_.erase(interface);
   } else {
-    interface.lingers = true;
+    const std::vector<FedStatistic*> all(interface.statistics.begin(), interface.statistics.end());
+    for (FedStatistic* const each : all) drop_locked(*each, in_tree);
+    if (in_tree == InTree::kRemove) pass_through_lanes();
+    leaving_.let_go(lanes());
   }
   sleep_.wake();
 }
 
-// What is removed takes its samples along; what is left in the tree is to be complete there.
+// What is removed takes its samples along; what is left in the tree is to be complete there. Once
+// all lanes have been passed through no datagram that is being made holds a number of what is void.
 void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
-  if (in_tree == InTree::kRemove) {
-    make_void(statistic);
-    registrar_.remove(path_of(statistic));
-  }
-  if (is_held(statistic)) {
-    statistic.lingers = true;
-    some_linger_ = true;
-  } else {
-    registry_.erase(statistic);
-  }
+  if (in_tree == InTree::kRemove) registrar_.forget(statistic);
+  leaving_.add(statistic);
 }
 
 void Client::make_void(const FedStatistic& statistic) {
@@ -121,32 +121,10 @@ void Client::make_void(const FedStatistic& statistic) {
   });
 }
 
-bool Client::is_held(const FedStatistic& statistic) const {
-  bool held = false;
-  for_each_lane([&](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    held = held || lane.holds(&statistic);
-  });
-  return held;
-}
-
-void Client::let_go() {
-  std::vector<FedStatistic*> gone;
-  bool some_linger = false;
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (!statistic.lingers) return;
-    if (is_held(statistic)) {
-      some_linger = true;
-    } else {
-      gone.push_back(&statistic);
-    }
-  });
-  some_linger_ = some_linger;
-  for (FedStatistic* const statistic : gone) {
-    FedInterface* const interface = statistic->interface;
-    registry_.erase(*statistic);
-    if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);
-  }
+Leaving::Lanes Client::lanes() const {
+  Leaving::Lanes all;
+  for_each_lane([&](Lane& lane) { all.push_back(&lane); });
+  return all;
 }
 
 int Client::define(FedStatistic& statistic, std::string type) {
@@ -326,6 +304,7 @@ void Client::disown_lane(Lane& lane) {
   {
     const MutexLock lock(lane.mutex());
     drain(lane, 1);
+    if (lane.held() == 0) lane.rewind();
   }
   leave(lane);
   if (lane.held() != 0) sleep_.wake_from_deep_sleep();
@@ -493,6 +472,7 @@ void Client::after_fork_in_child(Lane* own) {
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;
+  leaving_.forget_positions();
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
   reports_.clear();

@@ -24,6 +24,7 @@
 #include "core/base/mutex.h"
 #include "feeders/client/keeper_sleep.h"
 #include "feeders/client/lane.h"
+#include "feeders/client/leaving.h"
 #include "feeders/client/link.h"
 #include "feeders/client/packer.h"
 #include "feeders/client/publisher.h"
@@ -223,9 +224,7 @@ class Client {
   void register_soon() REQUIRES(mutex_);
   void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
   void make_void(const FedStatistic& statistic);
-  bool is_held(const FedStatistic& statistic) const;
-  // Of those that linger, what is sent by now.
-  void let_go() REQUIRES(mutex_);
+  Leaving::Lanes lanes() const;
   void pass_on(FedStatistic& statistic) REQUIRES(mutex_);
   // Does the keeper's rounds until check(), called with mutex_ held, says something else than
   // -EINPROGRESS. At the deadline -ENOTCONN or -ETIMEDOUT.
@@ -253,6 +252,7 @@ class Client {
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);
+  Leaving leaving_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
   // are not lost with the stack of a thread that it does not have.
@@ -274,7 +274,6 @@ class Client {
   Time drain_at_ GUARDED_BY(mutex_){0};
   // Changes wait for room in the queue, and samples for the changes.
   bool has_barriers_ GUARDED_BY(mutex_) = false;
-  bool some_linger_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;
 

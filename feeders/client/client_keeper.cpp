@@ -81,7 +81,7 @@ void Client::send_what_waits(Time now) {
     drain_all();
     drain_at_ = now + settings_.delay;
   }
-  if (some_linger_) let_go();
+  if (!leaving_.empty()) leaving_.let_go(lanes());
   report_dropped();
   keep_in_touch(now);
   send_at_ = now + tick();
@@ -124,10 +124,20 @@ void Client::pass_through_lanes() {
   for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
 }
 
-// A number that another thread has by now keeps the lane from being used; until that one ends.
+// A number that another thread has by now keeps the lane from being used; until that one ends. And
+// lanes that are nobody's give back the memory that was held in them, as others do by themselves.
 void Client::take_back_lanes(Time now) {
   lanes_seen_at_ = now;
   for_each_lane([this](Lane& lane) {
+    if (lane.held() == 0 && lane.try_own()) {
+      {
+        const MutexLock lock(lane.mutex());
+        lane.rewind();
+      }
+      lane.disown();
+      lanes_given_back_.fetch_add(1, std::memory_order_release);
+      return;
+    }
     const pid_t thread = lane.watched();
     if (thread == 0 || ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 || errno != ESRCH) return;
     if (lane.take_back(thread)) lanes_given_back_.fetch_add(1, std::memory_order_release);
@@ -246,11 +256,13 @@ bool Client::fall_asleep() {
   return false;
 }
 
+// The time may be over already: a pass takes some. ppoll() waits for ever only without a time.
 void Client::wait_for_answers(Time time_max) const {
   const short room = link_.full() ? POLLOUT : 0;
   pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
-  const timespec time{.tv_sec = time_max / 1s, .tv_nsec = (time_max % 1s).count()};
-  ::ppoll(&waited, 1, time_max.count() > 0 ? &time : nullptr, nullptr);
+  const Time left = std::max(time_max, Time(0));
+  const timespec time{.tv_sec = left / 1s, .tv_nsec = (left % 1s).count()};
+  ::ppoll(&waited, 1, &time, nullptr);
 }
 
 void Client::finish(std::chrono::milliseconds time_max) {

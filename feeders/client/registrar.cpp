@@ -40,8 +40,11 @@ void Registrar::begin() {
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
-  registry_.for_each_interface([](FedInterface& each) { each.standing = Standing::kUnknown; });
+  registry_.for_each_interface([](FedInterface& each) {
+    if (!each.removed) each.standing = Standing::kUnknown;
+  });
   registry_.for_each_statistic([](FedStatistic& each) {
+    if (each.removed) return;
     // Whoever had it on in the daemon before may have it on in the next one: its answer will tell.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
     each.number.store(0, std::memory_order_release);
@@ -69,8 +72,11 @@ void Registrar::ask(Time now, Changes changes) {
   }
   if (changes == Changes::kToo) add_pending();
   add_removals();
-  ask_for_interfaces();
-  ask_for_statistics();
+  // What has the name of something that is still to be removed is made after that.
+  if (added_.removals == std::ssize(removals_)) {
+    ask_for_interfaces();
+    ask_for_statistics();
+  }
   if (added_.requests != 0) send_requests(now);
   changed_ |= has_pending();
 }
@@ -79,10 +85,10 @@ void Registrar::forget_refusals() {
   some_refused_ = false;
   changed_ = true;
   registry_.for_each_interface([](FedInterface& each) {
-    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    if (each.standing == Standing::kRefused && !each.removed) each.standing = Standing::kUnknown;
   });
   registry_.for_each_statistic([](FedStatistic& each) {
-    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    if (each.standing == Standing::kRefused && !each.removed) each.standing = Standing::kUnknown;
   });
 }
 
@@ -200,6 +206,18 @@ void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
   asked_at_ = now;
 }
 
+void Registrar::forget(FedStatistic& statistic) {
+  statistic.removed = true;
+  statistic.forget_pending();
+  statistic.standing = Standing::kRefused;
+  statistic.number = 0;
+}
+
+void Registrar::forget(FedInterface& interface) {
+  interface.removed = true;
+  interface.standing = Standing::kRefused;
+}
+
 void Registrar::remove(const std::string& target) {
   if (!link_.connected() && was_connected_) return;
   removals_.push_back("remove " + target);
@@ -286,6 +304,7 @@ void Registrar::take_switches(const wire::Answer& answer, const Fd& page) {
 }
 
 void Registrar::take_interface(FedInterface& interface, const wire::Answer& answer, Time now) {
+  if (interface.removed) return;
   if (answer.error != 0) {
     interface.standing = Standing::kRefused;
     interface.refusal = static_cast<int>(answer.error);
@@ -296,6 +315,7 @@ void Registrar::take_interface(FedInterface& interface, const wire::Answer& answ
 }
 
 void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answer, Time now) {
+  if (statistic.removed) return;
   if (answer.error != 0) {
     statistic.standing = Standing::kRefused;
     statistic.refusal = static_cast<int>(answer.error);

@@ -66,6 +66,9 @@ class Registrar {
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
   // Until the daemon has answered its switch is as the feeder wants it.
   void define(FedStatistic& statistic, Time now, Pending part = Pending::kAll);
+  // What is removed: the daemon is neither told nor asked of it again, and its samples are dropped.
+  static void forget(FedStatistic& statistic);
+  static void forget(FedInterface& interface);
   // `target` is INTERFACE or INTERFACE/STATISTIC.
   void remove(const std::string& target);
   // Something of the registry may be unknown or pending.

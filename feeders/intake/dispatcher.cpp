@@ -118,15 +118,17 @@ bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
   constexpr unsigned kWorthMax = kStepsBetweenLooks * kPlainSamplesPerStep;
   wire::SampleLine plain;
   for (unsigned worth = 0; !text_left_.empty();) {
-    const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
-    if (wire::parse_plain_sample(text_left_, end, plain)) [[likely]] {
+    std::size_t taken = wire::take_plain_sample(text_left_, plain);
+    if (taken != 0) [[likely]] {
       take_named(plain);
       worth += 1;
     } else {
+      const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
       take_line(text_left_.substr(0, end));
       worth += kPlainSamplesPerStep;
+      taken = std::min(end + 1, text_left_.size());
     }
-    text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
+    text_left_.remove_prefix(taken);
     if (worth < kWorthMax) continue;
     if (is_past(deadline)) break;
     worth = 0;
