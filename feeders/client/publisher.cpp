@@ -325,6 +325,7 @@ void Publisher::give_up_asking() {
 // ---- answers
 
 void Publisher::take(std::uint32_t id, const wire::Answer& answer, std::uint64_t epoch, Time now) {
+  if (id == 0) return take_stale(answer.number);
   const auto found = asked_.find(id);
   if (found == asked_.end()) return;
   const Asked asked = std::move(found->second);
@@ -387,6 +388,16 @@ void Publisher::take_rates(FedSubsystem& subsystem, const wire::Answer& answer) 
   if (!answer.text || !subsystem.callback) return;
   subsystem.rates = *answer.text;
   news_.push_back({subsystem.callback, subsystem.rates});
+}
+
+// Without a page this is how a feeder learns that a user has removed an object.
+void Publisher::take_stale(std::uint64_t number) {
+  for (auto& [key, object] : objects_) {
+    if (object->standing == Standing::kKnown && object->number == number) {
+      object->standing = Standing::kGone;
+      point_at_switch(*object);
+    }
+  }
 }
 
 void Publisher::refused(const std::string& what, const wire::Answer& answer, Time now) {

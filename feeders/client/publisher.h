@@ -86,7 +86,7 @@ class Publisher {
 
   // On a new connection, or with another daemon: nothing is known.
   void begin();
-  // Takes the answer to request `id`.
+  // Takes the answer to request `id`; 0: what was published was for no object.
   void take(std::uint32_t id, const wire::Answer& answer, std::uint64_t epoch, Time now);
   // Looks at the page for what has changed there, and at the process's templates.
   void look(Time now);
@@ -116,6 +116,7 @@ class Publisher {
   void give_up_asking();
   void take_subsystem(FedSubsystem& subsystem, const wire::Answer& answer);
   void take_object(FedObject& object, const wire::Answer& answer, std::uint64_t epoch);
+  void take_stale(std::uint64_t number);
   void take_rates(FedSubsystem& subsystem, const wire::Answer& answer);
   void refused(const std::string& what, const wire::Answer& answer, Time now);
   int send(FedObject& object, std::string_view blob, std::uint64_t epoch);

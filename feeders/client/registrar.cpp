@@ -258,6 +258,7 @@ void Registrar::take_answers(Time now) {
 }
 
 void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
+  if (answer.sequence == 0 && answer.number != 0) return events_.other_answer(0, answer);
   if (answer.sequence == 0) return take_stale();
   const auto subject = static_cast<Subject>(answer.sequence & kSubjectMask);
   const std::uint32_t id = answer.sequence & ~kSubjectMask;

@@ -42,7 +42,8 @@ class Registrar {
     std::function<void(std::string)> report;
     // Nothing is known of the daemon any more: it is another, or the connection is.
     std::function<void()> begun = [] {};
-    // An answer to a request whose sequence number has kOthers.
+    // An answer to a request whose sequence number has kOthers; with id 0, that a blob was for a
+    // number which names nothing.
     std::function<void(std::uint32_t id, const wire::Answer& answer)> other_answer =
         [](std::uint32_t, const wire::Answer&) {};
   };

@@ -208,20 +208,20 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
       epoch_is_ours ? statistics_.add(samples, now_)
                     : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
-  take_numbered_badly(taken.error());
+  take_numbered_badly(taken.error(), 0);
 }
 
-void Dispatcher::take_numbered_badly(const Error& error) {
+void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
   reject(kMessage, error);
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
-  answers_.answer({.error = error_number(error), .reason = error.reason});
+  answers_.answer({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
 void Dispatcher::take_blob(const wire::PackedBlob& blob, bool epoch_is_ours) {
   const auto taken =
       epoch_is_ours ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
                     : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
-  if (!taken) return take_numbered_badly(taken.error());
+  if (!taken) return take_numbered_badly(taken.error(), blob.number);
   counts_.blobs += 1;
 }
 

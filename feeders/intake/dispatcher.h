@@ -89,7 +89,8 @@ class Dispatcher {
   void count_dropped(const wire::Dropped& dropped);
   void take_blob(const wire::PackedBlob& blob, bool epoch_is_ours);
   void take_template(const wire::Template& given);
-  void take_numbered_badly(const Error& error);
+  // number: of the object that a blob was for; 0: samples were refused.
+  void take_numbered_badly(const Error& error, std::uint64_t number);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.

@@ -55,7 +55,7 @@ assert not switches[number][1]
 assert os.listdir(stats) == ["sample_rates"]
 # It is told, once a datagram, that it goes on in vain.
 peer.publish(number, u32_sum("T", "x", 5)[1])
-assert peer.answers() == [(0, 116, 0)]
+assert peer.answers() == [(0, 116, number)]
 EOT
 }
 
