@@ -580,4 +580,7 @@ TALLY_EXPORT int stats_blob_visit(struct statsblob *sb, stats_blob_visitcb_t fun
 }
 #endif
 
+/* [addition] stats_publish() and what belongs to it. */
+#include <tally/publish.h>
+
 #endif
