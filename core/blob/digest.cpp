@@ -1,3 +1,4 @@
+// Longer than most: one class, whose parts share the constants of its scale function.
 #include "core/blob/digest.h"
 
 #include <algorithm>

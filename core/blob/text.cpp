@@ -1,3 +1,5 @@
+// Both formats of every type side by side, which makes it longer than most: whoever changes one sees the
+// other.
 #include "core/blob/text.h"
 
 #include <cerrno>
