@@ -204,9 +204,9 @@ Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
   if (lane.end() - lane.tail() < at_least) return Drained::kAll;
   if (!link_.connected()) return Drained::kGone;
   const std::uint64_t epoch = epoch_.load();
-  const SampleClock::Anchor now = clock_.anchor();
+  const SampleTimes times = time_.times();
   while (lane.end() - lane.tail() >= at_least) {
-    const Packed packed = pack(lane, clock_, now, epoch);
+    const Packed packed = pack(lane, times, epoch);
     if (packed.samples != 0) {
       const Link::Sent sent = link_.send(packed.datagram);
       if (sent == Link::Sent::kFull) return Drained::kFull;

@@ -30,7 +30,7 @@
 #include "feeders/client/publisher.h"
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
-#include "feeders/client/sample_clock.h"
+#include "feeders/client/sample_time.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
@@ -121,16 +121,16 @@ class Client {
   // The same for one sample, as short as it can be: where nothing has to be looked after, this is
   // all there is, and what has is elsewhere, so that no register need be saved.
   void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
-    if (!lane || lane->is_inside() || !lane->below_stop()) [[unlikely]] {
+    if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
       return add_now_slowly(lane, statistic, x, y);
     }
     lane->enter();
-    lane->append(Entry(statistic, x, y, now()));
+    lane->append(Entry(statistic, x, y, {Stamp::Scale::kCycles, read_counter()}));
     lane->leave();
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
   }
-  Stamp now() const { return {Stamp::Scale::kTicks, clock_.ticks()}; }
+  Stamp now() { return {Stamp::Scale::kCycles, time_.cycles()}; }
   // To be called when a lane's owner leaves the library.
   void leave(Lane& lane) {
     lane.leave();
@@ -231,7 +231,7 @@ class Client {
   int wait_until(Time deadline, const std::function<int()>& check) EXCLUDES(mutex_);
 
   const Settings settings_;
-  SampleClock clock_;
+  SampleTime time_;
   std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
   std::atomic<std::uint64_t> lanes_given_back_{0};
   KeeperSleep sleep_;
@@ -272,6 +272,7 @@ class Client {
   Time send_at_ GUARDED_BY(mutex_){0};
   Time lanes_seen_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
+  Time check_time_at_ GUARDED_BY(mutex_){0};
   // Changes wait for room in the queue, and samples for the changes.
   bool has_barriers_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;

@@ -23,6 +23,7 @@ constexpr Client::Time kTick = 10ms;
 constexpr Client::Time kActiveFor = 100ms;
 // An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
 constexpr Client::Time kIdlePause = 1s;
+constexpr Client::Time kCheckTimePause = 60s;
 // Threads whose end nobody is told of are looked for.
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
@@ -88,7 +89,9 @@ void Client::send_what_waits(Time now) {
   const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
                          !publisher_.is_settled() || sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
-  clock_.calibrate();
+  if (now < check_time_at_) return;
+  time_.check();
+  check_time_at_ = now + kCheckTimePause;
 }
 
 Client::Time Client::tick() const { return std::clamp<Time>(settings_.delay, 1ms, kTick); }

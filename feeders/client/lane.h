@@ -28,8 +28,8 @@ namespace tally {
 
 // When a sample was taken, on one of two scales.
 struct Stamp {
-  enum class Scale : std::uintptr_t { kTicks = 0, kNs = 1 };  // of the SampleClock; CLOCK_MONOTONIC
-  Scale scale = Scale::kTicks;
+  enum class Scale : std::uintptr_t { kCycles = 0, kNs = 1 };  // of the SampleTime; CLOCK_MONOTONIC
+  Scale scale = Scale::kCycles;
   std::uint64_t value = 0;
 };
 

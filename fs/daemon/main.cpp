@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <functional>
@@ -15,12 +16,12 @@
 #include <optional>
 #include <span>
 
-#include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
 #include "core/tree/tree.h"
+#include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/intake.h"
@@ -39,6 +40,8 @@ namespace tally {
 namespace {
 
 constexpr unsigned kErrorLogPermissions = 0640;
+// Is the counter that our time comes from still to be trusted?
+constexpr std::chrono::minutes kUpkeepPeriod{1};
 
 int fail(const Error& error) {
   std::fprintf(stderr, "tallyfs: %s\n", error.reason.c_str());
@@ -151,6 +154,7 @@ class Daemon {
     tree_.observe(&session.value()->notifier());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
+    loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
     loop_.run([this](int signal) {
       spdlog::info("ending on signal {}", signal);
       loop_.stop();
@@ -185,7 +189,7 @@ class Daemon {
   }
 
   const DaemonOptions& options_;
-  SystemClock clock_;
+  ProgramClock clock_;
   EventLoop loop_;
   FeedSocket socket_;
   std::optional<SwitchPage> switches_;

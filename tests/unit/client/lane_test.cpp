@@ -69,7 +69,7 @@ TEST_F(LaneTest, HoldsWhatWasAppendedInItsOrder) {
 
 TEST_F(LaneTest, AnEntryIsReadAsItWasWritten) {
   lane_->append(Entry(statistic_, INT64_MIN, UINT64_MAX, at_ns(123)));
-  lane_->append(Entry(other_, INT64_MAX, 0, at_ticks(UINT64_MAX)));
+  lane_->append(Entry(other_, INT64_MAX, 0, at_cycles(UINT64_MAX)));
   const MutexLock lock(lane_->mutex());
   EXPECT_EQ(lane_->entry(0).statistic(), &statistic_);
   EXPECT_EQ(lane_->entry(0).x(), INT64_MIN);
