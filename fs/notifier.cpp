@@ -21,6 +21,11 @@ void Notifier::gives_attributes(NodeId directory) {
   cached_.insert(directory);
 }
 
+void Notifier::has_introduced(NodeId directory) {
+  const MutexLock lock(mutex_);
+  if (!cached_.contains(directory)) push({directory, {}});
+}
+
 void Notifier::entry_removed(NodeId directory, std::string_view name, NodeId removed) {
   const MutexLock lock(mutex_);
   cached_.erase(removed);

@@ -33,6 +33,9 @@ class Notifier final : public TreeObserver {
   // The kernel is about to be given the attributes of a directory, to keep. To be called before
   // they are read, so that no change of theirs falls between.
   void gives_attributes(NodeId directory) EXCLUDES(mutex_);
+  // They have been given, with the answer by which the kernel comes to know the directory. To be
+  // called after it: a notice in between found nothing there to make void.
+  void has_introduced(NodeId directory) EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
       EXCLUDES(mutex_);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/wire/errno.h"
 
@@ -130,6 +131,9 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
   if (!status) return reply_error(request, status.error());
   const fuse_entry_param found = entry(info.value(), status.value());
   fuse_reply_entry(request, &found);
+  if (notifier_ && info.value().kind == NodeKind::kDirectory) {
+    notifier_->has_introduced(info.value().id);
+  }
 }
 
 void Operations::reply_attributes(fuse_req_t request, NodeId node,
@@ -305,10 +309,14 @@ void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_
 }
 
 void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
-  list(request, node, offset, Listing(request, size, [this](const NodeInfo& info) {
+  std::vector<NodeId> introduced;
+  list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
          const auto status = directory_attributes(info.id);
+         introduced.push_back(info.id);
          return status ? entry(info, status.value()) : fuse_entry_param{};
        }));
+  if (!notifier_) return;
+  for (const NodeId directory : introduced) notifier_->has_introduced(directory);
 }
 
 void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
