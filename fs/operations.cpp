@@ -218,6 +218,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
+  if (open->readable) open->file->opened(parts_.clock.now());
   // What was sent before counts before what is written or read now.
   settle();
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
@@ -344,6 +345,20 @@ void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
     return;
   }
   reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
+}
+
+void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
+  // As above, of what is published.
+  settle();
+  const auto rules = parts_.tree.rules(parent);
+  if (!rules) return reply_error(request, rules.error());
+  const auto found = parts_.tree.lookup(parent, name);
+  if (!found) return reply_error(request, found.error());
+  if (found.value().kind == NodeKind::kDirectory) {
+    fuse_reply_err(request, EISDIR);
+    return;
+  }
+  reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
 }
 
 }  // namespace tally

@@ -69,6 +69,7 @@ class Operations {
   void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void rmdir(fuse_req_t request, NodeId parent, const char* name);
+  void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
   // Before work that may take long: another thread answers requests meanwhile.

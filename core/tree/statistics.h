@@ -28,6 +28,7 @@
 #include "core/base/text.h"
 #include "core/statistic/interface.h"
 #include "core/statistic/reservation.h"
+#include "core/tree/command.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/own_numbers.h"
 #include "core/tree/process_watch.h"
@@ -50,20 +51,6 @@ struct Taken {
   // reset.
   std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
-};
-
-// Who asks for something: the sender of a datagram, as the kernel vouches for it.
-struct Sender {
-  Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid) {}
-
-  uid_t uid;
-  pid_t pid;  // 0: not known here
-};
-
-// What a command came to.
-struct Done {
-  std::uint64_t number = 0;  // of the statistic that create and attach name
-  wire::Made made = wire::Made::kNew;
 };
 
 // What the world outside lends the Statistics; all of it outlives them, and all may be wanting.

@@ -22,6 +22,15 @@ constexpr std::array kVerbs = {Spelling{"create", Verb::kCreate}, Spelling{"defi
                                Spelling{"remove", Verb::kRemove},
                                Spelling{"attach", Verb::kAttach}};
 
+struct StatsSpelling {
+  std::string_view word;
+  StatsVerb verb;
+};
+constexpr std::array kStatsVerbs = {StatsSpelling{"subsystem", StatsVerb::kSubsystem},
+                                    StatsSpelling{"object", StatsVerb::kObject},
+                                    StatsSpelling{"rates", StatsVerb::kRates},
+                                    StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
+
 Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
 
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
@@ -31,11 +40,17 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
     return Line(CommandLine{spelling.verb, *target, tokens.rest()});
   }
+  for (const StatsSpelling& spelling : kStatsVerbs) {
+    if (spelling.word != word.text) continue;
+    const auto target = tokens.next();
+    if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
+    return Line(StatsLine{spelling.verb, *target, tokens.rest()});
+  }
   if (word.text == "switches") {
     if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
     return Line(SwitchesLine{});
   }
-  return invalid("neither INTERFACE/STATISTIC nor a command (create, define, remove, attach)",
+  return invalid("neither INTERFACE/STATISTIC nor a command (create, define, remove, attach, subsystem, object, rates, withdraw)",
                  word.at);
 }
 

@@ -28,9 +28,18 @@ struct CommandLine {
 // Asks for the page of switches.
 struct SwitchesLine {};
 
+// Of the stats/ branch.
+enum class StatsVerb { kSubsystem, kObject, kRates, kWithdraw };
+
+struct StatsLine {
+  StatsVerb verb = StatsVerb::kSubsystem;
+  Token target;  // SUBSYSTEM or SUBSYSTEM/OBJECT
+  Token rest;    // what follows the target
+};
+
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

@@ -34,7 +34,14 @@ Client::Client(Settings settings)
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
            .confirmed = [this](std::uint64_t sent, bool stale)
                             REQUIRES(mutex_) { confirm(sent, stale); },
-           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
+           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); },
+           .begun = [this]() REQUIRES(mutex_) { publisher_.begin(); },
+           .other_answer =
+               [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
+                 publisher_.take(id, answer, registrar_.epoch(), now_ns());
+               }}),
+      publisher_(link_, switches_, [this](std::string text)
+                                       REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -258,12 +265,13 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.is_settled()) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
-    return -registrar_.refusal();
+    return registrar_.refusal() != 0 ? -registrar_.refusal() : -publisher_.refusal();
   });
 }
 

@@ -27,6 +27,7 @@
 #include "feeders/client/leaving.h"
 #include "feeders/client/link.h"
 #include "feeders/client/packer.h"
+#include "feeders/client/publisher.h"
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/sample_time.h"
@@ -72,6 +73,19 @@ class Client {
   int flush() EXCLUDES(mutex_);
   int sync(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
   void count(statistic_counts& counts) const;
+
+  // ---- of publish.h
+
+  int create_object(FedObject** object, std::string_view subsystem, std::string_view name,
+                    unsigned flags) EXCLUDES(mutex_);
+  void remove_object(FedObject& object) EXCLUDES(mutex_);
+  int publish(FedObject& object, std::string_view blob) EXCLUDES(mutex_);
+  int publish(std::string_view subsystem, std::string_view name, std::string_view blob)
+      EXCLUDES(mutex_);
+  // name empty: the subsystem.
+  int withdraw(std::string_view subsystem, std::string_view name) EXCLUDES(mutex_);
+  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback, std::string rates)
+      EXCLUDES(mutex_);
 
   // ---- samples
 
@@ -194,6 +208,7 @@ class Client {
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
   void tell_reports() EXCLUDES(mutex_);
+  void tell_rates(const std::vector<Publisher::News>& news) EXCLUDES(mutex_);
   Time next_due(Time now) REQUIRES(mutex_);
   bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
@@ -236,6 +251,7 @@ class Client {
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
+  Publisher publisher_ GUARDED_BY(mutex_);
   Leaving leaving_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they

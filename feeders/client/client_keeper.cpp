@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "feeders/client/client.h"
@@ -42,13 +43,16 @@ Client::~Client() {
 
 Client::Time Client::pass() {
   Time due{0};
+  std::vector<Publisher::News> news;
   {
     const MutexLock lock(mutex_);
     const Time now = now_ns();
     pass_locked(now, Urgency::kWhenDue);
     due = next_due(now);
+    news = publisher_.take_news();
   }
   tell_reports();
+  tell_rates(news);
   return due;
 }
 
@@ -60,7 +64,11 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (link_.connected()) {
     registrar_.take_answers(now);
     if (wanted_.exchange(false)) registrar_.note_change();
-    if (urgency == Urgency::kNow || now >= register_at_) register_and_change(now);
+    publisher_.look(now);
+    if (urgency == Urgency::kNow || now >= register_at_) {
+      register_and_change(now);
+      publisher_.ask(registrar_.epoch(), now);
+    }
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
   }
@@ -79,7 +87,7 @@ void Client::send_what_waits(Time now) {
   keep_in_touch(now);
   send_at_ = now + tick();
   const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         sent_.load() != confirmed_.load() + lost_.load();
+                         !publisher_.is_settled() || sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();
@@ -265,7 +273,8 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || held() != 0)) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      return held() == 0 && registrar_.is_settled() ? 0 : -EINPROGRESS;
+      const bool settled = registrar_.is_settled() && publisher_.is_settled();
+      return held() == 0 && settled ? 0 : -EINPROGRESS;
     });
   }
   sleep_.wake();

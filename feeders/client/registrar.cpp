@@ -51,6 +51,7 @@ void Registrar::begin() {
     each.standing = Standing::kUnknown;
     each.changes_asked = 0;
   });
+  events_.begun();
 }
 
 // ---- asking
@@ -257,9 +258,11 @@ void Registrar::take_answers(Time now) {
 }
 
 void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
+  if (answer.sequence == 0 && answer.number != 0) return events_.other_answer(0, answer);
   if (answer.sequence == 0) return take_stale();
   const auto subject = static_cast<Subject>(answer.sequence & kSubjectMask);
   const std::uint32_t id = answer.sequence & ~kSubjectMask;
+  if (subject == Subject::kOther) return events_.other_answer(id, answer);
   if (subject != Subject::kPing && asked_ != 0) asked_ -= 1;
   switch (subject) {
     case Subject::kInterface:
@@ -278,6 +281,8 @@ void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
       return events_.confirmed(ping_sent_, std::exchange(stale_, false));
     case Subject::kDefine:
       if (auto* const statistic = registry_.find_statistic(id)) take_defined(*statistic, answer);
+      return;
+    case Subject::kOther:
       return;
     case Subject::kSwitches:
       return take_switches(answer, attached);

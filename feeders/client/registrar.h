@@ -40,7 +40,15 @@ class Registrar {
     // some of them named a statistic that is gone.
     std::function<void(std::uint64_t sent_before, bool stale)> confirmed;
     std::function<void(std::string)> report;
+    // Nothing is known of the daemon any more: it is another, or the connection is.
+    std::function<void()> begun = [] {};
+    // An answer to a request whose sequence number has kOthers; with id 0, that a blob was for a
+    // number which names nothing.
+    std::function<void(std::uint32_t id, const wire::Answer& answer)> other_answer =
+        [](std::uint32_t, const wire::Answer&) {};
   };
+  // Of requests that are not the Registrar's; below it is room for an id.
+  static constexpr std::uint32_t kOthers = 6u << 29;
 
   Registrar(Registry& registry, Link& link, Switches& switches, Events events);
 
@@ -87,6 +95,7 @@ class Registrar {
     kDefine = 3u << 29,
     kRemove = 4u << 29,
     kPing = 5u << 29,
+    kOther = kOthers,
   };
 
   bool has_room_for(std::string_view text) const;

@@ -49,8 +49,14 @@ Error error_in(std::string_view line, std::string_view path, Error error) {
   return error;
 }
 
-Error only_in_a_request() {
-  return {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0};
+Error only_in_a_request(const char* what) {
+  return {ErrorCode::kInvalid,
+          std::string(what) + " are for a binary request, which can be answered", 0};
+}
+
+bool asks_for_rates(const wire::Line& line) {
+  const auto* const stats = std::get_if<wire::StatsLine>(&line);
+  return stats && stats->verb == wire::StatsVerb::kRates;
 }
 
 std::uint32_t error_number(const Error& error) {
@@ -66,10 +72,11 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
-                       SharedPage switches)
+Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
+                       const Clock& clock, SharedPage switches)
     : fd_(fd),
       statistics_(statistics),
+      subsystems_(subsystems),
       errors_(errors),
       clock_(clock),
       switches_(switches),
@@ -153,7 +160,16 @@ void Dispatcher::take_line(std::string_view line) {
                           const auto done = execute(command, line);
                           if (!done) reject(line, done.error());
                         },
-                        [&](const wire::SwitchesLine&) { reject(line, only_in_a_request()); },
+                        [&](const wire::SwitchesLine&) {
+                          reject(line, only_in_a_request("switches"));
+                        },
+                        [&](const wire::StatsLine&) {
+                          if (asks_for_rates(parsed.value())) {
+                            return reject(line, only_in_a_request("rates"));
+                          }
+                          const auto done = execute(parsed.value(), line);
+                          if (!done) reject(line, done.error());
+                        },
                         [](const wire::BlankLine&) {}},
              parsed.value());
 }
@@ -180,6 +196,8 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
+                 [&](const wire::PackedBlob& blob) { take_blob(blob, epoch_is_ours); },
+                 [&](const wire::Template& given) { take_template(given); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -191,31 +209,50 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
       epoch_is_ours ? statistics_.add(samples, now_)
                     : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
-  reject(kMessage, taken.error());
-  if (!told_stale_) {
-    const Error error = taken.error();
-    answers_.answer({.error = error_number(error), .reason = error.reason});
-  }
-  told_stale_ = true;
+  take_numbered_badly(taken.error(), 0);
+}
+
+void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
+  reject(kMessage, error);
+  if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
+  answers_.answer({.error = error_number(error), .number = number, .reason = error.reason});
+}
+
+void Dispatcher::take_blob(const wire::PackedBlob& blob, bool epoch_is_ours) {
+  const auto taken =
+      epoch_is_ours ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
+                    : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
+  if (!taken) return take_numbered_badly(taken.error(), blob.number);
+  counts_.blobs += 1;
+}
+
+void Dispatcher::take_template(const wire::Template& given) {
+  const auto done = subsystems_.add_template(given, {origin_->uid, origin_->pid}, now_);
+  if (done) counts_.commands += 1;
+  answer(given.sequence, kMessage, done);
 }
 
 void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
-  if (!line) return answer(request, line.error());
+  if (!line) return answer(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
     return answer_with_switches(request);
   }
-  answer(request, execute(line.value(), request.text));
+  answer(request.sequence, request.text, execute(line.value(), request.text));
 }
 
-void Dispatcher::answer(const wire::Request& request, const Result<Done>& done) {
+void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
+    const Done& what = done.value();
+    // A long text goes by itself: with others it might not fit into what the sender has room for.
+    if (what.text) send_answers();
     answers_.answer(
-        {.sequence = request.sequence, .number = done.value().number, .made = done.value().made});
+        {.sequence = sequence, .number = what.number, .made = what.made, .text = what.text});
+    if (what.text) send_answers();
   } else {
     const Error error = done.error();
-    reject(request.text, error);
-    answers_.answer({.sequence = request.sequence,
+    reject(text, error);
+    answers_.answer({.sequence = sequence,
                      .error = error_number(error),
                      .at = error.token_at == Error::kNoToken
                                ? wire::Answer::kNowhere
@@ -228,7 +265,8 @@ void Dispatcher::answer(const wire::Request& request, const Result<Done>& done) 
 // In a datagram of its own: a descriptor goes with a datagram, not with a message in it.
 void Dispatcher::answer_with_switches(const wire::Request& request) {
   if (switches_.fd < 0) {
-    return answer(request, Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
+    return answer(request.sequence, request.text,
+                  Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
   }
   counts_.commands += 1;
   send_answers();
@@ -239,6 +277,11 @@ void Dispatcher::answer_with_switches(const wire::Request& request) {
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
   if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
     const auto done = statistics_.execute(*command, {origin_->uid, origin_->pid}, now_);
+    if (done) counts_.commands += 1;
+    return done;
+  }
+  if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
+    const auto done = subsystems_.execute(*stats, {origin_->uid, origin_->pid}, now_);
     if (done) counts_.commands += 1;
     return done;
   }
@@ -311,6 +354,7 @@ void Dispatcher::publish_counts(Moment now) {
   };
   publish(Own::kDatagrams, &Counts::datagrams);
   publish(Own::kSamples, &Counts::samples);
+  publish(Own::kBlobs, &Counts::blobs);
   publish(Own::kCommands, &Counts::commands);
   publish(Own::kRejects, &Counts::rejects);
   publish(Own::kTruncated, &Counts::truncated);

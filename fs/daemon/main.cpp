@@ -19,6 +19,7 @@
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
 #include "core/tree/statistics.h"
+#include "core/tree/subsystems.h"
 #include "core/tree/tree.h"
 #include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
@@ -95,7 +96,7 @@ void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
 
 // Without one everything works, but feeders send what nobody gathers.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
-  auto made = SwitchPage::create(options.ledger.total.statistics);
+  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches);
   if (made) return std::move(made.value());
   spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
   return std::nullopt;
@@ -131,8 +132,9 @@ class Daemon {
         ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_switches()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page()),
+        intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page()),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {
     const NodeId tracing =
@@ -165,9 +167,17 @@ class Daemon {
 
  private:
   Ports ports() {
-    return {.switches = switches_ ? switches_->switches() : std::span<Switch>(),
+    return {.switches = switches_ ? switches_->switches().first(statistics_max())
+                                  : std::span<Switch>(),
             .processes = &processes_};
   }
+  // Behind those of all statistics that there may be.
+  SwitchRange stats_switches() {
+    if (!switches_) return {};
+    return {.switches = switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
+            .first = static_cast<std::uint32_t>(statistics_max())};
+  }
+  std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
     if (!switches_) return {};
     return {.fd = switches_->fd(), .bytes = switches_->bytes()};
@@ -187,6 +197,7 @@ class Daemon {
   Ledger ledger_;
   Tree tree_;
   Statistics statistics_;
+  Subsystems subsystems_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   Intake intake_;
   Operations operations_;

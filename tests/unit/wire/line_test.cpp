@@ -48,6 +48,20 @@ struct Refusal {
   std::size_t token_at;
 };
 
+TEST(LineTest, ReadsTheCommandsOfStats) {
+  const auto parsed = parse_line(" subsystem tcp A=5, B=10");
+  const auto& line = std::get<StatsLine>(parsed.value());
+  EXPECT_EQ(line.verb, StatsVerb::kSubsystem);
+  EXPECT_EQ(line.target.text, "tcp");
+  EXPECT_EQ(line.target.at, 11u);
+  EXPECT_EQ(line.rest.text, " A=5, B=10");
+  EXPECT_EQ(std::get<StatsLine>(parse_line("object tcp/all").value()).verb, StatsVerb::kObject);
+  EXPECT_EQ(std::get<StatsLine>(parse_line("rates tcp").value()).verb, StatsVerb::kRates);
+  EXPECT_EQ(std::get<StatsLine>(parse_line("withdraw tcp").value()).verb, StatsVerb::kWithdraw);
+  EXPECT_FALSE(parse_line("object")) << "of what?";
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("object/a 1").value()));
+}
+
 TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
   for (const auto& [line, token_at] :
        {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
