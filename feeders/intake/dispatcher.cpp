@@ -15,11 +15,11 @@
 namespace tally {
 namespace {
 
-// How many lines or messages are taken between two looks at the clock. Commands can be costly; so
-// few of them that the longest ones do not add up, so many that looking costs next to nothing. A
-// plain sample is worth a small part of one.
-constexpr unsigned kStepsBetweenLooks = 16;
-constexpr unsigned kPlainSamplesPerStep = 16;
+// How many plain samples, or messages of samples, are taken between two looks at the clock: so few
+// that they come to little, so many that looking costs next to nothing. After a command the clock
+// is looked at each time, since one alone can be costly.
+constexpr unsigned kSamplesBetweenLooks = 256;
+constexpr unsigned kMessagesBetweenLooks = 16;
 
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
@@ -116,23 +116,20 @@ bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
 }
 
 bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
-  constexpr unsigned kWorthMax = kStepsBetweenLooks * kPlainSamplesPerStep;
   wire::SampleLine plain;
-  for (unsigned worth = 0; !text_left_.empty();) {
+  for (unsigned samples = 1; !text_left_.empty(); ++samples) {
     std::size_t taken = wire::take_plain_sample(text_left_, plain);
-    if (taken != 0) [[likely]] {
+    const bool is_plain = taken != 0;
+    if (is_plain) [[likely]] {
       take_named(plain);
-      worth += 1;
     } else {
       const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
       take_line(text_left_.substr(0, end));
-      worth += kPlainSamplesPerStep;
       taken = std::min(end + 1, text_left_.size());
     }
     text_left_.remove_prefix(taken);
-    if (worth < kWorthMax) continue;
-    if (is_past(deadline)) break;
-    worth = 0;
+    const bool looks = !is_plain || samples % kSamplesBetweenLooks == 0;
+    if (looks && is_past(deadline)) break;
   }
   flush_named();
   return text_left_.empty();
@@ -140,12 +137,14 @@ bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
 
 bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
+    const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
     if (*message) {
       take_message(message->value(), messages_->epoch() == epoch_);
     } else {
       reject(kMessage, message->error());
     }
-    if (messages % kStepsBetweenLooks == 0 && is_past(deadline)) return false;
+    const bool looks = is_request || messages % kMessagesBetweenLooks == 0;
+    if (looks && is_past(deadline)) return false;
   }
   return true;
 }
@@ -153,25 +152,24 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
 void Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return reject(line, parsed.error());
-  std::visit(Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
-                        [&](const wire::CommandLine& command) {
-                          // In the order in which they stand: a sample before a remove counts.
-                          flush_named();
-                          const auto done = execute(command, line);
-                          if (!done) reject(line, done.error());
-                        },
-                        [&](const wire::SwitchesLine&) {
-                          reject(line, only_in_a_request("switches"));
-                        },
-                        [&](const wire::StatsLine&) {
-                          if (asks_for_rates(parsed.value())) {
-                            return reject(line, only_in_a_request("rates"));
-                          }
-                          const auto done = execute(parsed.value(), line);
-                          if (!done) reject(line, done.error());
-                        },
-                        [](const wire::BlankLine&) {}},
-             parsed.value());
+  std::visit(
+      Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
+                 [&](const wire::CommandLine& command) {
+                   // In the order in which they stand: a sample before a remove counts.
+                   flush_named();
+                   const auto done = execute(command, line);
+                   if (!done) reject(line, done.error());
+                 },
+                 [&](const wire::SwitchesLine&) { reject(line, only_in_a_request("switches")); },
+                 [&](const wire::StatsLine&) {
+                   if (asks_for_rates(parsed.value())) {
+                     return reject(line, only_in_a_request("rates"));
+                   }
+                   const auto done = execute(parsed.value(), line);
+                   if (!done) reject(line, done.error());
+                 },
+                 [](const wire::BlankLine&) {}},
+      parsed.value());
 }
 
 void Dispatcher::take_named(const wire::SampleLine& sample) {
