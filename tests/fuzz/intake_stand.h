@@ -26,7 +26,7 @@ inline constexpr std::size_t kTextBytes = 64u << 20;
 // Processes 1 to 8 live until the input says otherwise.
 class Processes final : public ProcessWatch {
  public:
-  Result<void> watch(pid_t process) override {
+  Result<void> watch(pid_t process, uid_t) override {
     if (ended_.contains(process)) return Error{ErrorCode::kNotFound, "no such process"};
     if (watched_.size() == 3 && !watched_.contains(process)) {
       return Error{ErrorCode::kNoSpace, "too many processes"};
