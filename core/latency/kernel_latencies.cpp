@@ -13,7 +13,7 @@ constexpr std::array<Latencies, kSectionKinds> kSetOfSection = {
 
 }  // namespace
 
-KernelLatencies::KernelLatencies(unsigned cpus, Nanoseconds now)
+KernelLatencies::KernelLatencies(unsigned cpus, Moment now)
     : cpus_(cpus),
       now_(now),
       sets_(kLatencies, LatencySet(cpus, now)),
@@ -21,7 +21,7 @@ KernelLatencies::KernelLatencies(unsigned cpus, Nanoseconds now)
       wakeups_(cpus),
       sections_(cpus) {}
 
-void KernelLatencies::take(std::span<const KernelEvent> events, Nanoseconds now) {
+void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
   now_ = now;
   for (const KernelEvent& event : events) {
     if (makes_sense(event)) {
@@ -30,13 +30,18 @@ void KernelLatencies::take(std::span<const KernelEvent> events, Nanoseconds now)
       lose(1);
     }
   }
-  if (!events.empty()) pass(Nanoseconds(events.back().time_ns));
+  if (!events.empty()) give_up(Nanoseconds(events.back().time_ns));
 }
 
-void KernelLatencies::pass(Nanoseconds now) {
-  wakeups_.expire(now);
-  set(Latencies::kWakeup).count_unmatched(wakeups_.take_unmatched());
-  set(Latencies::kMissedTimerOffsets).count_unmatched(timers_.take_unmatched());
+void KernelLatencies::pass(Moment now) {
+  now_ = now;
+  give_up(now.monotonic);
+}
+
+void KernelLatencies::give_up(Nanoseconds time) {
+  wakeups_.expire(time);
+  set(Latencies::kWakeup).count_unmatched(wakeups_.take_unmatched(), now_);
+  set(Latencies::kMissedTimerOffsets).count_unmatched(timers_.take_unmatched(), now_);
 }
 
 bool KernelLatencies::makes_sense(const KernelEvent& event) const {
@@ -98,7 +103,7 @@ void KernelLatencies::take_section(const KernelEvent& event) {
   const Task* const task = running_.on(event.cpu);
   for (std::size_t i = 0; i < kSectionKinds; ++i) {
     LatencySet& ended_set = set(kSetOfSection[i]);
-    ended_set.count_unmatched(ended.unmatched[i]);
+    ended_set.count_unmatched(ended.unmatched[i], now_);
     if (!ended.lengths[i]) continue;
     ended_set.add({.time = Nanoseconds(event.time_ns),
                    .cpu = event.cpu,
@@ -112,7 +117,7 @@ void KernelLatencies::take_section(const KernelEvent& event) {
 void KernelLatencies::lose(std::uint64_t events) {
   forget_all();
   for (std::size_t i = 0; i < kLatencies; ++i) {
-    if (is_on(kMeasuredBy[i])) sets_[i].count_lost(events);
+    if (is_on(kMeasuredBy[i])) sets_[i].count_lost(events, now_);
   }
 }
 

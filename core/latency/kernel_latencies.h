@@ -44,13 +44,13 @@ class KernelLatencies {
   using Nanoseconds = std::chrono::nanoseconds;
 
   // cpus: how many this machine could have.
-  KernelLatencies(unsigned cpus, Nanoseconds now);
+  KernelLatencies(unsigned cpus, Moment now);
 
   // In the order of their times, each no later than now. What makes no sense, a CPU or a kind that
   // there is not, counts as lost.
-  void take(std::span<const KernelEvent> events, Nanoseconds now);
+  void take(std::span<const KernelEvent> events, Moment now);
   // Time passes without events: what waited in vain is given up.
-  void pass(Nanoseconds now);
+  void pass(Moment now);
 
   // 0 is off. kInvalid: timerandwakeup needs wakeup and missed_timer_offsets, and goes off with
   // either. What was gathered stays.
@@ -72,12 +72,13 @@ class KernelLatencies {
   void take_switch(const KernelEvent& event);
   void take_section(const KernelEvent& event);
   void record(const WakeupTracker::Measured& measured);
+  void give_up(Nanoseconds time);
   void lose(std::uint64_t events);
   void forget_all();
   bool uses_timers() const { return is_on(Measuring::kMissedTimerOffsets); }
 
   const unsigned cpus_;
-  Nanoseconds now_;
+  Moment now_;
   std::vector<LatencySet> sets_;  // by Latencies
   std::array<std::int64_t, kMeasurings> enabled_{};
   std::array<pid_t, kMeasurings> selected_{};

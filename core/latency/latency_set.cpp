@@ -19,13 +19,31 @@ std::uint64_t LatencySet::worst_case_bytes(unsigned cpus) {
                  Periods<Summary>::worst_case_bytes(longest));
 }
 
-void LatencySet::add(const LatencyRecord& record, Nanoseconds now) {
+void LatencySet::changed(Moment now) {
+  version_ += 1;
+  last_change_ = now;
+}
+
+void LatencySet::count_lost(std::uint64_t events, Moment now) {
+  if (events == 0) return;
+  lost_ += events;
+  changed(now);
+}
+
+void LatencySet::count_unmatched(std::uint64_t begun, Moment now) {
+  if (begun == 0) return;
+  unmatched_ += begun;
+  changed(now);
+}
+
+void LatencySet::add(const LatencyRecord& record, Moment now) {
+  changed(now);
   if (record.cpu >= per_cpu_.size()) per_cpu_.resize(record.cpu + 1);
   PerCpu& cpu = per_cpu_[record.cpu];
   cpu.histogram.add(record.latency);
   if (!cpu.highest || record.latency_us() > cpu.highest->latency_us()) cpu.highest = record;
   add_to_top(record);
-  add_to_maxima(cpu, record, now);
+  add_to_maxima(cpu, record, now.monotonic);
 }
 
 // Of equal ones the first stays before the others.
@@ -49,14 +67,15 @@ void LatencySet::add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanosec
   cpu.maxima->add({&sample, 1});
 }
 
-void LatencySet::reset(Nanoseconds now) {
+void LatencySet::reset(Moment now) {
+  changed(now);
   per_cpu_.clear();
   top_.clear();
-  origin_ = now;
+  origin_ = now.monotonic;
   lost_ = unmatched_ = 0;
 }
 
-Result<void> LatencySet::define_maxima(std::string_view line, Nanoseconds now) {
+Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
   HistorySettings wanted = intervals_;
   Tokens tokens(line);
   bool is_empty = true;
@@ -80,7 +99,8 @@ Result<void> LatencySet::define_maxima(std::string_view line, Nanoseconds now) {
   }
   if (is_empty) return Error{ErrorCode::kInvalid, "period= or entries_max= is missing", 0};
   intervals_ = wanted;
-  origin_ = now;
+  origin_ = now.monotonic;
+  changed(now);
   for (PerCpu& cpu : per_cpu_) cpu.maxima.reset();
   return {};
 }

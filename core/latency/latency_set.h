@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/latency/latency_histogram.h"
 #include "core/latency/latency_record.h"
@@ -31,20 +32,20 @@ class LatencySet {
   static constexpr std::chrono::microseconds kInterval = std::chrono::minutes(5);
   static constexpr std::chrono::microseconds kIntervalMin = std::chrono::milliseconds(1);
 
-  LatencySet(unsigned cpus, Nanoseconds now) : cpus_(cpus), origin_(now) {}
+  LatencySet(unsigned cpus, Moment now) : cpus_(cpus), origin_(now.monotonic), last_change_(now) {}
 
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
   // record.cpu < cpus().
-  void add(const LatencyRecord& record, Nanoseconds now);
+  void add(const LatencyRecord& record, Moment now);
   // So many events are missing, or were begun and never seen to end.
-  void count_lost(std::uint64_t events) { lost_ += events; }
-  void count_unmatched(std::uint64_t begun) { unmatched_ += begun; }
+  void count_lost(std::uint64_t events, Moment now);
+  void count_unmatched(std::uint64_t begun, Moment now);
   // Everything, but not how long the intervals are.
-  void reset(Nanoseconds now);
+  void reset(Moment now);
   // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
   // token.
-  Result<void> define_maxima(std::string_view line, Nanoseconds now);
+  Result<void> define_maxima(std::string_view line, Moment now);
 
   // Copies, to be rendered without the lock. cpu < cpus().
   LatencyHistogram histogram(unsigned cpu) const;
@@ -56,6 +57,9 @@ class LatencySet {
   std::string maxima(Nanoseconds now);
 
   unsigned cpus() const { return cpus_; }
+  // Another number whenever something else would be shown, but by maxima.
+  std::uint64_t version() const { return version_; }
+  Moment last_change() const { return last_change_; }
 
  private:
   struct PerCpu {
@@ -64,6 +68,7 @@ class LatencySet {
     std::optional<Periods<Summary>> maxima;
   };
 
+  void changed(Moment now);
   void add_to_top(const LatencyRecord& record);
   void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
 
@@ -74,6 +79,8 @@ class LatencySet {
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_ = 0;
   std::uint64_t unmatched_ = 0;
+  std::uint64_t version_ = 0;
+  Moment last_change_;
 };
 
 }  // namespace tally

@@ -25,6 +25,12 @@ class File {
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
+  // An open for reading of a file that its readers use up: the text, which is the caller's from now
+  // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
+  virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
+  // An open is about to look: asks whoever feeds the file, and can be asked, for what is still on
+  // its way to the socket. Bounded in time. The default knows nobody.
+  virtual void refresh();
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 

@@ -23,6 +23,8 @@ std::string rows_with_samples(const std::string& text) {
   return out;
 }
 
+Moment at(std::chrono::nanoseconds time) { return {.monotonic = time}; }
+
 LatencyRecord record(std::chrono::nanoseconds latency, unsigned cpu = 0, pid_t pid = 1) {
   return {
       .cpu = cpu, .latency = latency, .victim = {.pid = pid, .priority = 19, .name = {'r', 't'}}};
@@ -89,12 +91,12 @@ TEST(LatencyHistogramTest, FindsPercentilesByNearestRank) {
 }
 
 TEST(LatencySnapshotTest, SumsUpAllCpus) {
-  LatencySet set(4, 0ns);
-  set.add(record(3us), 0ns);
-  set.add(record(5us, 2), 0ns);
-  set.add(record(20ms, 3), 0ns);
-  set.count_lost(7);
-  set.count_unmatched(2);
+  LatencySet set(4, at(0s));
+  set.add(record(3us), at(0s));
+  set.add(record(5us, 2), at(0s));
+  set.add(record(20ms, 3), at(0s));
+  set.count_lost(7, at(0s));
+  set.count_unmatched(2, at(0s));
   EXPECT_EQ(set.snapshot().summary(),
             "samples 3\nmin 3\navg 6669.333\np50 5\np90 20000\np99 20000\np99.9 20000\n"
             "p99.99 20000\nmax 20000\nlost 7\nunmatched 2\n");
@@ -104,9 +106,9 @@ TEST(LatencySnapshotTest, SumsUpAllCpus) {
 }
 
 TEST(LatencySnapshotTest, ShowsAnArrayAsStatisticsDo) {
-  LatencySet set(1, 0ns);
+  LatencySet set(1, at(0s));
   for (const auto latency : {-5us, 0us, 1us, 3us, 4us, 5us, 8'192us, 8'193us, 90'000us}) {
-    set.add(record(latency), 0ns);
+    set.add(record(latency), at(0s));
   }
   EXPECT_EQ(set.snapshot().data("wakeup"),
             "wakeup <=0 2\nwakeup <=1 1\nwakeup <=2 0\nwakeup <=4 2\nwakeup <=8 1\nwakeup <=16 0\n"
@@ -115,8 +117,8 @@ TEST(LatencySnapshotTest, ShowsAnArrayAsStatisticsDo) {
 }
 
 TEST(LatencySnapshotTest, TellsEverythingOfTheCpusThatHaveSamples) {
-  LatencySet set(4, 0ns);
-  set.add(record(3us, 2), 0ns);
+  LatencySet set(4, at(0s));
+  set.add(record(3us, 2), at(0s));
   std::string histogram;
   set.histogram(2).append_to(histogram);
   EXPECT_EQ(set.snapshot().everything(),
@@ -126,9 +128,9 @@ TEST(LatencySnapshotTest, TellsEverythingOfTheCpusThatHaveSamples) {
 }
 
 TEST(LatencySetTest, KeepsTheTenHighest) {
-  LatencySet set(2, 0ns);
+  LatencySet set(2, at(0s));
   for (int i = 1; i <= 12; ++i) {
-    set.add(record(std::chrono::microseconds(i), static_cast<unsigned>(i % 2), i), 0ns);
+    set.add(record(std::chrono::microseconds(i), static_cast<unsigned>(i % 2), i), at(0s));
   }
   const std::string top = set.top();
   EXPECT_EQ(std::ranges::count(top, '\n'), 10);
@@ -137,20 +139,20 @@ TEST(LatencySetTest, KeepsTheTenHighest) {
 }
 
 TEST(LatencySetTest, ReplacesTheHighestByAStrictlyGreaterOneOnly) {
-  LatencySet set(1, 0ns);
-  set.add(record(5'100ns, 0, 1), 0ns);
-  set.add(record(5'900ns, 0, 2), 0ns);
+  LatencySet set(1, at(0s));
+  set.add(record(5'100ns, 0, 1), at(0s));
+  set.add(record(5'900ns, 0, 2), at(0s));
   EXPECT_EQ(set.max_latency(0), "1 80 5 rt\n");
-  set.add(record(6'000ns, 0, 3), 0ns);
+  set.add(record(6'000ns, 0, 3), at(0s));
   EXPECT_EQ(set.max_latency(0), "3 80 6 rt\n");
 }
 
 TEST(LatencySetTest, ResetClearsAllThatWasGathered) {
-  LatencySet set(1, 0ns);
-  set.add(record(5us), 0ns);
-  set.count_lost(1);
-  set.count_unmatched(1);
-  set.reset(1s);
+  LatencySet set(1, at(0s));
+  set.add(record(5us), at(0s));
+  set.count_lost(1, at(0s));
+  set.count_unmatched(1, at(0s));
+  set.reset(at(1s));
   EXPECT_EQ(set.snapshot().summary(), LatencySnapshot().summary());
   EXPECT_EQ(set.max_latency(0), "(none)\n");
   EXPECT_EQ(set.top(), "");
@@ -158,10 +160,10 @@ TEST(LatencySetTest, ResetClearsAllThatWasGathered) {
 }
 
 TEST(LatencySetTest, ShowsTheIntervalsThatAreOver) {
-  LatencySet set(2, 0ns);
-  set.add(record(5us), 10s);
-  set.add(record(7us), 20s);
-  set.add(record(9us, 1), 301s);
+  LatencySet set(2, at(0s));
+  set.add(record(5us), at(10s));
+  set.add(record(7us), at(20s));
+  set.add(record(9us, 1), at(301s));
   EXPECT_EQ(set.maxima(299s), "");
   EXPECT_EQ(set.maxima(901s),
             "CPU0 [300.000000] 2 5 6.000 7\nCPU0 [600.000000] 0 0 0.000 0\n"
@@ -170,26 +172,26 @@ TEST(LatencySetTest, ShowsTheIntervalsThatAreOver) {
 }
 
 TEST(LatencySetTest, KeepsADayOfFiveMinutesUnlessToldOtherwise) {
-  LatencySet set(1, 0ns);
-  set.add(record(5us), 0s);
+  LatencySet set(1, at(0s));
+  set.add(record(5us), at(0s));
   const std::string day = set.maxima(24h * 2);
   EXPECT_EQ(std::ranges::count(day, '\n'), 288);
-  ASSERT_TRUE(set.define_maxima("period=1000000 entries_max=2", 0s));
-  set.add(record(5us), 500ms);
+  ASSERT_TRUE(set.define_maxima("period=1000000 entries_max=2", at(0s)));
+  set.add(record(5us), at(500ms));
   EXPECT_EQ(set.maxima(1s), "CPU0 [1.000000] 1 5 5.000 5\n");
   const std::string two = set.maxima(9s);
   EXPECT_EQ(std::ranges::count(two, '\n'), 2);
 }
 
 TEST(LatencySetTest, RefusesIntervalsThatCannotBe) {
-  LatencySet set(1, 0ns);
+  LatencySet set(1, at(0s));
   for (const char* const line : {"", "period=999", "period=", "entries_max=0", "entries_max=2017",
                                  "period=1000 x=1", "period", "=", "period=86400000001"}) {
-    const auto done = set.define_maxima(line, 0s);
+    const auto done = set.define_maxima(line, at(0s));
     ASSERT_FALSE(done) << line;
     EXPECT_EQ(done.error().code, ErrorCode::kInvalid);
   }
-  EXPECT_EQ(set.define_maxima("period=1000 x=1", 0s).error().token_at, 12u);
+  EXPECT_EQ(set.define_maxima("period=1000 x=1", at(0s)).error().token_at, 12u);
 }
 
 TEST(LatencyRecordTest, EscapesWhatACommandMayHold) {

@@ -97,7 +97,7 @@ class StoryTest : public testing::Test {
       if (line.find_first_not_of(' ') != std::string::npos) events.push_back(event_of(line));
     }
     const auto last = std::chrono::nanoseconds(events.back().time_ns);
-    latencies_.take(events, last);
+    latencies_.take(events, {.monotonic = last});
   }
 
   std::string measured() {
@@ -121,7 +121,7 @@ class StoryTest : public testing::Test {
   std::uint64_t unmatched(Latencies which) { return latencies_.set(which).snapshot().unmatched; }
   std::uint64_t lost(Latencies which) { return latencies_.set(which).snapshot().lost; }
 
-  KernelLatencies latencies_{kCpus, std::chrono::nanoseconds(0)};
+  KernelLatencies latencies_{kCpus, Moment()};
 };
 
 }  // namespace tally

@@ -170,7 +170,7 @@ TEST_F(TimerStory, HoldsABoundedNumberOfTimersAndCountsThoseItForgets) {
   std::vector<KernelEvent> events(TimerTracker::kTimersMax + 1,
                                   {.kind = KernelEventKind::kTimerStart});
   for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
-  latencies_.take(events, std::chrono::nanoseconds(0));
+  latencies_.take(events, Moment());
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), TimerTracker::kTimersMax);
 }
 
