@@ -8,9 +8,6 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t kRowBytes = 24;  // of a line: 6 digits, a tab, 16 digits, a newline
-constexpr std::size_t kHeaderBytes = 512;
-
 void append_padded(std::string& out, std::uint64_t value, std::size_t width) {
   char digits[kNumberBytesMax];
   const auto size = static_cast<std::size_t>(write_number(digits, value) - digits);
@@ -76,7 +73,7 @@ std::int64_t LatencyHistogram::percentile_us(unsigned share) const {
 }
 
 void LatencyHistogram::append_to(std::string& out) const {
-  out.reserve(out.size() + kHeaderBytes + kRows * kRowBytes);
+  out.reserve(out.size() + kTextBytesMin + 512);
   const bool defined = total_ > 0;
   append_header(out, "Minimum", defined, min_us_);
   append_header(out, "Average", defined, defined ? sum_us_ / static_cast<Int128>(total_) : 0);

@@ -19,6 +19,10 @@ namespace tally {
 class LatencyHistogram {
  public:
   static constexpr std::size_t kRows = 10'240;
+  // What append_to() appends: the header, and 24 bytes for each row unless a counter has more than
+  // 16 digits.
+  static constexpr std::size_t kTextBytesMin = 24 * kRows;
+  static constexpr std::size_t kTextBytesMax = 512 + 28 * kRows;
 
   // In microseconds, truncated. Those outside the rows count in everything but the rows.
   void add(std::chrono::nanoseconds latency);

@@ -87,6 +87,11 @@ std::string LatencySnapshot::data(std::string_view name) const {
   return out;
 }
 
+std::size_t LatencySnapshot::everything_bytes_max() const {
+  constexpr std::size_t kSummaryBytesMax = 1024;
+  return kSummaryBytesMax + per_cpu.size() * LatencyHistogram::kTextBytesMax;
+}
+
 std::string LatencySnapshot::everything() const {
   std::string out;
   const std::string lines = summary();

@@ -26,6 +26,8 @@ struct LatencySnapshot {
   // The file snapshot_reset: the summary, each line behind a `#`, then for each CPU with samples
   // `#CPUn` and its histogram.
   std::string everything() const;
+  // everything() is no longer than that.
+  std::size_t everything_bytes_max() const;
 };
 
 }  // namespace tally
