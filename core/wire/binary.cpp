@@ -8,7 +8,14 @@
 namespace tally::wire {
 namespace {
 
-enum Kind : std::uint16_t { kSamples = kSamplesKind, kRequest = 2, kAnswer = 3, kDropped = 4 };
+enum Kind : std::uint16_t {
+  kSamples = kSamplesKind,
+  kRequest = 2,
+  kAnswer = 3,
+  kDropped = 4,
+  kKernelEvents = 5,
+  kLatencies = 6,
+};
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
@@ -62,6 +69,37 @@ Result<Message> read_dropped(std::uint16_t flags, std::span<char> payload) {
   const Dropped dropped{in.get<std::uint64_t>()};
   if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of drops");
   return Message(dropped);
+}
+
+// The receive buffer is aligned and every length on the way here is a multiple of 8, so these bytes
+// may be looked at as the records that they are. Nothing if the last one is not whole.
+template <typename Record>
+std::optional<std::span<const Record>> records_in(std::span<char> bytes) {
+  static_assert(sizeof(Record) % 8 == 0 && alignof(Record) <= 8);
+  if (bytes.size() % sizeof(Record) != 0) return std::nullopt;
+  return std::span(reinterpret_cast<const Record*>(bytes.data()), bytes.size() / sizeof(Record));
+}
+
+Result<Message> read_kernel_events(std::uint16_t flags, std::span<char> payload) {
+  const auto events = records_in<KernelEvent>(payload);
+  if (flags != 0 || !events) return invalid("malformed message of kernel events");
+  return Message(KernelEvents{*events});
+}
+
+Result<Message> read_latencies(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const auto zero = in.get<std::uint32_t>();
+  const auto name = in.get_text();
+  const std::size_t before = padded(8 + name.size());
+  if (flags != 0 || zero != 0 || !in.ok()) return invalid("malformed message of latencies");
+  const auto records = records_in<LatencySample>(payload.subspan(before));
+  if (!records) return invalid("message of latencies that ends inside a record");
+  return Message(Latencies{name, *records});
+}
+
+template <typename Record>
+std::string_view bytes_of(std::span<const Record> records) {
+  return {reinterpret_cast<const char*>(records.data()), records.size_bytes()};
 }
 
 }  // namespace
@@ -120,6 +158,21 @@ void DatagramWriter::answer(const Answer& answer) {
 void DatagramWriter::dropped(std::uint64_t samples) {
   message(kDropped, 0, 8);
   ByteWriter(bytes_).put(samples);
+}
+
+void DatagramWriter::kernel_events(std::span<const KernelEvent> events) {
+  message(kKernelEvents, 0, events.size_bytes());
+  bytes_.append(bytes_of(events));
+}
+
+void DatagramWriter::latencies(std::string_view name, std::span<const LatencySample> latencies) {
+  const std::size_t before = padded(8 + name.size());
+  message(kLatencies, 0, before + latencies.size_bytes());
+  ByteWriter out(bytes_);
+  out.put(std::uint32_t{0});
+  out.put_text(name);
+  bytes_.append(before - 8 - name.size(), '\0');
+  bytes_.append(bytes_of(latencies));
 }
 
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
@@ -191,6 +244,10 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_answer(flags, payload);
     case kDropped:
       return read_dropped(flags, payload);
+    case kKernelEvents:
+      return read_kernel_events(flags, payload);
+    case kLatencies:
+      return read_latencies(flags, payload);
     default:
       return Result<Message>(invalid("message of an unknown kind"));
   }

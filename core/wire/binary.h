@@ -11,6 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "core/base/kernel_event.h"
+#include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/sample.h"
 
@@ -55,6 +57,8 @@ class DatagramWriter {
   // Of a reason, the first kReasonBytesMax bytes.
   void answer(const Answer& answer);
   void dropped(std::uint64_t samples);
+  void kernel_events(std::span<const KernelEvent> events);
+  void latencies(std::string_view name, std::span<const LatencySample> latencies);
 
   void clear(std::uint64_t epoch);
   std::string_view bytes() const { return bytes_; }
@@ -98,7 +102,18 @@ struct Dropped {
   std::uint64_t samples = 0;
 };
 
-using Message = std::variant<PackedSamples, Request, Answer, Dropped>;
+// In the order of their times. Looked at where they arrived.
+struct KernelEvents {
+  std::span<const KernelEvent> events;
+};
+
+// Of one directory of latency_hist. Looked at where they arrived.
+struct Latencies {
+  std::string_view name;
+  std::span<const LatencySample> latencies;
+};
+
+using Message = std::variant<PackedSamples, Request, Answer, Dropped, KernelEvents, Latencies>;
 
 bool is_binary(std::string_view datagram);
 

@@ -52,6 +52,8 @@ Error only_in_a_request() {
   return {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0};
 }
 
+Error no_latencies() { return {ErrorCode::kNotFound, "nobody here gathers latencies"}; }
+
 std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
@@ -66,12 +68,13 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 }  // namespace
 
 Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
-                       SharedPage switches)
+                       SharedPage switches, LatencyHist* latencies)
     : fd_(fd),
       statistics_(statistics),
       errors_(errors),
       clock_(clock),
       switches_(switches),
+      latencies_(latencies),
       epoch_(draw_epoch()),
       answers_(epoch_) {}
 
@@ -177,6 +180,8 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
+                 [&](const wire::KernelEvents& events) { take_kernel_events(events); },
+                 [&](const wire::Latencies& latencies) { take_latencies(latencies); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -252,6 +257,20 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   statistics_.own().count(Own::kDropped, dropped.samples, now_);
   statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
+}
+
+void Dispatcher::take_kernel_events(const wire::KernelEvents& message) {
+  if (!latencies_) return reject(kMessage, no_latencies());
+  const auto taken = latencies_->take(message.events, origin_->uid, now_);
+  if (!taken) return reject(kMessage, taken.error());
+  counts_.samples += message.events.size();
+}
+
+void Dispatcher::take_latencies(const wire::Latencies& message) {
+  if (!latencies_) return reject(kMessage, no_latencies());
+  const auto taken = latencies_->add(message.name, message.latencies, origin_->uid, now_);
+  if (!taken) return reject(kMessage, taken.error());
+  counts_.samples += message.latencies.size();
 }
 
 void Dispatcher::count(const Taken& taken) {

@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
+#include "core/tree/latency_hist.h"
 #include "core/tree/statistics.h"
 #include "core/tree/tree.h"
 #include "feeders/intake/event_loop.h"
@@ -30,6 +31,7 @@
 #include "fs/daemon/caretaker.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/operations.h"
 #include "fs/session.h"
@@ -129,12 +131,14 @@ class Daemon {
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page()),
+        tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
+                                     clock_.now())),
+        latencies_(tree_, tracing_, ledger_, {.cpus = count_possible_cpus(), .owner = ::geteuid()},
+                   clock_.now()),
+        intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page(), &latencies_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {
-    const NodeId tracing =
-        tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
-    tree_.add_file(tracing, "error_log", kErrorLogPermissions, errors_, clock_.now());
+    tree_.add_file(tracing_, "error_log", kErrorLogPermissions, errors_, clock_.now());
   }
 
   // Mounts, becomes whom it is told to be and serves until a signal or an unmount ends it. ready is
@@ -184,6 +188,8 @@ class Daemon {
   Tree tree_;
   Statistics statistics_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  const NodeId tracing_;
+  LatencyHist latencies_;
   Intake intake_;
   Operations operations_;
 };

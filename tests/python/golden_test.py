@@ -54,7 +54,7 @@ class GoldenTest(unittest.TestCase):
 
     def test_every_block_is_known_here(self):
         blocks = re.findall(r"^```golden (\S+)$", FORMAT.read_text(), re.M)
-        self.assertEqual(blocks, ["samples-and-request", "answer", "all-records", "answers"])
+        self.assertEqual(blocks, ["samples-and-request", "answer", "all-records", "answers", "latencies"])
 
 
 class DecoderTest(unittest.TestCase):

@@ -3,9 +3,10 @@ import mmap
 import os
 import socket
 import struct
+import sys
 
 MAGIC = b"\xfeTLY"
-SAMPLES, REQUEST, ANSWER, DROPPED = 1, 2, 3, 4
+SAMPLES, REQUEST, ANSWER, DROPPED, KERNEL_EVENTS, LATENCIES = 1, 2, 3, 4, 5, 6
 WITH_Y, WITH_TIME = 1, 2
 
 
@@ -32,6 +33,21 @@ def request(sequence, text):
 
 def dropped(count):
     return message(DROPPED, struct.pack("<Q", count))
+
+
+def task(pid, priority, name):
+    return struct.pack("<ii16s", pid, priority, name.encode())
+
+
+def latencies(name, *records):
+    """records: (latency in ns, CPU, task)"""
+    padded = name.encode() + bytes(-len(name) % 8)
+    body = b"".join(struct.pack("<qqII", ns, 0, cpu, 0) + whose for ns, cpu, whose in records)
+    return message(LATENCIES, struct.pack("<II", 0, len(name)) + padded + body)
+
+
+def kernel_events(*records):
+    return message(KERNEL_EVENTS, b"".join(records))
 
 
 class Peer:
