@@ -1,25 +1,12 @@
 // Where the kernel's scheduling events come from: whoever feeds them is told here which are wanted.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 
 #include "core/base/result.h"
+#include "core/base/wanted_events.h"
 
 namespace tally {
-
-struct WantedEvents {
-  bool wakeups = false;   // wakeups, switches, migrations
-  bool timers = false;    // the same, and hrtimers
-  bool sections = false;  // interrupts and preemption going off and on
-  // Beside real-time tasks; 0: none.
-  pid_t wakeup_pid = 0;
-  pid_t timer_pid = 0;
-
-  bool any() const { return wakeups || timers || sections; }
-  bool operator==(const WantedEvents&) const = default;
-};
 
 // Called from any thread, with no lock of the caller's held.
 class KernelSource {
