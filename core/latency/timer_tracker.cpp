@@ -26,6 +26,7 @@ void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running
   const Timer timer = found->second;
   timers_.erase(found);
   Expiry expiry{.time = Nanoseconds(event.time_ns),
+                .began = began(event),
                 .offset = Nanoseconds(event.clock_ns) - timer.expiry,
                 .cpu = event.cpu,
                 .priority = Task::kRealTimeEnd};
@@ -37,13 +38,22 @@ void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running
   expiries_.insert_or_assign(timer.sleeper, expiry);
 }
 
+// The event is written a little later than the clock was read. Other clocks than CLOCK_MONOTONIC
+// are nowhere near it, and then that little is not known.
+TimerTracker::Nanoseconds TimerTracker::began(const KernelEvent& event) {
+  const Nanoseconds time(event.time_ns);
+  const Nanoseconds since_read = time - Nanoseconds(event.clock_ns);
+  return since_read >= Nanoseconds(0) && since_read < kWakeupMax ? time - since_read : time;
+}
+
 TimerTracker::Woken TimerTracker::woken(const KernelEvent& event) {
   const auto found = expiries_.find(event.task.pid);
   if (found == expiries_.end()) return {};
   const Expiry expiry = found->second;
   expiries_.erase(found);
   if (Nanoseconds(event.time_ns) - expiry.time > kWakeupMax) return {};
-  Woken woken{.offset = std::max(expiry.offset, Nanoseconds(0))};
+  Woken woken{.offset = std::max(expiry.offset, Nanoseconds(0)) + Nanoseconds(event.time_ns) -
+                        expiry.began};
   if (!is_missed(expiry, event.task)) return woken;
   woken.missed = {.time = expiry.time,
                   .cpu = expiry.cpu,

@@ -30,7 +30,9 @@ class TimerTracker {
   static constexpr Nanoseconds kWakeupMax = std::chrono::milliseconds(100);
 
   struct Woken {
-    // How late its timer was, to be added to the latency of this wakeup.
+    // How much later than asked the wakeup comes, to be added to its latency: the timer's offset,
+    // and what it took from there. That way is microseconds long, and whoever measures from outside
+    // sees it.
     std::optional<Nanoseconds> offset;
     // What is to be recorded: it was late, and its sleeper is a real-time task of a higher priority
     // than what ran when it expired, or the selected one.
@@ -54,7 +56,8 @@ class TimerTracker {
     pid_t sleeper;
   };
   struct Expiry {
-    Nanoseconds time;
+    Nanoseconds time;   // of the event
+    Nanoseconds began;  // when the timer's lateness ended, on the clock of the events
     Nanoseconds offset;
     unsigned cpu;
     std::optional<Task> running;  // if it is known which task that was
@@ -64,6 +67,7 @@ class TimerTracker {
 
   template <typename Map>
   void make_room(Map& map);
+  static Nanoseconds began(const KernelEvent& event);
   bool is_missed(const Expiry& expiry, const Task& sleeper) const;
 
   pid_t selected_ = 0;

@@ -29,8 +29,10 @@
 #include "feeders/intake/switch_page.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/caretaker.h"
+#include "fs/daemon/feeder_warden.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/ordered_feeder.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/operations.h"
@@ -122,7 +124,8 @@ struct Successor {
 
 class Daemon {
  public:
-  Daemon(const DaemonOptions& options, FeedSocket socket)
+  // feeder: whom to order the kernel's events from; nothing: they are not read.
+  Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder)
       : options_(options),
         socket_(std::move(socket)),
         switches_(make_switches(options)),
@@ -133,7 +136,9 @@ class Daemon {
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
-        latencies_(tree_, tracing_, ledger_, {.cpus = count_possible_cpus(), .owner = ::geteuid()},
+        feeder_(feeder ? std::make_unique<OrderedFeeder>(std::move(*feeder)) : nullptr),
+        latencies_(tree_, tracing_, ledger_,
+                   {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
                    clock_.now()),
         intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page(), &latencies_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
@@ -151,6 +156,10 @@ class Daemon {
     auto session = Session::create(operations_, mounting);
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
+    if (feeder_) {
+      feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
+                     [this] { return latencies_.wanted(); });
+    }
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
     loop_.run([this](int signal) {
@@ -160,6 +169,7 @@ class Daemon {
     ::sd_notify(0, "STOPPING=1");
     tree_.observe(nullptr);
     session.value()->unmount();
+    if (feeder_) feeder_->stop();
     return 0;
   }
 
@@ -189,6 +199,7 @@ class Daemon {
   Statistics statistics_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   const NodeId tracing_;
+  const std::unique_ptr<OrderedFeeder> feeder_;
   LatencyHist latencies_;
   Intake intake_;
   Operations operations_;
@@ -209,6 +220,13 @@ int run(DaemonOptions options) {
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed_sockets.value());
   if (!socket) return fail(socket.error());
+  // Before the caretaker, whose pipe it must not hold open.
+  std::optional<Fd> feeder;
+  if (options.tracefs) {
+    auto employed = employ_feeder_warden(socket.value());
+    if (!employed) return fail(employed.error());
+    feeder = std::move(employed.value());
+  }
   std::optional<Caretaker> caretaker;
   if (identity.value()) {
     auto employed = Caretaker::employ(socket.value(), options.mount_point);
@@ -226,7 +244,7 @@ int run(DaemonOptions options) {
 
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
-  Daemon daemon(options, std::move(socket.value()));
+  Daemon daemon(options, std::move(socket.value()), std::move(feeder));
   return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
     spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");

@@ -22,9 +22,9 @@ TEST_F(TimerStory, AddsTheTimersDelayToTheWakeups) {
     1008 cpu=0 wakeup rt:10:20
     1011 cpu=0 switch idle:0:120 -> rt:10:20
   )");
-  EXPECT_EQ(measured(), "wakeup CPU0 3\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU0 9\n");
+  EXPECT_EQ(measured(), "wakeup CPU0 3\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU0 11\n");
   EXPECT_EQ(latencies_.set(Latencies::kTimerAndWakeup).max_latency(0),
-            "10 79 9 (6) rt <- 0 -21 idle 0.001011\n");
+            "10 79 11 (8) rt <- 0 -21 idle 0.001011\n");
   EXPECT_EQ(latencies_.set(Latencies::kMissedTimerOffsets).max_latency(0),
             "10 79 6 (6) rt <- 0 -21 idle 0.001007\n");
 }
@@ -47,7 +47,7 @@ TEST_F(TimerStory, MissesNothingWhenTheTimerExpiresInTime) {
     1001 cpu=0 wakeup rt:10:20
     1003 cpu=0 switch idle:0:120 -> rt:10:20
   )");
-  EXPECT_EQ(measured(), "wakeup CPU0 2\ntimerandwakeup CPU0 2\n");
+  EXPECT_EQ(measured(), "wakeup CPU0 2\ntimerandwakeup CPU0 3\n");
 }
 
 TEST_F(TimerStory, PassesOverSleepersThatAreNotRealTime) {
@@ -72,6 +72,17 @@ TEST_F(TimerStory, PassesOverSleepersOfNoHigherPriorityThanWhatRuns) {
     1010 cpu=0 wakeup low:11:30
   )");
   EXPECT_EQ(measured(), "");
+}
+
+TEST_F(TimerStory, KnowsTimersOfOtherClocks) {
+  replay(R"(
+    10   cpu=0 start a0 expires=7000000000 by 10
+    20   cpu=0 switch rt:10:20 -> idle:0:120
+    1007 cpu=0 expire a0 at=7000000006 during 0
+    1008 cpu=0 wakeup rt:10:20
+    1011 cpu=0 switch idle:0:120 -> rt:10:20
+  )");
+  EXPECT_EQ(measured(), "wakeup CPU0 3\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU0 10\n");
 }
 
 TEST_F(TimerStory, TakesTheLastStartOfATimer) {
@@ -137,7 +148,7 @@ TEST_F(TimerStory, CountsTheOffsetWhereTheTimerExpiresAndTheWakeupWhereTheTaskRu
     1008 cpu=1 wakeup rt:10:20
     1018 cpu=1 switch idle:0:120 -> rt:10:20
   )");
-  EXPECT_EQ(measured(), "wakeup CPU1 10\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU1 16\n");
+  EXPECT_EQ(measured(), "wakeup CPU1 10\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU1 18\n");
 }
 
 TEST_F(TimerStory, MeasuresTheSelectedSleeperWhateverItsPriority) {
