@@ -18,9 +18,9 @@ tally_config() { pkg-config "$@" tally; }
 
 soname=$(objdump -p "$LIB/libtally.so" | awk '$1 == "SONAME" { print $2 }')
 check_eq libtally.so.0 "$soname" "the SONAME is libtally.so.0"
-check_eq "$(grep -oE '\b(statistic|tally)_[a-z_]+ ?\(' "$ROOT/include/tally/statistic.h" | tr -d ' (' | grep -vxE 'statistic_(add|inc|is_on|add_at|add_batch|define_)' | sort -u)" \
+check_eq "$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$ROOT"/include/tally/{statistic,latency}.h | tr -d ' (' | grep -vxE 'statistic_(add|inc|is_on|add_at|add_batch|define_)' | sort -u)" \
   "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)" \
-  "it exports what the header declares, and nothing else"
+  "it exports what the headers declare, and nothing else"
 check_eq '' "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 != "T" && $2 != "A"')" "no data, no weak symbols"
 check_eq "$("$BIN/tallyfs" --version | grep -oE '[0-9.]+$')" "$(tally_config --modversion)" "pkg-config knows the version"
 
@@ -47,6 +47,8 @@ check "the C++ example compiles as C++20" c++ -std=c++20 $flags feeder.cpp -o fe
 check "the C example links statically" cc -std=gnu11 $flags feeder.c -o feeder_static $(tally_config --cflags) "$LIB/libtally.a" -lstdc++ -pthread
 check_eq '' "$(ldd feeder_static | grep libtally)" "and needs no libtally.so then"
 check "statistic.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/statistic.h>'
+check "latency.h is a C header" cc -std=c99 $flags -fsyntax-only -x c $(tally_config --cflags) - <<<'#include <tally/latency.h>'
+check "latency.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/latency.h>'
 if command -v clang++ >/dev/null; then
   check "clang takes statistic.hpp" clang++ -std=c++20 $flags -fsyntax-only $(tally_config --cflags) feeder.cpp
 fi
