@@ -209,7 +209,8 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
   // What was sent before counts before what is written or read now.
-  open->file->refresh();
+  if (open->file->waits()) pass_on();
+  open->file->refresh(parts_.clock.now());
   settle();
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
   if (open->readable) {
@@ -268,6 +269,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   if (!open) return reply_error(request, gone());
   const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
+  if (open->file->waits()) pass_on();
   Result<void> done;
   {
     const MutexLock lock(open->writing);

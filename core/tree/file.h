@@ -30,7 +30,9 @@ class File {
   virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
   // An open is about to look: asks whoever feeds the file, and can be asked, for what is still on
   // its way to the socket. Bounded in time. The default knows nobody.
-  virtual void refresh();
+  virtual void refresh(Moment now);
+  // refresh() and write_line() may wait for somebody outside; the default does not.
+  virtual bool waits() const;
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 

@@ -35,7 +35,8 @@ TextFile::Parts parts_of(const Shared& latencies) {
           .version = [=](Moment) -> std::optional<std::uint64_t> {
             return get<std::uint64_t>(latencies, [](LatencySet& set) { return set.version(); });
           },
-          .refresh = [=] { latencies->refresh(); }};
+          .refresh = [=](Moment now) { latencies->refresh(now); },
+          .waits = latencies->waits()};
 }
 
 // A short text that is made under the lock.

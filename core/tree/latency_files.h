@@ -17,8 +17,9 @@ class LockedLatencies {
   virtual ~LockedLatencies() = default;
   // Called from any thread; use is called once, under the lock, and must not block.
   virtual void with(const std::function<void(LatencySet&)>& use) = 0;
-  // As File::refresh().
-  virtual void refresh() {}
+  // As File's.
+  virtual void refresh(Moment) {}
+  virtual bool waits() const { return false; }
 };
 
 enum class MaxLatencyFiles { kNone, kPerCpu };

@@ -28,7 +28,8 @@ TextFile::Parts number_parts(std::function<std::int64_t()> number,
             return std::to_string(number()) + "\n";
           },
           .last_change = [=](Moment) { return last_change(); },
-          .write_line = std::move(write_line)};
+          .write_line = std::move(write_line),
+          .waits = true};
 }
 
 }  // namespace
@@ -53,7 +54,8 @@ class LatencyHist::KernelSet final : public LockedLatencies {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
   }
-  void refresh() override { branch_.refresh(); }
+  void refresh(Moment now) override { branch_.refresh(now); }
+  bool waits() const override { return branch_.options_.source != nullptr; }
 
  private:
   LatencyHist& branch_;
@@ -211,8 +213,10 @@ Result<void> LatencyHist::ask_source() {
                "the kernel's events are not read: tallyfs runs without -o tracefs"};
 }
 
-void LatencyHist::refresh() {
+void LatencyHist::refresh(Moment now) {
   if (options_.source && wanted().any()) options_.source->drain();
+  const MutexLock lock(kernel_mutex_);
+  kernel_.pass(now);
 }
 
 Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
