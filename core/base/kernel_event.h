@@ -23,6 +23,9 @@ enum class KernelEventKind : std::uint16_t {
   kLost = 11,        // events are missing here; whose and which is unknown
 };
 
+// No clock has been running for so long: sums and differences of such times fit into 64 bits.
+inline constexpr std::int64_t kEventTimeMaxNs = std::int64_t{1} << 62;
+
 struct KernelEvent {
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
   KernelEventKind kind = KernelEventKind::kLost;

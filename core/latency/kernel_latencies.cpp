@@ -46,7 +46,8 @@ void KernelLatencies::give_up(Nanoseconds time) {
 
 bool KernelLatencies::makes_sense(const KernelEvent& event) const {
   return event.cpu < cpus_ && event.destination < cpus_ && event.kind >= KernelEventKind::kWakeup &&
-         event.kind <= KernelEventKind::kLost;
+         event.kind <= KernelEventKind::kLost && event.time_ns >= 0 &&
+         event.time_ns <= kEventTimeMaxNs && event.clock_ns >= 0;
 }
 
 void KernelLatencies::take(const KernelEvent& event) {

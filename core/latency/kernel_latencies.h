@@ -46,8 +46,8 @@ class KernelLatencies {
   // cpus: how many this machine could have.
   KernelLatencies(unsigned cpus, Moment now);
 
-  // In the order of their times, each no later than now. What makes no sense, a CPU or a kind that
-  // there is not, counts as lost.
+  // In the order of their times, each no later than now. What makes no sense, a CPU, a kind or a
+  // time that there is not, counts as lost.
   void take(std::span<const KernelEvent> events, Moment now);
   // Time passes without events: what waited in vain is given up.
   void pass(Moment now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/statistic/saturating.h"
 
 namespace tally {
 namespace {
@@ -26,13 +27,13 @@ void LatencySet::changed(Moment now) {
 
 void LatencySet::count_lost(std::uint64_t events, Moment now) {
   if (events == 0) return;
-  lost_ += events;
+  add_saturating(lost_, events);
   changed(now);
 }
 
 void LatencySet::count_unmatched(std::uint64_t begun, Moment now) {
   if (begun == 0) return;
-  unmatched_ += begun;
+  add_saturating(unmatched_, begun);
   changed(now);
 }
 

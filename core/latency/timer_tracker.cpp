@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace tally {
+namespace {
+
+// A timer that never expires is started for the end of time.
+std::chrono::nanoseconds clock_of(const KernelEvent& event) {
+  return std::chrono::nanoseconds(std::min(event.clock_ns, kEventTimeMaxNs));
+}
+
+}  // namespace
 
 template <typename Map>
 void TimerTracker::make_room(Map& map) {
@@ -14,7 +22,7 @@ void TimerTracker::make_room(Map& map) {
 void TimerTracker::started(const KernelEvent& event) {
   make_room(timers_);
   timers_.insert_or_assign(event.number,
-                           Timer{.expiry = Nanoseconds(event.clock_ns), .sleeper = event.task.pid});
+                           Timer{.expiry = clock_of(event), .sleeper = event.task.pid});
 }
 
 void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running) {
@@ -27,7 +35,7 @@ void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running
   timers_.erase(found);
   Expiry expiry{.time = Nanoseconds(event.time_ns),
                 .began = began(event),
-                .offset = Nanoseconds(event.clock_ns) - timer.expiry,
+                .offset = clock_of(event) - timer.expiry,
                 .cpu = event.cpu,
                 .priority = Task::kRealTimeEnd};
   if (const Task* const task = running.on(event.cpu)) {
@@ -42,7 +50,7 @@ void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running
 // are nowhere near it, and then that little is not known.
 TimerTracker::Nanoseconds TimerTracker::began(const KernelEvent& event) {
   const Nanoseconds time(event.time_ns);
-  const Nanoseconds since_read = time - Nanoseconds(event.clock_ns);
+  const Nanoseconds since_read = time - clock_of(event);
   return since_read >= Nanoseconds(0) && since_read < kWakeupMax ? time - since_read : time;
 }
 

@@ -37,7 +37,7 @@ LatencySender& sender() {
 }
 
 Task make_task(pid_t pid, int shown_priority, std::string_view comm) {
-  Task task{.pid = pid, .priority = kShownMax - shown_priority};
+  Task task{.pid = pid, .priority = kShownMax - std::clamp(shown_priority, -kShownMax, kShownMax)};
   comm = comm.substr(0, task.name.size() - 1);
   std::ranges::copy(comm, task.name.begin());
   return task;

@@ -267,6 +267,25 @@ TEST_F(WakeupStory, CountsEventsThatCannotBeAsLost) {
   EXPECT_EQ(lost(Latencies::kWakeup), 1u);
 }
 
+TEST_F(WakeupStory, TakesNoHarmFromTimesThatCannotBe) {
+  on(Measuring::kMissedTimerOffsets);
+  on(Measuring::kTimerAndWakeup);
+  constexpr std::int64_t kTimes[] = {INT64_MIN, -1, 0, kEventTimeMaxNs, INT64_MAX};
+  for (const std::int64_t time : kTimes) {
+    for (const std::int64_t clock : kTimes) {
+      const Task rt{.pid = 10, .priority = 20};
+      const KernelEvent events[] = {
+          {.time_ns = 0, .kind = KernelEventKind::kTimerStart, .clock_ns = clock, .task = rt},
+          {.time_ns = time, .kind = KernelEventKind::kTimerExpire, .clock_ns = clock},
+          {.time_ns = time, .kind = KernelEventKind::kWakeup, .task = rt},
+          {.time_ns = 0, .kind = KernelEventKind::kSwitch, .task = rt},
+          {.time_ns = 0, .kind = KernelEventKind::kLost, .number = UINT64_MAX}};
+      latencies_.take(events, Moment());
+    }
+  }
+  EXPECT_EQ(lost(Latencies::kWakeup), UINT64_MAX) << "where a counter stays";
+}
+
 TEST_F(WakeupStory, NamesVictimAndCulpritOfTheHighestLatency) {
   replay(R"(
     1000100 cpu=0 wakeup rt:10:19
