@@ -1,5 +1,5 @@
 // What the kernel's trace events tell the latency histograms. 88 bytes, laid out as on the wire
-// (core/wire/FORMAT.md, kind 5), so that the intake can hand datagrams on in place. A plain value:
+// (core/wire/FORMAT.md, kind 7), so that the intake can hand datagrams on in place. A plain value:
 // nobody has looked yet whether the kind and the CPU exist.
 #pragma once
 

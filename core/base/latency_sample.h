@@ -1,5 +1,5 @@
 // A latency that a program has measured by itself. 48 bytes, laid out as on the wire
-// (core/wire/FORMAT.md, kind 6), so that the intake can hand datagrams on in place.
+// (core/wire/FORMAT.md, kind 8), so that the intake can hand datagrams on in place.
 #pragma once
 
 #include <cstdint>

@@ -28,14 +28,14 @@ class File {
   // An open for reading of a file that its readers use up: the text, which is the caller's from now
   // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
   virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
-  // An open is about to look: asks whoever feeds the file, and can be asked, for what is still on
-  // its way to the socket. Bounded in time. The default knows nobody.
-  virtual void refresh(Moment now);
-  // refresh() and write_line() may wait for somebody outside; the default does not.
-  virtual bool waits() const;
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
+  // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
+  // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
+  virtual void opened(Moment now);
+  // opened() waits for what it has asked for; the default does not.
+  virtual bool waits() const;
   // One complete line, without its newline. A function of the state and the text alone, so that it
   // can be replayed. The default refuses (kNoAccess): the file is for reading.
   virtual Result<void> write_line(std::string_view line, Moment now);
@@ -50,6 +50,8 @@ class Directory {
 
   // rmdir of a directory in it. The default refuses (kNotPermitted).
   virtual Result<void> remove_directory(std::string_view name, Moment now);
+  // unlink of a file in it. The default refuses (kNotPermitted).
+  virtual Result<void> remove_file(std::string_view name, Moment now);
 };
 
 }  // namespace tally

@@ -35,7 +35,7 @@ TextFile::Parts parts_of(const Shared& latencies) {
           .version = [=](Moment) -> std::optional<std::uint64_t> {
             return get<std::uint64_t>(latencies, [](LatencySet& set) { return set.version(); });
           },
-          .refresh = [=](Moment now) { latencies->refresh(now); },
+          .opened = [=](Moment now) { latencies->opened(now); },
           .waits = latencies->waits()};
 }
 

@@ -18,7 +18,7 @@ class LockedLatencies {
   // Called from any thread; use is called once, under the lock, and must not block.
   virtual void with(const std::function<void(LatencySet&)>& use) = 0;
   // As File's.
-  virtual void refresh(Moment) {}
+  virtual void opened(Moment) {}
   virtual bool waits() const { return false; }
 };
 

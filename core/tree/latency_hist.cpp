@@ -28,8 +28,7 @@ TextFile::Parts number_parts(std::function<std::int64_t()> number,
             return std::to_string(number()) + "\n";
           },
           .last_change = [=](Moment) { return last_change(); },
-          .write_line = std::move(write_line),
-          .waits = true};
+          .write_line = std::move(write_line)};
 }
 
 }  // namespace
@@ -54,7 +53,7 @@ class LatencyHist::KernelSet final : public LockedLatencies {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
   }
-  void refresh(Moment now) override { branch_.refresh(now); }
+  void opened(Moment now) override { branch_.opened(now); }
   bool waits() const override { return branch_.options_.source != nullptr; }
 
  private:
@@ -213,7 +212,7 @@ Result<void> LatencyHist::ask_source() {
                "the kernel's events are not read: tallyfs runs without -o tracefs"};
 }
 
-void LatencyHist::refresh(Moment now) {
+void LatencyHist::opened(Moment now) {
   if (options_.source && wanted().any()) options_.source->drain();
   const MutexLock lock(kernel_mutex_);
   kernel_.pass(now);

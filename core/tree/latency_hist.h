@@ -76,7 +76,7 @@ class LatencyHist {
   pid_t selected(Measuring what) const EXCLUDES(kernel_mutex_);
   Result<void> select(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
   Moment last_switch() const EXCLUDES(kernel_mutex_);
-  void refresh(Moment now) EXCLUDES(kernel_mutex_);
+  void opened(Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source();
   Result<std::shared_ptr<FedSet>> find_or_create(std::string_view name, uid_t creator, Moment now)
       EXCLUDES(fed_mutex_);

@@ -23,7 +23,7 @@ class TextFile final : public File {
     std::function<std::optional<std::uint64_t>(Moment now)> version = {};
     std::function<Result<void>(std::string_view line, Moment now)> write_line = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
-    std::function<void(Moment now)> refresh = {};
+    std::function<void(Moment now)> opened = {};
     bool waits = false;
   };
 
@@ -38,8 +38,8 @@ class TextFile final : public File {
   std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max) override {
     return parts_.take ? parts_.take(now, bytes_max) : File::take(now, bytes_max);
   }
-  void refresh(Moment now) override {
-    if (parts_.refresh) parts_.refresh(now);
+  void opened(Moment now) override {
+    if (parts_.opened) parts_.opened(now);
   }
   bool waits() const override { return parts_.waits; }
   Moment last_change(Moment now) const override { return parts_.last_change(now); }

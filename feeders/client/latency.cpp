@@ -5,7 +5,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "feeders/client/configured.h"
 #include "feeders/client/latency_sender.h"
 #include "feeders/client/undisturbed.h"
+#include "feeders/clock/program_clock.h"
 
 namespace tally {
 namespace {
@@ -23,12 +23,6 @@ namespace {
 // Shown as 0 or less: nice 0 is -21.
 constexpr int kShownOfNiceZero = -21;
 constexpr int kShownMax = 99;
-
-std::int64_t now_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // Lives until the process ends: threads may send while it does.
 LatencySender& sender() {
@@ -71,13 +65,13 @@ using namespace tally;
 int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                    const char* comm) {
   const Undisturbed undisturbed;
-  return send(type, cpu, ns, make_task(pid, prio, comm ? comm : ""), now_ns());
+  return send(type, cpu, ns, make_task(pid, prio, comm ? comm : ""), monotonic_now().count());
 }
 
-latency_mark latency_begin() { return {now_ns()}; }
+latency_mark latency_begin() { return {monotonic_now().count()}; }
 
 int latency_end(const char* type, latency_mark mark) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = monotonic_now().count();
   const Undisturbed undisturbed;
   char comm[16] = "";
   ::prctl(PR_GET_NAME, comm);

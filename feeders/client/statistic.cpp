@@ -16,6 +16,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
+#include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/undisturbed.h"
 
@@ -207,6 +208,10 @@ bool is_in_range(const statistic_settings& settings) {
 }
 
 }  // namespace
+
+int call_client(int (*what)(Client& client, void* context), void* context) {
+  return guarded([&](Client& client) { return what(client, context); });
+}
 
 SocketPath configured_socket_path() {
   const MutexLock lock(g_making);

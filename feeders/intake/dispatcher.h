@@ -19,6 +19,7 @@
 #include "core/tree/latency_hist.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
+#include "core/tree/subsystems.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
 
@@ -39,8 +40,8 @@ class Dispatcher {
   };
 
   // fd: where answers are sent from. All outlive the dispatcher; latencies may be wanting.
-  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
-             SharedPage switches, LatencyHist* latencies = nullptr);
+  Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
+             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -62,6 +63,7 @@ class Dispatcher {
   struct Counts {
     std::uint64_t datagrams = 0;
     std::uint64_t samples = 0;
+    std::uint64_t blobs = 0;
     std::uint64_t commands = 0;
     std::uint64_t rejects = 0;
     std::uint64_t truncated = 0;
@@ -81,10 +83,15 @@ class Dispatcher {
   void take_message(const wire::Message& message, bool epoch_is_ours);
   void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);
   void take_request(const wire::Request& request);
-  void answer(const wire::Request& request, const Result<Done>& done);
+  // text: what the error log shows of what was asked.
+  void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
   Result<Done> execute(const wire::Line& line, std::string_view text);
   void count_dropped(const wire::Dropped& dropped);
+  void take_blob(const wire::PackedBlob& blob, bool epoch_is_ours);
+  void take_template(const wire::Template& given);
+  // number: of the object that a blob was for; 0: samples were refused.
+  void take_numbered_badly(const Error& error, std::uint64_t number);
   void take_kernel_events(const wire::KernelEvents& message);
   void take_latencies(const wire::Latencies& message);
   void count(const Taken& taken);
@@ -95,6 +102,7 @@ class Dispatcher {
 
   const int fd_;
   Statistics& statistics_;
+  Subsystems& subsystems_;
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <variant>
 
-#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/wire/order.h"
+#include "feeders/clock/program_clock.h"
 #include "feeders/latency/event_shipper.h"
 #include "feeders/latency/tracing.h"
 #include "feeders/program/program.h"
@@ -130,7 +130,7 @@ int run(const Options& options) {
   const auto stop = StopSignal::create();
   if (!stop) return fail(stop.error());
   if (auto done = set_up(options); !done) return fail(done.error());
-  const SystemClock clock;
+  const ProgramClock clock;
   Link link(options.socket);
   EventShipper shipper(link);
   Tracing tracing(shipper, clock);

@@ -178,10 +178,10 @@ TEST_F(LatencyHistWithSourceTest, TimerAndWakeupNeedsTheOthersAndGoesOffWithThem
 }
 
 TEST_F(LatencyHistWithSourceTest, AsksTheFeederForWhatItHoldsOnlyWhileSomethingIsOn) {
-  file("wakeup/CPU0")->refresh(clock_.now());
+  file("wakeup/CPU0")->opened(clock_.now());
   EXPECT_EQ(source_.drains_, 0);
   ASSERT_TRUE(write("enable/wakeup", "1"));
-  file("wakeup/CPU0")->refresh(clock_.now());
+  file("wakeup/CPU0")->opened(clock_.now());
   EXPECT_EQ(source_.drains_, 1);
 }
 
@@ -192,10 +192,10 @@ TEST_F(LatencyHistWithSourceTest, AWakeupWithoutItsSwitchIsUnmatchedThoughNothin
                            .task = {.pid = 10, .priority = 19, .name = {'r', 't'}}};
   ASSERT_TRUE(branch_.take({&wakeup, 1}, 0, clock_.now()));
   clock_.advance(999ms);
-  file("wakeup/summary")->refresh(clock_.now());
+  file("wakeup/summary")->opened(clock_.now());
   EXPECT_NE(read("wakeup/summary").find("unmatched 0\n"), std::string::npos);
   clock_.advance(2ms);
-  file("wakeup/summary")->refresh(clock_.now());
+  file("wakeup/summary")->opened(clock_.now());
   EXPECT_NE(read("wakeup/summary").find("unmatched 1\n"), std::string::npos);
 }
 

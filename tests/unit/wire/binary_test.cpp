@@ -78,9 +78,27 @@ constexpr std::array kWakeupAndSwitch = {KernelEvent{.time_ns = 1'000'000'001,
 constexpr LatencySample kLatency{
     .latency_ns = 5'000, .time_ns = 1'000'000'001, .cpu = 1, .task = kTask};
 
+// Of a template "T" with a VOI "x", u32, SUM, as the worked example has it.
+std::string blob_of_t() {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put(std::uint16_t{0x0101});       // ABI 1, little-endian
+  out.put(std::uint16_t{0});
+  for (int i = 0; i < 2; ++i) out.put(std::uint16_t{60});
+  out.put(std::uint32_t{2074500719});
+  out.put(std::uint16_t{40});
+  out.put(std::uint16_t{56});
+  for (int i = 0; i < 2; ++i) out.put(std::uint64_t{0});
+  out.put(std::uint64_t{0x0000'0028'0102'0000});  // the VOI; a vacant slot; SUM
+  out.put(std::uint64_t{0x0000'0000'0000'00FF});
+  out.put(std::uint64_t{0x0000'0004'0038'0201});
+  out.put(std::uint32_t{0});
+  return bytes;
+}
+
 TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   const auto golden = golden_datagrams();
-  EXPECT_EQ(golden.size(), 5u);
+  EXPECT_EQ(golden.size(), 7u);
   DatagramWriter writer(kEpoch);
   const std::array samples = {Sample{.x = 5, .y = 2}, Sample{.x = -1, .y = 2}};
   writer.samples(7, samples, kWithY);
@@ -102,6 +120,15 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.answer({.sequence = 2, .number = kReused, .made = Made::kWasThere});
   writer.answer({.sequence = 3, .error = 2, .at = 7, .reason = kReason});
   EXPECT_EQ(writer.bytes(), golden.at("answers"));
+  writer.clear(kEpoch);
+  std::string blob = blob_of_t();
+  writer.define_template({.sequence = 4, .name = "T", .blob = blob, .voi_names = {"x"}});
+  blob[56] = 7;
+  writer.blob(kReused, blob);
+  EXPECT_EQ(writer.bytes(), golden.at("template-and-blob"));
+  writer.clear(kEpoch);
+  writer.answer({.sequence = 5, .number = 3, .text = ":2074500719=10"});
+  EXPECT_EQ(writer.bytes(), golden.at("rates"));
   writer.clear(kEpoch);
   writer.kernel_events(kWakeupAndSwitch);
   writer.latencies("my_section", {&kLatency, 1});
@@ -200,6 +227,38 @@ TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
   EXPECT_TRUE(two.at_end());
 }
 
+TEST(FormatTest, TheWorkedExamplesOfStatsAreReadAsTheySay) {
+  const auto golden = golden_datagrams();
+  Messages both(golden.at("template-and-blob"));
+  const auto given = both.next<Template>();
+  EXPECT_EQ(given.sequence, 4u);
+  EXPECT_EQ(given.name, "T");
+  EXPECT_EQ(given.blob, blob_of_t());
+  EXPECT_EQ(given.voi_names, std::vector<std::string_view>{"x"});
+  const auto blob = both.next<PackedBlob>();
+  EXPECT_EQ(blob.number, kReused);
+  EXPECT_EQ(blob.bytes.size(), 64u) << "60 and the padding";
+  EXPECT_EQ(blob.bytes[56], 7);
+  EXPECT_TRUE(both.at_end());
+  Messages one(golden.at("rates"));
+  const auto rates = one.next<Answer>();
+  EXPECT_EQ(rates.number, 3u);
+  EXPECT_EQ(rates.text, ":2074500719=10");
+  EXPECT_EQ(rates.made, Made::kNew);
+}
+
+// What a template must not be.
+TEST(BinaryTest, ATemplateWithMoreNamesThanItHasIsRefused) {
+  for (const std::uint32_t names : {2u, 8193u, 0xFFFFFFFFu}) {
+    DatagramWriter writer(kEpoch);
+    writer.define_template({.sequence = 4, .name = "T", .blob = "", .voi_names = {"x"}});
+    std::string datagram(writer.bytes());
+    std::memcpy(datagram.data() + kHeaderBytes + kMessageHeaderBytes + 4, &names, sizeof names);
+    Buffer buffer(datagram);
+    EXPECT_FALSE(DatagramReader::open(buffer.bytes()).value().next().value()) << names;
+  }
+}
+
 TEST(BinaryTest, ReasonsOfAllLengthsComeBackAndTheLongestAreCut) {
   for (const std::size_t length : {0u, 1u, 7u, 8u, 9u, 1023u, 1024u, 1025u, 5000u}) {
     const std::string reason(length, 'x');
@@ -232,9 +291,9 @@ TEST(BinaryTest, MalformedAnswersAndDropsAreRefused) {
        {message(3, 2, {1, 7}), message(3, 0, {1}), message(3, 0, {1, 7, 0}),
         message(3, 0, {kError | 1, 0}), message(3, 0, {kError | 1, 0, 9ull << 32, 0}),
         message(3, 0, {kError | 1, 0, 8ull << 32, 0, 0}), message(4, 0, {}), message(4, 1, {12}),
-        message(4, 0, {12, 0}), message(5, 0, {1}), message(5, 1, {}), message(6, 0, {}),
-        message(6, 0, {1, 0, 0, 0, 0, 0, 0}), message(6, 0, {9ull << 32, 0}),
-        message(6, 0, {1ull << 32, 0, 0}), message(6, 2, {1ull << 32, 0})}) {
+        message(4, 0, {12, 0}), message(7, 0, {1}), message(7, 1, {}), message(8, 0, {}),
+        message(8, 0, {1, 0, 0, 0, 0, 0, 0}), message(8, 0, {9ull << 32, 0}),
+        message(8, 0, {1ull << 32, 0, 0}), message(8, 2, {1ull << 32, 0})}) {
     DatagramWriter writer(kEpoch);
     std::string datagram(writer.bytes());
     datagram += bad + message(4, 0, {5});
