@@ -128,5 +128,11 @@ TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
   EXPECT_EQ(finish(), "9999999:aaaa");
 }
 
+// Our clock may be behind that of the events by a microsecond.
+TEST_F(MergedReaderTest, TakesNoEventOfThisMomentForOneFromTheFuture) {
+  write(0, PageMaker(10'001'000).record(0, "aaaa").page());
+  EXPECT_EQ(finish(), "10001000:aaaa");
+}
+
 }  // namespace
 }  // namespace tally
