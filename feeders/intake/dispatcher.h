@@ -94,6 +94,7 @@ class Dispatcher {
   void take_numbered_badly(const Error& error, std::uint64_t number);
   void take_kernel_events(const wire::KernelEvents& message);
   void take_latencies(const wire::Latencies& message);
+  Result<Done> take_latency(const wire::LatencyLine& line);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.
