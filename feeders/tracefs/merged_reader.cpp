@@ -9,6 +9,8 @@ namespace tally {
 namespace {
 
 constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
+// The clock is right to a microsecond, and an event may be as young as that when it is read.
+constexpr std::chrono::nanoseconds kClockError = std::chrono::microseconds(10);
 
 }  // namespace
 
@@ -63,7 +65,7 @@ void MergedReader::take_page(Lane& lane, std::span<const char> bytes) {
         {.time_ns = time_ns, .lost = lost, .offset = lane.bytes.size(), .size = size});
   };
   // A time from the future would hold up its CPU until then: bytes that make no sense.
-  const auto now_ns = static_cast<std::uint64_t>(clock_.now().monotonic.count());
+  const auto now_ns = static_cast<std::uint64_t>((clock_.now().monotonic + kClockError).count());
   auto page = RingPage::open(format_, bytes);
   if (!page || page.value().time_ns() > now_ns) return put(handed_on_ns_, 1, 0);
   if (page.value().lost() > 0) put(page.value().time_ns(), page.value().lost(), 0);
@@ -111,6 +113,7 @@ void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) 
   if (item.time_ns < handed_on_ns_) return sink.lost(1);
   handed_on_ns_ = item.time_ns;
   sink.event(std::chrono::nanoseconds(static_cast<std::int64_t>(item.time_ns)),
+             static_cast<std::size_t>(&lane - lanes_.data()),
              std::span<const char>(lane.bytes).subspan(item.offset, item.size));
 }
 
