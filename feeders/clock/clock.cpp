@@ -82,16 +82,16 @@ int add_driver(const tally_clock_driver& given) REQUIRES(g_registering) {
 }
 
 int select(std::string_view name) {
-  if (name == "auto") return g_clock.select(*best_driver()), 0;
-  if (name == kMonotonicDriver.name) return g_clock.select(kMonotonicDriver), 0;
+  const auto take = [](const Driver& driver) { return g_clock.select(driver) ? 0 : -ENOTSUP; };
+  if (name == "auto") return take(*best_driver());
+  if (name == kMonotonicDriver.name) return take(kMonotonicDriver);
   if (name == kCounterDriver.name) {
-    if (best_driver() != &kCounterDriver) return -ENOTSUP;
-    return g_clock.select(kCounterDriver), 0;
+    return best_driver() == &kCounterDriver ? take(kCounterDriver) : -ENOTSUP;
   }
   const MutexLock lock(g_registering);
   const Driver* const driver = find_registered(name);
   if (!driver) return -ENOENT;
-  return g_clock.select(*driver), 0;
+  return take(*driver);
 }
 
 // ---- the thread, and fork()
@@ -221,7 +221,13 @@ int tally_clock_register(const tally_clock_driver* driver) {
 
 int tally_clock_select(const char* name) { return select(name ? name : ""); }
 
-void tally_clock_set(tally_clock_switch on) { g_clock.set_on(on == TALLY_CLOCK_ON); }
+void tally_clock_set(tally_clock_switch on) {
+  if (on == TALLY_CLOCK_ON) {
+    g_clock.switch_on(*best_driver());
+  } else {
+    g_clock.switch_off();
+  }
+}
 
 int tally_clock_get_status(tally_clock_status* status, size_t size) {
   if (!status || size != sizeof *status) return -EINVAL;

@@ -87,11 +87,14 @@ class CycleClock {
   void upkeep(Wall::Cause cause) EXCLUDES(lock_);
   void set_spacing(std::int64_t ns) EXCLUDES(lock_);
 
-  // The driver must live on.
-  void select(const Driver& driver) EXCLUDES(lock_);
+  // The driver must live on. A clock that is off stays so. False: no rate could be measured; what
+  // was chosen before stays.
+  bool select(const Driver& driver) EXCLUDES(lock_);
   // Of the machine's counter. False: too late.
   bool set_rate(std::uint64_t hz) EXCLUDES(lock_);
-  void set_on(bool on) EXCLUDES(lock_);
+  // if_none: the driver if none was ever chosen.
+  void switch_on(const Driver& if_none) EXCLUDES(lock_);
+  void switch_off() EXCLUDES(lock_);
   bool is_on() const { return mode_.load(std::memory_order_relaxed) > Mode::kOff; }
 
   struct Status {
@@ -133,16 +136,21 @@ class CycleClock {
   [[gnu::cold]] std::uint64_t cycles_otherwise();
   [[gnu::noinline]] std::uint64_t now_ns_otherwise();
   [[gnu::cold]] void store_otherwise(Timestamp& stamp);
+  std::uint64_t read(const Driver& driver) const;
   std::uint64_t read_ordered() const;
   Mode begin() EXCLUDES(lock_);
-  void adopt(const Driver& driver) REQUIRES(lock_);
-  double first_rate(const Driver& driver, const Anchor& now) const REQUIRES(lock_);
+  bool adopt(const Driver& driver) REQUIRES(lock_);
+  double said_rate(const Driver& driver) const REQUIRES(lock_);
+  std::optional<Rate> first_rate(const Driver& driver, double said) const;
   void set_mode(Mode mode);
   static Mode mode_of(const Driver& driver);
 
   Instant take() const;
-  void take_in(Instant instant, Wall::Cause cause) REQUIRES(lock_);
-  bool is_other_epoch(const Instant& instant) REQUIRES(lock_);
+  void take_in(const Instant& instant, Wall::Cause cause) REQUIRES(lock_);
+  bool is_in_doubt() REQUIRES(lock_);
+  void jump(const Instant& instant) REQUIRES(lock_);
+  void fall_back() REQUIRES(lock_);
+  void begin_epoch_anew(const Instant& instant) REQUIRES(lock_);
   void begin_epoch(const Instant& instant) REQUIRES(lock_);
   void note(Anchor anchor) REQUIRES(lock_);
   Line line_from(const Anchor& anchor) const REQUIRES(lock_);
@@ -154,7 +162,7 @@ class CycleClock {
   std::uint32_t* const counter_flag_;
 
   std::atomic<Mode> mode_{Mode::kNotBegun};
-  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<std::uint64_t> epoch_{1};
   std::atomic<std::uint64_t> per_cycle_{0};  // ns, times 2^32
   std::atomic<const Driver*> driver_{nullptr};
   Timeline timeline_;
@@ -164,9 +172,10 @@ class CycleClock {
   Wall wall_ GUARDED_BY(lock_);
   Rate rate_ GUARDED_BY(lock_);
   Between boottime_ GUARDED_BY(lock_);
-  double said_hz_ GUARDED_BY(lock_) = 0;
+  double said_hz_ GUARDED_BY(lock_) = 0;  // or what it turned out to be first; 0: not yet
   std::uint64_t set_hz_ GUARDED_BY(lock_) = 0;
   std::uint64_t doubts_ GUARDED_BY(lock_) = 0;
+  unsigned strikes_ GUARDED_BY(lock_) = 0;
   std::uint64_t suspends_ GUARDED_BY(lock_) = 0;
   std::uint64_t jumps_ GUARDED_BY(lock_) = 0;
   std::uint64_t frequency_changes_ GUARDED_BY(lock_) = 0;
