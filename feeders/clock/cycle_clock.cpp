@@ -88,7 +88,7 @@ std::uint64_t CycleClock::to_ns(std::uint64_t cycles) {
 
 Line CycleClock::line() {
   (void)mode();
-  if (const MutexLock lock(lock_); line_is_over()) take_in(take(), Wall::Cause::kDue);
+  if (const Owned lock(lock_); line_is_over()) take_in(take(), Wall::Cause::kDue);
   return timeline_.line();
 }
 
@@ -123,7 +123,7 @@ void CycleClock::set_mode(Mode mode) {
 // The mode comes last: whoever sees it finds an epoch and a rate.
 CycleClock::Mode CycleClock::begin() {
   const Driver* const driver = choose_();
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   if (mode_.load() != Mode::kNotBegun) return mode_.load();
   if (driver && !adopt(*driver)) adopt(kMonotonicDriver);
   set_mode(driver ? mode_of(*driver_.load()) : Mode::kOff);
@@ -132,25 +132,25 @@ CycleClock::Mode CycleClock::begin() {
 
 bool CycleClock::select(const Driver& driver) {
   (void)mode();
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   return driver_.load() == &driver || adopt(driver);
 }
 
 void CycleClock::switch_on(const Driver& if_none) {
   (void)mode();
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   if (!driver_.load() && !adopt(if_none)) adopt(kMonotonicDriver);
   set_mode(mode_of(*driver_.load()));
 }
 
 void CycleClock::switch_off() {
   (void)mode();
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   set_mode(Mode::kOff);
 }
 
 bool CycleClock::set_rate(std::uint64_t hz) {
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   if (mode_.load() > Mode::kOff) return false;
   set_hz_ = hz;
   return true;
@@ -309,13 +309,23 @@ void CycleClock::upkeep(Wall::Cause cause) {
   // This reads a file, so before the lock.
   const Driver& known = *driver_.load();
   const Trust trust = known.trusted ? known.trusted() : Trust::kYes;
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   if (trust == Trust::kNo && driver_.load() == &known) return fall_back();
   take_in(take(), cause);
 }
 
+void CycleClock::recover_in_child() {
+  if (!lock_.take_from_the_gone()) return;
+  const Owned lock(lock_);
+  timeline_.recover();
+  history_.clear();
+  epoch_.fetch_add(1);
+  const Driver* const driver = driver_.load();
+  if (driver && !adopt(*driver)) adopt(kMonotonicDriver);
+}
+
 void CycleClock::set_spacing(std::int64_t ns) {
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   history_.set_spacing(ns);
 }
 
@@ -323,7 +333,7 @@ void CycleClock::set_spacing(std::int64_t ns) {
 
 CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
   if (stamp.epoch == 0 || mode() == Mode::kOff) return {};
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   // What was stored since the last anchor needs one behind it; and there may have been a suspend,
   // or a counter that the program brought along stands still.
   if (mode_.load() == Mode::kOther || stamp.cycles > history_.newest()->cycles || line_is_over()) {
@@ -347,7 +357,7 @@ CycleClock::Status CycleClock::status() {
   Timestamp now;
   store(now);
   const Answer answer = time_of(now);
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   const Driver* const driver = is_on() ? driver_.load() : nullptr;
   const std::size_t anchors = history_.size();
   return {

@@ -17,10 +17,10 @@
 #include <span>
 #include <string_view>
 
-#include "core/base/mutex.h"
 #include "feeders/clock/cycles.h"
 #include "feeders/clock/driver.h"
 #include "feeders/clock/history.h"
+#include "feeders/clock/owned_lock.h"
 #include "feeders/clock/rate.h"
 #include "feeders/clock/reference.h"
 #include "feeders/clock/timeline.h"
@@ -117,17 +117,12 @@ class CycleClock {
   };
   Status status() EXCLUDES(lock_);
 
-  // The forking thread calls the first before, and the other one after, on both sides.
-  void before_fork() NO_THREAD_SAFETY_ANALYSIS { lock_.lock(); }
-  void after_fork() NO_THREAD_SAFETY_ANALYSIS { lock_.unlock(); }
+  // For who handles fork(). What another thread was about is begun anew in the child, as an epoch.
+  OwnedLock& lock() RETURN_CAPABILITY(lock_) { return lock_; }
+  void recover_in_child() EXCLUDES(lock_);
 
  private:
   enum class Mode : std::uint32_t { kNotBegun, kOff, kCounter, kMonotonic, kOther };
-
-  static std::uintptr_t this_thread() {
-    [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint64_t t_here = 0;
-    return reinterpret_cast<std::uintptr_t>(&t_here);
-  }
 
   Mode mode() {
     const Mode mode = mode_.load(std::memory_order_acquire);
@@ -167,7 +162,7 @@ class CycleClock {
   std::atomic<const Driver*> driver_{nullptr};
   Timeline timeline_;
 
-  Mutex lock_;
+  OwnedLock lock_;
   History history_ GUARDED_BY(lock_);
   Wall wall_ GUARDED_BY(lock_);
   Rate rate_ GUARDED_BY(lock_);

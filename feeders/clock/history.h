@@ -31,6 +31,7 @@ class History {
   void set_spacing(std::int64_t ns) { spacing_ns_ = ns; }
   // What a change of rate, or of epoch, makes necessary.
   void keep_newest() { newest_is_kept_ = true; }
+  void clear() { size_ = 0; }
   // Cycles of one epoch do not go back.
   void add(const Anchor& anchor);
 

@@ -123,6 +123,11 @@ class Timeline {
     edition_.store(edition + 2);
     owner_.store(counter == Counter::kMachines ? kNobody : kEverybody);
   }
+  // In a forked child: whoever laid it is gone. The last line goes on.
+  void recover() {
+    edition_.store(edition_.load() & ~std::uint64_t{1});
+    owner_.store(kEverybody);
+  }
   Line line() const { return load(edition_.load(std::memory_order_acquire)); }
 
  private:

@@ -18,7 +18,8 @@ constexpr time_t kNever = 9'000'000'000;  // in the year 2255; the kernel's own 
 }  // namespace
 
 int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
-  if (runs_) return -EBUSY;
+  if (works_) return -EBUSY;
+  stop();
   if (const int error = open_descriptors(); error != 0) return error;
   clock_ = &clock;
   period_ = period;
@@ -26,6 +27,7 @@ int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  works_ = true;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -33,7 +35,8 @@ int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
   const int error = ::pthread_create(&thread_, &attributes, &UpkeepThread::run, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
-  runs_ = error == 0;
+  is_to_be_joined_ = error == 0;
+  if (error != 0) works_ = false;
   return error == 0 ? 0 : -EAGAIN;
 }
 
@@ -52,7 +55,7 @@ bool UpkeepThread::arm() const {
 }
 
 void UpkeepThread::stop() {
-  if (!runs_) return;
+  if (!is_to_be_joined_) return;
   const std::uint64_t one = 1;
   (void)!::write(stop_.get(), &one, sizeof one);
   ::pthread_join(thread_, nullptr);
@@ -60,14 +63,17 @@ void UpkeepThread::stop() {
 }
 
 void UpkeepThread::forget() {
-  runs_ = false;
+  is_to_be_joined_ = false;
+  works_ = false;
   wall_set_.reset();
   stop_.reset();
 }
 
 void* UpkeepThread::run(void* self) {
   ::pthread_setname_np(::pthread_self(), "tally-clock");
-  static_cast<UpkeepThread*>(self)->keep();
+  auto& thread = *static_cast<UpkeepThread*>(self);
+  thread.keep();
+  thread.works_ = false;
   return nullptr;
 }
 

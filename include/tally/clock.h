@@ -18,9 +18,12 @@
  * Threads: every call may be made by any number of threads at once.
  * Signals: the calls marked [signal-safe] may be made in a signal handler once one of them has been
  * made outside of any: the first use of a driver takes 200 us, to measure its rate.
- * Fork: a child's clock goes on; the thread of tally_clock_start_upkeep() does not.
+ * Fork: a child's clock goes on; the thread of tally_clock_start_upkeep() does not. Signal handlers
+ * may fork, too; if that interrupts a call here while another thread is within one, the child begins
+ * a new epoch.
  * Errors are negative errno values. No call changes errno. No call needs a privilege.
  *
+ * C from C89 on, and C++; with GCC's and Clang's extensions.
  * -DTALLY_CLOCK=0 makes every call below nothing: times are 0, and what can fail says -ENOSYS.
  */
 #ifndef TALLY_CLOCK_H
@@ -43,6 +46,9 @@ extern "C" {
 #ifndef TALLY_EXPORT
 #define TALLY_EXPORT __attribute__((visibility("default")))
 #endif
+
+/* <time.h> has it only where the program asks for POSIX, not with -std=c99. */
+struct timespec;
 
 /* Steps of the counter. What a step is, and where zero, is the driver's; only differences mean
  * something, and only converted. Those of one driver are not to be mixed with another's. */
@@ -107,7 +113,7 @@ TALLY_EXPORT cycles_t tally_clock_cycles(void);
  * below it, it may be read some 100 ns before what stands before it is done, so that two threads'
  * cycles are ordered to that only: see sched_clock(). About 0.6 of a clock_gettime(). [signal-safe]
  */
-static inline cycles_t get_cycles(void) {
+static __inline__ cycles_t get_cycles(void) {
 #if defined(__x86_64__)
   if (__builtin_expect(__atomic_load_n(&tally_clock_counter, __ATOMIC_RELAXED) == 1, 1))
     return __builtin_ia32_rdtsc();
@@ -156,7 +162,7 @@ TALLY_EXPORT void store_fast_timestamp(fast_timestamp_t *stamp);
  * second for 20 ms, as the kernel takes it at a tick. -EINVAL: the stamp is empty, or was never
  * stored; -ERANGE: the anchors do not reach back so far; -ESTALE: it is of an epoch that is over,
  * as it is, too, if it was stored after the end of a suspend, but before a look noticed that. The
- * result is unchanged then. Some 100 ns, with an anchor of its own half a microsecond; takes a
+ * result is unchanged then. Some 150 ns, with an anchor of its own half a microsecond; takes a
  * lock.
  */
 TALLY_EXPORT int fast_timestamp_to_timeval(const fast_timestamp_t *stamp, struct timeval *result,
@@ -199,7 +205,7 @@ TALLY_EXPORT int tally_clock_get_status(struct tally_clock_status *status, size_
 
 #else /* !TALLY_CLOCK */
 
-#define TALLY_CLOCK_NOTHING static inline __attribute__((always_inline))
+#define TALLY_CLOCK_NOTHING static __inline__ __attribute__((always_inline))
 
 TALLY_CLOCK_NOTHING cycles_t get_cycles(void) { return 0; }
 TALLY_CLOCK_NOTHING uint64_t cycles_to_nsec(cycles_t cycles) { return (void)cycles, 0; }

@@ -1,5 +1,5 @@
-// A CycleClock in a fake world, for the tests of what it tells (cycle_clock_test.cpp), and of what
-// it does when a counter or a driver fails (cycle_clock_fault_test.cpp).
+// A CycleClock in a fake world, for the tests of what it tells, of its drivers, and of
+// what it does when a counter fails (cycle_clock_*test.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -72,8 +72,5 @@ class CycleClockTest : public testing::TestWithParam<const char*> {
   Driver driver_;
   std::unique_ptr<CycleClock> clock_;
 };
-
-// What CLOCK_MONOTONIC does not do.
-class CounterClockTest : public CycleClockTest {};
 
 }  // namespace tally
