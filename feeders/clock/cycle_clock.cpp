@@ -1,6 +1,5 @@
 #include "feeders/clock/cycle_clock.h"
 
-#include <algorithm>
 #include <type_traits>
 #include <utility>
 

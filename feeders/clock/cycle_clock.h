@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "feeders/clock/cycles.h"
 #include "feeders/clock/driver.h"

@@ -9,7 +9,8 @@
 // and the same with the interval behind it and B. The errors of the anchors come on top. Where a
 // neighbour is missing, as behind the newest anchor, its rate is taken to differ by what NTP may
 // slew, 500 ppm, from that of the other one; so a stamp's bound is widest while its interval is the
-// newest. More than two changes in an interval are beyond this: anchors are to be as close as that.
+// newest. More than two changes in an interval, those at its very ends included, are
+// beyond this: anchors are to be as close as that.
 //
 // The newest anchor gives way to the next one, unless that would leave a gap of `spacing` or it is
 // kept for a reason. Bounded: the room given; then the oldest go. Locked by its clock.

@@ -20,14 +20,23 @@ constexpr time_t kNever = 9'000'000'000;  // in the year 2255; the kernel's own 
 int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
   if (works_) return -EBUSY;
   stop();
-  if (const int error = open_descriptors(); error != 0) return error;
+  if (const int error = open_descriptors(); error != 0) {
+    forget();
+    return error;
+  }
   clock_ = &clock;
   period_ = period;
-  // None of the program's signals is handled on a thread that it does not know.
+  works_ = true;
+  is_to_be_joined_ = spawn();
+  if (!is_to_be_joined_) forget();
+  return is_to_be_joined_ ? 0 : -EAGAIN;
+}
+
+// None of the program's signals is handled on a thread that it does not know.
+bool UpkeepThread::spawn() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  works_ = true;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -35,15 +44,14 @@ int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
   const int error = ::pthread_create(&thread_, &attributes, &UpkeepThread::run, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
-  is_to_be_joined_ = error == 0;
-  if (error != 0) works_ = false;
-  return error == 0 ? 0 : -EAGAIN;
+  return error == 0;
 }
 
 int UpkeepThread::open_descriptors() {
   wall_set_ = Fd(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!wall_set_.valid()) return -errno;
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wall_set_.valid() || !stop_.valid() || !arm()) return -errno;
+  if (!stop_.valid() || !arm()) return -errno;
   return 0;
 }
 

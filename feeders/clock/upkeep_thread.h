@@ -26,6 +26,7 @@ class UpkeepThread {
  private:
   static void* run(void* self);
   void keep();
+  bool spawn();
   int open_descriptors();
   bool arm() const;
 
