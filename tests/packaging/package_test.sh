@@ -41,6 +41,7 @@ declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$PROJECT"/includ
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
 declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
+check_eq '' "$(for each in $declared; do grep -qE "[ (]$each( |\)|\$)" "$PROJECT/packaging/CMakeLists.txt" || echo "$each"; done)" "and is found by the name of each"
 
 if has systemd-analyze; then
   mkdir "$WORK/units"
