@@ -85,6 +85,8 @@ check "an object goes with its connection" wait_until '! [ -e "$STATS/$OBJECT" ]
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
 check_eq "sample_rates total total.json" "$(ls "$STATS" | tr '\n' ' ' | sed 's/ $//')" "its objects go with it, the total stays"
-"$BIN/tally-feed-tcp" --rates 'NOPE=1' --socket "$SOCK" >"$WORK/said" 2>&1 && not_ok "wrong rates are refused" || check "wrong rates are refused" grep -q "sample rates 'NOPE=1'" "$WORK/said"
+"$BIN/tally-feed-tcp" --rates 'NOPE=1' --socket "$SOCK" >"$WORK/said" 2>&1
+check_eq 2 $? "wrong rates are wrong usage"
+check "and it says which" grep -q "sample rates 'NOPE=1'" "$WORK/said"
 stop "$DAEMON"
 check_eq 0 "$STATUS" "SIGTERM ends the daemon well"
