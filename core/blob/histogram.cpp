@@ -99,7 +99,10 @@ class Scale {
       using T = decltype(type);
       const bool top = which == Which::kHighest;
       T number = top ? highest<T>() : lowest<T>();
-      if constexpr (kIsQ<T>) number.raw = static_cast<decltype(type.raw)>(number.raw | control_);
+      if constexpr (kIsQ<T>) {
+        using Bits = decltype(type.raw);
+        number.raw = static_cast<Bits>(number.raw | static_cast<Bits>(control_));
+      }
       Bound bound{top ? max_ : min_, 0};
       std::memcpy(&bound.bits, &number, sizeof number);
       return bound;

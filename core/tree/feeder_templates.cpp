@@ -1,6 +1,5 @@
 #include "core/tree/feeder_templates.h"
 
-#include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 
@@ -120,15 +119,15 @@ int FeederTemplates::find(const Sender& feeder, std::optional<std::string_view> 
   const MutexLock lock(mutex_);
   if (hash != 0) {
     const int id = find_id(feeder.uid, hash);
-    const bool is_it = id >= 0 && (!name || entries_[static_cast<std::size_t>(id)].names->name == *name);
+    const bool is_it =
+        id >= 0 && (!name || entries_[static_cast<std::size_t>(id)].names->name == *name);
     return is_it ? id : -1;
   }
   if (!name) return -1;
   const Ids& ids = ids_of(feeder.uid, *name);
-  const auto its = std::find_if(ids.rbegin(), ids.rend(), [&](int id) {
-    return entries_[static_cast<std::size_t>(id)].teller == feeder.pid;
-  });
-  if (its != ids.rend()) return *its;
+  for (std::size_t i = ids.size(); i > 0; --i) {
+    if (entries_[static_cast<std::size_t>(ids[i - 1])].teller == feeder.pid) return ids[i - 1];
+  }
   return ids.empty() ? -1 : ids.back();
 }
 
