@@ -469,6 +469,7 @@ void Client::after_fork_in_child(Lane* own) {
     each.dropped = 0;
     each.fall_asleep();
   });
+  publisher_.inherit();
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;

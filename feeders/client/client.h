@@ -77,15 +77,15 @@ class Client {
   // ---- of publish.h
 
   int create_object(FedObject** object, std::string_view subsystem, std::string_view name,
-                    unsigned flags) EXCLUDES(mutex_);
+                    unsigned flags, Publisher::Holder holder) EXCLUDES(mutex_);
   void remove_object(FedObject& object) EXCLUDES(mutex_);
   int publish(FedObject& object, std::string_view blob) EXCLUDES(mutex_);
   int publish(std::string_view subsystem, std::string_view name, std::string_view blob)
       EXCLUDES(mutex_);
-  // name empty: the subsystem.
+  // name empty: the subsystem. -ENOENT also for what has a handle.
   int withdraw(std::string_view subsystem, std::string_view name) EXCLUDES(mutex_);
-  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback, std::string rates)
-      EXCLUDES(mutex_);
+  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
+                   std::size_t context_bytes, std::string rates) EXCLUDES(mutex_);
 
   // ---- samples
 

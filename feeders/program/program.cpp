@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "tally/clock.h"
 #include "tally/statistic.h"
@@ -15,6 +16,11 @@ namespace {
 constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
+
+// What is refused is somebody's to put right; the rest is how things go.
+spdlog::level::level_enum level_of(std::string_view report) {
+  return report.find(" refused ") == report.npos ? spdlog::level::info : spdlog::level::warn;
+}
 
 }  // namespace
 
@@ -34,7 +40,7 @@ Result<void> set_up(const ProgramOptions& options) {
   if (!options.socket.empty()) settings.socket = options.socket.c_str();
   settings.wait_ms = kWaitMs;
   settings.held_max = kHeldMax;
-  settings.report = [](const char* text, void*) { spdlog::info("{}", text); };
+  settings.report = [](const char* text, void*) { spdlog::log(level_of(text), "{}", text); };
   if (const int error = ::statistic_configure(&settings); error != 0) {
     return Error{ErrorCode::kInvalid,
                  "socket path '" + options.socket + "': " + std::strerror(-error)};

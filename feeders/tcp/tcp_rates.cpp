@@ -52,7 +52,7 @@ Result<void> follow(const char* subsystem, std::string_view text) {
   if (error != 0) {
     return Error{ErrorCode::kInvalid, "sample rates '" + line + "': " + std::strerror(error)};
   }
-  error = -::stats_subsystem_rates(subsystem, &keep);
+  error = -::stats_subsystem_rates(subsystem, &keep, 0);
   if (error == 0) return {};
   return Error{ErrorCode::kInvalid, std::string("stats/") + subsystem + ": " + std::strerror(error)};
 }

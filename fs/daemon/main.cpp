@@ -137,7 +137,7 @@ class Daemon {
         ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
-        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_switches()),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
@@ -187,10 +187,13 @@ class Daemon {
             .processes = &processes_};
   }
   // Behind those of all statistics that there may be.
-  SwitchRange stats_switches() {
-    if (!switches_) return {};
-    return {.switches = switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
-            .first = static_cast<std::uint32_t>(statistics_max())};
+  StatsPorts stats_ports() {
+    StatsPorts ports{.switches = {}, .processes = &processes_};
+    if (switches_) {
+      ports.switches = {switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
+                        static_cast<std::uint32_t>(statistics_max())};
+    }
+    return ports;
   }
   std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
@@ -201,6 +204,7 @@ class Daemon {
   void process_ended(pid_t process) {
     intake_.settle();
     statistics_.process_ended(process, clock_.now());
+    subsystems_.process_ended(process, clock_.now());
   }
 
   const DaemonOptions& options_;

@@ -211,6 +211,15 @@ class FakeDaemon {
     } else if (const auto* said = std::get_if<wire::Dropped>(&message)) {
       dropped += said->samples;
       datagram.log.push_back("dropped " + std::to_string(said->samples));
+    } else if (const auto* blob = std::get_if<wire::PackedBlob>(&message)) {
+      std::string target = "?";
+      for (const auto& [name, number] : numbers_) {
+        if (number == blob->number) target = name;
+      }
+      datagram.log.push_back("blob " + target);
+    } else if (const auto* given = std::get_if<wire::Template>(&message)) {
+      datagram.requests.emplace_back(given->sequence, "template " + std::string(given->name));
+      datagram.log.push_back(datagram.requests.back().second);
     } else {
       ADD_FAILURE() << "a feeder that answers";
     }
@@ -256,6 +265,7 @@ class FakeDaemon {
       made.made = is_new ? wire::Made::kNew : wire::Made::kWasThere;
       if (target.find('/') != std::string::npos) made.number = give_number(target, text);
     }
+    if (verb == "subsystem" || verb == "object") made.number = give_number(target, text);
     if (verb == "remove") remove(target);
     answer({made});
   }

@@ -397,6 +397,17 @@ TEST_F(RegistrarTest, TheSwitchesAreAskedForAgainIfTheAnswerIsLost) {
   EXPECT_TRUE(switches_.has_page());
 }
 
+TEST_F(RegistrarTest, ADaemonThatNeverAnswersIsReportedOnce) {
+  interface("web");
+  daemon_->ignores = {"switches", "create web"};
+  for (int second = 0; second < 3; ++second, now_ += 1s) round();
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_NE(reports_[0].find("another network namespace"), std::string::npos);
+  daemon_->ignores.clear();
+  settle();
+  EXPECT_EQ(reports_.size(), 1u);
+}
+
 TEST_F(RegistrarTest, TheSwitchesAreAskedForAgainIfThereWasNoRoomForTheRequest) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   interface("web");
