@@ -34,6 +34,13 @@ struct Change {
   std::optional<Asked<Mode>> mode;
   std::optional<Asked<std::chrono::microseconds>> period;
   std::optional<Asked<std::string_view>> units;  // points into the line
+
+  // Whether apply() may make another definition of the one before; else the line only switches and
+  // resets.
+  bool redefines() const {
+    return type || range_min || range_max || entries_max || base_interval || scale || mode ||
+           period || units;
+  }
 };
 
 // A line of the definition file: everything but units, which is ignored there. kInvalid with the
