@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   app.add_option("--objects-max", options.objects_max, "At most so many have one")
       ->capture_default_str()
       ->check(CLI::Range(0, 60'000));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 
