@@ -40,9 +40,9 @@ class UnreadAnswersTest : public testing::Test {
     return true;
   }
   // As many as it may, one to each socket.
-  int send_until_refused(uid_t uid, int first) {
-    int sent = 0;
-    while (sent < 10'000 && send(uid, first + sent)) ++sent;
+  std::size_t send_until_refused(uid_t uid, int first) {
+    std::size_t sent = 0;
+    while (sent < 10'000 && send(uid, first + static_cast<int>(sent))) ++sent;
     return sent;
   }
 
@@ -58,10 +58,10 @@ class UnreadAnswersTest : public testing::Test {
 };
 
 TEST_F(UnreadAnswersTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters) {
-  const int of_one = send_until_refused(kGreedy, 0);
+  const std::size_t of_one = send_until_refused(kGreedy, 0);
   EXPECT_GT(of_one * 2 * kAnswer, kRoom / 5);
   EXPECT_LE(of_one * 2 * kAnswer, kRoom / 4);
-  int of_all = of_one;
+  std::size_t of_all = of_one;
   for (uid_t uid = kGreedy + 1; uid < kGreedy + 9; ++uid) {
     of_all += send_until_refused(uid, static_cast<int>(uid) * 10'000);
   }
