@@ -1,6 +1,8 @@
 #include "fs/operations.h"
 
 #include <fcntl.h>
+#include <malloc.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,9 @@ namespace tally {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
+// What the C library keeps of shorter ones is soon used again.
+constexpr std::size_t kLongTextBytes = 1 << 20;
+constexpr std::chrono::seconds kLogPause{1};
 
 Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
@@ -77,7 +82,10 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   if (!parts_.tree.info(node)) return gone();
   if (notifier_) notifier_->gives_attributes(node);
   const auto info = parts_.tree.info(node);
-  if (!info) return info.error();
+  if (!info) {
+    if (notifier_) notifier_->withholds_attributes(node);
+    return info.error();
+  }
   struct stat status = common_attributes(info.value(), info.value().last_change);
   status.st_mode |= S_IFDIR;
   status.st_nlink = 2 + info.value().subdirectories;
@@ -234,13 +242,23 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   return open;
 }
 
+// Whoever tries all day fills no disk with that; `opens_refused` counts all.
+void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
+  parts_.own.count(Own::kOpensRefused, 1, now);
+  auto logged = refusal_logged_.load();
+  const auto pause = std::chrono::nanoseconds(kLogPause).count();
+  if (logged != 0 && now.monotonic.count() - logged < pause) return;
+  if (!refusal_logged_.compare_exchange_strong(logged, now.monotonic.count())) return;
+  spdlog::warn("an open by uid {} was refused: {}", uid, error.reason);
+}
+
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
   if (!handle) {
     if (handle.error().code == ErrorCode::kTooManyFiles) {
-      parts_.own.count(Own::kOpensRefused, 1, now);
+      note_refused_open(handle.error(), fuse_req_ctx(request)->uid, now);
     }
     return reply_error(request, handle.error());
   }
@@ -263,7 +281,13 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 LineSink Operations::sink(const OpenFile& open) {
   return {.apply = [this, &open](std::string_view line) -> Result<void> {
             if (!parts_.tree.info(open.node.id)) return gone();
-            return open.file->write_line(line, parts_.clock.now());
+            const Moment now = parts_.clock.now();
+            const auto done = open.file->write_line(line, now);
+            if (!done) return done;
+            if (const auto remark = open.file->remark(line)) {
+              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, now);
+            }
+            return {};
           },
           .report =
               [this, &open](std::string_view text, const Error& error) {
@@ -303,8 +327,12 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
 }
 
 void Operations::release(fuse_req_t request, const fuse_file_info& info) {
-  handles_.remove(info.fh);
+  if (handles_.remove(info.fh) >= kLongTextBytes) closed_long_ = true;
   fuse_reply_err(request, 0);
+}
+
+void Operations::give_memory_back() {
+  if (closed_long_.exchange(false)) ::malloc_trim(0);
 }
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {

@@ -14,6 +14,8 @@ Result<void> File::write_line(std::string_view, Moment) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
 
+std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
+
 void File::truncate(Moment) {}
 
 Result<void> Directory::remove_directory(std::string_view, Moment) {

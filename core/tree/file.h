@@ -39,6 +39,9 @@ class File {
   // One complete line, without its newline. A function of the state and the text alone, so that it
   // can be replayed. The default refuses (kNoAccess): the file is for reading.
   virtual Result<void> write_line(std::string_view line, Moment now);
+  // What the writer of a line that was taken may want to hear of it. The default has nothing to
+  // say.
+  virtual std::optional<Error> remark(std::string_view line) const;
   // An open with O_TRUNC, or truncate(2). The default does nothing: a truncated definition is one
   // about to be written, not one to be cleared.
   virtual void truncate(Moment now);

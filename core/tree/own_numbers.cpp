@@ -52,6 +52,12 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kOpenFiles, "open_files", "on=1 type=range units=handles/opens"},
     // opens refused by a quota
     OwnStatistic{Own::kOpensRefused, "opens_refused", COUNTER "units=opens"},
+    // datagrams, whole or in part, that were taken behind others' because of what their sender's
+    // commands cost
+    OwnStatistic{Own::kPutOff, "put_off", COUNTER "units=datagrams"},
+    // answers that were not sent since feeders of their uid have not read as many as it may have
+    // under way
+    OwnStatistic{Own::kAnswersOverShare, "answers_over_share", COUNTER "units=answers"},
 };
 
 #undef COUNTER

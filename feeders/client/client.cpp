@@ -40,8 +40,8 @@ Client::Client(Settings settings)
                [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
                  publisher_.take(id, answer, registrar_.epoch(), now_ns());
                }}),
-      publisher_(link_, switches_, [this](std::string text)
-                                       REQUIRES(mutex_) { note_report(std::move(text)); }),
+      publisher_(link_, switches_,
+                 [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -136,7 +136,11 @@ int Client::define(FedStatistic& statistic, std::string type) {
   return 0;
 }
 
-int Client::switch_on(FedStatistic& statistic, bool on) {
+int Client::switch_on(FedStatistic& statistic) { return set_started(statistic, true); }
+
+int Client::switch_off(FedStatistic& statistic) { return set_started(statistic, false); }
+
+int Client::set_started(FedStatistic& statistic, bool on) {
   const MutexLock lock(mutex_);
   const bool begins = !std::exchange(statistic.has_begun, true);
   const bool before = std::exchange(statistic.started, on);

@@ -39,6 +39,11 @@ Result<void> Sender::connect() {
   return error;
 }
 
+std::string Sender::where() const {
+  if (!fell_back()) return link_.path();
+  return link_.path() + ", the system's daemon, as there is none at " + options_.socket.path;
+}
+
 Result<void> Sender::send(const NumberedLine& line) {
   if (requests_ == kRequestsMax ||
       writer_.size() + kRequestOverhead + line.text.size() > kDatagramBytes) {

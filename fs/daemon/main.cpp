@@ -168,7 +168,10 @@ class Daemon {
     }
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
-    loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
+    loop_.every(kUpkeepPeriod, [this] {
+      tally_clock_upkeep();
+      operations_.give_memory_back();
+    });
     loop_.run([this](int signal) {
       spdlog::info("ending on signal {}", signal);
       loop_.stop();

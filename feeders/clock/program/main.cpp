@@ -122,7 +122,10 @@ int written(int status) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Says what the instrumentation clock is worth on this machine.");
+  CLI::App app("Says what the instrumentation clock is worth on this machine.", "tally-clock");
+  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
+    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+  });
   app.set_version_flag("--version", "tally-clock " TALLYFS_VERSION);
   app.add_option("--driver", options.driver, kDrivers);
   app.add_option("--watch", options.watch_seconds,

@@ -66,11 +66,7 @@ int main(int argc, char** argv) {
   app.add_option("--objects-max", options.objects_max, "At most so many have one")
       ->capture_default_str()
       ->check(CLI::Range(0, 60'000));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  }
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 

@@ -178,10 +178,8 @@ class FakeDaemon {
     const auto found = numbers_.find(target);
     return found == numbers_.end() ? 0 : found->second;
   }
-  void switch_on(const std::string& target, bool on) {
-    const std::uint64_t number = number_of(target);
-    page->set(static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), on);
-  }
+  void switch_on(const std::string& target) { flip(target, 1); }
+  void switch_off(const std::string& target) { flip(target, 0); }
 
   // What it has gathered: the samples by their statistic, and what was said of drops.
   std::map<std::string, std::vector<Sample>> samples;
@@ -269,11 +267,15 @@ class FakeDaemon {
     if (verb == "remove") remove(target);
     answer({made});
   }
+  void flip(const std::string& target, std::uint32_t on) {
+    const std::uint64_t number = number_of(target);
+    page->set(static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), on);
+  }
   std::uint64_t give_number(const std::string& target, const std::string& text) {
     if (const auto found = numbers_.find(target); found != numbers_.end()) return found->second;
     const std::uint64_t number = ++generation_ << 32 | next_slot_++;
     numbers_[target] = number;
-    if (page) switch_on(target, text.find(" on=1") != std::string::npos);
+    if (page) flip(target, text.find(" on=1") != std::string::npos ? 1 : 0);
     return number;
   }
 
