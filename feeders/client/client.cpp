@@ -40,8 +40,8 @@ Client::Client(Settings settings)
                [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
                  publisher_.take(id, answer, registrar_.epoch(), now_ns());
                }}),
-      publisher_(link_, switches_, [this](std::string text)
-                                       REQUIRES(mutex_) { note_report(std::move(text)); }),
+      publisher_(link_, switches_,
+                 [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics

@@ -98,7 +98,8 @@ class Client {
   // What the thread gathered is sent, and the lane is another's.
   void disown_lane(Lane& lane);
   // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
-  // threads whose end nobody can be told of. What they gathered leaves with everybody's. Signal-safe.
+  // threads whose end nobody can be told of. What they gathered leaves with everybody's.
+  // Signal-safe.
   static void watch_lane(Lane& lane);
 
   // Without a lane: the sample is dropped, and counted.
