@@ -3,18 +3,18 @@
 // voistatdata_tdgstclust32 and 64 in tally/stats.h; the arithmetic is ours.
 //
 // A digest that another library built is taken as it is, and rearranged before its first use here.
-// In ours, centroids stand in the array in the order of their means, and are linked to a search tree whose
-// shape depends on their number only: the number whose binary digits end in n zeros roots a full
-// tree of height n+1, so that one more centroid changes two links. A sample becomes a centroid of
-// its own, or counts in one of exactly its value. When there is no room left, neighbours are
-// merged: a centroid that spans the shares q to q + w of all samples may grow to
+// In ours, centroids stand in the array in the order of their means, and are linked to a search
+// tree whose shape depends on their number only: the number whose binary digits end in n zeros
+// roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
+// centroid of its own, or counts in one of exactly its value. When there is no room left,
+// neighbours are merged: a centroid that spans the shares q to q + w of all samples may grow to
 //     w^2 <= kSpread(capacity) * q' * (1 - q'), with q' in its middle,
 // which is the scale function k1 of the paper without its arcsine: fine at the ends, coarse in the
 // middle. The first and the last centroid are never merged, so that the smallest and the largest
 // sample stay known. Directions alternate, since merging from one end drifts.
 //
-// Confined to who holds the blob; reading a quantile may rearrange it, too. What a stranger sent was
-// checked by check_blob().
+// Confined to who holds the blob; reading a quantile may rearrange it, too. What a stranger sent
+// was checked by check_blob().
 #pragma once
 
 #include <cstdint>

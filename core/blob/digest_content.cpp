@@ -54,8 +54,9 @@ class Reader {
         at = node(above).ctdlnk.arbe_right;
         continue;
       }
-      content_.sound = is_new(at) && node(at).ctdlnk.arbe_parent == above &&
-                       (node(at).ctdlnk.arbe_color == ARB_BLACK || node(at).ctdlnk.arbe_color == ARB_RED);
+      content_.sound =
+          is_new(at) && node(at).ctdlnk.arbe_parent == above &&
+          (node(at).ctdlnk.arbe_color == ARB_BLACK || node(at).ctdlnk.arbe_color == ARB_RED);
       if (!content_.sound) return;
       way.push_back(above = at);
       at = node(at).ctdlnk.arbe_left;
@@ -70,7 +71,8 @@ class Reader {
     return count == seen_.size();
   }
 
-  // FreeBSD looks for the smallest and the largest when it needs them, and knows of none until then.
+  // FreeBSD looks for the smallest and the largest when it needs them, and knows of none until
+  // then.
   bool head_is_right() const {
     const auto& centroids = content_.centroids;
     const int first = centroids.empty() ? ARB_NULLIDX : centroids.front().index,

@@ -165,8 +165,8 @@ int computed_buckets(const vss_hist_hlpr_info& info, const Scale& scale,
   if (!lb || !ub || ub->value == scale.max() || !steps.ok()) return EINVAL;
   for (Int128 at = lb->value;;) {
     const Int128 next = at + steps.next(at);
-    buckets.push_back(
-        {scale.computed(at), next > scale.max() ? scale.end(Scale::Which::kHighest) : scale.computed(next)});
+    buckets.push_back({scale.computed(at), next > scale.max() ? scale.end(Scale::Which::kHighest)
+                                                              : scale.computed(next)});
     if (next > ub->value) {
       buckets.back().ub.value = next;
       return 0;

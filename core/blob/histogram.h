@@ -40,8 +40,8 @@ class Bounds {
   std::size_t count_;
 };
 
-// Bounds that are Q numbers, as the integers that they are times 2^fraction bits; as long as those that
-// were looked at have the last one's fraction, they compare as the numbers do.
+// Bounds that are Q numbers, as the integers that they are times 2^fraction bits; as long as those
+// that were looked at have the last one's fraction, they compare as the numbers do.
 template <typename Q>
 class ScaledBounds {
  public:
@@ -61,8 +61,8 @@ class ScaledBounds {
   Number at_or_below(Q x) const {
     if ((x.raw & 7) == control_) return integer_of(x.raw);
     const unsigned has = x.fraction_bits(), wanted = Q{control_}.fraction_bits();
-    const Int128 scaled = has > wanted ? x.scaled() >> (has - wanted)
-                                       : x.scaled() * (Int128{1} << (wanted - has));
+    const Int128 scaled =
+        has > wanted ? x.scaled() >> (has - wanted) : x.scaled() * (Int128{1} << (wanted - has));
     constexpr Int128 kLeast = std::numeric_limits<Number>::lowest(),
                      kMost = std::numeric_limits<Number>::max();
     return static_cast<Number>(std::clamp(scaled, kLeast, kMost));

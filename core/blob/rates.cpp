@@ -25,8 +25,8 @@ std::string_view without_blanks_before(std::string_view text) {
   return text;
 }
 
-// The digits that a text begins with, behind blanks and a plus sign; 0 if there are none, nothing if
-// they are no number of 32 bits. What follows them is left in `text`.
+// The digits that a text begins with, behind blanks and a plus sign; 0 if there are none, nothing
+// if they are no number of 32 bits. What follows them is left in `text`.
 std::optional<std::uint32_t> take_number(std::string_view& text) {
   std::string_view digits = without_blanks_before(text);
   if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -57,12 +57,13 @@ std::size_t hash_mark(std::string_view text) {
   return text.find(':', end == text.npos ? 0 : end);
 }
 
-// As FreeBSD reads it: a mark that is missing is not missed, and of the hash whatever digits it begins
-// with count. NULL, or what is wrong.
+// As FreeBSD reads it: a mark that is missing is not missed, and of the hash whatever digits it
+// begins with count. NULL, or what is wrong.
 const char* parse_spec(std::string_view text, Spec& spec) {
   if (text.size() > kSpecBytesMax) return "a template spec has at most 76 bytes";
   const std::size_t colon = std::min(hash_mark(text), text.size());
-  std::string_view name = text.substr(0, colon), hash = text.substr(std::min(colon + 1, text.size()));
+  std::string_view name = text.substr(0, colon),
+                   hash = text.substr(std::min(colon + 1, text.size()));
   if (name.empty() && hash.empty()) return "a template has a name or a hash";
   spec.hash = take_number(hash);
   const bool is_marked = name.starts_with('"');

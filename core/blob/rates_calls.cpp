@@ -113,8 +113,7 @@ int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate* rates, int nrates
                                  size_t seed_len) {
   if (!rates || nrates <= 0) return -1;
   const unsigned hundredth =
-      seed_bytes
-          ? hundredth_of_seed({static_cast<const char*>(seed_bytes), seed_len})
-          : random_hundredth();
+      seed_bytes ? hundredth_of_seed({static_cast<const char*>(seed_bytes), seed_len})
+                 : random_hundredth();
   return choose(rates, static_cast<std::size_t>(nrates), hundredth);
 }

@@ -165,9 +165,9 @@ void move_old(const std::vector<std::uint8_t>& old_bytes, const Grown& grown,
       stat.data_off = static_cast<std::uint16_t>(stat.data_off + grown.data_shift);
     put(bytes, at + grown.stats_shift, stat);
   }
-  std::copy(old_bytes.begin() + old_header.statsdata_off, old_bytes.end(),
-            bytes.begin() + old_header.statsdata_off +
-                static_cast<std::ptrdiff_t>(grown.data_shift));
+  std::copy(
+      old_bytes.begin() + old_header.statsdata_off, old_bytes.end(),
+      bytes.begin() + old_header.statsdata_off + static_cast<std::ptrdiff_t>(grown.data_shift));
 }
 
 void put_added(Voi voi, const std::vector<Part>& parts, const Grown& grown,

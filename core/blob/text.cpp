@@ -1,5 +1,5 @@
-// Both formats of every type side by side, which makes it longer than most: whoever changes one sees the
-// other.
+// Both formats of every type side by side, which makes it longer than most: whoever changes one
+// sees the other.
 #include "core/blob/text.h"
 
 #include <algorithm>
@@ -396,10 +396,11 @@ int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt
   }
   char address[24];
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(sb));
-  const std::string text = render(sb, {.format = fmt,
-                                       .detail = flags & SB_TOSTR_OBJDUMP ? Detail::kObjdump : Detail::kPlain,
-                                       .names = names ? &*names : nullptr,
-                                       .address = address});
+  const std::string text =
+      render(sb, {.format = fmt,
+                  .detail = flags & SB_TOSTR_OBJDUMP ? Detail::kObjdump : Detail::kPlain,
+                  .names = names ? &*names : nullptr,
+                  .address = address});
   sbuf_bcat(buf, text.data(), text.size());
   return sbuf_error(buf);
 } catch (const std::bad_alloc&) {
@@ -410,10 +411,9 @@ int stats_voistatdata_tostr(const struct voistatdata* vsd, enum vsd_dtype voi_dt
                             enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
                             struct sbuf* buf, int objdump) try {
   if (!vsd || !buf || static_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS) return EINVAL;
-  const auto text =
-      render_data(reinterpret_cast<const std::uint8_t*>(vsd), static_cast<unsigned>(voi_dtype),
-                  static_cast<unsigned>(vsd_dtype), vsd_sz, fmt,
-                  objdump != 0 ? Detail::kObjdump : Detail::kPlain);
+  const auto text = render_data(reinterpret_cast<const std::uint8_t*>(vsd),
+                                static_cast<unsigned>(voi_dtype), static_cast<unsigned>(vsd_dtype),
+                                vsd_sz, fmt, objdump != 0 ? Detail::kObjdump : Detail::kPlain);
   if (!text) return EINVAL;
   sbuf_bcat(buf, text->data(), text->size());
   return sbuf_error(buf);

@@ -1,9 +1,9 @@
 // The templates of stats(3) that feeders have told of: which VOIs a blob's hash stands for, and
 // what a text of sample rates may name. A template belongs to the uid that told of it, so that
-// nobody renames another's; of several of one name, who names it in rates gets its own process's, or
-// else the last that was told of. They stay as long as the daemon runs, as they do in a process: at most
-// kTemplatesMax, and kPerUidMax of one uid, which is refused further ones and reads of it in
-// error_log.
+// nobody renames another's; of several of one name, who names it in rates gets its own process's,
+// or else the last that was told of. They stay as long as the daemon runs, as they do in a process:
+// at most kTemplatesMax, and kPerUidMax of one uid, which is refused further ones and reads of it
+// in error_log.
 //
 // Thread-safe, one lock, below which only the Ledger's is taken.
 #pragma once
@@ -39,11 +39,10 @@ class FeederTemplates {
 
   // One that is there already stays. kInvalid: it is none, or its hash is another; kExists: the uid
   // has another of that hash; kNoSpace.
-  Result<void> add(const Sender& sender, const wire::Template& given, Moment now)
-      EXCLUDES(mutex_);
+  Result<void> add(const Sender& sender, const wire::Template& given, Moment now) EXCLUDES(mutex_);
 
-  // Which one of the uid's has that name, if one is given, and that hash, unless it is 0. Of several
-  // the last that the process has told of, or else the last of all; -1: none.
+  // Which one of the uid's has that name, if one is given, and that hash, unless it is 0. Of
+  // several the last that the process has told of, or else the last of all; -1: none.
   int find(const Sender& feeder, std::optional<std::string_view> name, std::uint32_t hash) const
       EXCLUDES(mutex_);
   // "NAME":HASH of one that find() told, and the hash alone.
@@ -78,7 +77,7 @@ class FeederTemplates {
 
   Ledger& ledger_;
   mutable Mutex mutex_;
-  std::vector<Entry> entries_ GUARDED_BY(mutex_);  // by id
+  std::vector<Entry> entries_ GUARDED_BY(mutex_);                             // by id
   boost::unordered_flat_map<std::uint64_t, int> by_hash_ GUARDED_BY(mutex_);  // of a uid
   boost::unordered_flat_map<std::string, Ids> by_name_ GUARDED_BY(mutex_);    // of a uid
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;

@@ -13,7 +13,8 @@ SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates,
 
 Result<blob::Rates> SubsystemRates::parse(std::string_view text) const {
   if (text.size() > kTextBytesMax) {
-    return Error{ErrorCode::kInvalid, "a text of more than " + std::to_string(kTextBytesMax) + " bytes", 0};
+    return Error{ErrorCode::kInvalid,
+                 "a text of more than " + std::to_string(kTextBytesMax) + " bytes", 0};
   }
   const Sender feeder = [this] {
     const MutexLock lock(mutex_);

@@ -28,8 +28,8 @@ class SubsystemRates {
   // Of a text: so many rates as they are written at their longest.
   static constexpr std::size_t kTextBytesMax = 96 * kRatesMax;
 
-  // feeder: whose templates can be named, and whose process's come first. Templates are shared with the branch. its_switch: nullptr:
-  // there is none for it.
+  // feeder: whose templates can be named, and whose process's come first. Templates are shared with
+  // the branch. its_switch: nullptr: there is none for it.
   SubsystemRates(std::shared_ptr<const FeederTemplates> templates, const Sender& feeder,
                  Switch* its_switch, Moment now);
 

@@ -116,8 +116,8 @@ Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
                0};
 }
 
-// A process is watched before the lock is taken, since that takes a system call, and looked at again
-// afterwards: it may have ended in between, when it had nothing yet.
+// A process is watched before the lock is taken, since that takes a system call, and looked at
+// again afterwards: it may have ended in between, when it had nothing yet.
 Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
@@ -155,8 +155,7 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEntryBytes});
   if (!share) return error_at(share.error(), line.target.at);
   const std::uint64_t number = numbered_.next_number();
-  auto rates =
-      std::make_shared<SubsystemRates>(templates_, sender, switches_.give(number), now);
+  auto rates = std::make_shared<SubsystemRates>(templates_, sender, switches_.give(number), now);
   if (const auto begun = rates->begin(line.rest.text); !begun) {
     switches_.take_back(number);
     return error_at(begun.error(), line.rest.at);
@@ -167,8 +166,8 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
                  .share = std::move(share.value()),
                  .rates = rates};
   if (is_watched(sender.pid)) made.feeders.insert(sender.pid);
-  made.node = tree_.add_directory(directory_, name,
-                                  std::make_shared<ObjectsDirectory>(*this, name), now);
+  made.node =
+      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
   tree_.add_file(made.node, kSampleRates, kRatesPermissions,
                  std::make_shared<SampleRatesFile>(std::move(rates)), now);
   auto entry = std::make_unique<Numbered>(std::move(made));
@@ -220,8 +219,8 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   Object* object = find(subsystem, name);
   Done done{0, object ? wire::Made::kWasThere : wire::Made::kNew};
   if (object && is_anothers(*object, sender.pid)) {
-    return Error{ErrorCode::kExists,
-                 "process " + std::to_string(object->feeder) + " publishes it", at};
+    return Error{ErrorCode::kExists, "process " + std::to_string(object->feeder) + " publishes it",
+                 at};
   }
   if (!object) {
     const auto made = add_object(subsystem, name, now);

@@ -60,8 +60,8 @@ class Subsystems {
   Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports = {});
   ~Subsystems();
 
-  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists for
-  // an object that another process publishes; token_at is an offset into the line.
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
+  // for an object that another process publishes; token_at is an offset into the line.
   Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
   // See FeederTemplates::add().
@@ -131,7 +131,9 @@ class Subsystems {
   Result<void> may_change(uid_t creator, uid_t sender) const;
   Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  bool is_watched(pid_t process) const { return processes_ && process > 0 && processes_->watches(process); }
+  bool is_watched(pid_t process) const {
+    return processes_ && process > 0 && processes_->watches(process);
+  }
   // Another process than this publishes it, and still runs.
   bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
     return object.feeder != process && is_watched(object.feeder);

@@ -85,9 +85,8 @@ void Client::tell_rates(const std::vector<Publisher::News>& news) {
     sysctl_req request{};
     request.newptr = each.text.c_str();
     request.newlen = each.text.size() + 1;
-    const int error =
-        stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(each.callback),
-                               static_cast<intmax_t>(each.context_bytes), &request);
+    const int error = stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(each.callback),
+                                             static_cast<intmax_t>(each.context_bytes), &request);
     if (error == 0) continue;
     const MutexLock lock(mutex_);
     note_report("sample rates " + each.text + " were not taken: " + std::strerror(error));

@@ -236,9 +236,9 @@ void Publisher::ask_for_templates() {
     const auto id = static_cast<std::int64_t>(i);
     if (told_.contains(templates.hash(id))) continue;
     const auto told = templates.tell(id);
-    wire::Template message{.name = told->name,
-                           .blob = {reinterpret_cast<const char*>(told->blob.data()),
-                                    told->blob.size()}};
+    wire::Template message{
+        .name = told->name,
+        .blob = {reinterpret_cast<const char*>(told->blob.data()), told->blob.size()}};
     std::size_t bytes = told->name.size() + told->blob.size();
     for (const std::string& name : told->voi_names) {
       message.voi_names.push_back(name);
@@ -278,8 +278,7 @@ void Publisher::ask_for_subsystem(FedSubsystem& subsystem) {
   }
   for (const auto& [each, object] : subsystem.objects) {
     if (object->standing != Standing::kUnknown || object->is_inherited) continue;
-    const char* const lifetime =
-        object->flags & STATS_LIFETIME_FEEDER ? " lifetime=feeder" : "";
+    const char* const lifetime = object->flags & STATS_LIFETIME_FEEDER ? " lifetime=feeder" : "";
     if (add_request("object " + name + "/" + each + lifetime,
                     {.what = Asked::What::kObject, .subsystem = name, .object = each})) {
       object->standing = Standing::kAsked;

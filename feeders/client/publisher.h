@@ -3,9 +3,9 @@
 // core/wire/FORMAT.md for how it is said.
 //
 // Confined to whoever holds the Client's lock. It has one datagram of requests on its way at a
-// time, besides the Registrar's; what is not answered within kAnswerWait is asked for again, what is
-// refused after kRefusedPause. At most kThingsMax subsystems, objects, and withdrawals of such that
-// wait for room: none of them is forgotten.
+// time, besides the Registrar's; what is not answered within kAnswerWait is asked for again, what
+// is refused after kRefusedPause. At most kThingsMax subsystems, objects, and withdrawals of such
+// that wait for room: none of them is forgotten.
 #pragma once
 
 #include <chrono>
@@ -47,15 +47,15 @@ struct FedObject : ::stats_object {
 
   FedSubsystem* subsystem = nullptr;  // nullptr: it was withdrawn with its subsystem
   std::string name;
-  unsigned flags = 0;  // STATS_PUBLISH_
+  unsigned flags = 0;       // STATS_PUBLISH_
   bool has_handle = false;  // the program's, which gives it back
   Standing standing = Standing::kUnknown;
   int refusal = 0;
   std::uint64_t number = 0;
   bool is_inherited = false;  // of the parent's, by fork(); asked for when it is published here
-  bool was_asked = false;    // this daemon for it, which may have it even if no answer came
-  bool was_sent = false;     // a blob, to this daemon
-  std::string kept;          // the last one, until it can be
+  bool was_asked = false;     // this daemon for it, which may have it even if no answer came
+  bool was_sent = false;      // a blob, to this daemon
+  std::string kept;           // the last one, until it can be
 };
 
 class Publisher {
@@ -144,8 +144,8 @@ class Publisher {
   std::map<std::string, std::unique_ptr<FedSubsystem>, std::less<>> subsystems_;
   std::map<const FedObject*, std::unique_ptr<FedObject>> objects_;
   std::map<const FedObject*, std::unique_ptr<FedObject>> withdrawn_;  // whose handles are left
-  std::map<std::uint32_t, Standing> told_;  // templates, by their hashes
-  std::uint64_t templates_seen_ = 0;        // changes of the process's
+  std::map<std::uint32_t, Standing> told_;                            // templates, by their hashes
+  std::uint64_t templates_seen_ = 0;                                  // changes of the process's
   std::deque<std::string> withdrawals_;
   std::vector<News> news_;
 

@@ -54,7 +54,8 @@ Result<void> follow(const char* subsystem, std::string_view text) {
   }
   error = -::stats_subsystem_rates(subsystem, &keep, 0);
   if (error == 0) return {};
-  return Error{ErrorCode::kInvalid, std::string("stats/") + subsystem + ": " + std::strerror(error)};
+  return Error{ErrorCode::kInvalid,
+               std::string("stats/") + subsystem + ": " + std::strerror(error)};
 }
 
 std::uint64_t changes() {

@@ -185,9 +185,9 @@ class Daemon {
 
  private:
   Ports ports() {
-    return {.switches = switches_ ? switches_->switches().first(statistics_max())
-                                  : std::span<Switch>(),
-            .processes = &processes_};
+    return {
+        .switches = switches_ ? switches_->switches().first(statistics_max()) : std::span<Switch>(),
+        .processes = &processes_};
   }
   // Behind those of all statistics that there may be.
   StatsPorts stats_ports() {
