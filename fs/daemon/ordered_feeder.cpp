@@ -114,16 +114,18 @@ void OrderedFeeder::listen() {
 // had this one, so that theirs come after it.
 void OrderedFeeder::hear(const wire::Hello&) {
   std::uint64_t number = 0;
+  bool is_first = false;  // before whom nobody was told of anything: nothing can be lost
   {
     const MutexLock lock(mutex_);
     is_there_ = false;
+    is_first = number_ == 0;
     number = ++number_;
   }
   const WantedEvents wanted = wanted_();
   if (wanted.any()) {
     send(
         wire::print(wire::WantOrder{.number = number, .events = wanted, .without = own_threads()}));
-    changed_();
+    if (!is_first) changed_();
   }
   {
     const MutexLock lock(mutex_);
