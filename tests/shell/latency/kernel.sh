@@ -125,3 +125,19 @@ who_is_not_root_is_told_so() {
   assert_has 'not root' "$(cat "$CASE/log")"
   fusermount3 -u "$MNT" || umount "$MNT"
 }
+
+# Neither the socket's lock nor what its caller waits for is held by who starts the feeder.
+a_killed_daemon_in_the_background_holds_up_nobody() {
+  local said
+  stop_daemon
+  said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) || fail "it ended with $?" "$said"
+  # The daemon alone: who starts the feeder looks the same but for its name.
+  local pid daemon=''
+  for pid in $(pgrep -f "^$TALLYFS --socket $SOCK -o tracefs $MNT"); do
+    [ "$(cat "/proc/$pid/comm")" != tallyfs ] || daemon=$pid
+  done
+  kill -KILL "$daemon"
+  start_daemon -o auto_unmount,tracefs
+  send 'web/hits 1'
+  assert_data web 'hits 1'
+}
