@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -45,8 +46,8 @@ class Orders {
   std::optional<wire::Order> next() {
     for (;;) {
       const auto size = ::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT);
-      if (size < 0) return std::nullopt;
-      ended_ = size == 0;
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+      ended_ = size <= 0;
       if (ended_) return std::nullopt;
       const std::string_view text(text_.data(), static_cast<std::size_t>(size));
       if (auto order = wire::parse_order(text)) return order;
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
   app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1000u));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 
