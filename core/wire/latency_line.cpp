@@ -16,8 +16,6 @@ constexpr std::array<std::string_view, kKeys> kKeyNames = {"ns", "cpu", "pid", "
 
 using Values = std::array<std::optional<Token>, kKeys>;
 
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
-
 Result<void> take_attribute(const Token& token, Values& values) {
   const auto equals = token.text.find('=');
   const std::string_view name = token.text.substr(0, equals);

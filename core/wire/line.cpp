@@ -28,12 +28,9 @@ struct StatsSpelling {
   std::string_view word;
   StatsVerb verb;
 };
-constexpr std::array kStatsVerbs = {StatsSpelling{"subsystem", StatsVerb::kSubsystem},
-                                    StatsSpelling{"object", StatsVerb::kObject},
-                                    StatsSpelling{"rates", StatsVerb::kRates},
-                                    StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
-
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
+constexpr std::array kStatsVerbs = {
+    StatsSpelling{"subsystem", StatsVerb::kSubsystem}, StatsSpelling{"object", StatsVerb::kObject},
+    StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const Spelling& spelling : kVerbs) {

@@ -28,8 +28,6 @@ constexpr Client::Time kCheckTimePause = 60s;
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
-Client::Time now_ns() { return Client::Time(monotonic_ns()); }
-
 }  // namespace
 
 Client::~Client() {
@@ -87,7 +85,8 @@ void Client::send_what_waits(Time now) {
   keep_in_touch(now);
   send_at_ = now + tick();
   const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         !publisher_.is_settled() || sent_.load() != confirmed_.load() + lost_.load();
+                         !publisher_.is_settled() ||
+                         sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();

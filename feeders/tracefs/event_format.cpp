@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
 
-Error invalid(std::string reason) { return {ErrorCode::kInvalid, std::move(reason)}; }
-
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

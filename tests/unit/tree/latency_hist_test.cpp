@@ -4,14 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tree/senders.h"
 
 namespace tally {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr uid_t kDaemon = 500;
-constexpr uid_t kAlice = 1000;
 
 class FakeSource final : public KernelSource {
  public:
