@@ -10,7 +10,8 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
+#include "feeders/tracefs/page_format.h"
 
 namespace tally {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "feeders/tracefs/event_format.h"
+#include "feeders/tracefs/page_format.h"
 #include "feeders/tracefs/ring_page.h"
 
 namespace tally {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
 namespace tally {
 namespace {

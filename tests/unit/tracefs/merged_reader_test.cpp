@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "tests/unit/event/formats.h"
 #include "tests/unit/fake_clock.h"
-#include "tests/unit/tracefs/formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
 namespace tally {

@@ -1,5 +1,6 @@
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/text.h"
@@ -25,12 +26,19 @@ std::string_view cut(std::string_view& text, char mark) {
   return before;
 }
 
-// `unsigned char rwbs[10]` declares rwbs, `__data_loc char[] cmd` declares cmd.
-std::string_view declared_name(std::string_view declaration) {
+// `unsigned char rwbs[10]` declares rwbs as `unsigned char[10]`, `__data_loc char[] cmd` declares
+// cmd as `__data_loc char[]`.
+struct Declared {
+  std::string_view name;
+  std::string type;
+};
+Declared declared(std::string_view declaration) {
   const std::size_t blank = declaration.find_last_of(" \t*");
   if (blank == std::string_view::npos) return {};
-  std::string_view name = declaration.substr(blank + 1);
-  return cut(name, '[');
+  const std::string_view name = declaration.substr(blank + 1);
+  const std::size_t bracket = std::min(name.find('['), name.size());
+  std::string type(trimmed(declaration.substr(0, blank + 1)));
+  return {name.substr(0, bracket), type.append(name.substr(bracket))};
 }
 
 std::optional<std::uint64_t> number_of(std::string_view line, std::string_view key) {
@@ -44,29 +52,16 @@ std::optional<std::uint64_t> number_of(std::string_view line, std::string_view k
 // line: `field:TYPE NAME; offset:N; size:N; signed:N;`
 Result<TraceField> parse_field(std::string_view line) {
   std::string_view rest = line.substr(std::strlen("field:"));
-  const std::string_view name = declared_name(trimmed(cut(rest, ';')));
+  Declared what = declared(trimmed(cut(rest, ';')));
   const auto offset = number_of(rest, "offset");
   const auto size = number_of(rest, "size");
-  if (!is_name(name) || !offset || !size || *offset > kRecordBytesMax ||
+  if (!is_name(what.name) || !offset || !size || *offset > kRecordBytesMax ||
       *size > kRecordBytesMax - *offset) {
     return invalid("not a field: '" + std::string(line.substr(0, 80)) + "'");
   }
-  return TraceField{std::string(name), static_cast<std::uint32_t>(*offset),
-                    static_cast<std::uint32_t>(*size), number_of(rest, "signed") == 1};
-}
-
-Result<std::vector<TraceField>> parse_fields(std::string_view text) {
-  std::vector<TraceField> fields;
-  while (!text.empty()) {
-    const std::string_view line = trimmed(cut(text, '\n'));
-    if (line.starts_with("print fmt:")) break;
-    if (!line.starts_with("field:")) continue;
-    auto field = parse_field(line);
-    if (!field) return field.error();
-    if (fields.size() == kFormatFieldsMax) return invalid("format with too many fields");
-    fields.push_back(std::move(field.value()));
-  }
-  return fields;
+  return TraceField{std::string(what.name), static_cast<std::uint32_t>(*offset),
+                    static_cast<std::uint32_t>(*size), number_of(rest, "signed") == 1,
+                    std::move(what.type)};
 }
 
 // What follows `key` at the start of a line.
@@ -102,6 +97,48 @@ Result<TraceField> EventFormat::field(std::string_view wanted) const {
   return Error{ErrorCode::kNotFound, "event " + name + ": " + found.error().reason};
 }
 
+FieldKind TraceField::kind() const {
+  const std::string_view all = type;
+  const bool array = all.ends_with(']');
+  const bool of_chars = all.find("char[") != all.npos;
+  if (!array) return is_number_size(size) ? FieldKind::kNumber : FieldKind::kOther;
+  if (all.starts_with("__data_loc") && size >= 4) {
+    if (of_chars) return FieldKind::kLocated;
+    return all.ends_with("long[]") ? FieldKind::kStack : FieldKind::kOther;
+  }
+  if (all.starts_with("__rel_loc") && size >= 4) {
+    return of_chars ? FieldKind::kRelative : FieldKind::kOther;
+  }
+  if (!of_chars) return FieldKind::kOther;
+  return size == 0 ? FieldKind::kTail : FieldKind::kText;
+}
+
+bool TraceField::is_text() const {
+  const FieldKind what = kind();
+  return what == FieldKind::kText || what == FieldKind::kLocated || what == FieldKind::kRelative ||
+         what == FieldKind::kTail;
+}
+
+std::uint32_t EventFormat::fixed_bytes() const {
+  std::uint32_t bytes = 0;
+  for (const TraceField& field : fields) bytes = std::max(bytes, field.end());
+  return bytes;
+}
+
+Result<std::vector<TraceField>> parse_fields(std::string_view text) {
+  std::vector<TraceField> fields;
+  while (!text.empty()) {
+    const std::string_view line = trimmed(cut(text, '\n'));
+    if (line.starts_with("print fmt:")) break;
+    if (!line.starts_with("field:")) continue;
+    auto field = parse_field(line);
+    if (!field) return field.error();
+    if (fields.size() == kFormatFieldsMax) return invalid("format with too many fields");
+    fields.push_back(std::move(field.value()));
+  }
+  return fields;
+}
+
 Result<EventFormat> parse_event_format(std::string_view text) {
   if (text.size() > kFormatBytesMax) return invalid("format longer than 64 KiB");
   const std::string_view name = line_after(text, "name:");
@@ -114,23 +151,6 @@ Result<EventFormat> parse_event_format(std::string_view text) {
     return invalid("format whose records do not start with a common_type of 2 bytes");
   }
   return EventFormat{std::string(name), static_cast<std::uint16_t>(*id), std::move(fields.value())};
-}
-
-Result<PageFormat> parse_page_format(std::string_view text) {
-  if (text.size() > kFormatBytesMax) return invalid("format longer than 64 KiB");
-  const auto fields = parse_fields(text);
-  if (!fields) return fields.error();
-  const auto timestamp = find_field(fields.value(), "timestamp");
-  const auto commit = find_field(fields.value(), "commit");
-  const auto data = find_field(fields.value(), "data");
-  if (!timestamp || !commit || !data) return invalid("no format of a ring buffer page");
-  const PageFormat page{timestamp.value(), commit.value(), data.value()};
-  if (page.timestamp.size != 8 || (page.commit.size != 4 && page.commit.size != 8) ||
-      page.timestamp.end() > page.data.offset || page.commit.end() > page.data.offset ||
-      page.data.size < 8) {
-    return invalid("format of a ring buffer page of an unknown kind");
-  }
-  return page;
 }
 
 Result<TraceNumber> TraceNumber::find(const EventFormat& format, std::string_view name) {

@@ -1,10 +1,10 @@
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tests/unit/tracefs/formats.h"
+#include "tests/unit/event/formats.h"
 
 namespace tally {
 namespace {
@@ -72,23 +72,6 @@ TEST(EventFormatTest, SurvivesEveryPrefixOfAFormat) {
   for (std::size_t size = 0; size < good.size(); ++size) {
     (void)parse_event_format(good.substr(0, size));
   }
-}
-
-TEST(PageFormatTest, ReadsTheHeaderOfAPage) {
-  const auto page = parse_page_format(kHeaderPage).value();
-  EXPECT_EQ(page.commit.offset, 8u);
-  EXPECT_EQ(page.commit.size, 8u);
-  EXPECT_EQ(page.data.offset, 16u);
-  EXPECT_EQ(page.page_bytes(), 4096u);
-}
-
-TEST(PageFormatTest, RefusesPagesThatItCouldNotRead) {
-  const std::string good = kHeaderPage;
-  EXPECT_FALSE(parse_page_format(kBlockRqIssue));
-  EXPECT_FALSE(parse_page_format(without(good, "timestamp")));
-  EXPECT_FALSE(parse_page_format(without(good, "data")));
-  EXPECT_FALSE(parse_page_format(replaced(good, "size:8", "size:4")));
-  EXPECT_FALSE(parse_page_format(replaced(good, "offset:16", "offset:12")));
 }
 
 TEST(TraceNumberTest, ReadsNumbersOfEverySizeAndSign) {
