@@ -55,8 +55,10 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
   const std::string where = event.system + ":" + event.format.name;
   if (!command) return refused(command.error(), "trigger:" + where, whole);
   const bool is_hist = command.value().kind == TriggerKind::kHist;
+  const bool filters = is_hist || !command.value().remove;
   Trigger probe;
-  if (const auto good = compile_filter(event, command.value().filter, probe); !good) {
+  if (const auto good = compile_filter(event, filters ? command.value().filter : "", probe);
+      !good) {
     const auto filter = Filter::compile(command.value().filter, event.format);
     return Refusal{Error{ErrorCode::kInvalid, std::string(good.error().reason), filter.error().at},
                    "event filter parse error", std::string(command.value().filter)};
@@ -96,7 +98,6 @@ Checked<void> EventSet::State::write_other(EventNumber number, const TriggerComm
   made->kind = command.kind;
   made->event = number;
   if (const auto parsed = parse_other(command, *made); !parsed) return parsed;
-  if (const auto good = compile_filter(event, command.filter, *made); !good) return good;
   const auto same = std::ranges::find_if(event.triggers, [&](const auto& trigger) {
     return trigger->kind == made->kind &&
            (!has_target(made->kind) || trigger->target == made->target);
@@ -109,6 +110,7 @@ Checked<void> EventSet::State::write_other(EventNumber number, const TriggerComm
   if (trigger_count == limits.triggers_max) {
     return Fault{fault::kTooManyTriggers, {}, ErrorCode::kNoSpace};
   }
+  if (const auto good = compile_filter(event, command.filter, *made); !good) return good;
   if (has_target(made->kind)) {
     DefinedEvent& target = at(made->target);
     if (target.waiting == 0) target.soft_enabled = target.enabled;

@@ -99,7 +99,8 @@ TEST_F(HistTest, PrintsTheNameThatAProcessHadAtFirst) {
   feed(sys_enter, 1, {});
   comm = "wget";
   feed(sys_enter, 1, {});
-  EXPECT_EQ(entries(sys_enter), "{ common_pid: bash            [      2869] } hitcount:          2\n");
+  EXPECT_EQ(entries(sys_enter),
+            "{ common_pid: bash            [      2869] } hitcount:          2\n");
 }
 
 TEST_F(HistTest, PrintsTextsPaddedToFiftyColumns) {
@@ -188,9 +189,10 @@ TEST_F(HistTest, ShowsSharesAndGraphs) {
                       "{ call_site:          2 }  hitcount (%):  66.66  bytes_req (%):  75.00\n"),
             text.npos)
       << text;
-  EXPECT_NE(text.find("{ call_site:          1 } hitcount:          1  bytes_req: ######            "
-                      "  \n"),
-            text.npos);
+  EXPECT_NE(
+      text.find("{ call_site:          1 } hitcount:          1  bytes_req: ######            "
+                "  \n"),
+      text.npos);
   EXPECT_NE(text.find("hitcount:          2  bytes_req: ####################\n"), text.npos);
   EXPECT_EQ(set.render_trigger(kmalloc).substr(set.render_trigger(kmalloc).find('\n') + 1),
             "hist:keys=call_site:vals=hitcount.percent,bytes_req.percent:sort=call_site:size=2048:"
@@ -224,9 +226,9 @@ TEST_F(HistTest, KnowsTheSpecialFields) {
   pid = 77;
   comm = "make";
   alloc(1, 1);
-  EXPECT_EQ(entries(kmalloc), "{ common_cpu:          3, common_pid:         77, common_comm: make" +
-                                  std::string(46, ' ') +
-                                  " } hitcount:          1  common_timestamp:          1\n");
+  EXPECT_EQ(entries(kmalloc),
+            "{ common_cpu:          3, common_pid:         77, common_comm: make" +
+                std::string(46, ' ') + " } hitcount:          1  common_timestamp:          1\n");
   EXPECT_EQ(set.render_trigger(kmalloc),
             "hist:keys=common_cpu,common_pid,common_comm:vals=hitcount,common_timestamp.usecs:"
             "sort=hitcount:size=2048:clock=global [active]\n");

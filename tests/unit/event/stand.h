@@ -1,5 +1,5 @@
-// An EventSet with a few of the kernel's events in it, and records for them made by hand: fields are
-// given by name, everything else is 0.
+// An EventSet with a few of the kernel's events in it, and records for them made by hand: fields
+// are given by name, everything else is 0.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,41 +25,41 @@ inline std::string format_of(const std::string& name, int id, const std::string&
          "\nprint fmt: \"\"\n";
 }
 
-inline const std::string kSchedWaking = format_of(
-    "sched_waking", 315,
-    "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-    "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-    "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n");
+inline const std::string kSchedWaking =
+    format_of("sched_waking", 315,
+              "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+              "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+              "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+              "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n");
 
-inline const std::string kSchedSwitch = format_of(
-    "sched_switch", 314,
-    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-    "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-    "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
-    "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
-    "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
-    "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n");
+inline const std::string kSchedSwitch =
+    format_of("sched_switch", 314,
+              "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+              "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+              "\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+              "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+              "\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+              "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+              "\tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;\n");
 
-inline const std::string kKmalloc = format_of(
-    "kmalloc", 374,
-    "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
-    "\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
-    "\tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n"
-    "\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n"
-    "\tfield:gfp_t gfp_flags;\toffset:40;\tsize:4;\tsigned:0;\n");
+inline const std::string kKmalloc =
+    format_of("kmalloc", 374,
+              "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
+              "\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
+              "\tfield:size_t bytes_req;\toffset:24;\tsize:8;\tsigned:0;\n"
+              "\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n"
+              "\tfield:gfp_t gfp_flags;\toffset:40;\tsize:4;\tsigned:0;\n");
 
-inline const std::string kProcessExec = format_of(
-    "sched_process_exec", 310,
-    "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
-    "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
-    "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n");
+inline const std::string kProcessExec =
+    format_of("sched_process_exec", 310,
+              "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+              "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+              "\tfield:pid_t old_pid;\toffset:16;\tsize:4;\tsigned:1;\n");
 
-inline const std::string kSysEnter = format_of(
-    "sys_enter", 21,
-    "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
-    "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n");
+inline const std::string kSysEnter =
+    format_of("sys_enter", 21,
+              "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+              "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n");
 
 inline const std::string kPrint =
     format_of("print", 5,
@@ -130,9 +130,7 @@ class EventStand : public testing::Test {
     EXPECT_TRUE(written) << text << ": " << written.error().error.reason;
   }
 
-  std::string hist(EventNumber event) const {
-    return set.copy_hist(event).render(NoSymbols());
-  }
+  std::string hist(EventNumber event) const { return set.copy_hist(event).render(NoSymbols()); }
   // Only the entries, without the head and the totals.
   std::string entries(EventNumber event) const {
     const std::string text = hist(event);
