@@ -278,6 +278,12 @@ void HistCompiler::lay_out_values() {
     return key.value.modifiers.display == Display::kExecname;
   };
   if (std::ranges::any_of(plan_->keys, is_execname)) plan_->comm_word = take_words(kCommWords);
+  const auto pack = [](const auto& parts, std::vector<PlainPart>& packed) {
+    for (const auto& part : parts) packed.push_back(PlainPart::of(part.value, part.word));
+  };
+  pack(plan_->keys, plan_->plain_keys);
+  pack(plan_->values, plan_->plain_values);
+  pack(plan_->variables, plan_->plain_variables);
 }
 
 // How this histogram's keys become those of the ones that it refers to: nothing to do where both

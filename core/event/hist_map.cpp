@@ -9,12 +9,6 @@
 namespace tally {
 namespace {
 
-// Drawn before main(), as keyed_hash()'s own key is.
-std::uint64_t process_seed() {
-  static const std::uint64_t seed = keyed_hash("histograms") | 1;
-  return seed;
-}
-
 // wyhash's step: all bits of a 128-bit product, folded.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   const UInt128 product = static_cast<UInt128>(a) * b;
@@ -31,17 +25,15 @@ HistMap::HistMap(const Shape& shape)
     : shape_(shape),
       stride_(shape.entry_words()),
       mask_(std::size_t{2} * shape.entries_max - 1),
-      slots_(mask_ + 1) {
-  (void)process_seed();
-}
+      seed_(keyed_hash("histograms") | 1),
+      slots_(mask_ + 1) {}
 
 std::uint64_t HistMap::hash(const std::uint64_t* key) const {
-  static const std::uint64_t seed = process_seed();
-  std::uint64_t state = seed;
+  std::uint64_t state = seed_;
   for (std::uint32_t i = 0; i < shape_.key_words; ++i) {
-    state = mixed(state ^ key[i], 0x9E3779B97F4A7C15u ^ seed);
+    state = mixed(state ^ key[i], 0x9E3779B97F4A7C15u ^ seed_);
   }
-  return mixed(state, seed);
+  return state;
 }
 
 bool HistMap::same(const std::uint64_t* a, const std::uint64_t* b) const {

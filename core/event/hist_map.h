@@ -63,6 +63,7 @@ class HistMap {
   const Shape shape_;
   const std::size_t stride_;
   const std::size_t mask_;
+  const std::uint64_t seed_;
   std::uint32_t size_ = 0;
   std::vector<Slot> slots_;
   std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;

@@ -103,6 +103,16 @@ struct SortKey {
   bool descending = false;
 };
 
+// What a key, variable or value comes to in the frequent case, a number that is loaded and added up
+// or stored as it is; packed, so that a record's work touches few lines of memory.
+struct PlainPart {
+  Op load;
+  std::uint32_t word = 0;
+  bool is_plain = false;  // else the part itself says what to do
+
+  static PlainPart of(const Expression& value, std::uint32_t word);
+};
+
 struct HistPlan {
   // References: first this one's own variables, at their places, then `references`.
   static constexpr std::uint32_t kFirstReference = HistCommand::kVariablesMax;
@@ -112,7 +122,8 @@ struct HistPlan {
   std::vector<ValuePart> values;
   std::vector<VariablePart> variables;
   std::vector<Reference> references;
-  std::vector<SavedField> saved;  // of the save() action
+  std::vector<PlainPart> plain_keys, plain_values, plain_variables;  // of the parts above
+  std::vector<SavedField> saved;                                     // of the save() action
   std::vector<Action> actions;
   std::vector<SortKey> sort;  // one or two
   HistMap::Shape shape;

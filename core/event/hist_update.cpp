@@ -90,6 +90,17 @@ std::uint64_t bucket_high(std::uint32_t bucket) {
   return bucket_low(bucket) + (std::uint64_t{1} << (bucket / kOctaveSteps - 1)) - 1;
 }
 
+PlainPart PlainPart::of(const Expression& value, std::uint32_t word) {
+  const Display display = value.modifiers.display;
+  const bool shown_only = display == Display::kPlain || display == Display::kHex ||
+                          display == Display::kSymbol || display == Display::kSymbolOffset ||
+                          display == Display::kExecname || display == Display::kSyscall ||
+                          display == Display::kPercent || display == Display::kGraph ||
+                          display == Display::kAverage;
+  const bool plain = value.is_number() && value.program.is_single() && shown_only;
+  return {value.program.first(), word, plain};
+}
+
 void HistTable::clear() {
   map.clear();
   hits = dropped = expired = unmatched = 0;
@@ -98,7 +109,13 @@ void HistTable::clear() {
 }
 
 void HistUpdate::make_key(const HistPlan& plan, const EventRecord& record) {
-  for (const KeyPart& part : plan.keys) {
+  for (std::size_t i = 0; i < plan.plain_keys.size(); ++i) {
+    const PlainPart& plain = plan.plain_keys[i];
+    if (plain.is_plain) {
+      key_[plain.word] = Program::load(plain.load, record, references_);
+      continue;
+    }
+    const KeyPart& part = plan.keys[i];
     if (part.value.is_number()) {
       key_[part.word] = grouped(part.value.modifiers, part.value.program.run(record, references_));
     } else {
@@ -160,9 +177,15 @@ HistMap::Inserted HistUpdate::enter(HistTable& table, std::uint64_t now_ns) {
 }
 
 void HistUpdate::set_variables(const HistPlan& plan, const EventRecord& record) {
-  std::uint32_t index = 0;
-  for (const VariablePart& variable : plan.variables) {
-    std::uint64_t& value = references_[index++];
+  const std::size_t count = plan.plain_variables.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const PlainPart& plain = plan.plain_variables[i];
+    std::uint64_t& value = references_[i];
+    if (plain.is_plain) {
+      value = values_[plain.word] = Program::load(plain.load, record, references_);
+      continue;
+    }
+    const VariablePart& variable = plan.variables[i];
     if (variable.value.is_number()) {
       value = values_[variable.word] = variable.value.program.run(record, references_);
       continue;
@@ -175,14 +198,20 @@ void HistUpdate::set_variables(const HistPlan& plan, const EventRecord& record) 
     std::memcpy(words + 1, copied, text.size());
     value = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(words));
   }
-  if (index == 0) return;
-  values_[kSetWord] = (std::uint64_t{1} << index) - 1;
+  if (count == 0) return;
+  values_[kSetWord] = (std::uint64_t{1} << count) - 1;
   values_[kTouchedWord] = record.time_ns;
 }
 
 void HistUpdate::add_values(const HistPlan& plan, const EventRecord& record) {
   const bool first = values_[kHitsWord] == 1;
-  for (const ValuePart& part : plan.values) {
+  for (std::size_t i = 0; i < plan.plain_values.size(); ++i) {
+    const PlainPart& plain = plan.plain_values[i];
+    if (plain.is_plain) {
+      values_[plain.word] += Program::load(plain.load, record, references_);
+      continue;
+    }
+    const ValuePart& part = plan.values[i];
     add_value(part.value.modifiers.display, values_ + part.word,
               part.value.program.run(record, references_), first);
   }
