@@ -91,8 +91,14 @@ Checked<Expression> ExpressionParser::parse(std::string_view text, Role role) {
   auto node = parse_node(trimmed(text), Use::kAlone);
   if (!node) return node.error();
   Node& made = node.value();
-  if (made.expression.is_number()) made.expression.program = Program(std::move(made.ops));
-  return std::move(made.expression);
+  Expression& whole = made.expression;
+  if (whole.is_number()) whole.program = Program(std::move(made.ops));
+  // What is shown can be set again: constants were folded, and parentheses with them.
+  const bool needs_them = with_parentheses_ && operators_ > kKernelOperatorsMax;
+  if (whole.form == Form::kOperation && needs_them && !has_parentheses(whole.text)) {
+    whole.text = "(" + whole.text + ")";
+  }
+  return std::move(whole);
 }
 
 Checked<ExpressionParser::Node> ExpressionParser::parse_node(std::string_view text, Use use) {
@@ -106,8 +112,8 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_node(std::string_view te
 
 Checked<ExpressionParser::Node> ExpressionParser::parse_inner(std::string_view text, Use use) {
   const std::size_t root = root_operator(text);
-  if (text[0] == '-') {
-    if (root == text.npos) return parse_unary(text);
+  if (text[0] == '-' && root == text.npos) return parse_unary(text);
+  if (text[0] == '-' && !with_parentheses_) {
     return Fault{fault::kUnaryMinus, std::string(text.substr(text.starts_with("-(") ? 2 : 1))};
   }
   if (root != text.npos) return parse_binary(text, root);
@@ -178,6 +184,7 @@ Checked<ExpressionParser::Node> ExpressionParser::combine(Node left, Node right,
     made.text = made.name = number_text(left.ops[0].operand);
     return left;
   }
+  if (left.ops.size() + right.ops.size() >= kOpsMax) return Fault{fault::kTooDeep, made.text};
   if (left.is_constant()) made.type = other.type;
   left.ops.insert(left.ops.end(), right.ops.begin(), right.ops.end());
   left.ops.push_back({code_of(op)});

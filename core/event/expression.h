@@ -2,7 +2,7 @@
 // (TRIGGERS.md), parsed and compiled in one go.
 //
 // Values; the parser lives for one command. Bounds: kOperatorsMax operators, kNestingMax
-// parentheses and variables within variables.
+// parentheses and variables within variables, kOpsMax operations.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,8 @@ class ExpressionParser {
  public:
   static constexpr int kKernelOperatorsMax = 3;  // in what the kernel understands too
   static constexpr int kOperatorsMax = 16;       // with parentheses
-  static constexpr int kNestingMax = 16;
+  static constexpr int kNestingMax = 32;
+  static constexpr std::size_t kOpsMax = 256;  // variables of the same command spelled out
 
   enum class Role { kKey, kValue, kVariable };
 
