@@ -133,7 +133,9 @@ std::vector<EventSet::EventName> EventSet::events() const {
 const EventFormat& EventSet::format(EventNumber event) const { return state_->at(event).format; }
 
 const EventSet::Counts& EventSet::counts() const {
-  state_->counts.trace_overwritten = state_->trace.overwritten();
+  const auto& snapshot = state_->snapshot;
+  state_->counts.trace_overwritten =
+      state_->trace.overwritten() + (snapshot ? snapshot->overwritten() : 0);
   return state_->counts;
 }
 

@@ -58,6 +58,7 @@ class EventSet {
     std::size_t triggers_max = 4096;            // of all events together
     std::size_t hist_bytes_max = 512ull << 20;  // what all histograms may grow to
     std::size_t trace_bytes_max = 4ull << 20;   // what is kept for `trace`, and for `snapshot`
+    std::size_t pids_max = 1024;                // in set_event_pid
     std::size_t synthetic_depth_max = 8;        // synthetic events that cause synthetic events
   };
   // Bounds that were reached, and records that could not be used, since the set was made.
@@ -66,7 +67,8 @@ class EventSet {
     std::uint64_t records_short = 0;    // fewer bytes than the event's fixed fields
     std::uint64_t records_unknown = 0;  // of an event that is not defined
     std::uint64_t synthetic = 0;
-    std::uint64_t synthetic_cut = 0;  // beyond synthetic_depth_max
+    std::uint64_t synthetic_cut = 0;      // beyond synthetic_depth_max
+    std::uint64_t records_of_others = 0;  // not in set_event_pid
     std::uint64_t trace_overwritten = 0;
   };
   struct EventName {
@@ -124,6 +126,10 @@ class EventSet {
   // matches.
   Reply<void> write_set_event(std::string_view text);
   void truncate_set_event();
+  // Only records of these processes are taken in; with none, all are. Numbers, each added.
+  std::string render_set_event_pid() const;
+  Reply<void> write_set_event_pid(std::string_view text);
+  void truncate_set_event_pid();
   std::string render_synthetic_events() const;
   std::string render_dynamic_events() const;
   Reply<void> write_synthetic_events(std::string_view line);
@@ -137,7 +143,8 @@ class EventSet {
   // What enabled events, and stacktrace triggers, left behind; with the kernel's header.
   std::string render_trace(const Symbols& symbols) const;
   void clear_trace();
-  // The same of the last snapshot; a text that says so if none was taken.
+  // The same of the last snapshot, whose records are no longer in render_trace(); a text that says
+  // so if none was taken.
   std::string render_snapshot(const Symbols& symbols) const;
   void take_snapshot();
   void clear_snapshot();

@@ -1,6 +1,7 @@
 // The way of a record: its event's triggers in turn, their actions, and synthetic events in turn.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/event/event_set_state.h"
 
@@ -31,6 +32,10 @@ void EventSet::State::feed(const EventRecord& record, std::size_t depth) {
   counts.records += 1;
   if (record.event >= events.size() || !events[record.event]->defined) {
     counts.records_unknown += 1;
+    return;
+  }
+  if (!pids.empty() && !std::ranges::binary_search(pids, record.pid)) {
+    counts.records_of_others += 1;
     return;
   }
   DefinedEvent& event = *events[record.event];
@@ -122,7 +127,7 @@ void EventSet::State::run_action(const Action& action, const Trigger& trigger,
     const std::string_view text = saved.value.source.read(record, update.references());
     const std::size_t bytes = (std::min(saved.value.type.size, kTextBytesMax) + 7) / 8 * 8;
     std::memset(words, 0, bytes);
-    std::memcpy(words, text.data(), std::min(text.size(), bytes));
+    text.copy(reinterpret_cast<char*>(words), bytes);
   }
 }
 
@@ -157,9 +162,12 @@ void EventSet::State::trace_synthetic(const Action& action, const EventRecord& r
   feed(made, depth + 1);
 }
 
+// What was traced so far becomes the snapshot, and tracing goes on with nothing: as in the kernel,
+// buffers change places, so that a trigger may do it for every record.
 void EventSet::State::take_snapshot() {
-  snapshot.reset();
-  snapshot.emplace(trace);
+  if (!snapshot) snapshot.emplace(limits.trace_bytes_max);
+  std::swap(trace, *snapshot);
+  trace.clear();
 }
 
 }  // namespace tally

@@ -163,6 +163,34 @@ void EventSet::truncate_set_event() {
   for (const auto& event : state_->events) enable(*event, "0");
 }
 
+std::string EventSet::render_set_event_pid() const {
+  std::string text;
+  for (const std::int32_t pid : state_->pids) text.append(std::to_string(pid)).append("\n");
+  return text;
+}
+
+Reply<void> EventSet::write_set_event_pid(std::string_view text) {
+  std::vector<std::int32_t> pids = state_->pids;
+  Tokens tokens(text);
+  while (const auto token = tokens.next()) {
+    const auto pid = parse_unsigned(token->text);
+    if (!pid || *pid > 0x7fffffff) {
+      return refused({fault::kBadPid, std::string(token->text)}, "set_event_pid", text);
+    }
+    const auto number = static_cast<std::int32_t>(*pid);
+    const auto at = std::ranges::lower_bound(pids, number);
+    if (at == pids.end() || *at != number) pids.insert(at, number);
+    if (pids.size() > state_->limits.pids_max) {
+      return refused({fault::kTooManyPids, std::string(token->text), ErrorCode::kNoSpace},
+                     "set_event_pid", text);
+    }
+  }
+  state_->pids = std::move(pids);
+  return {};
+}
+
+void EventSet::truncate_set_event_pid() { state_->pids.clear(); }
+
 TraceBuffer::Formats EventSet::State::formats() const {
   return [this](EventNumber number, std::uint32_t generation) -> const EventFormat* {
     const DefinedEvent& event = at(number);

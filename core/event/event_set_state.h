@@ -121,6 +121,7 @@ struct EventSet::State final : public HistCatalog {
   std::size_t trigger_count = 0;
   const Trigger* owner_in_making = nullptr;  // of hidden histograms
   bool tracing = true;
+  std::vector<std::int32_t> pids;  // of set_event_pid, in order
   TraceBuffer trace;
   std::optional<TraceBuffer> snapshot;
   std::uint16_t next_id = 0;

@@ -105,7 +105,8 @@ inline constexpr std::string_view
     kInUse = "The event is in use", kUnknownTrigger = "Unknown trigger command",
     kBadCount = "Count must be a number", kIfExpected = "Expected: if FILTER",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
-    kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply";
+    kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply", kBadPid = "Not a process id",
+    kTooManyPids = "Too many process ids";
 
 }  // namespace fault
 }  // namespace tally

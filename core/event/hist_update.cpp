@@ -13,7 +13,7 @@ constexpr std::uint32_t kSweepMax = 64;
 
 void copy_text(std::uint64_t* to, std::uint32_t words, std::string_view text) {
   std::memset(to, 0, words * 8u);
-  std::memcpy(to, text.data(), std::min<std::size_t>(text.size(), words * 8u));
+  text.copy(reinterpret_cast<char*>(to), words * std::size_t{8});
 }
 
 // As the kernel has it: the exponent of the next power of two, 0 for 0.
@@ -193,7 +193,7 @@ void HistUpdate::set_variables(const HistPlan& plan, const EventRecord& record) 
     auto* const words = values_ + variable.text_word;
     const std::string_view text = variable.value.source.read(record, references_);
     char copied[kTextBytesMax];  // an alias may read what it is about to write over
-    std::memcpy(copied, text.data(), text.size());
+    text.copy(copied, sizeof copied);
     words[0] = text.size();
     std::memcpy(words + 1, copied, text.size());
     value = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(words));

@@ -52,7 +52,7 @@ class TraceBuffer {
   void drop_oldest();
   Head head_at(std::size_t at) const;
 
-  const std::size_t bytes_max_;
+  std::size_t bytes_max_;
   std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
   std::size_t first_ = 0;    // the oldest record
   std::size_t end_ = 0;      // where the next one goes

@@ -176,6 +176,8 @@ TEST_F(EventSetTest, KeepsASnapshotOfTheTrace) {
   const std::string text = set.render_snapshot(NoSymbols());
   EXPECT_NE(text.find("comm=before"), text.npos);
   EXPECT_EQ(text.find("comm=behind"), text.npos);
+  EXPECT_EQ(set.render_trace(NoSymbols()).find("comm=before"), text.npos) << "it moved";
+  EXPECT_NE(set.render_trace(NoSymbols()).find("comm=behind"), text.npos);
   set.clear_snapshot();
   EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is freed"), std::string::npos);
 }
@@ -210,6 +212,25 @@ TEST_F(EventSetTest, AsksOfTheSourcesOnlyWhatIsNeeded) {
   EXPECT_EQ(set.take_changed_demands(), std::vector<EventNumber>{waking});
   trigger(exec, "enable_event:sched:sched_waking");
   EXPECT_TRUE(set.demand(waking).on) << "it may be wanted from one event to the next";
+}
+
+TEST_F(EventSetTest, TakesInRecordsOfSomeProcessesOnly) {
+  trigger(kmalloc, "hist:keys=common_pid");
+  ASSERT_TRUE(set.write_set_event_pid("42 7\n"));
+  ASSERT_TRUE(set.write_set_event_pid("7 8"));
+  EXPECT_EQ(set.render_set_event_pid(), "7\n8\n42\n");
+  EXPECT_EQ(described(set.write_set_event_pid("9 x")),
+            "set_event_pid: Not a process id\n9 x\n  ^\n");
+  for (const int who : {7, 9, 42}) {
+    pid = who;
+    feed(kmalloc, 1, {});
+  }
+  EXPECT_NE(hist(kmalloc).find("Hits: 2\n"), std::string::npos);
+  EXPECT_EQ(set.counts().records_of_others, 1u);
+  set.truncate_set_event_pid();
+  EXPECT_EQ(set.render_set_event_pid(), "");
+  feed(kmalloc, 1, {});
+  EXPECT_NE(hist(kmalloc).find("Hits: 3\n"), std::string::npos);
 }
 
 TEST_F(EventSetTest, RefusesATriggerTwice) {
