@@ -1,6 +1,7 @@
 #include "core/event/hist_compiler.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/base/text.h"
 
@@ -287,16 +288,21 @@ void HistCompiler::lay_out_values() {
 }
 
 // How this histogram's keys become those of the ones that it refers to: nothing to do where both
-// are laid out alike, copied where only lengths differ; else no event can ever match.
+// are laid out alike, copied where only lengths differ; else no event can ever match. The other one
+// may have fewer keys: then, as in the kernel, the first ones must match.
 void HistCompiler::join_keys() {
   for (std::size_t i = 0; i < plan_->references.size(); ++i) {
     Reference& reference = plan_->references[i];
     const HistPlan& to = *others_[i];
     reference.parts.clear();
-    reference.never = !keys_compatible(*plan_, to);
-    if (reference.never) continue;
+    const auto same_kind = [](const KeyPart& a, const KeyPart& b) {
+      return a.value.type.kind == b.value.type.kind;
+    };
     const auto alike = [](const KeyPart& a, const KeyPart& b) { return a.words == b.words; };
-    if (std::ranges::equal(plan_->keys, to.keys, alike)) continue;
+    const std::span<const KeyPart> mine =
+        std::span<const KeyPart>(plan_->keys).first(std::min(plan_->keys.size(), to.keys.size()));
+    reference.never = !std::ranges::equal(mine, to.keys, same_kind);
+    if (reference.never || std::ranges::equal(mine, to.keys, alike)) continue;
     for (std::size_t k = 0; k < to.keys.size(); ++k) {
       const KeyPart& from = plan_->keys[k];
       reference.parts.push_back({from.word, from.words, to.keys[k].word, to.keys[k].words});

@@ -350,6 +350,24 @@ TEST_F(InterEventTest, MatchesNoKeysOfAnotherKind) {
   EXPECT_NE(hist(switched).find("Hits: 1"), std::string::npos);
 }
 
+TEST_F(InterEventTest, ComparesTheFirstKeysWithAHistogramThatHasFewer) {
+  trigger(waking, "hist:keys=pid:p=prio");
+  trigger(switched, "hist:keys=next_pid,next_comm:vals=$p");
+  trigger(kmalloc, "hist:keys=call_site,common_pid:vals=sched.sched_waking.$p");
+  wake(1, 7, "x");
+  run(2, 7, "y");
+  run(2, 8, "y");
+  feed(kmalloc, 3, {{"call_site", 7}});
+  EXPECT_NE(hist(switched).find("Hits: 1\n"), std::string::npos);
+  EXPECT_NE(hist(kmalloc).find("Hits: 1\n"), std::string::npos);
+  trigger(exec, "hist:keys=pid,filename:q=old_pid");
+  trigger(print, "hist:keys=common_pid:vals=$q");
+  feed(exec, 4, {{"pid", 7}, {"filename", ""}});
+  pid = 7;
+  feed(print, 5, {{"buf", "x"}});
+  EXPECT_NE(hist(print).find("Hits: 0\n"), std::string::npos) << "that one has more";
+}
+
 TEST_F(InterEventTest, ComparesTextsOfDifferentRoom) {
   trigger(exec, "hist:keys=filename:p=pid");
   trigger(waking, "hist:keys=comm:vals=$p");
