@@ -25,6 +25,10 @@ Refusal refused(const Fault& fault, std::string_view location, std::string_view 
   return fault.in(std::string(location), std::string(command));
 }
 
+Refusal gone(std::string_view command) {
+  return refused({fault::kNoSuchEvent, {}, ErrorCode::kNotFound}, "events", command);
+}
+
 EventSet::State::State(const Limits& given)
     : limits(given),
       levels(given.synthetic_depth_max + 1),

@@ -90,7 +90,8 @@ class EventSet {
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
   Reply<EventNumber> define_fields(std::string_view system, std::string_view definition);
-  // kBusy: it has triggers, is enabled or referenced. Numbers are used again.
+  // kBusy: it has triggers, is enabled or referenced. Its number may be used again; until then what
+  // is written for it is refused with kNotFound, and what is rendered is empty.
   Result<void> remove_event(EventNumber event);
   std::optional<EventNumber> find(std::string_view system, std::string_view name) const;
   // All, by system and name. The views last until an event is defined or removed.
@@ -116,6 +117,7 @@ class EventSet {
   // --- events/SYS/ (and events/ with an empty system): "0", "1" or "X", with '*'.
   std::string render_enable(std::string_view system) const;
   Reply<void> write_enable(std::string_view system, std::string_view text);
+  std::string render_system_filter(std::string_view system) const;
   // Sets the filter on all events of the system that have its fields.
   Reply<void> write_filter(std::string_view system, std::string_view text);
 

@@ -17,6 +17,12 @@ constexpr std::string_view kNoSnapshot =
     "#                      (Doesn't have to be '2' works with any number that\n"
     "#                       is not a '0' or '1')\n";
 
+constexpr std::string_view kNoSystemFilter =
+    "### global filter ###\n"
+    "# Use this to set filters for multiple events.\n"
+    "# Only events with the given fields will be affected.\n"
+    "# If no events are modified, an error message will be displayed here\n";
+
 Refusal not_zero_or_one(std::string_view location, std::string_view text) {
   return refused({fault::kZeroOrOne}, location, text);
 }
@@ -56,6 +62,7 @@ std::string EventSet::render_enable(EventNumber number) const {
 
 Reply<void> EventSet::write_enable(EventNumber event, std::string_view text) {
   text = without_blanks(text);
+  if (!state_->at(event).defined) return gone(text);
   if (!is_switch(text)) return not_zero_or_one("enable:" + state_->full_name(event), text);
   enable(state_->at(event), text);
   return {};
@@ -106,6 +113,7 @@ std::string EventSet::render_filter(EventNumber number) const {
 Reply<void> EventSet::write_filter(EventNumber number, std::string_view text) {
   text = without_blanks(text);
   DefinedEvent& event = state_->at(number);
+  if (!event.defined) return gone(text);
   if (state_->set_filter(event, text)) return {};
   const auto wrong = Filter::compile(text, event.format).error();
   return Refusal{Error{ErrorCode::kInvalid, std::string(wrong.reason), wrong.at},
@@ -120,8 +128,18 @@ Reply<void> EventSet::write_filter(std::string_view system, std::string_view tex
     if (text != "0" && !Filter::compile(text, event->format)) continue;
     taken = state_->set_filter(*event, text).has_value() || taken;
   }
-  if (taken) return {};
+  if (taken) {
+    // Only for systems that exist, so there are no more of them than events.
+    state_->system_filters[std::string(system)] = text == "0" ? "" : text;
+    return {};
+  }
   return refused({fault::kBadSystemFilter}, "event filter parse error", text);
+}
+
+std::string EventSet::render_system_filter(std::string_view system) const {
+  const auto at = state_->system_filters.find(system);
+  if (at != state_->system_filters.end() && !at->second.empty()) return at->second + "\n";
+  return std::string(kNoSystemFilter);
 }
 
 std::string EventSet::render_available_events() const {

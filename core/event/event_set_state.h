@@ -121,7 +121,8 @@ struct EventSet::State final : public HistCatalog {
   std::size_t trigger_count = 0;
   const Trigger* owner_in_making = nullptr;  // of hidden histograms
   bool tracing = true;
-  std::vector<std::int32_t> pids;  // of set_event_pid, in order
+  std::map<std::string, std::string, std::less<>> system_filters;  // as last written
+  std::vector<std::int32_t> pids;                                  // of set_event_pid, in order
   TraceBuffer trace;
   std::optional<TraceBuffer> snapshot;
   std::uint16_t next_id = 0;
@@ -129,6 +130,8 @@ struct EventSet::State final : public HistCatalog {
 
 // Trims white space on both sides.
 std::string_view without_blanks(std::string_view text);
+// Of a file that is still open when its event is gone.
+Refusal gone(std::string_view command);
 // A Refusal for a file of a name of its own.
 Refusal refused(const Fault& fault, std::string_view location, std::string_view command);
 

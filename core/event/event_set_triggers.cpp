@@ -150,6 +150,7 @@ std::string EventSet::render_trigger(EventNumber event) const {
 }
 
 Reply<void> EventSet::write_trigger(EventNumber event, std::string_view text) {
+  if (!state_->at(event).defined) return gone(text);
   return state_->write_trigger(event, text);
 }
 

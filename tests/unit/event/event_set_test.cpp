@@ -128,7 +128,9 @@ TEST_F(EventSetTest, FiltersWhatIsTraced) {
             "prio < 100 && junk == 3\n              ^\nparse_error: Field not found\n");
   ASSERT_TRUE(set.write_filter(waking, "0"));
   EXPECT_EQ(set.render_filter(waking), "none\n");
+  EXPECT_EQ(set.render_system_filter("sched").substr(0, 21), "### global filter ###");
   ASSERT_TRUE(set.write_filter("sched", "prio == 3"));
+  EXPECT_EQ(set.render_system_filter("sched"), "prio == 3\n");
   EXPECT_EQ(set.render_filter(waking), "prio == 3\n");
   EXPECT_EQ(set.render_filter(switched), "none\n") << "it has no such field";
   EXPECT_FALSE(set.write_filter("sched", "junk == 3"));

@@ -168,6 +168,10 @@ TEST_F(SyntheticTest, DefinesEventsOfUsers) {
   set.truncate_trigger(made.value());
   EXPECT_TRUE(set.remove_event(made.value()));
   EXPECT_FALSE(set.find("web", "request"));
+  EXPECT_EQ(code_of(set.write_trigger(made.value(), "traceon")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(set.write_enable(made.value(), "1")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(set.write_filter(made.value(), "0")), ErrorCode::kNotFound);
+  EXPECT_EQ(set.render_format(made.value()), "");
 }
 
 TEST_F(SyntheticTest, JoinsEventsOfUsersWithThoseOfTheKernelByKey) {
