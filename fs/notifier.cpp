@@ -21,46 +21,44 @@ void Notifier::gives_attributes(NodeId directory) {
   cached_.insert(directory);
 }
 
-void Notifier::entry_removed(NodeId directory, std::string_view name, NodeId removed) {
+void Notifier::has_introduced(NodeId directory) {
+  const MutexLock lock(mutex_);
+  if (!cached_.contains(directory)) push(directory);
+}
+
+void Notifier::entry_removed(NodeId, std::string_view, NodeId removed) {
   const MutexLock lock(mutex_);
   cached_.erase(removed);
-  push({directory, std::string(name)});
+  push(removed);
 }
 
 void Notifier::directory_changed(NodeId directory) {
   const MutexLock lock(mutex_);
   // One for which there is no room is still cached, and its next change is told.
-  if (cached_.contains(directory) && push({directory, {}})) cached_.erase(directory);
+  if (cached_.contains(directory) && push(directory)) cached_.erase(directory);
 }
 
-bool Notifier::push(Notice notice) {
+bool Notifier::push(NodeId node) {
   if (stopping_ || pending_.size() == kPendingMax) return false;
-  pending_.push_back(std::move(notice));
+  pending_.push_back(node);
   changed_.notify_one();
   return true;
 }
 
-std::optional<Notifier::Notice> Notifier::wait_for_notice() {
+std::optional<NodeId> Notifier::wait_for_notice() {
   const MutexLock lock(mutex_);
   while (!stopping_ && pending_.empty()) changed_.wait(mutex_);
   if (stopping_) return std::nullopt;
-  Notice notice = std::move(pending_.front());
+  const NodeId node = pending_.front();
   pending_.pop_front();
-  return notice;
-}
-
-// Failure means that the kernel has nothing cached, which is what is wanted.
-void Notifier::give(const Notice& notice) const {
-  if (notice.name.empty()) {
-    fuse_lowlevel_notify_inval_inode(session_, notice.directory, -1, 0);
-  } else {
-    fuse_lowlevel_notify_inval_entry(session_, notice.directory, notice.name.data(),
-                                     notice.name.size());
-  }
+  return node;
 }
 
 void Notifier::run() {
-  while (const auto notice = wait_for_notice()) give(*notice);
+  while (const auto node = wait_for_notice()) {
+    // Failure means that the kernel has nothing cached, which is what is wanted.
+    fuse_lowlevel_notify_inval_inode(session_, *node, -1, 0);
+  }
 }
 
 }  // namespace tally

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/wire/errno.h"
 
@@ -83,11 +84,17 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   return status;
 }
 
-// The size is that of the text as it would be rendered now; 0 if it is too long for the asking uid
-// to open.
+// Who may not read a file does not make us render it, for as often as they like.
+bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
+  return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
+}
+
+// The size is that of the text as it would be rendered now; 0 for a uid that may not open the file,
+// or to whom it is too long.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
+  if (!size && !may_read(info, asking)) size = 0;
   if (!size) {
     const auto version = file.version(now);
     auto text = render(info.id, file, handles_.bytes_left(asking));
@@ -130,6 +137,9 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
   if (!status) return reply_error(request, status.error());
   const fuse_entry_param found = entry(info.value(), status.value());
   fuse_reply_entry(request, &found);
+  if (notifier_ && info.value().kind == NodeKind::kDirectory) {
+    notifier_->has_introduced(info.value().id);
+  }
 }
 
 void Operations::reply_attributes(fuse_req_t request, NodeId node,
@@ -208,6 +218,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
+  if (open->readable) open->file->opened(parts_.clock.now());
   // What was sent before counts before what is written or read now.
   settle();
   if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
@@ -263,6 +274,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                        const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
+  pass_on();
   const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   Result<void> done;
@@ -304,10 +316,14 @@ void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_
 }
 
 void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
-  list(request, node, offset, Listing(request, size, [this](const NodeInfo& info) {
+  std::vector<NodeId> introduced;
+  list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
          const auto status = directory_attributes(info.id);
+         introduced.push_back(info.id);
          return status ? entry(info, status.value()) : fuse_entry_param{};
        }));
+  if (!notifier_) return;
+  for (const NodeId directory : introduced) notifier_->has_introduced(directory);
 }
 
 void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
@@ -329,6 +345,20 @@ void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
     return;
   }
   reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
+}
+
+void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
+  // As above, of what is published.
+  settle();
+  const auto rules = parts_.tree.rules(parent);
+  if (!rules) return reply_error(request, rules.error());
+  const auto found = parts_.tree.lookup(parent, name);
+  if (!found) return reply_error(request, found.error());
+  if (found.value().kind == NodeKind::kDirectory) {
+    fuse_reply_err(request, EISDIR);
+    return;
+  }
+  reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
 }
 
 }  // namespace tally

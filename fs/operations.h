@@ -69,6 +69,7 @@ class Operations {
   void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void rmdir(fuse_req_t request, NodeId parent, const char* name);
+  void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
   // Before work that may take long: another thread answers requests meanwhile.
@@ -83,6 +84,7 @@ class Operations {
   // What stat shows.
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
+  bool may_read(const NodeInfo& info, uid_t uid) const;
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);

@@ -65,6 +65,9 @@ void add_names(fuse_lowlevel_ops& ops) {
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
     answer(request, [&](Operations& on) { on.rmdir(request, parent, name); });
   };
+  ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
+    answer(request, [&](Operations& on) { on.unlink(request, parent, name); });
+  };
   ops.statfs = [](fuse_req_t request, fuse_ino_t) {
     struct statvfs numbers {};
     numbers.f_bsize = numbers.f_frsize = 4096;
@@ -100,7 +103,6 @@ void add_refusals(fuse_lowlevel_ops& ops) {
   ops.readlink = [](fuse_req_t request, fuse_ino_t) { fuse_reply_err(request, EINVAL); };
   ops.mknod = [](fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) { refuse(request); };
   ops.mkdir = [](fuse_req_t request, fuse_ino_t, const char*, mode_t) { refuse(request); };
-  ops.unlink = [](fuse_req_t request, fuse_ino_t, const char*) { refuse(request); };
   ops.symlink = [](fuse_req_t request, const char*, fuse_ino_t, const char*) { refuse(request); };
   ops.rename = [](fuse_req_t request, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned) {
     refuse(request);

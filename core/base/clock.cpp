@@ -13,8 +13,7 @@ std::chrono::nanoseconds read(clockid_t id) {
 
 }  // namespace
 
-Moment SystemClock::now() const {
-  return {.monotonic = read(CLOCK_MONOTONIC), .realtime = read(CLOCK_REALTIME)};
-}
+std::chrono::nanoseconds SystemClock::monotonic() { return read(CLOCK_MONOTONIC); }
+std::chrono::nanoseconds SystemClock::realtime() { return read(CLOCK_REALTIME); }
 
 }  // namespace tally

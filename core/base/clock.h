@@ -24,7 +24,9 @@ class Clock {
 // Stateless, so thread-safe.
 class SystemClock final : public Clock {
  public:
-  Moment now() const override;
+  Moment now() const override { return {.monotonic = monotonic(), .realtime = realtime()}; }
+  static std::chrono::nanoseconds monotonic();
+  static std::chrono::nanoseconds realtime();
 };
 
 }  // namespace tally

@@ -11,6 +11,13 @@ namespace tally {
 
 std::uint64_t keyed_hash(std::string_view text);
 
+// For maps whose keys are the names themselves; std::equal_to<> goes with it.
+struct KeyedHash {
+  using is_transparent = void;
+  using is_avalanching = void;  // Boost need not mix the bits once more
+  std::size_t operator()(std::string_view name) const { return keyed_hash(name); }
+};
+
 // For sets of Element* that are found by a name the element holds: Name()(element) is that name.
 template <typename Element, typename Name>
 struct NameHash {

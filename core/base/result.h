@@ -16,6 +16,7 @@ namespace tally {
 enum class ErrorCode {
   kInvalid,       // EINVAL: the text or the bytes are wrong
   kNotFound,      // ENOENT: no such interface, statistic or file
+  kNoTemplate,    // ESRCH: no such template of stats(3)
   kExists,        // EEXIST: the name is taken
   kNoSpace,       // ENOSPC: a quota or the memory ceiling
   kNotPermitted,  // EPERM: nobody may, or this uid may not

@@ -35,11 +35,11 @@ class Periods {
   Periods(const HistorySettings& settings, Nanoseconds origin)
       : entries_max_(settings.entries_max),
         period_(settings.period),
-        entries_(std::size_t{entries_max_} + 1),
+        entries_(entries_max_ + 1),
         origin_(origin) {}
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings) {
-    return (std::uint64_t{settings.entries_max} + 1) * sizeof(Entry);
+    return Ring<Entry>::worst_case_bytes(std::uint64_t{settings.entries_max} + 1);
   }
 
   bool has_open() const { return !entries_.empty(); }
@@ -73,7 +73,7 @@ class Periods {
         return sample.time < open_since_;
       });
       const auto in_time = static_cast<std::size_t>(late - samples.begin());
-      saturated |= entries_.newest().sum.add(samples.first(in_time));
+      saturated |= entries_.change_newest().sum.add(samples.first(in_time));
       samples = samples.subspan(in_time);
       if (samples.empty()) break;
       saturated |= first_from(index_at(samples.front().time)).sum.add(samples.first(1));
@@ -143,7 +143,7 @@ class Periods {
         high = middle;
       }
     }
-    return entries_[low];
+    return entries_.change(low);
   }
 
   std::uint32_t entries_max_;

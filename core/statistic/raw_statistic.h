@@ -23,7 +23,7 @@ class RawStatistic {
       : entries_max_(settings.entries_max), samples_(settings.entries_max) {}
 
   static std::uint64_t worst_case_bytes(const RawSettings& settings) {
-    return settings.entries_max * sizeof(Sample);
+    return Ring<Sample>::worst_case_bytes(settings.entries_max);
   }
 
   // Always false: nothing is counted that could end.

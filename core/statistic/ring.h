@@ -1,63 +1,101 @@
 // The newest elements, at most a given number of them. Grows up to that bound as elements come,
 // so that a generous bound costs nothing until it is used. Confined to whoever holds it.
+//
+// A copy shares its memory with the original, a block of elements at a time, until one of them
+// writes there: copying is what readers do while they hold up whoever adds.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
+
+#include "core/statistic/shared_block.h"
 
 namespace tally {
 
 template <typename T>
 class Ring {
  public:
-  // bound >= 1.
-  explicit Ring(std::size_t bound) : bound_(bound) {}
+  // 1 to 2^32 - 1.
+  explicit Ring(std::uint32_t bound) : bound_(bound) {}
 
-  std::size_t size() const { return elements_.size(); }
-  bool empty() const { return elements_.empty(); }
+  static std::uint64_t worst_case_bytes(std::uint64_t bound) {
+    // The table of blocks may have room for twice as many.
+    const std::uint64_t blocks = (bound + kBlock - 1) / kBlock;
+    return bound * sizeof(T) + blocks * (SharedBlock<T>::kOwnBytes + sizeof(void*));
+  }
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
   // 0 is the oldest; i < size().
-  T& operator[](std::size_t i) { return elements_[place(i)]; }
-  const T& operator[](std::size_t i) const { return elements_[place(i)]; }
-  T& newest() { return (*this)[size() - 1]; }
-  const T& newest() const { return (*this)[size() - 1]; }
+  const T& operator[](std::size_t i) const {
+    const std::size_t at = place(i);
+    return blocks_[at / kBlock].elements()[at % kBlock];
+  }
+  const T& newest() const { return (*this)[size_ - 1]; }
+  // The same, to be written.
+  T& change(std::size_t i) {
+    const std::size_t at = place(i);
+    return own(at / kBlock)[at % kBlock];
+  }
+  T& change_newest() { return change(size_ - 1); }
 
   void push(const T& element) { push(std::span(&element, 1)); }
   // In their order; the oldest make room.
   void push(std::span<const T> elements) {
     if (elements.size() > bound_) elements = elements.last(bound_);
-    const std::size_t appended = std::min(elements.size(), bound_ - size());
-    reserve(size() + appended);
-    elements_.insert(elements_.end(), elements.begin(),
-                     elements.begin() + static_cast<std::ptrdiff_t>(appended));
-    overwrite(elements.subspan(appended));
+    while (!elements.empty()) {
+      const auto some = elements.first(std::min(elements.size(), left_in_block()));
+      size_ < bound_ ? append(some) : overwrite(some);
+      elements = elements.subspan(some.size());
+    }
   }
 
  private:
+  // Small enough that a block which readers share is soon copied, for the one who writes.
+  static constexpr std::size_t kBlock = 1024;
+
   std::size_t place(std::size_t i) const {
     const std::size_t at = oldest_ + i;
-    return at < elements_.size() ? at : at - elements_.size();
+    return at < size_ ? at : at - size_;
   }
-  // Doubles, but never beyond the bound, which is what the ledger was told.
-  void reserve(std::size_t size) {
-    if (size > elements_.capacity()) {
-      elements_.reserve(std::min(bound_, std::max(size, 2 * elements_.capacity())));
-    }
-  }
-  // The ring is full; elements.size() <= bound_.
-  void overwrite(std::span<const T> elements) {
-    while (!elements.empty()) {
-      const std::size_t fits = std::min(elements.size(), bound_ - oldest_);
-      std::copy_n(elements.begin(), fits, elements_.begin() + static_cast<std::ptrdiff_t>(oldest_));
-      oldest_ = oldest_ + fits == bound_ ? 0 : oldest_ + fits;
-      elements = elements.subspan(fits);
-    }
+  std::size_t used(std::size_t block) const { return std::min(kBlock, size_ - block * kBlock); }
+  T* own(std::size_t block) { return blocks_[block].own_elements(used(block)); }
+
+  std::size_t next() const { return size_ < bound_ ? size_ : oldest_; }
+  // Where the next element goes, and behind it.
+  std::size_t left_in_block() const {
+    return std::min<std::size_t>(kBlock - next() % kBlock, bound_ - next());
   }
 
-  std::size_t bound_;
-  std::size_t oldest_ = 0;  // place of the oldest; 0 until the ring is full
-  std::vector<T> elements_;
+  // Some that fit into what is left of a block.
+  void append(std::span<const T> some) {
+    reserve(some.size());
+    std::copy(some.begin(), some.end(), own(size_ / kBlock) + size_ % kBlock);
+    size_ += static_cast<std::uint32_t>(some.size());
+  }
+  void overwrite(std::span<const T> some) {
+    std::copy(some.begin(), some.end(), own(oldest_ / kBlock) + oldest_ % kBlock);
+    oldest_ = static_cast<std::uint32_t>((oldest_ + some.size()) % bound_);
+  }
+
+  // A block's capacity doubles, but never beyond the bound, which is what the ledger was told.
+  void reserve(std::size_t more) {
+    const std::size_t block = size_ / kBlock;
+    if (block == blocks_.size()) blocks_.emplace_back();
+    const std::size_t needed = size_ % kBlock + more;
+    const std::size_t capacity = blocks_[block].capacity();
+    if (needed <= capacity) return;
+    const std::size_t most = std::min(kBlock, bound_ - block * kBlock);
+    blocks_[block].change_capacity(std::min(most, std::max(needed, 2 * capacity)), used(block));
+  }
+
+  std::uint32_t bound_;
+  std::uint32_t size_ = 0;
+  std::uint32_t oldest_ = 0;  // place of the oldest; 0 until the ring is full
+  std::vector<SharedBlock<T>> blocks_;
 };
 
 }  // namespace tally

@@ -4,6 +4,8 @@ namespace tally {
 
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
+void File::opened(Moment) {}
+
 Result<void> File::write_line(std::string_view, Moment) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
@@ -12,6 +14,10 @@ void File::truncate(Moment) {}
 
 Result<void> Directory::remove_directory(std::string_view, Moment) {
   return Error{ErrorCode::kNotPermitted, "directories here cannot be removed"};
+}
+
+Result<void> Directory::remove_file(std::string_view, Moment) {
+  return Error{ErrorCode::kNotPermitted, "files here cannot be removed"};
 }
 
 }  // namespace tally

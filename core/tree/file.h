@@ -28,6 +28,8 @@ class File {
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
+  // Somebody opens it to read, and its text is about to be made. The default does nothing.
+  virtual void opened(Moment now);
   // One complete line, without its newline. A function of the state and the text alone, so that it
   // can be replayed. The default refuses (kNoAccess): the file is for reading.
   virtual Result<void> write_line(std::string_view line, Moment now);
@@ -42,6 +44,8 @@ class Directory {
 
   // rmdir of a directory in it. The default refuses (kNotPermitted).
   virtual Result<void> remove_directory(std::string_view name, Moment now);
+  // unlink of a file in it. The default refuses (kNotPermitted).
+  virtual Result<void> remove_file(std::string_view name, Moment now);
 };
 
 }  // namespace tally

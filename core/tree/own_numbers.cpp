@@ -22,7 +22,9 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kDatagrams, "datagrams", COUNTER "units=datagrams"},
     // taken in, whether their statistic was on or off
     OwnStatistic{Own::kSamples, "samples", COUNTER "units=samples"},
-    // create, define, remove, attach that were carried out
+    // blobs of stats/ that took the place of the one before
+    OwnStatistic{Own::kBlobs, "blobs", COUNTER "units=blobs"},
+    // commands and templates that were carried out
     OwnStatistic{Own::kCommands, "commands", COUNTER "units=commands"},
     // lines and messages refused, from the socket and in files; the last ones stand in
     // tracing/error_log

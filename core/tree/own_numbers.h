@@ -17,6 +17,7 @@ namespace tally {
 enum class Own {
   kDatagrams,
   kSamples,
+  kBlobs,
   kCommands,
   kRejects,
   kTruncated,

@@ -13,8 +13,8 @@ class ProcessWatch {
   virtual ~ProcessWatch() = default;
 
   // Whoever made the watch hears of the end of this process, once. kNotFound: there is none of that
-  // number (any more); kNoSpace: too many are watched.
-  virtual Result<void> watch(pid_t process) = 0;
+  // number (any more); kNoSpace: too many are watched, in all or for this uid.
+  virtual Result<void> watch(pid_t process, uid_t uid) = 0;
   // It has not ended yet, as far as is known.
   virtual bool watches(pid_t process) const = 0;
 };

@@ -217,7 +217,7 @@ Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const 
     if (!processes_) {
       return Error{ErrorCode::kInvalid, "no process can be watched here", rest_at(command)};
     }
-    if (const auto done = processes_->watch(sender.pid); !done) {
+    if (const auto done = processes_->watch(sender.pid, sender.uid); !done) {
       return error_at(done.error(), rest_at(command));
     }
   }

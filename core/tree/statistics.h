@@ -25,8 +25,10 @@
 #include "core/base/name_index.h"
 #include "core/base/result.h"
 #include "core/base/slot_table.h"
+#include "core/base/text.h"
 #include "core/statistic/interface.h"
 #include "core/statistic/reservation.h"
+#include "core/tree/command.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/own_numbers.h"
 #include "core/tree/process_watch.h"
@@ -49,20 +51,6 @@ struct Taken {
   // reset.
   std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
-};
-
-// Who asks for something: the sender of a datagram, as the kernel vouches for it.
-struct Sender {
-  Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid) {}
-
-  uid_t uid;
-  pid_t pid;  // 0: not known here
-};
-
-// What a command came to.
-struct Done {
-  std::uint64_t number = 0;  // of the statistic that create and attach name
-  wire::Made made = wire::Made::kNew;
 };
 
 // What the world outside lends the Statistics; all of it outlives them, and all may be wanting.
@@ -139,8 +127,10 @@ class Statistics {
     static bool is_named(const StatisticEntry& entry, std::string_view path) {
       const std::string& interface = entry.owner->name;
       const std::string& statistic = entry.statistic->name();
-      return path.size() == interface.size() + 1 + statistic.size() && path.ends_with(statistic) &&
-             path[interface.size()] == '/' && path.starts_with(interface);
+      const std::size_t slash = interface.size();
+      return path.size() == slash + 1 + statistic.size() && path[slash] == '/' &&
+             is_same(path.substr(0, slash), interface) &&
+             is_same(path.substr(slash + 1), statistic);
     }
   };
   struct NameOf {

@@ -8,7 +8,17 @@
 namespace tally::wire {
 namespace {
 
-enum Kind : std::uint16_t { kSamples = kSamplesKind, kRequest = 2, kAnswer = 3, kDropped = 4 };
+enum Kind : std::uint16_t {
+  kSamples = kSamplesKind,
+  kRequest = 2,
+  kAnswer = 3,
+  kDropped = 4,
+  kBlob = 5,
+  kTemplate = 6,
+};
+
+// Flags of an answer.
+constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
@@ -47,12 +57,15 @@ Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
   answer.sequence = in.get<std::uint32_t>();
   answer.error = in.get<std::uint32_t>();
   answer.number = in.get<std::uint64_t>();
-  answer.made = static_cast<Made>(flags);
+  answer.made = flags & kWasThereFlag ? Made::kWasThere : Made::kNew;
   if (answer.error != 0) {
     answer.at = in.get<std::uint32_t>();
     answer.reason = in.get_text();
+  } else if (flags & kTextFlag) {
+    answer.text = in.get_text();
   }
-  const bool knows_flags = answer.made == Made::kNew || answer.made == Made::kWasThere;
+  const bool knows_flags =
+      (flags & ~(kWasThereFlag | (answer.error == 0 ? kTextFlag : 0))) == 0;
   if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
   return Message(answer);
 }
@@ -62,6 +75,30 @@ Result<Message> read_dropped(std::uint16_t flags, std::span<char> payload) {
   const Dropped dropped{in.get<std::uint64_t>()};
   if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of drops");
   return Message(dropped);
+}
+
+Result<Message> read_blob(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const auto number = in.get<std::uint64_t>();
+  if (flags != 0 || !in.ok()) return invalid("malformed message of a blob");
+  return Message(PackedBlob{number, in.take(in.left())});
+}
+
+Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  Template given;
+  given.sequence = in.get<std::uint32_t>();
+  const auto count = in.get<std::uint32_t>();
+  given.name = in.get_text();
+  given.blob = in.get_text();
+  // Each name takes four bytes at least: nothing is made room for that is not there.
+  if (flags != 0 || !in.ok() || count > kVoisMax || count > in.left() / 4) {
+    return invalid("malformed message of a template");
+  }
+  for (std::uint32_t i = 0; i < count; ++i) given.voi_names.push_back(in.get_text());
+  if (!in.ok() || in.left() >= 8) return invalid("malformed message of a template");
+  if (given.sequence == 0) return invalid("message of a template with sequence 0");
+  return Message(std::move(given));
 }
 
 }  // namespace
@@ -105,12 +142,21 @@ void DatagramWriter::request(std::uint32_t sequence, std::string_view text) {
 
 void DatagramWriter::answer(const Answer& answer) {
   const std::string_view reason = answer.reason.substr(0, kReasonBytesMax);
-  const std::size_t reason_bytes = answer.error == 0 ? 0 : 8 + padded(reason.size());
-  message(kAnswer, static_cast<std::uint16_t>(answer.made), 16 + reason_bytes);
+  const bool has_text = answer.error == 0 && answer.text;
+  const std::size_t more = answer.error != 0 ? 8 + padded(reason.size())
+                           : has_text        ? padded(4 + answer.text->size())
+                                             : 0;
+  const auto flags = static_cast<std::uint16_t>((answer.made == Made::kNew ? 0 : kWasThereFlag) |
+                                                (has_text ? kTextFlag : 0));
+  message(kAnswer, flags, 16 + more);
   ByteWriter out(bytes_);
   out.put(answer.sequence);
   out.put(answer.error);
   out.put(answer.number);
+  if (has_text) {
+    out.put_text(*answer.text);
+    bytes_.append(more - 4 - answer.text->size(), '\0');
+  }
   if (answer.error == 0) return;
   out.put(answer.at);
   out.put_text(reason);
@@ -120,6 +166,26 @@ void DatagramWriter::answer(const Answer& answer) {
 void DatagramWriter::dropped(std::uint64_t samples) {
   message(kDropped, 0, 8);
   ByteWriter(bytes_).put(samples);
+}
+
+void DatagramWriter::define_template(const Template& given) {
+  std::size_t size = 16 + given.name.size() + given.blob.size() + 4 * given.voi_names.size();
+  for (const std::string_view name : given.voi_names) size += name.size();
+  message(kTemplate, 0, padded(size));
+  ByteWriter out(bytes_);
+  out.put(given.sequence);
+  out.put(static_cast<std::uint32_t>(given.voi_names.size()));
+  out.put_text(given.name);
+  out.put_text(given.blob);
+  for (const std::string_view name : given.voi_names) out.put_text(name);
+  bytes_.append(padded(size) - size, '\0');
+}
+
+void DatagramWriter::blob(std::uint64_t number, std::string_view bytes) {
+  message(kBlob, 0, 8 + padded(bytes.size()));
+  ByteWriter(bytes_).put(number);
+  bytes_.append(bytes);
+  bytes_.append(padded(bytes.size()) - bytes.size(), '\0');
 }
 
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
@@ -191,6 +257,10 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_answer(flags, payload);
     case kDropped:
       return read_dropped(flags, payload);
+    case kBlob:
+      return read_blob(flags, payload);
+    case kTemplate:
+      return read_template(flags, payload);
     default:
       return Result<Message>(invalid("message of an unknown kind"));
   }

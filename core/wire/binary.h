@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/base/sample.h"
@@ -24,6 +25,9 @@ inline constexpr std::size_t kMessageHeaderBytes = 8;
 inline constexpr std::size_t kReasonBytesMax = 1024;
 
 inline constexpr std::uint16_t kSamplesKind = 1;  // for who packs samples by itself
+
+// VOIs of a template, counted with the vacant slots before the last.
+inline constexpr std::size_t kVoisMax = 8192;
 
 // What a samples record holds beside X; a set of bits.
 enum SampleFields : std::uint16_t { kXOnly = 0, kWithY = 1, kWithTime = 2, kFull = 3 };
@@ -40,6 +44,22 @@ struct Answer {
   // With an error: where in the request's text it begins, and the reason in words.
   std::uint32_t at = kNowhere;
   std::string_view reason;
+  // Without one: what was asked for, if that is a text.
+  std::optional<std::string_view> text = std::nullopt;
+};
+
+// A template of stats(3), of which the daemon shall know.
+struct Template {
+  std::uint32_t sequence = 0;
+  std::string_view name;
+  std::string_view blob;                   // as a new blob of it is, with its hash
+  std::vector<std::string_view> voi_names;  // by their ids; of vacant slots empty
+};
+
+// A blob of stats(3), which takes the place of the one that its object had before.
+struct PackedBlob {
+  std::uint64_t number = 0;  // of the object
+  std::string_view bytes;    // with the padding behind the blob, whose header says how long it is
 };
 
 // Builds one datagram; clear() keeps its memory for the next.
@@ -55,6 +75,8 @@ class DatagramWriter {
   // Of a reason, the first kReasonBytesMax bytes.
   void answer(const Answer& answer);
   void dropped(std::uint64_t samples);
+  void define_template(const Template& given);
+  void blob(std::uint64_t number, std::string_view bytes);
 
   void clear(std::uint64_t epoch);
   std::string_view bytes() const { return bytes_; }
@@ -98,7 +120,7 @@ struct Dropped {
   std::uint64_t samples = 0;
 };
 
-using Message = std::variant<PackedSamples, Request, Answer, Dropped>;
+using Message = std::variant<PackedSamples, Request, Answer, Dropped, PackedBlob, Template>;
 
 bool is_binary(std::string_view datagram);
 

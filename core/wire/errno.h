@@ -13,6 +13,8 @@ constexpr int to_errno(ErrorCode code) {
       return EINVAL;
     case ErrorCode::kNotFound:
       return ENOENT;
+    case ErrorCode::kNoTemplate:
+      return ESRCH;
     case ErrorCode::kExists:
       return EEXIST;
     case ErrorCode::kNoSpace:

@@ -28,18 +28,27 @@ struct CommandLine {
 // Asks for the page of switches.
 struct SwitchesLine {};
 
+// Of the stats/ branch.
+enum class StatsVerb { kSubsystem, kObject, kRates, kWithdraw };
+
+struct StatsLine {
+  StatsVerb verb = StatsVerb::kSubsystem;
+  Token target;  // SUBSYSTEM or SUBSYSTEM/OBJECT
+  Token rest;    // what follows the target
+};
+
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);
 
 // The line that nearly all are, read in one go: `INTERFACE/STATISTIC X [Y]` with single blanks and
-// decimal numbers of at most 18 digits. It stands at the start of text and ends at end_of_line,
-// with text or before a newline. False: it is another one, for parse_line() to look at, and sample
-// means nothing.
-bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLine& sample);
+// decimal numbers of at most 18 digits, at the start of text and up to a newline or the end. How
+// many bytes of text it is, with its newline. 0: it is another one, for parse_line() to look at,
+// and sample means nothing.
+std::size_t take_plain_sample(std::string_view text, SampleLine& sample);
 
 // A target or path at its first slash. statistic is empty, and has_statistic false, if there is
 // none ("web"); "web/" has an empty one, which is no name.

@@ -34,7 +34,14 @@ Client::Client(Settings settings)
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
            .confirmed = [this](std::uint64_t sent, bool stale)
                             REQUIRES(mutex_) { confirm(sent, stale); },
-           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
+           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); },
+           .begun = [this]() REQUIRES(mutex_) { publisher_.begin(); },
+           .other_answer =
+               [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
+                 publisher_.take(id, answer, registrar_.epoch(), now_ns());
+               }}),
+      publisher_(link_, switches_, [this](std::string text)
+                                       REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -73,38 +80,38 @@ void Client::drop(FedStatistic& statistic, InTree in_tree) {
   const MutexLock lock(mutex_);
   drain_all();
   drop_locked(statistic, in_tree);
+  if (in_tree == InTree::kRemove) {
+    pass_through_lanes();
+    registrar_.remove(path_of(statistic));
+  }
+  leaving_.let_go(lanes());
   sleep_.wake();
 }
 
 void Client::drop(FedInterface& interface, InTree in_tree) {
   const MutexLock lock(mutex_);
   drain_all();
-  const auto statistics = interface.statistics;
-  for (FedStatistic* const each : statistics) {
-    if (in_tree == InTree::kRemove) make_void(*each);
-    drop_locked(*each, InTree::kLeave);
+  registry_.detach(interface);
+  if (in_tree == InTree::kRemove) {
+    registrar_.forget(interface);
+    registrar_.remove(interface.name);
   }
-  if (in_tree == InTree::kRemove) registrar_.remove(interface.name);
   if (interface.statistics.empty()) {
     registry_.erase(interface);
   } else {
-    interface.lingers = true;
+    const std::vector<FedStatistic*> all(interface.statistics.begin(), interface.statistics.end());
+    for (FedStatistic* const each : all) drop_locked(*each, in_tree);
+    if (in_tree == InTree::kRemove) pass_through_lanes();
+    leaving_.let_go(lanes());
   }
   sleep_.wake();
 }
 
-// What is removed takes its samples along; what is left in the tree is to be complete there.
+// What is removed takes its samples along; what is left in the tree is to be complete there. Once
+// all lanes have been passed through no datagram that is being made holds a number of what is void.
 void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
-  if (in_tree == InTree::kRemove) {
-    make_void(statistic);
-    registrar_.remove(path_of(statistic));
-  }
-  if (is_held(statistic)) {
-    statistic.lingers = true;
-    some_linger_ = true;
-  } else {
-    registry_.erase(statistic);
-  }
+  if (in_tree == InTree::kRemove) registrar_.forget(statistic);
+  leaving_.add(statistic);
 }
 
 void Client::make_void(const FedStatistic& statistic) {
@@ -114,32 +121,10 @@ void Client::make_void(const FedStatistic& statistic) {
   });
 }
 
-bool Client::is_held(const FedStatistic& statistic) const {
-  bool held = false;
-  for_each_lane([&](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    held = held || lane.holds(&statistic);
-  });
-  return held;
-}
-
-void Client::let_go() {
-  std::vector<FedStatistic*> gone;
-  bool some_linger = false;
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (!statistic.lingers) return;
-    if (is_held(statistic)) {
-      some_linger = true;
-    } else {
-      gone.push_back(&statistic);
-    }
-  });
-  some_linger_ = some_linger;
-  for (FedStatistic* const statistic : gone) {
-    FedInterface* const interface = statistic->interface;
-    registry_.erase(*statistic);
-    if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);
-  }
+Leaving::Lanes Client::lanes() const {
+  Leaving::Lanes all;
+  for_each_lane([&](Lane& lane) { all.push_back(&lane); });
+  return all;
 }
 
 int Client::define(FedStatistic& statistic, std::string type) {
@@ -219,9 +204,9 @@ Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
   if (lane.end() - lane.tail() < at_least) return Drained::kAll;
   if (!link_.connected()) return Drained::kGone;
   const std::uint64_t epoch = epoch_.load();
-  const SampleClock::Anchor now = clock_.anchor();
+  const SampleTimes times = time_.times();
   while (lane.end() - lane.tail() >= at_least) {
-    const Packed packed = pack(lane, clock_, now, epoch);
+    const Packed packed = pack(lane, times, epoch);
     if (packed.samples != 0) {
       const Link::Sent sent = link_.send(packed.datagram);
       if (sent == Link::Sent::kFull) return Drained::kFull;
@@ -280,12 +265,13 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.is_settled()) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
-    return -registrar_.refusal();
+    return registrar_.refusal() != 0 ? -registrar_.refusal() : -publisher_.refusal();
   });
 }
 
@@ -318,6 +304,7 @@ void Client::disown_lane(Lane& lane) {
   {
     const MutexLock lock(lane.mutex());
     drain(lane, 1);
+    if (lane.held() == 0) lane.rewind();
   }
   leave(lane);
   if (lane.held() != 0) sleep_.wake_from_deep_sleep();
@@ -485,6 +472,7 @@ void Client::after_fork_in_child(Lane* own) {
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;
+  leaving_.forget_positions();
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
   reports_.clear();

@@ -24,11 +24,13 @@
 #include "core/base/mutex.h"
 #include "feeders/client/keeper_sleep.h"
 #include "feeders/client/lane.h"
+#include "feeders/client/leaving.h"
 #include "feeders/client/link.h"
 #include "feeders/client/packer.h"
+#include "feeders/client/publisher.h"
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
-#include "feeders/client/sample_clock.h"
+#include "feeders/client/sample_time.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
@@ -72,6 +74,19 @@ class Client {
   int sync(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
   void count(statistic_counts& counts) const;
 
+  // ---- of publish.h
+
+  int create_object(FedObject** object, std::string_view subsystem, std::string_view name,
+                    unsigned flags) EXCLUDES(mutex_);
+  void remove_object(FedObject& object) EXCLUDES(mutex_);
+  int publish(FedObject& object, std::string_view blob) EXCLUDES(mutex_);
+  int publish(std::string_view subsystem, std::string_view name, std::string_view blob)
+      EXCLUDES(mutex_);
+  // name empty: the subsystem.
+  int withdraw(std::string_view subsystem, std::string_view name) EXCLUDES(mutex_);
+  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback, std::string rates)
+      EXCLUDES(mutex_);
+
   // ---- samples
 
   // What a thread that found no lane remembers, so that it need not look for one with every sample.
@@ -106,16 +121,16 @@ class Client {
   // The same for one sample, as short as it can be: where nothing has to be looked after, this is
   // all there is, and what has is elsewhere, so that no register need be saved.
   void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
-    if (!lane || lane->is_inside() || !lane->below_stop()) [[unlikely]] {
+    if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
       return add_now_slowly(lane, statistic, x, y);
     }
     lane->enter();
-    lane->append(Entry(statistic, x, y, now()));
+    lane->append(Entry(statistic, x, y, {Stamp::Scale::kCycles, read_counter()}));
     lane->leave();
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
   }
-  Stamp now() const { return {Stamp::Scale::kTicks, clock_.ticks()}; }
+  Stamp now() { return {Stamp::Scale::kCycles, time_.cycles()}; }
   // To be called when a lane's owner leaves the library.
   void leave(Lane& lane) {
     lane.leave();
@@ -193,6 +208,7 @@ class Client {
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
   void tell_reports() EXCLUDES(mutex_);
+  void tell_rates(const std::vector<Publisher::News>& news) EXCLUDES(mutex_);
   Time next_due(Time now) REQUIRES(mutex_);
   bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
@@ -208,16 +224,14 @@ class Client {
   void register_soon() REQUIRES(mutex_);
   void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
   void make_void(const FedStatistic& statistic);
-  bool is_held(const FedStatistic& statistic) const;
-  // Of those that linger, what is sent by now.
-  void let_go() REQUIRES(mutex_);
+  Leaving::Lanes lanes() const;
   void pass_on(FedStatistic& statistic) REQUIRES(mutex_);
   // Does the keeper's rounds until check(), called with mutex_ held, says something else than
   // -EINPROGRESS. At the deadline -ENOTCONN or -ETIMEDOUT.
   int wait_until(Time deadline, const std::function<int()>& check) EXCLUDES(mutex_);
 
   const Settings settings_;
-  SampleClock clock_;
+  SampleTime time_;
   std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
   std::atomic<std::uint64_t> lanes_given_back_{0};
   KeeperSleep sleep_;
@@ -237,6 +251,8 @@ class Client {
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
+  Publisher publisher_ GUARDED_BY(mutex_);
+  Leaving leaving_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
   // are not lost with the stack of a thread that it does not have.
@@ -256,9 +272,9 @@ class Client {
   Time send_at_ GUARDED_BY(mutex_){0};
   Time lanes_seen_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
+  Time check_time_at_ GUARDED_BY(mutex_){0};
   // Changes wait for room in the queue, and samples for the changes.
   bool has_barriers_ GUARDED_BY(mutex_) = false;
-  bool some_linger_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "feeders/client/client.h"
@@ -22,6 +23,7 @@ constexpr Client::Time kTick = 10ms;
 constexpr Client::Time kActiveFor = 100ms;
 // An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
 constexpr Client::Time kIdlePause = 1s;
+constexpr Client::Time kCheckTimePause = 60s;
 // Threads whose end nobody is told of are looked for.
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
@@ -41,13 +43,16 @@ Client::~Client() {
 
 Client::Time Client::pass() {
   Time due{0};
+  std::vector<Publisher::News> news;
   {
     const MutexLock lock(mutex_);
     const Time now = now_ns();
     pass_locked(now, Urgency::kWhenDue);
     due = next_due(now);
+    news = publisher_.take_news();
   }
   tell_reports();
+  tell_rates(news);
   return due;
 }
 
@@ -59,7 +64,11 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (link_.connected()) {
     registrar_.take_answers(now);
     if (wanted_.exchange(false)) registrar_.note_change();
-    if (urgency == Urgency::kNow || now >= register_at_) register_and_change(now);
+    publisher_.look(now);
+    if (urgency == Urgency::kNow || now >= register_at_) {
+      register_and_change(now);
+      publisher_.ask(registrar_.epoch(), now);
+    }
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
   }
@@ -73,14 +82,16 @@ void Client::send_what_waits(Time now) {
     drain_all();
     drain_at_ = now + settings_.delay;
   }
-  if (some_linger_) let_go();
+  if (!leaving_.empty()) leaving_.let_go(lanes());
   report_dropped();
   keep_in_touch(now);
   send_at_ = now + tick();
   const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         sent_.load() != confirmed_.load() + lost_.load();
+                         !publisher_.is_settled() || sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
-  clock_.calibrate();
+  if (now < check_time_at_) return;
+  time_.check();
+  check_time_at_ = now + kCheckTimePause;
 }
 
 Client::Time Client::tick() const { return std::clamp<Time>(settings_.delay, 1ms, kTick); }
@@ -116,10 +127,20 @@ void Client::pass_through_lanes() {
   for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
 }
 
-// A number that another thread has by now keeps the lane from being used; until that one ends.
+// A number that another thread has by now keeps the lane from being used; until that one ends. And
+// lanes that are nobody's give back the memory that was held in them, as others do by themselves.
 void Client::take_back_lanes(Time now) {
   lanes_seen_at_ = now;
   for_each_lane([this](Lane& lane) {
+    if (lane.held() == 0 && lane.try_own()) {
+      {
+        const MutexLock lock(lane.mutex());
+        lane.rewind();
+      }
+      lane.disown();
+      lanes_given_back_.fetch_add(1, std::memory_order_release);
+      return;
+    }
     const pid_t thread = lane.watched();
     if (thread == 0 || ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 || errno != ESRCH) return;
     if (lane.take_back(thread)) lanes_given_back_.fetch_add(1, std::memory_order_release);
@@ -238,11 +259,13 @@ bool Client::fall_asleep() {
   return false;
 }
 
+// The time may be over already: a pass takes some. ppoll() waits for ever only without a time.
 void Client::wait_for_answers(Time time_max) const {
   const short room = link_.full() ? POLLOUT : 0;
   pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
-  const timespec time{.tv_sec = time_max / 1s, .tv_nsec = (time_max % 1s).count()};
-  ::ppoll(&waited, 1, time_max.count() > 0 ? &time : nullptr, nullptr);
+  const Time left = std::max(time_max, Time(0));
+  const timespec time{.tv_sec = left / 1s, .tv_nsec = (left % 1s).count()};
+  ::ppoll(&waited, 1, &time, nullptr);
 }
 
 void Client::finish(std::chrono::milliseconds time_max) {
@@ -250,7 +273,8 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || held() != 0)) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      return held() == 0 && registrar_.is_settled() ? 0 : -EINPROGRESS;
+      const bool settled = registrar_.is_settled() && publisher_.is_settled();
+      return held() == 0 && settled ? 0 : -EINPROGRESS;
     });
   }
   sleep_.wake();

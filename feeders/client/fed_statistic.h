@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
+#include <unordered_set>
 
 #include "tally/statistic.h"
 
@@ -31,9 +31,11 @@ struct FedInterface : ::statistic_interface {
   unsigned flags = 0;
   Standing standing = Standing::kUnknown;
   int refusal = 0;  // the errno with which the daemon refused it; 0: it did not
-  // Released by the program, but statistics in it have samples that are not sent yet.
+  // Dropped by the program, but statistics in it may have samples that are not sent yet. It has its
+  // name no longer: another may be made.
   bool lingers = false;
-  std::vector<FedStatistic*> statistics;
+  bool removed = false;  // not only released: the daemon hears nothing more of it
+  std::unordered_set<FedStatistic*> statistics;
 };
 
 struct FedStatistic : ::statistic {
@@ -73,8 +75,9 @@ struct FedStatistic : ::statistic {
   std::string units;
   std::string type;  // as in a definition line, with its range; empty: the default
 
-  // Released by the program, but there are samples of it that are not sent yet.
+  // As for interfaces: there may be samples of it that are not sent yet.
   bool lingers = false;
+  bool removed = false;
   // What the feeder last said of on and off, and whether it has said anything yet.
   bool started = false;
   bool has_begun = false;

@@ -1,6 +1,7 @@
 #include "feeders/client/lane.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -36,21 +37,19 @@ bool Lane::push_nested(const Entry& entry) {
 }
 
 void Lane::make_void(const FedStatistic* statistic) {
-  const std::uint64_t end = head();
-  for (std::uint64_t i = tail(); i != end; ++i) {
-    Entry& entry = entries_[(i + offset_) & mask_];
+  for_each_held([statistic](Entry& entry) {
     if (entry.statistic() == statistic) entry.make_void();
-  }
+  });
 }
 
-bool Lane::holds(const FedStatistic* statistic) const {
-  // Of which statistics nested ones are only the owner can say.
-  if (has_nested()) return true;
-  const std::uint64_t end = head();
-  for (std::uint64_t i = tail(); i != end; ++i) {
-    if (entry(i).statistic() == statistic) return true;
-  }
-  return false;
+// What is not backed reads as zeros, and is written before it is read.
+void Lane::give_back_memory() {
+  if (capacity() <= kEntriesKept) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto kept = reinterpret_cast<std::uintptr_t>(entries_ + kEntriesKept);
+  const auto begin = (kept + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(entries_ + capacity());
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void Lane::forget_all() {

@@ -28,8 +28,8 @@ namespace tally {
 
 // When a sample was taken, on one of two scales.
 struct Stamp {
-  enum class Scale : std::uintptr_t { kTicks = 0, kNs = 1 };  // of the SampleClock; CLOCK_MONOTONIC
-  Scale scale = Scale::kTicks;
+  enum class Scale : std::uintptr_t { kCycles = 0, kNs = 1 };  // of the SampleTime; CLOCK_MONOTONIC
+  Scale scale = Scale::kCycles;
   std::uint64_t value = 0;
 };
 
@@ -71,6 +71,8 @@ class Lane {
  public:
   static constexpr std::size_t kDatagramBytes = 8 * 1024;
   static constexpr std::size_t kNestedMax = 64;
+  // Of the ring's memory, when the lane is empty: 128 KiB.
+  static constexpr std::size_t kEntriesKept = 4096;
 
   // capacity: a power of two. Nullptr: no memory. By mmap alone, as a signal handler may.
   static Lane* create(std::size_t capacity);
@@ -125,8 +127,15 @@ class Lane {
     return head_.load(std::memory_order_relaxed) < stop_.load(std::memory_order_relaxed);
   }
   // Nothing is held: what comes next goes where the ring begins, so that a thread which fills one
-  // datagram after the other stays in its first-level cache.
-  void rewind() REQUIRES(mutex_) { offset_ = -head_.load(std::memory_order_relaxed); }
+  // datagram after the other stays in its first-level cache. Memory that an outage filled is given
+  // back to the kernel.
+  void rewind() REQUIRES(mutex_) {
+    if (has_grown()) [[unlikely]]
+      give_back_memory();
+    offset_ = -head_.load(std::memory_order_relaxed);
+  }
+  // More of the ring was used since the last rewind() than is kept.
+  bool has_grown() const REQUIRES(mutex_) { return head() + offset_ > kEntriesKept; }
   // There must be room.
   void append(const Entry& entry) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
@@ -172,8 +181,12 @@ class Lane {
   }
   // Of a statistic that goes: its samples that are still held are void.
   void make_void(const FedStatistic* statistic) REQUIRES(mutex_);
-  // May hold samples of this statistic.
-  bool holds(const FedStatistic* statistic) const REQUIRES(mutex_);
+  // Calls with each entry that is held, nested ones excepted.
+  template <typename Do>
+  void for_each_held(Do&& what) REQUIRES(mutex_) {
+    const std::uint64_t end = head();
+    for (std::uint64_t i = tail(); i != end; ++i) what(entries_[(i + offset_) & mask_]);
+  }
   // In a forked child, where the parent's samples are none of ours.
   void forget_all() REQUIRES(mutex_);
 
@@ -190,11 +203,16 @@ class Lane {
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);
     return head() - tail;
   }
+  // Everything before this position is dealt with.
+  bool has_sent(std::uint64_t position) const {
+    return tail_.load(std::memory_order_acquire) >= position;
+  }
   // By drop(): there was no room. Beside head() these are all that were ever added.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
   Lane(std::size_t capacity, Entry* entries) : mask_(capacity - 1), entries_(entries) {}
+  void give_back_memory() REQUIRES(mutex_);
   static constexpr std::uint64_t kNoBarrier = UINT64_MAX;
   void count_dropped(std::uint64_t more) {
     // No other thread writes it, and a handler counts its own by push_nested().

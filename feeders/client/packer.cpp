@@ -106,13 +106,13 @@ class Sheet {
   }
   bool empty() const { return size_ == 0; }
 
-  std::string_view write(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now,
-                         std::uint64_t epoch) REQUIRES(lane.mutex()) {
+  std::string_view write(Lane& lane, const SampleTimes& times, std::uint64_t epoch)
+      REQUIRES(lane.mutex()) {
     char* const start = lane.datagram().data();
     write_headers(start, epoch);
     std::uint64_t position = lane.tail();
     for (std::size_t i = 0; i < size_; ++i) {
-      write_segment(lane, segments_[i], position, clock, now);
+      write_segment(lane, segments_[i], position, times);
       position += segments_[i].entries;
     }
     return {start, bytes_};
@@ -120,18 +120,17 @@ class Sheet {
 
  private:
   void write_segment(Lane& lane, const Segment& segment, std::uint64_t position,
-                     const SampleClock& clock, const SampleClock::Anchor& now)
-      REQUIRES(lane.mutex()) {
+                     const SampleTimes& times) REQUIRES(lane.mutex()) {
     Run& run = *segment.run;
     const bool is_ns = lane.entry(position).is_ns();
     // Times of a thread do not go back: neither for a better rate, nor for a signal handler whose
     // sample is taken in behind the one that it interrupted.
-    std::int64_t last = std::min(lane.last_ns(), now.ns);
+    std::int64_t last = std::min(lane.last_ns(), times.now_ns);
     char* at = run.at;
     for (std::size_t i = 0; i < segment.entries; ++i) {
       const Entry& entry = lane.entry(position + i);
       auto ns = static_cast<std::int64_t>(entry.time());
-      if (!is_ns) ns = last = std::clamp(clock.to_ns(entry.time(), now), last, now.ns);
+      if (!is_ns) ns = last = std::clamp(times.to_ns(entry.time()), last, times.now_ns);
       at = put(at, entry.x());
       if (run.with_y) at = put(at, entry.y());
       at = put(at, ns);
@@ -178,8 +177,7 @@ bool is_refused(const FedStatistic* statistic) {
 
 }  // namespace
 
-Packed pack(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now,
-            std::uint64_t epoch) {
+Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) {
   Packed packed;
   Sheet sheet;
   const std::uint64_t tail = lane.tail();
@@ -205,7 +203,7 @@ Packed pack(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now
   }
   if (sheet.empty()) return packed;
   packed.samples = packed.entries;
-  packed.datagram = sheet.write(lane, clock, now, epoch);
+  packed.datagram = sheet.write(lane, times, epoch);
   return packed;
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "feeders/client/lane.h"
-#include "feeders/client/sample_clock.h"
+#include "feeders/client/sample_time.h"
 
 namespace tally {
 
@@ -25,7 +25,6 @@ struct Packed {
 };
 
 // As much from the lane's tail as fits into one datagram.
-Packed pack(Lane& lane, const SampleClock& clock, const SampleClock::Anchor& now,
-            std::uint64_t epoch) REQUIRES(lane.mutex());
+Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) REQUIRES(lane.mutex());
 
 }  // namespace tally

@@ -40,14 +40,18 @@ void Registrar::begin() {
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
-  registry_.for_each_interface([](FedInterface& each) { each.standing = Standing::kUnknown; });
+  registry_.for_each_interface([](FedInterface& each) {
+    if (!each.removed) each.standing = Standing::kUnknown;
+  });
   registry_.for_each_statistic([](FedStatistic& each) {
+    if (each.removed) return;
     // Whoever had it on in the daemon before may have it on in the next one: its answer will tell.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
     each.number.store(0, std::memory_order_release);
     each.standing = Standing::kUnknown;
     each.changes_asked = 0;
   });
+  events_.begun();
 }
 
 // ---- asking
@@ -68,8 +72,11 @@ void Registrar::ask(Time now, Changes changes) {
   }
   if (changes == Changes::kToo) add_pending();
   add_removals();
-  ask_for_interfaces();
-  ask_for_statistics();
+  // What has the name of something that is still to be removed is made after that.
+  if (added_.removals == std::ssize(removals_)) {
+    ask_for_interfaces();
+    ask_for_statistics();
+  }
   if (added_.requests != 0) send_requests(now);
   changed_ |= has_pending();
 }
@@ -78,10 +85,10 @@ void Registrar::forget_refusals() {
   some_refused_ = false;
   changed_ = true;
   registry_.for_each_interface([](FedInterface& each) {
-    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    if (each.standing == Standing::kRefused && !each.removed) each.standing = Standing::kUnknown;
   });
   registry_.for_each_statistic([](FedStatistic& each) {
-    if (each.standing == Standing::kRefused) each.standing = Standing::kUnknown;
+    if (each.standing == Standing::kRefused && !each.removed) each.standing = Standing::kUnknown;
   });
 }
 
@@ -199,6 +206,18 @@ void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
   asked_at_ = now;
 }
 
+void Registrar::forget(FedStatistic& statistic) {
+  statistic.removed = true;
+  statistic.forget_pending();
+  statistic.standing = Standing::kRefused;
+  statistic.number = 0;
+}
+
+void Registrar::forget(FedInterface& interface) {
+  interface.removed = true;
+  interface.standing = Standing::kRefused;
+}
+
 void Registrar::remove(const std::string& target) {
   if (!link_.connected() && was_connected_) return;
   removals_.push_back("remove " + target);
@@ -239,9 +258,11 @@ void Registrar::take_answers(Time now) {
 }
 
 void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
+  if (answer.sequence == 0 && answer.number != 0) return events_.other_answer(0, answer);
   if (answer.sequence == 0) return take_stale();
   const auto subject = static_cast<Subject>(answer.sequence & kSubjectMask);
   const std::uint32_t id = answer.sequence & ~kSubjectMask;
+  if (subject == Subject::kOther) return events_.other_answer(id, answer);
   if (subject != Subject::kPing && asked_ != 0) asked_ -= 1;
   switch (subject) {
     case Subject::kInterface:
@@ -260,6 +281,8 @@ void Registrar::take(const wire::Answer& answer, const Fd& attached, Time now) {
       return events_.confirmed(ping_sent_, std::exchange(stale_, false));
     case Subject::kDefine:
       if (auto* const statistic = registry_.find_statistic(id)) take_defined(*statistic, answer);
+      return;
+    case Subject::kOther:
       return;
     case Subject::kSwitches:
       return take_switches(answer, attached);
@@ -282,6 +305,7 @@ void Registrar::take_switches(const wire::Answer& answer, const Fd& page) {
 }
 
 void Registrar::take_interface(FedInterface& interface, const wire::Answer& answer, Time now) {
+  if (interface.removed) return;
   if (answer.error != 0) {
     interface.standing = Standing::kRefused;
     interface.refusal = static_cast<int>(answer.error);
@@ -292,6 +316,7 @@ void Registrar::take_interface(FedInterface& interface, const wire::Answer& answ
 }
 
 void Registrar::take_statistic(FedStatistic& statistic, const wire::Answer& answer, Time now) {
+  if (statistic.removed) return;
   if (answer.error != 0) {
     statistic.standing = Standing::kRefused;
     statistic.refusal = static_cast<int>(answer.error);

@@ -40,7 +40,15 @@ class Registrar {
     // some of them named a statistic that is gone.
     std::function<void(std::uint64_t sent_before, bool stale)> confirmed;
     std::function<void(std::string)> report;
+    // Nothing is known of the daemon any more: it is another, or the connection is.
+    std::function<void()> begun = [] {};
+    // An answer to a request whose sequence number has kOthers; with id 0, that a blob was for a
+    // number which names nothing.
+    std::function<void(std::uint32_t id, const wire::Answer& answer)> other_answer =
+        [](std::uint32_t, const wire::Answer&) {};
   };
+  // Of requests that are not the Registrar's; below it is room for an id.
+  static constexpr std::uint32_t kOthers = 6u << 29;
 
   Registrar(Registry& registry, Link& link, Switches& switches, Events events);
 
@@ -59,6 +67,9 @@ class Registrar {
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
   // Until the daemon has answered its switch is as the feeder wants it.
   void define(FedStatistic& statistic, Time now, Pending part = Pending::kAll);
+  // What is removed: the daemon is neither told nor asked of it again, and its samples are dropped.
+  static void forget(FedStatistic& statistic);
+  static void forget(FedInterface& interface);
   // `target` is INTERFACE or INTERFACE/STATISTIC.
   void remove(const std::string& target);
   // Something of the registry may be unknown or pending.
@@ -84,6 +95,7 @@ class Registrar {
     kDefine = 3u << 29,
     kRemove = 4u << 29,
     kPing = 5u << 29,
+    kOther = kOthers,
   };
 
   bool has_room_for(std::string_view text) const;

@@ -9,21 +9,11 @@ Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
 Error exists() { return {ErrorCode::kExists, "this process has one of that name already"}; }
 Error too_many() { return {ErrorCode::kNoSpace, "one feeder cannot have more"}; }
 
-template <typename Fed>
-Result<Fed*> take_up(Fed& there) {
-  if (!there.lingers) return exists();
-  there.lingers = false;
-  return &there;
-}
-
 }  // namespace
 
 Result<FedInterface*> Registry::create_interface(std::string_view name, unsigned flags) {
   if (!is_name(name)) return invalid("not an interface's name");
-  if (const auto found = interfaces_by_name_.find(std::string(name));
-      found != interfaces_by_name_.end()) {
-    return take_up(*found->second);
-  }
+  if (interfaces_by_name_.contains(std::string(name))) return exists();
   if (interfaces_.size() >= kInterfacesMax || next_id_ == kIdsEnd) return too_many();
   auto made = std::make_unique<FedInterface>();
   FedInterface& interface = *made;
@@ -39,10 +29,7 @@ Result<FedStatistic*> Registry::create_statistic(FedInterface& interface, std::s
                                                  std::string_view units) {
   if (!is_name(name)) return invalid("not a statistic's name");
   if (!units.empty() && !is_units(units)) return invalid("not units");
-  if (const auto found = statistics_by_path_.find(interface.name + "/" + std::string(name));
-      found != statistics_by_path_.end()) {
-    return take_up(*found->second);
-  }
+  if (statistics_by_path_.contains(interface.name + "/" + std::string(name))) return exists();
   if (statistics_.size() >= kStatisticsMax || next_id_ == kIdsEnd) return too_many();
   auto made = std::make_unique<FedStatistic>();
   FedStatistic& statistic = *made;
@@ -50,22 +37,28 @@ Result<FedStatistic*> Registry::create_statistic(FedInterface& interface, std::s
   statistic.id = next_id_;
   statistic.name = name;
   statistic.units = units;
-  interface.statistics.push_back(&statistic);
+  interface.statistics.insert(&statistic);
   statistics_by_path_.emplace(path_of(statistic), &statistic);
   statistics_.emplace(next_id_++, std::move(made));
   return &statistic;
 }
 
-void Registry::erase(FedStatistic& statistic) {
+void Registry::detach(FedStatistic& statistic) {
   statistics_by_path_.erase(path_of(statistic));
-  std::erase(statistic.interface->statistics, &statistic);
+  statistic.lingers = true;
+}
+
+void Registry::detach(FedInterface& interface) {
+  interfaces_by_name_.erase(interface.name);
+  interface.lingers = true;
+}
+
+void Registry::erase(FedStatistic& statistic) {
+  statistic.interface->statistics.erase(&statistic);
   statistics_.erase(statistic.id);
 }
 
-void Registry::erase(FedInterface& interface) {
-  interfaces_by_name_.erase(interface.name);
-  interfaces_.erase(interface.id);
-}
+void Registry::erase(FedInterface& interface) { interfaces_.erase(interface.id); }
 
 FedInterface* Registry::find_interface(std::uint32_t id) const {
   const auto found = interfaces_.find(id);

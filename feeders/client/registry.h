@@ -25,10 +25,14 @@ class Registry {
   // Ids stay below, so that there is room for other things in a sequence number.
   static constexpr std::uint32_t kIdsEnd = 1u << 29;
 
-  // kInvalid: the name; kExists; kNoSpace. One of that name that lingers is taken up again.
+  // kInvalid: the name; kExists; kNoSpace.
   Result<FedInterface*> create_interface(std::string_view name, unsigned flags);
   Result<FedStatistic*> create_statistic(FedInterface& interface, std::string_view name,
                                          std::string_view units);
+  // It lingers, without its name. An interface after all that is in it.
+  void detach(FedStatistic& statistic);
+  void detach(FedInterface& interface);
+  // After detach().
   void erase(FedStatistic& statistic);
   void erase(FedInterface& interface);  // which has no statistics any more
 

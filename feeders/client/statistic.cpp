@@ -15,6 +15,7 @@
 
 #include "feeders/client/client.h"
 #include "feeders/client/definition_text.h"
+#include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/undisturbed.h"
 
@@ -202,6 +203,11 @@ bool is_in_range(const statistic_settings& settings) {
 }
 
 }  // namespace
+
+int call_client(int (*what)(Client& client, void* context), void* context) {
+  return guarded([&](Client& client) { return what(client, context); });
+}
+
 }  // namespace tally
 
 using namespace tally;

@@ -10,15 +10,16 @@
 
 #include "core/wire/errno.h"
 #include "core/wire/line.h"
+#include "feeders/intake/answer_address.h"
 
 namespace tally {
 namespace {
 
-// How many lines or messages are taken between two looks at the clock. Commands can be costly; so
-// few of them that the longest ones do not add up, so many that looking costs next to nothing. A
-// plain sample is worth a small part of one.
-constexpr unsigned kStepsBetweenLooks = 16;
-constexpr unsigned kPlainSamplesPerStep = 16;
+// How many plain samples, or messages of samples, are taken between two looks at the clock: so few
+// that they come to little, so many that looking costs next to nothing. After a command the clock
+// is looked at each time, since one alone can be costly.
+constexpr unsigned kSamplesBetweenLooks = 256;
+constexpr unsigned kMessagesBetweenLooks = 16;
 
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
@@ -48,8 +49,14 @@ Error error_in(std::string_view line, std::string_view path, Error error) {
   return error;
 }
 
-Error only_in_a_request() {
-  return {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0};
+Error only_in_a_request(const char* what) {
+  return {ErrorCode::kInvalid,
+          std::string(what) + " are for a binary request, which can be answered", 0};
+}
+
+bool asks_for_rates(const wire::Line& line) {
+  const auto* const stats = std::get_if<wire::StatsLine>(&line);
+  return stats && stats->verb == wire::StatsVerb::kRates;
 }
 
 std::uint32_t error_number(const Error& error) {
@@ -65,10 +72,11 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-Dispatcher::Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
-                       SharedPage switches)
+Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
+                       const Clock& clock, SharedPage switches)
     : fd_(fd),
       statistics_(statistics),
+      subsystems_(subsystems),
       errors_(errors),
       clock_(clock),
       switches_(switches),
@@ -108,21 +116,20 @@ bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
 }
 
 bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
-  constexpr unsigned kWorthMax = kStepsBetweenLooks * kPlainSamplesPerStep;
   wire::SampleLine plain;
-  for (unsigned worth = 0; !text_left_.empty();) {
-    const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
-    if (wire::parse_plain_sample(text_left_, end, plain)) [[likely]] {
+  for (unsigned samples = 1; !text_left_.empty(); ++samples) {
+    std::size_t taken = wire::take_plain_sample(text_left_, plain);
+    const bool is_plain = taken != 0;
+    if (is_plain) [[likely]] {
       take_named(plain);
-      worth += 1;
     } else {
+      const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
       take_line(text_left_.substr(0, end));
-      worth += kPlainSamplesPerStep;
+      taken = std::min(end + 1, text_left_.size());
     }
-    text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
-    if (worth < kWorthMax) continue;
-    if (is_past(deadline)) break;
-    worth = 0;
+    text_left_.remove_prefix(taken);
+    const bool looks = !is_plain || samples % kSamplesBetweenLooks == 0;
+    if (looks && is_past(deadline)) break;
   }
   flush_named();
   return text_left_.empty();
@@ -130,12 +137,14 @@ bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
 
 bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
+    const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
     if (*message) {
       take_message(message->value(), messages_->epoch() == epoch_);
     } else {
       reject(kMessage, message->error());
     }
-    if (messages % kStepsBetweenLooks == 0 && is_past(deadline)) return false;
+    const bool looks = is_request || messages % kMessagesBetweenLooks == 0;
+    if (looks && is_past(deadline)) return false;
   }
   return true;
 }
@@ -143,16 +152,24 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
 void Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return reject(line, parsed.error());
-  std::visit(Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
-                        [&](const wire::CommandLine& command) {
-                          // In the order in which they stand: a sample before a remove counts.
-                          flush_named();
-                          const auto done = execute(command, line);
-                          if (!done) reject(line, done.error());
-                        },
-                        [&](const wire::SwitchesLine&) { reject(line, only_in_a_request()); },
-                        [](const wire::BlankLine&) {}},
-             parsed.value());
+  std::visit(
+      Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
+                 [&](const wire::CommandLine& command) {
+                   // In the order in which they stand: a sample before a remove counts.
+                   flush_named();
+                   const auto done = execute(command, line);
+                   if (!done) reject(line, done.error());
+                 },
+                 [&](const wire::SwitchesLine&) { reject(line, only_in_a_request("switches")); },
+                 [&](const wire::StatsLine&) {
+                   if (asks_for_rates(parsed.value())) {
+                     return reject(line, only_in_a_request("rates"));
+                   }
+                   const auto done = execute(parsed.value(), line);
+                   if (!done) reject(line, done.error());
+                 },
+                 [](const wire::BlankLine&) {}},
+      parsed.value());
 }
 
 void Dispatcher::take_named(const wire::SampleLine& sample) {
@@ -177,6 +194,8 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
+                 [&](const wire::PackedBlob& blob) { take_blob(blob, epoch_is_ours); },
+                 [&](const wire::Template& given) { take_template(given); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -188,31 +207,50 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_
       epoch_is_ours ? statistics_.add(samples, now_)
                     : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
-  reject(kMessage, taken.error());
-  if (!told_stale_) {
-    const Error error = taken.error();
-    answers_.answer({.error = error_number(error), .reason = error.reason});
-  }
-  told_stale_ = true;
+  take_numbered_badly(taken.error(), 0);
+}
+
+void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
+  reject(kMessage, error);
+  if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
+  answers_.answer({.error = error_number(error), .number = number, .reason = error.reason});
+}
+
+void Dispatcher::take_blob(const wire::PackedBlob& blob, bool epoch_is_ours) {
+  const auto taken =
+      epoch_is_ours ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
+                    : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
+  if (!taken) return take_numbered_badly(taken.error(), blob.number);
+  counts_.blobs += 1;
+}
+
+void Dispatcher::take_template(const wire::Template& given) {
+  const auto done = subsystems_.add_template(given, {origin_->uid, origin_->pid}, now_);
+  if (done) counts_.commands += 1;
+  answer(given.sequence, kMessage, done);
 }
 
 void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
-  if (!line) return answer(request, line.error());
+  if (!line) return answer(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
     return answer_with_switches(request);
   }
-  answer(request, execute(line.value(), request.text));
+  answer(request.sequence, request.text, execute(line.value(), request.text));
 }
 
-void Dispatcher::answer(const wire::Request& request, const Result<Done>& done) {
+void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
+    const Done& what = done.value();
+    // A long text goes by itself: with others it might not fit into what the sender has room for.
+    if (what.text) send_answers();
     answers_.answer(
-        {.sequence = request.sequence, .number = done.value().number, .made = done.value().made});
+        {.sequence = sequence, .number = what.number, .made = what.made, .text = what.text});
+    if (what.text) send_answers();
   } else {
     const Error error = done.error();
-    reject(request.text, error);
-    answers_.answer({.sequence = request.sequence,
+    reject(text, error);
+    answers_.answer({.sequence = sequence,
                      .error = error_number(error),
                      .at = error.token_at == Error::kNoToken
                                ? wire::Answer::kNowhere
@@ -225,7 +263,8 @@ void Dispatcher::answer(const wire::Request& request, const Result<Done>& done) 
 // In a datagram of its own: a descriptor goes with a datagram, not with a message in it.
 void Dispatcher::answer_with_switches(const wire::Request& request) {
   if (switches_.fd < 0) {
-    return answer(request, Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
+    return answer(request.sequence, request.text,
+                  Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
   }
   counts_.commands += 1;
   send_answers();
@@ -236,6 +275,11 @@ void Dispatcher::answer_with_switches(const wire::Request& request) {
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
   if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
     const auto done = statistics_.execute(*command, {origin_->uid, origin_->pid}, now_);
+    if (done) counts_.commands += 1;
+    return done;
+  }
+  if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
+    const auto done = subsystems_.execute(*stats, {origin_->uid, origin_->pid}, now_);
     if (done) counts_.commands += 1;
     return done;
   }
@@ -279,13 +323,15 @@ void Dispatcher::send_answers(int attached) {
 }
 
 bool Dispatcher::send_to_origin(std::string_view bytes, int attached) const {
+  auto to = AnswerAddress::find(*origin_);
+  if (!to) return false;
   // sendmsg() changes neither.
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-  sockaddr_un address = origin_->address;
+  sockaddr_un address = to->address();
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
   msghdr header{};
   header.msg_name = &address;
-  header.msg_namelen = origin_->address_size;
+  header.msg_namelen = to->size();
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   if (attached >= 0) {
@@ -306,6 +352,7 @@ void Dispatcher::publish_counts(Moment now) {
   };
   publish(Own::kDatagrams, &Counts::datagrams);
   publish(Own::kSamples, &Counts::samples);
+  publish(Own::kBlobs, &Counts::blobs);
   publish(Own::kCommands, &Counts::commands);
   publish(Own::kRejects, &Counts::rejects);
   publish(Own::kTruncated, &Counts::truncated);

@@ -18,6 +18,7 @@
 #include "core/tree/error_log.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
+#include "core/tree/subsystems.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
 
@@ -38,8 +39,8 @@ class Dispatcher {
   };
 
   // fd: where answers are sent from. All outlive the dispatcher.
-  Dispatcher(int fd, Statistics& statistics, ErrorLog& errors, const Clock& clock,
-             SharedPage switches);
+  Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
+             const Clock& clock, SharedPage switches);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -61,6 +62,7 @@ class Dispatcher {
   struct Counts {
     std::uint64_t datagrams = 0;
     std::uint64_t samples = 0;
+    std::uint64_t blobs = 0;
     std::uint64_t commands = 0;
     std::uint64_t rejects = 0;
     std::uint64_t truncated = 0;
@@ -80,10 +82,15 @@ class Dispatcher {
   void take_message(const wire::Message& message, bool epoch_is_ours);
   void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);
   void take_request(const wire::Request& request);
-  void answer(const wire::Request& request, const Result<Done>& done);
+  // text: what the error log shows of what was asked.
+  void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
   Result<Done> execute(const wire::Line& line, std::string_view text);
   void count_dropped(const wire::Dropped& dropped);
+  void take_blob(const wire::PackedBlob& blob, bool epoch_is_ours);
+  void take_template(const wire::Template& given);
+  // number: of the object that a blob was for; 0: samples were refused.
+  void take_numbered_badly(const Error& error, std::uint64_t number);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.
@@ -92,6 +99,7 @@ class Dispatcher {
 
   const int fd_;
   Statistics& statistics_;
+  Subsystems& subsystems_;
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;

@@ -6,6 +6,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 
 namespace tally {
@@ -18,12 +20,15 @@ class EventLoop {
   void run(std::function<void(int signal)> on_signal);
   void post(std::function<void()> task);
   void stop();
+  // Once, before run(), on whose thread the task is called.
+  void every(std::chrono::steady_clock::duration period, std::function<void()> task);
 
   boost::asio::io_context& context() { return context_; }
 
  private:
   boost::asio::io_context context_{1};  // one thread: no locking within
   boost::asio::signal_set signals_;
+  boost::asio::steady_timer timer_;
 };
 
 }  // namespace tally

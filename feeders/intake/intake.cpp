@@ -7,15 +7,15 @@
 
 namespace tally {
 
-Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
-               const Clock& clock, Dispatcher::SharedPage switches)
+Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
+               ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches)
     : loop_(loop),
       fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(statistics),
       clock_(clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, errors, clock, switches) {
+      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 

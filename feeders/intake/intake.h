@@ -39,8 +39,8 @@ class Intake final : public Barrier {
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
   // All outlive the intake.
-  Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, ErrorLog& errors,
-         const Clock& clock, Dispatcher::SharedPage switches = {});
+  Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
+         ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches = {});
   ~Intake() override;
 
   // Starts waiting for datagrams.

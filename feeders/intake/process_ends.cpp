@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -23,7 +24,19 @@ Error failure(pid_t process, int error) {
 
 }  // namespace
 
-Result<void> ProcessEnds::watch(pid_t process) {
+Result<void> ProcessEnds::check_room(uid_t uid) const {
+  const auto refusal = [](std::size_t bound, const std::string& whose) {
+    return Error{ErrorCode::kNoSpace, "more than " + std::to_string(bound) + " processes" + whose +
+                                          " have interfaces with lifetime=feeder"};
+  };
+  if (watched_.size() >= kProcessesMax) return refusal(kProcessesMax, "");
+  const auto is_its = [uid](const auto& each) { return each.second.uid == uid; };
+  const auto its = static_cast<std::size_t>(std::ranges::count_if(watched_, is_its));
+  if (uid == 0 || its < kProcessesOfUidMax) return {};
+  return refusal(kProcessesOfUidMax, " of uid " + std::to_string(uid));
+}
+
+Result<void> ProcessEnds::watch(pid_t process, uid_t uid) {
   if (process == 0) return failure(process, 0);
   if (watches(process)) return {};
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
@@ -35,11 +48,8 @@ Result<void> ProcessEnds::watch(pid_t process) {
   {
     const MutexLock lock(mutex_);
     if (watched_.contains(process)) return {};  // another thread was first
-    if (watched_.size() >= kProcessesMax) {
-      return Error{ErrorCode::kNoSpace, "more than " + std::to_string(kProcessesMax) +
-                                            " processes have interfaces with lifetime=feeder"};
-    }
-    watched_.emplace(process, pidfd);
+    if (auto room = check_room(uid); !room) return room;
+    watched_.emplace(process, Watched{uid, pidfd});
   }
   wait_for(process, pidfd);
   return {};

@@ -1,5 +1,5 @@
 // Hears of the end of processes by their pidfds (Linux 5.3), one for each process watched; at most
-// kProcessesMax.
+// kProcessesMax, and kProcessesOfUidMax for a uid that is not root's.
 //
 // Thread-safe. on_end is called on the event loop's thread.
 #pragma once
@@ -19,24 +19,31 @@ namespace tally {
 class ProcessEnds final : public ProcessWatch {
  public:
   static constexpr std::size_t kProcessesMax = 1024;
+  static constexpr std::size_t kProcessesOfUidMax = 256;
 
   // The loop outlives this; on_end may be called until then, once the loop runs.
   ProcessEnds(EventLoop& loop, std::function<void(pid_t)> on_end)
       : loop_(loop), on_end_(std::move(on_end)) {}
 
-  Result<void> watch(pid_t process) override EXCLUDES(mutex_);
+  Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
   bool watches(pid_t process) const override EXCLUDES(mutex_);
 
  private:
   using Descriptor = boost::asio::posix::stream_descriptor;
 
+  struct Watched {
+    uid_t uid = 0;
+    // Shared with the wait that is going on, which dies last.
+    std::shared_ptr<Descriptor> pidfd;
+  };
+
+  Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   void wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
 
   EventLoop& loop_;
   const std::function<void(pid_t)> on_end_;
   mutable Mutex mutex_;
-  // Shared with the wait that is going on, which dies last.
-  boost::unordered_flat_map<pid_t, std::shared_ptr<Descriptor>> watched_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tally

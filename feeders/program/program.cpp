@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tally/clock.h"
 #include "tally/statistic.h"
 
 namespace tally {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
+constexpr unsigned kUpkeepMs = 60'000;
 
 }  // namespace
 
@@ -37,6 +39,8 @@ Result<void> set_up(const ProgramOptions& options) {
     return Error{ErrorCode::kInvalid,
                  "socket path '" + options.socket + "': " + std::strerror(-error)};
   }
+  // Whether the counter is still to be trusted; without the thread, the clock goes on unasked.
+  (void)::tally_clock_start_upkeep(kUpkeepMs);
   return {};
 }
 

@@ -8,14 +8,10 @@
 #include <ctime>
 #include <utility>
 
+#include "feeders/clock/program_clock.h"
+
 namespace tally {
 namespace {
-
-std::chrono::nanoseconds now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 void sleep_until(std::chrono::nanoseconds due) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(due);
@@ -66,10 +62,10 @@ void Wakeups::run(std::stop_token stop) {
   pin();
   // Without it, the kernel adds up to 50 us to every sleep to gather timers.
   ::prctl(PR_SET_TIMERSLACK, 1);
-  auto due = now() + period_;
+  auto due = monotonic_now() + period_;
   while (!stop.stop_requested()) {
     sleep_until(due);
-    const Wakeup wakeup = judge_wakeup(due, now(), period_);
+    const Wakeup wakeup = judge_wakeup(due, monotonic_now(), period_);
     put(wakeup);
     due += period_ * static_cast<std::int64_t>(wakeup.periods_skipped + 1);
   }

@@ -29,14 +29,14 @@ void let_go() {
   for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
 }
 
-// False at the pipe's end.
-bool wait_for_word(const Fd& pipe) {
-  char byte = 0;
+// A word from the daemon: which mount it has made. Nothing at the pipe's end.
+std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
+  std::uint64_t mount = 0;
   ssize_t size = 0;
   do {
-    size = ::read(pipe.get(), &byte, 1);
+    size = ::read(pipe.get(), &mount, sizeof mount);
   } while (size < 0 && errno == EINTR);
-  return size == 1;
+  return size == sizeof mount ? std::optional(mount) : std::nullopt;
 }
 
 [[noreturn]] void take_care(const Fd& pipe, FeedSocket& socket, const std::string& mount_point) {
@@ -46,7 +46,7 @@ bool wait_for_word(const Fd& pipe) {
   socket.close();
   if (!keep_only_what_unmounts()) ::_exit(1);
   std::optional<std::uint64_t> mount;
-  while (wait_for_word(pipe)) mount = topmost_mount(mount_point);
+  while (const auto made = wait_for_mount(pipe)) mount = made;
   if (mount && topmost_mount(mount_point) == mount) {
     ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
@@ -71,12 +71,14 @@ Result<Caretaker> Caretaker::employ(FeedSocket& socket, const std::string& mount
     take_care(reading, socket, mount_point);
   }
   socket.leave_files();
-  return Caretaker(std::move(writing), child);
+  return Caretaker(std::move(writing), child, mount_point);
 }
 
+// Looked up here and not by the caretaker, which may come to it late, when something else has been
+// mounted there. One that was killed does no harm.
 void Caretaker::mounted() {
-  const char byte = 1;
-  (void)!::write(pipe_.get(), &byte, 1);  // a caretaker that was killed does no harm here
+  const auto mount = topmost_mount(mount_point_);
+  if (mount) (void)!::write(pipe_.get(), &*mount, sizeof *mount);
 }
 
 void Caretaker::put_away() {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -29,10 +30,12 @@ class Caretaker {
   void put_away();
 
  private:
-  Caretaker(Fd pipe, pid_t process) : pipe_(std::move(pipe)), process_(process) {}
+  Caretaker(Fd pipe, pid_t process, std::string mount_point)
+      : pipe_(std::move(pipe)), process_(process), mount_point_(std::move(mount_point)) {}
 
   Fd pipe_;
   pid_t process_;
+  std::string mount_point_;
 };
 
 }  // namespace tally

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <functional>
@@ -15,11 +16,12 @@
 #include <optional>
 #include <span>
 
-#include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
 #include "core/tree/statistics.h"
+#include "core/tree/subsystems.h"
 #include "core/tree/tree.h"
+#include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/intake.h"
@@ -38,6 +40,8 @@ namespace tally {
 namespace {
 
 constexpr unsigned kErrorLogPermissions = 0640;
+// Is the counter that our time comes from still to be trusted?
+constexpr std::chrono::minutes kUpkeepPeriod{1};
 
 int fail(const Error& error) {
   std::fprintf(stderr, "tallyfs: %s\n", error.reason.c_str());
@@ -92,7 +96,7 @@ void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
 
 // Without one everything works, but feeders send what nobody gathers.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
-  auto made = SwitchPage::create(options.ledger.total.statistics);
+  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches);
   if (made) return std::move(made.value());
   spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
   return std::nullopt;
@@ -128,8 +132,9 @@ class Daemon {
         ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_switches()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        intake_(loop_, socket_, statistics_, *errors_, clock_, shared_page()),
+        intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page()),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {
     const NodeId tracing =
@@ -149,6 +154,7 @@ class Daemon {
     tree_.observe(&session.value()->notifier());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
+    loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
     loop_.run([this](int signal) {
       spdlog::info("ending on signal {}", signal);
       loop_.stop();
@@ -161,9 +167,17 @@ class Daemon {
 
  private:
   Ports ports() {
-    return {.switches = switches_ ? switches_->switches() : std::span<Switch>(),
+    return {.switches = switches_ ? switches_->switches().first(statistics_max())
+                                  : std::span<Switch>(),
             .processes = &processes_};
   }
+  // Behind those of all statistics that there may be.
+  SwitchRange stats_switches() {
+    if (!switches_) return {};
+    return {.switches = switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
+            .first = static_cast<std::uint32_t>(statistics_max())};
+  }
+  std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
     if (!switches_) return {};
     return {.fd = switches_->fd(), .bytes = switches_->bytes()};
@@ -175,7 +189,7 @@ class Daemon {
   }
 
   const DaemonOptions& options_;
-  SystemClock clock_;
+  ProgramClock clock_;
   EventLoop loop_;
   FeedSocket socket_;
   std::optional<SwitchPage> switches_;
@@ -183,6 +197,7 @@ class Daemon {
   Ledger ledger_;
   Tree tree_;
   Statistics statistics_;
+  Subsystems subsystems_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   Intake intake_;
   Operations operations_;

@@ -130,7 +130,11 @@ TALLY_EXPORT void statistic_interface_release(struct statistic_interface **inter
 TALLY_EXPORT int statistic_create(struct statistic **statistic, struct statistic_interface *interface,
                                   const char *name, const char *units);
 
-/* As for interfaces. What was added before is sent before. */
+/* As for interfaces. What was added before is sent before; what cannot be sent yet is dropped and
+ * counted if the statistic is removed, and sent later if it is released. The name is free at once:
+ * what is created under it is another statistic, which the daemon hears of behind the removal. A few
+ * microseconds, also while the daemon hangs; what samples are still held of counts among the 65,536
+ * meanwhile. */
 TALLY_EXPORT void statistic_remove(struct statistic **statistic);
 TALLY_EXPORT void statistic_release(struct statistic **statistic);
 

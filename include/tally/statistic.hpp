@@ -20,6 +20,7 @@
 #include <utility>
 #include <variant>
 
+#include "tally/clock.h"
 #include "tally/statistic.h"
 
 namespace tally {
@@ -188,25 +189,31 @@ class Statistic {
   ::statistic* statistic_ = nullptr;
 };
 
-// Adds how long it lived to a statistic, in Unit. Does not look at the clock while that is off.
+// Adds how long it lived to a statistic, in Unit. Does not look at the clock, which is that of
+// clock.h as long as the program has it on, while the statistic is off.
 template <typename Unit = std::chrono::microseconds>
 class Timer {
  public:
   explicit Timer(Statistic& statistic) noexcept
       : statistic_(statistic),
         runs_(statistic.is_on()),
-        begun_(runs_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point()) {
-  }
+        begun_(runs_ ? now() : std::chrono::nanoseconds()) {}
   ~Timer() {
-    if (runs_) statistic_.inc<Unit>(std::chrono::steady_clock::now() - begun_);
+    if (runs_) statistic_.inc<Unit>(now() - begun_);
   }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
  private:
+  // CLOCK_MONOTONIC, both ways, so that the clock may be switched in between.
+  static std::chrono::nanoseconds now() noexcept {
+    const std::chrono::nanoseconds ns(::sched_clock());
+    return ns.count() != 0 ? ns : std::chrono::steady_clock::now().time_since_epoch();
+  }
+
   Statistic& statistic_;
   const bool runs_;
-  const std::chrono::steady_clock::time_point begun_;
+  const std::chrono::nanoseconds begun_;
 };
 
 // ---- the process

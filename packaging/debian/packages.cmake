@@ -41,11 +41,13 @@ describe(daemon tallyfs utils "statistics in user space, shown as one likes"
 "tallyfs mounts a tree of statistics. Processes send it samples over a Unix
 datagram socket; cat shows counters, ranges, lists, histograms, history or raw
 samples, and echo into a file changes which, at run time. Feeders for block
-requests and for late timers, and tally-send for scripts, come along.")
+requests and for late timers, tally-send for scripts, and tally-clock, which
+says what the clock of libtally is worth on a machine, come along.")
 describe(library libtally0 libs "library that feeds statistics to tallyfs"
 "Programs that link libtally register statistics with tallyfs and add samples
 to them, for less than a nanosecond while a statistic is off. They need no
-daemon: one that is absent or restarted costs them nothing.")
+daemon: one that is absent or restarted costs them nothing. Its clock, for
+cycles, nanoseconds and times of day, is of use without a daemon too.")
 describe(dev libtally-dev libdevel "library that feeds statistics to tallyfs (development)"
 "Headers for C and C++, the static library, what pkg-config and CMake want to
 know, and tally.py, a Python module that feeds tallyfs without the library.")

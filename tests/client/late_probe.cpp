@@ -51,6 +51,11 @@ void add_in_handler() {
 }  // namespace
 
 int main(int, char** words) {
+#ifdef __SANITIZE_THREAD__
+  // It has a malloc() and signal handlers of its own, and takes the page of switches for unordered.
+  std::cout << "not under ThreadSanitizer" << std::endl;
+  return 0;
+#endif
   alarm(50);
   for (int i = 0; i < 40; ++i) {
     pthread_key_t key;

@@ -26,7 +26,7 @@ inline constexpr std::size_t kTextBytes = 64u << 20;
 // Processes 1 to 8 live until the input says otherwise.
 class Processes final : public ProcessWatch {
  public:
-  Result<void> watch(pid_t process) override {
+  Result<void> watch(pid_t process, uid_t) override {
     if (ended_.contains(process)) return Error{ErrorCode::kNotFound, "no such process"};
     if (watched_.size() == 3 && !watched_.contains(process)) {
       return Error{ErrorCode::kNoSpace, "too many processes"};
@@ -110,6 +110,7 @@ class IntakeStand {
       const bool removed = statistics->remove_interface(entry.name, clock.now()).has_value();
       must(removed == (entry.name != Statistics::kOwnName), "all can be removed but one");
     }
+    check_stats();
     const Holdings left = ledger.total();
     must(left.interfaces == 1, "the own interface is left");
     statistics.reset();
@@ -125,8 +126,11 @@ class IntakeStand {
   std::vector<Switch> switches = std::vector<Switch>(80);
   std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
       tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
+  std::vector<Switch> stats_switches = std::vector<Switch>(8);
+  std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
+      tree, ledger, kDaemonUid, clock.now(), SwitchRange{stats_switches, 80});
   ErrorLog errors{clock.now()};
-  Dispatcher dispatcher{line_.daemon(), *statistics, errors, clock, {}};
+  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}};
 
  private:
   void check_interface(const NodeEntry& entry) {
@@ -144,6 +148,28 @@ class IntakeStand {
       must(file->write_line(line, clock.now()).has_value(), "what is read can be written back");
     }
     must(text("definition") == before, "what was read changes nothing");
+  }
+  // Every file of stats/ reads, and all of it goes.
+  void check_stats() {
+    const auto branch = tree.lookup(Tree::kRoot, "stats").value();
+    for (const NodeEntry& subsystem : tree.list(branch.id, 0, 1000).value()) {
+      if (subsystem.info.kind == NodeKind::kFile) {
+        check_file(subsystem.info.id);
+        continue;
+      }
+      for (const NodeEntry& file : tree.list(subsystem.info.id, 0, 1000).value()) {
+        check_file(file.info.id);
+        must(is_name(file.name), "only names come in");
+      }
+      must(subsystems->remove_subsystem(subsystem.name, clock.now()).has_value(), "all can go");
+    }
+    must(tree.list(branch.id, 0, 10).value().size() == 1, "templates alone is left");
+  }
+  void check_file(NodeId node) {
+    const auto file = tree.file(node).value();
+    file->opened(clock.now());
+    const std::string text = file->render(clock.now(), kTextBytes).value();
+    must(text.empty() || text.back() == '\n', "texts end with their last line");
   }
   void check_answers() {
     for (;;) {

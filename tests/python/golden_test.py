@@ -8,6 +8,12 @@ from stand import FORMAT
 import tally
 
 EPOCH = 0x1122334455667788
+# Of a template "T" with a VOI "x", u32, SUM.
+BLOB_OF_T = bytes.fromhex(
+    "01 01 00 00 3c 00 3c 00 6f 5e a6 7b 28 00 38 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+    "00 00 02 01 28 00 00 00 ff 00 00 00 00 00 00 00 "
+    "01 02 38 00 04 00 00 00 00 00 00 00"
+)
 
 
 def golden(name):
@@ -52,9 +58,28 @@ class GoldenTest(unittest.TestCase):
             ],
         )
 
+    def test_encodes_templates_and_blobs(self):
+        datagram = tally.encode_header(EPOCH)
+        datagram += tally.encode_template(4, "T", ["x"], BLOB_OF_T)
+        datagram += tally.encode_blob(0x100000005, BLOB_OF_T[:-4] + b"\7\0\0\0")
+        self.assertEqual(datagram, golden("template-and-blob"))
+
+    def test_decodes_rates(self):
+        self.assertEqual(
+            tally.decode_answers(golden("rates")),
+            (EPOCH, [tally.Answer(5, 0, 3, flags=tally.WITH_TEXT, text=":2074500719=10")]),
+        )
+
     def test_every_block_is_known_here(self):
         blocks = re.findall(r"^```golden (\S+)$", FORMAT.read_text(), re.M)
-        self.assertEqual(blocks, ["samples-and-request", "answer", "all-records", "answers"])
+        self.assertEqual(blocks, [
+            "samples-and-request",
+            "answer",
+            "all-records",
+            "answers",
+            "template-and-blob",
+            "rates",
+        ])
 
 
 class DecoderTest(unittest.TestCase):

@@ -5,7 +5,7 @@ import socket
 import struct
 
 MAGIC = b"\xfeTLY"
-SAMPLES, REQUEST, ANSWER, DROPPED = 1, 2, 3, 4
+SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6
 WITH_Y, WITH_TIME = 1, 2
 
 
@@ -34,6 +34,27 @@ def dropped(count):
     return message(DROPPED, struct.pack("<Q", count))
 
 
+def blob(number, data):
+    return message(BLOB, struct.pack("<Q", number) + data + bytes(-len(data) % 8))
+
+
+def template(sequence, name, voi_names, data):
+    texts = [name.encode(), data] + [each.encode() for each in voi_names]
+    body = struct.pack("<II", sequence, len(voi_names)) + b"".join(struct.pack("<I", len(t)) + t for t in texts)
+    return message(TEMPLATE, body + bytes(-len(body) % 8))
+
+
+def u32_sum(name, voi, total=0):
+    """(hash, blob) of a template NAME with a VOI 0, VOI, u32, of which the sum is kept."""
+    def blob_with(hash, number):
+        return (struct.pack("<BBHHHIHHqq", 1, 1, 0, 60, 60, hash, 40, 56, 0, 0) + struct.pack("<hBbHH", 0, 2, 1, 40, 0)
+                + struct.pack("<bBHHBB", -1, 0, 0, 0, 0, 0) + struct.pack("<bBHHBBI", 1, 2, 56, 4, 0, int(number != 0), number))
+    hash = 0
+    for byte in name.encode() + voi.encode() + blob_with(0, 0):
+        hash = (hash * 33 + byte) % 2**32
+    return hash, blob_with(hash, total)
+
+
 class Peer:
     def __init__(self, path=None, bound=True):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -45,6 +66,7 @@ class Peer:
         self.sequence = 0
         self.was_there = None  # of the last answer: what was to be created was there already
         self.error_at = self.reason = None  # of the last refusal
+        self.text = None  # of the last answer that had one
         self.attached = []  # descriptors that came with answers
 
     def send(self, *messages, epoch=None, version=1):
@@ -60,7 +82,7 @@ class Peer:
         found, at = [], 16
         while at < len(data):
             kind, flags, length = struct.unpack_from("<HHI", data, at)
-            assert kind == ANSWER and flags in (0, 1), (kind, flags)
+            assert kind == ANSWER and flags in (0, 1, 2), (kind, flags)
             answer = struct.unpack_from("<IIQ", data, at + 8)
             found.append(answer)
             self.was_there = flags == 1
@@ -68,6 +90,10 @@ class Peer:
                 self.error_at, size = struct.unpack_from("<II", data, at + 24)
                 self.reason = data[at + 32:at + 32 + size].decode()
                 assert length == 24 + (size + 7) // 8 * 8, (length, size)
+            elif flags & 2:
+                (size,) = struct.unpack_from("<I", data, at + 24)
+                self.text = data[at + 28:at + 28 + size].decode()
+                assert length == 16 + (4 + size + 7) // 8 * 8, (length, size)
             else:
                 assert length == 16, length
             at += 8 + length
@@ -95,6 +121,17 @@ class Peer:
         error, number = self.ask("create " + text)
         assert error == 0, os.strerror(error)
         return number
+
+
+    def tell(self, name, voi_names, data):
+        """Tells of a template; returns the errno."""
+        self.sequence += 1
+        self.send(template(self.sequence, name, voi_names, data))
+        (answer,) = self.answers()
+        return answer[1]
+
+    def publish(self, number, data):
+        self.send(blob(number, data))
 
 
 class Switches:

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/clock.h"
 #include "feeders/block/block_feeder.h"
+#include "feeders/clock/program_clock.h"
 #include "feeders/program/program.h"
 #include "feeders/program/stop_signal.h"
 #include "feeders/tracefs/instance.h"
@@ -93,7 +93,7 @@ int run(const Options& options) {
   auto events = decoder_for(instance.value());
   if (!events) return fail(events.error());
 
-  const SystemClock clock;
+  const ProgramClock clock;
   BlockFeeder feeder(std::move(events.value()));
   const auto fds = fds_of(instance.value());
   MergedReader reader(instance.value().page_format(), fds, clock);

@@ -69,9 +69,9 @@ __version__ = "0.1.0"
 
 MAGIC = b"\xfeTLY"
 VERSION = 1
-SAMPLES, REQUEST, ANSWER, DROPPED = 1, 2, 3, 4  # kinds of messages
+SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6  # kinds of messages
 WITH_Y, WITH_TIME = 1, 2  # flags of SAMPLES
-WAS_THERE = 1  # flag of ANSWER
+WAS_THERE, WITH_TEXT = 1, 2  # flags of ANSWER
 DATAGRAM_BYTES = 8192
 
 _HEADER = struct.Struct("<4sHHQ")
@@ -87,6 +87,7 @@ class Answer(NamedTuple):
     flags: int = 0
     at: int = 0xFFFFFFFF
     reason: str = ""
+    text: Optional[str] = None
 
 
 def encode_header(epoch):
@@ -118,6 +119,21 @@ def encode_dropped(count):
     return _MESSAGE.pack(DROPPED, 0, 8) + struct.pack("<Q", count)
 
 
+def encode_blob(number, blob):
+    """A blob of stats(3), for the object of that number."""
+    padded = blob + bytes(-len(blob) % 8)
+    return _MESSAGE.pack(BLOB, 0, 8 + len(padded)) + struct.pack("<Q", number) + padded
+
+
+def encode_template(sequence, name, voi_names, blob):
+    """A template of stats(3); voi_names by their ids, with "" for vacant slots."""
+    texts = [name.encode(), blob, *(each.encode() for each in voi_names)]
+    body = struct.pack("<II", sequence, len(voi_names))
+    body += b"".join(struct.pack("<I", len(text)) + text for text in texts)
+    body += bytes(-len(body) % 8)
+    return _MESSAGE.pack(TEMPLATE, 0, len(body)) + body
+
+
 def decode_answers(datagram):
     """(epoch, answers). ValueError: it is no datagram of this version."""
     if len(datagram) < _HEADER.size or datagram[:4] != MAGIC:
@@ -139,6 +155,10 @@ def decode_answers(datagram):
 
 def _decode_answer(body, flags):
     answer = Answer(*_ANSWER.unpack_from(body), flags)
+    if not answer.error and flags & WITH_TEXT and len(body) >= _ANSWER.size + 4:
+        (length,) = struct.unpack_from("<I", body, _ANSWER.size)
+        start = _ANSWER.size + 4
+        return answer._replace(text=body[start : start + length].decode("utf-8", "replace"))
     if not answer.error or len(body) < _ANSWER.size + _REASON.size:
         return answer
     at, length = _REASON.unpack_from(body, _ANSWER.size)

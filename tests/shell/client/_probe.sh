@@ -2,6 +2,8 @@
 # A feeder on libtally that does as it is told: tests/client/probe.cpp. Sourced by the files beside this one.
 TALLY_PROBE=${TALLY_BIN:+$TALLY_BIN/}tally-probe
 
+# start_stats_probe: the same for stats/, tests/client/stats_probe.c.
+start_stats_probe() { TALLY_PROBE=${TALLY_BIN:+$TALLY_BIN/}tally-stats-probe start_probe; }
 # start_probe: with what it was told first by `PROBE_SAYS=...` in the environment.
 start_probe() {
   command -v "$TALLY_PROBE" >/dev/null || skip "tally-probe is not built"

@@ -82,3 +82,12 @@ a_slow_reader_hinders_nobody() {
   assert_eq 'a 1' "$(cat <&8)"
   exec 8<&- 9>&-
 }
+
+# Else whoever likes could keep the daemon rendering.
+who_may_not_read_a_file_does_not_learn_its_size() {
+  need_root
+  start_daemon -o allow_other
+  send 'web/hits 1'
+  assert_eq 7 "$(stat -c %s "$MNT/statistics/web/data")"
+  assert_eq 0 "$(as_nobody stat -c %s "$MNT/statistics/web/data")"
+}

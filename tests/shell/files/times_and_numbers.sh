@@ -158,7 +158,7 @@ a_directorys_mtime_is_the_last_time_an_entry_came_or_went() {
 
 link_counts_are_those_of_a_directory() {
   send 'web/a 1' 'db/a 1'
-  assert_eq 5 "$(stat -c %h "$STAT")"
+  wait_until '[ "$(stat -c %h "$STAT")" = 5 ]'
   assert_eq 2 "$(stat -c %h "$STAT/web")"
   assert_eq 1 "$(stat -c %h "$STAT/web/data")"
 }

@@ -4,9 +4,24 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace tally {
 namespace {
+
+TEST(IsSameTest, TellsTextsThatDifferInOneByteOrTheirLengthApart) {
+  const std::string text = "interface_of_a_long_name";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    const std::string one = text.substr(0, size);
+    EXPECT_TRUE(is_same(one, std::string(one)));
+    EXPECT_FALSE(is_same(one, one + "x"));
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string other = one;
+      other[at] = '\0';
+      EXPECT_FALSE(is_same(one, other)) << one << " at " << at;
+    }
+  }
+}
 
 TEST(ParseNumberTest, TakesDecimalAndHexadecimalToTheEdgesOf64Bits) {
   EXPECT_EQ(parse_signed("9223372036854775807"), std::numeric_limits<std::int64_t>::max());

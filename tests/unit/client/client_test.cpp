@@ -122,6 +122,15 @@ TEST_F(ClientTest, SamplesArriveOnceAndInTheirOrder) {
   EXPECT_EQ(counts.confirmed, 10u);
 }
 
+// The rounds are longer than the time that is given, so that it ends during one of them.
+TEST_F(ClientTest, WhoWaitsDoesNotWaitLongerBecauseARoundTookLong) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  for (int i = 0; i < 20'000; ++i) feeder.statistic(web, ("hits" + std::to_string(i)).c_str());
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(feeder.client.sync(1ms), -ETIMEDOUT);
+}
+
 TEST_F(ClientTest, SamplesHaveTheTimesAtWhichTheyWereAdded) {
   start_daemon();
   Feeder feeder(settings());
@@ -583,6 +592,87 @@ TEST_F(ClientTest, AnInterfaceThatIsRemovedIsRemovedWithAllInIt) {
   EXPECT_EQ(exchange(feeder), Log{"remove web"});
 }
 
+TEST_F(ClientTest, WhatIsReleasedAndMadeAnewIsAnotherWithWhatItWasGiven) {
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  feeder.client.define(hits, "type=list");
+  feeder.add(hits, 1);
+  feeder.client.drop(hits, Client::InTree::kLeave);
+  feeder.client.drop(web, Client::InTree::kLeave);
+  FedInterface* again = nullptr;
+  ASSERT_EQ(feeder.client.create_interface(&again, "web", STATISTIC_LIFETIME_FEEDER), 0);
+  FedStatistic& other = feeder.started(*again, "hits");
+  feeder.client.define(other, "type=range");
+  feeder.add(other, 2);
+  start_daemon();
+  const Log log = exchange(feeder);
+  EXPECT_TRUE(has(log, "create web/hits type=list on=1"));
+  EXPECT_TRUE(has(log, "create web lifetime=feeder"));
+  EXPECT_TRUE(has(log, "create web/hits type=range on=1"));
+  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1, 2}));
+}
+
+TEST_F(ClientTest, WhatIsRemovedAndMadeAnewWhileSamplesAreHeldIsMadeBehindTheRemoval) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  exchange(feeder);
+  while (feeder.client.flush() == 0) feeder.add(hits, 0);
+  feeder.add(hits, 1);
+  feeder.client.drop(hits, Client::InTree::kRemove);
+  FedStatistic& anew = feeder.started(web, "hits");
+  feeder.add(anew, 2);
+  const Log log = exchange(feeder);
+  const auto removal = std::ranges::find(log, "remove web/hits");
+  ASSERT_NE(removal, log.end());
+  EXPECT_NE(std::find(removal, log.end(), "create web/hits on=1"), log.end());
+  EXPECT_EQ(log.back(), "(ping)");
+  EXPECT_EQ(std::ranges::count(daemon_->xs("web/hits"), 1), 0);
+  EXPECT_EQ(daemon_->xs("web/hits").back(), 2);
+  EXPECT_EQ(feeder.counts().lost, 0u);
+  EXPECT_GT(feeder.counts().dropped, 0u);
+}
+
+TEST_F(ClientTest, AnswersForWhatWasRemovedMeanwhileAreIgnored) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  exchange(feeder);
+  FedStatistic& hits = feeder.started(web, "hits");
+  FedStatistic& misses = feeder.started(web, "misses");
+  feeder.add(hits, 1);
+  feeder.add(misses, 2);
+  EXPECT_EQ(feeder.client.flush(), -EAGAIN);
+  feeder.client.drop(hits, Client::InTree::kRemove);
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), Xs{});
+  EXPECT_EQ(daemon_->xs("web/misses"), Xs{2});
+  EXPECT_EQ(feeder.counts().dropped, 1u);
+}
+
+// One sample that cannot be sent does not keep back the many.
+TEST_F(ClientTest, StatisticsThatComeAndGoWithoutADaemonFindRoomForEver) {
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& held = feeder.started(web, "held");
+  feeder.add(held, 1);
+  feeder.client.drop(held, Client::InTree::kLeave);
+  for (std::size_t i = 0; i < Registry::kStatisticsMax + 10; ++i) {
+    FedStatistic* made = nullptr;
+    ASSERT_EQ(feeder.client.create_statistic(&made, web, "hits", ""), 0) << i;
+    if (i % 1000 == 0) feeder.client.switch_on(*made, true);
+    feeder.add(*made, 2);
+    feeder.client.drop(*made, i % 2 ? Client::InTree::kLeave : Client::InTree::kRemove);
+  }
+  start_daemon();
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/held"), Xs{1});
+  EXPECT_EQ(daemon_->xs("web/hits"), Xs{});
+  EXPECT_EQ(feeder.counts().held, 0u);
+}
+
 // ---- calls that are refused
 
 TEST_F(ClientTest, NamesFlagsAndSecondOnesAreRefused) {
@@ -960,6 +1050,23 @@ TEST_F(ForkTest, AChildOfAChildThatDidNothingHasTheSwitchesToo) {
             0);
 }
 
+TEST_F(ForkTest, WhatAParentHadDroppedIsNothingToItsChild) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  feeder.add(hits, 1);
+  feeder.client.drop(hits, Client::InTree::kLeave);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       feeder.add(feeder.started(web, "hits"), 2);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                     }),
+            0);
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 1}));
+}
+
 TEST_F(ForkTest, AChildThatAddsNothingSendsNothing) {
   start_daemon();
   Feeder feeder(settings());
@@ -1126,8 +1233,8 @@ TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
 
 TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
   start_daemon();
-  serve_always();
   daemon_->refuses["web/bad"] = ENOSPC;
+  serve_always();
   Feeder feeder(settings(), Feeder::Keeper::kRuns);
   FedInterface& web = feeder.interface("web");
   FedStatistic& bad = feeder.started(web, "bad");

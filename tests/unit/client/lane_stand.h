@@ -26,7 +26,7 @@ inline LanePointer make_lane(std::size_t capacity) {
 }
 
 inline Stamp at_ns(std::uint64_t ns) { return {Stamp::Scale::kNs, ns}; }
-inline Stamp at_ticks(std::uint64_t ticks) { return {Stamp::Scale::kTicks, ticks}; }
+inline Stamp at_cycles(std::uint64_t cycles) { return {Stamp::Scale::kCycles, cycles}; }
 
 // The X of what is held, from the tail on.
 inline std::vector<std::int64_t> held_in(Lane& lane) {

@@ -1,7 +1,10 @@
 #include "feeders/client/lane.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -41,7 +44,9 @@ class LaneTest : public testing::Test {
   }
   bool holds(const FedStatistic& statistic) {
     const MutexLock lock(lane_->mutex());
-    return lane_->holds(&statistic);
+    bool held = lane_->has_nested();
+    lane_->for_each_held([&](const Entry& entry) { held |= entry.statistic() == &statistic; });
+    return held;
   }
   void forget_all() {
     const MutexLock lock(lane_->mutex());
@@ -64,7 +69,7 @@ TEST_F(LaneTest, HoldsWhatWasAppendedInItsOrder) {
 
 TEST_F(LaneTest, AnEntryIsReadAsItWasWritten) {
   lane_->append(Entry(statistic_, INT64_MIN, UINT64_MAX, at_ns(123)));
-  lane_->append(Entry(other_, INT64_MAX, 0, at_ticks(UINT64_MAX)));
+  lane_->append(Entry(other_, INT64_MAX, 0, at_cycles(UINT64_MAX)));
   const MutexLock lock(lane_->mutex());
   EXPECT_EQ(lane_->entry(0).statistic(), &statistic_);
   EXPECT_EQ(lane_->entry(0).x(), INT64_MIN);
@@ -400,6 +405,35 @@ TEST(LaneConcurrentTest, OfThreadsThatWantItOneOwnsIt) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(owners, 1);
+}
+
+// Pages of the lane that memory stands behind.
+std::size_t resident_pages(const Lane& lane) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = sizeof(Lane) + lane.capacity() * sizeof(Entry);
+  std::vector<unsigned char> pages((bytes + page - 1) / page);
+  EXPECT_EQ(::mincore(const_cast<Lane*>(&lane), bytes, pages.data()), 0);
+  return static_cast<std::size_t>(std::ranges::count_if(pages, [](auto each) { return each & 1; }));
+}
+
+TEST_F(LaneTest, MemoryThatWasFilledOnceIsGivenBackWhenItIsEmpty) {
+  constexpr std::size_t kLarge = 65'536;
+  lane_ = make_lane(kLarge);
+  const std::size_t before = resident_pages(*lane_);
+  for (std::size_t i = 0; i < kLarge; ++i) append(1);
+  const std::size_t full = resident_pages(*lane_);
+  EXPECT_GT(full, before);
+  {
+    const MutexLock lock(lane_->mutex());
+    lane_->consume(kLarge);
+    lane_->rewind();
+    EXPECT_FALSE(lane_->has_grown());
+  }
+  const std::size_t left = resident_pages(*lane_);
+  const std::size_t kept_bytes = Lane::kEntriesKept * sizeof(Entry);
+  EXPECT_LE(left, before + kept_bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + 2);
+  append_all({5, 6, 7});
+  EXPECT_EQ(held_in(*lane_), (Xs{5, 6, 7}));
 }
 
 }  // namespace

@@ -94,14 +94,18 @@ class PackerTest : public testing::Test {
     const MutexLock lock(lane_->mutex());
     lane_->make_void(&statistic);
   }
-  Packed pack() { return pack({.ticks = 0, .ns = INT64_MAX}); }
-  Packed pack(const SampleClock::Anchor& now) {
+  Packed pack() { return pack(at(0, INT64_MAX)); }
+  Packed pack(const SampleTimes& times) {
     const MutexLock lock(lane_->mutex());
-    return tally::pack(*lane_, clock_, now, kEpoch);
+    return tally::pack(*lane_, times, kEpoch);
+  }
+  // It is `ns`, and so many cycles of a nanosecond.
+  static SampleTimes at(std::uint64_t cycles, std::int64_t ns) {
+    const auto begun = static_cast<std::uint64_t>(ns);
+    return {.line = {.cycles = cycles, .ns = begun, .rate = std::uint64_t{1} << 32}, .now_ns = ns};
   }
 
   std::deque<FedStatistic> statistics_;
-  SampleClock clock_{SampleClock::Source::kMonotonic};
   LanePointer lane_ = make_lane(8192);
 };
 
@@ -331,50 +335,47 @@ TEST_F(PackerTest, VoidOnesAreDroppedLikeRefusedOnes) {
 
 // ---- times
 
-TEST_F(PackerTest, TimesInNanosecondsAreKeptAsTheyAreLaterThanTheAnchorToo) {
+TEST_F(PackerTest, TimesInNanosecondsAreKeptAsTheyAreThoseToComeToo) {
   FedStatistic& hits = numbered(7);
   const std::vector<std::uint64_t> times{5, 3, 9'000'000'000, 0};
   for (const auto ns : times) add(hits, 1, 1, ns);
-  const auto all = all_of(pack({.ticks = 0, .ns = 1000}).datagram);
+  const auto all = all_of(pack(at(0, 1000)).datagram);
   ASSERT_EQ(all.size(), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
     EXPECT_EQ(all[i].ns, static_cast<std::int64_t>(times[i]));
   }
 }
 
-TEST_F(PackerTest, TicksBecomeTimesCountedBackFromTheAnchor) {
+TEST_F(PackerTest, CyclesBecomeTimesByTheLine) {
   FedStatistic& hits = numbered(7);
-  // Ticks of this clock are nanoseconds; on another scale here, as after a suspend.
-  lane_->append(Entry(hits, 1, 1, at_ticks(400)));
-  lane_->append(Entry(hits, 2, 1, at_ticks(900)));
-  const auto all = all_of(pack({.ticks = 1000, .ns = 5000}).datagram);
+  // A cycle of this line takes a nanosecond.
+  lane_->append(Entry(hits, 1, 1, at_cycles(400)));
+  lane_->append(Entry(hits, 2, 1, at_cycles(900)));
+  const auto all = all_of(pack(at(1000, 5000)).datagram);
   EXPECT_EQ(all, (std::vector<Told>{{7, 1, 1, 4400}, {7, 2, 1, 4900}}));
 }
 
-TEST_F(PackerTest, NoTimeIsAfterTheAnchor) {
+TEST_F(PackerTest, NoTimeIsToCome) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_ticks(1500)));
-  EXPECT_EQ(all_of(pack({.ticks = 1000, .ns = 5000}).datagram),
-            (std::vector<Told>{{7, 1, 1, 5000}}));
+  lane_->append(Entry(hits, 1, 1, at_cycles(1500)));
+  EXPECT_EQ(all_of(pack(at(1000, 5000)).datagram), (std::vector<Told>{{7, 1, 1, 5000}}));
 }
 
 TEST_F(PackerTest, TimesDoNotGoBackFromOneDatagramToTheNext) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_ticks(1000)));
-  EXPECT_EQ(all_of(pack({.ticks = 1000, .ns = 5000}).datagram),
-            (std::vector<Told>{{7, 1, 1, 5000}}));
+  lane_->append(Entry(hits, 1, 1, at_cycles(1000)));
+  EXPECT_EQ(all_of(pack(at(1000, 5000)).datagram), (std::vector<Told>{{7, 1, 1, 5000}}));
   consume(*lane_, 1);
   // A better rate puts what came later 10 ns earlier.
-  lane_->append(Entry(hits, 2, 1, at_ticks(1100)));
-  EXPECT_EQ(all_of(pack({.ticks = 2100, .ns = 5990}).datagram),
-            (std::vector<Told>{{7, 2, 1, 5000}}));
+  lane_->append(Entry(hits, 2, 1, at_cycles(1100)));
+  EXPECT_EQ(all_of(pack(at(2100, 5990)).datagram), (std::vector<Told>{{7, 2, 1, 5000}}));
 }
 
 TEST_F(PackerTest, TimesInNanosecondsDoNotBindThoseThatFollow) {
   FedStatistic& hits = numbered(7);
   add(hits, 1, 1, 1'000'000);
-  lane_->append(Entry(hits, 2, 1, at_ticks(10)));
-  EXPECT_EQ(all_of(pack({.ticks = 100, .ns = 100}).datagram),
+  lane_->append(Entry(hits, 2, 1, at_cycles(10)));
+  EXPECT_EQ(all_of(pack(at(100, 100)).datagram),
             (std::vector<Told>{{7, 1, 1, 1'000'000}, {7, 2, 1, 10}}));
 }
 
@@ -382,10 +383,10 @@ TEST_F(PackerTest, TimesInNanosecondsDoNotBindThoseThatFollow) {
 // and has been stamped before.
 TEST_F(PackerTest, TimesDoNotGoBackWithinADatagram) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_ticks(500)));
-  lane_->append(Entry(hits, 2, 1, at_ticks(490)));
-  lane_->append(Entry(hits, 3, 1, at_ticks(510)));
-  const auto all = all_of(pack({.ticks = 1000, .ns = 1000}).datagram);
+  lane_->append(Entry(hits, 1, 1, at_cycles(500)));
+  lane_->append(Entry(hits, 2, 1, at_cycles(490)));
+  lane_->append(Entry(hits, 3, 1, at_cycles(510)));
+  const auto all = all_of(pack(at(1000, 1000)).datagram);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_LE(all[0].ns, all[1].ns);
   EXPECT_LE(all[1].ns, all[2].ns);
@@ -496,28 +497,28 @@ TEST(PackerConcurrentTest, WhatAThreadAddsWhileItIsPackedArrivesOnceAndInOrder) 
   FedStatistic statistic;
   statistic.number = 7;
   statistic.standing = Standing::kKnown;
-  const SampleClock clock(SampleClock::Source::kMonotonic);
+  SampleTime time;
   const LanePointer lane = make_lane(2048);
   std::thread producer([&] {
     for (std::int64_t x = 0; x < kSamples; ++x) {
       while (lane->held() == lane->capacity()) std::this_thread::yield();
-      lane->append(Entry(statistic, x, 1, at_ticks(clock.ticks())));
+      lane->append(Entry(statistic, x, 1, at_cycles(time.cycles())));
     }
   });
   std::int64_t next = 0;
   std::int64_t last_ns = 0;
   bool in_order = true;
   while (next != kSamples) {
-    const auto now = clock.anchor();
+    const SampleTimes times = time.times();
     std::vector<Told> all;
     {
       const MutexLock lock(lane->mutex());
-      const Packed packed = pack(*lane, clock, now, kEpoch);
+      const Packed packed = pack(*lane, times, kEpoch);
       if (packed.samples != 0) all = all_of(packed.datagram);
       lane->consume(packed.entries);
     }
     for (const Told& told : all) {
-      in_order &= told.x == next++ && told.ns >= last_ns && told.ns <= now.ns;
+      in_order &= told.x == next++ && told.ns >= last_ns && told.ns <= times.now_ns;
       last_ns = told.ns;
     }
   }

@@ -116,10 +116,11 @@ class IntakeTest : public testing::Test {
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   Statistics statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
+  Subsystems subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
   ErrorLog errors_{clock_.now()};
   EventLoop loop_;
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
-  Intake intake_{loop_, socket_, statistics_, errors_, clock_};
+  Intake intake_{loop_, socket_, statistics_, subsystems_, errors_, clock_};
 };
 
 }  // namespace tally

@@ -66,8 +66,8 @@ class ProcessEndsTest : public testing::Test {
 
 TEST_F(ProcessEndsTest, HearsOfAnEndOnceHoweverOftenItWasAsked) {
   const Child child;
-  ASSERT_TRUE(processes_.watch(child.pid()));
-  ASSERT_TRUE(processes_.watch(child.pid()));
+  ASSERT_TRUE(processes_.watch(child.pid(), 0));
+  ASSERT_TRUE(processes_.watch(child.pid(), 0));
   EXPECT_TRUE(processes_.watches(child.pid()));
   child.kill();
   hear(1);
@@ -80,7 +80,7 @@ TEST_F(ProcessEndsTest, HearsOfWhatHadEndedButWasNotWaitedForYet) {
   child.kill();
   siginfo_t state{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &state, WEXITED | WNOWAIT), 0);
-  ASSERT_TRUE(processes_.watch(child.pid()));
+  ASSERT_TRUE(processes_.watch(child.pid(), 0));
   hear(1);
 }
 
@@ -89,7 +89,7 @@ TEST_F(ProcessEndsTest, RefusesAProcessThatIsGoneOrCannotBeSeen) {
   const pid_t gone = child.pid();
   child.end();
   for (const pid_t process : {gone, 0}) {
-    const auto refused = processes_.watch(process);
+    const auto refused = processes_.watch(process, 0);
     ASSERT_FALSE(refused) << process;
     EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
     EXPECT_EQ(refused.error().reason,
@@ -101,7 +101,7 @@ TEST_F(ProcessEndsTest, RefusesAProcessThatIsGoneOrCannotBeSeen) {
 TEST_F(ProcessEndsTest, GivesItsDescriptorsBack) {
   const int next_before = Fd(::dup(0)).get();
   std::vector<Child> children(5);
-  for (const Child& child : children) ASSERT_TRUE(processes_.watch(child.pid()));
+  for (const Child& child : children) ASSERT_TRUE(processes_.watch(child.pid(), 0));
   EXPECT_NE(Fd(::dup(0)).get(), next_before);
   children.clear();
   hear(5);
@@ -111,19 +111,32 @@ TEST_F(ProcessEndsTest, GivesItsDescriptorsBack) {
 TEST_F(ProcessEndsTest, WatchesABoundedNumber) {
   std::vector<Child> children(ProcessEnds::kProcessesMax + 1);
   for (std::size_t i = 0; i < ProcessEnds::kProcessesMax; ++i) {
-    if (const auto done = processes_.watch(children[i].pid()); !done) {
+    if (const auto done = processes_.watch(children[i].pid(), 0); !done) {
       GTEST_SKIP() << done.error().reason;
     }
   }
   const int next_before = Fd(::dup(0)).get();
-  const auto refused = processes_.watch(children.back().pid());
+  const auto refused = processes_.watch(children.back().pid(), 0);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(Fd(::dup(0)).get(), next_before);
-  EXPECT_TRUE(processes_.watch(children.front().pid())) << "which is watched already";
+  EXPECT_TRUE(processes_.watch(children.front().pid(), 0)) << "which is watched already";
   children.front().kill();
   hear(1);
-  EXPECT_TRUE(processes_.watch(children.back().pid()));
+  EXPECT_TRUE(processes_.watch(children.back().pid(), 0));
+}
+
+TEST_F(ProcessEndsTest, NobodyCanHaveAllThePlaces) {
+  constexpr uid_t kGreedy = 1000;
+  std::vector<Child> children(ProcessEnds::kProcessesOfUidMax + 1);
+  for (std::size_t i = 0; i < ProcessEnds::kProcessesOfUidMax; ++i) {
+    ASSERT_TRUE(processes_.watch(children[i].pid(), kGreedy));
+  }
+  const auto refused = processes_.watch(children.back().pid(), kGreedy);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+  EXPECT_NE(refused.error().reason.find("256 processes of uid 1000"), std::string::npos);
+  EXPECT_TRUE(processes_.watch(children.back().pid(), kGreedy + 1));
 }
 
 TEST_F(ProcessEndsTest, ThreadsMayAskConcurrentlyWhileTheLoopRuns) {
@@ -134,7 +147,7 @@ TEST_F(ProcessEndsTest, ThreadsMayAskConcurrentlyWhileTheLoopRuns) {
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
-      for (const Child& child : children) EXPECT_TRUE(processes_.watch(child.pid()));
+      for (const Child& child : children) EXPECT_TRUE(processes_.watch(child.pid(), 0));
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -25,7 +25,7 @@ TEST(LedgerUseTest, CountsObjectsNamesAndUnitsWithTheData) {
   EXPECT_EQ(stand.ledger.total().bytes, kInterfaceBytes + bare(3, 5));
   stand.create("s", "type=raw entries_max=100");
   EXPECT_EQ(stand.ledger.total().bytes,
-            kInterfaceBytes + bare(3, 5) + bare(1) + 100 * sizeof(Sample));
+            kInterfaceBytes + bare(3, 5) + bare(1) + Ring<Sample>::worst_case_bytes(100));
 }
 
 TEST(LedgerUseTest, HalfOfAShareIsLeftToTheTree) {
@@ -56,7 +56,7 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
 }
 
 TEST(LedgerUseTest, TheLastByteMayBeHeldAndNotOneMore) {
-  const std::uint64_t bytes = kInterfaceBytes + bare(4, 2) + 5 * sizeof(Sample);
+  const std::uint64_t bytes = kInterfaceBytes + bare(4, 2) + Ring<Sample>::worst_case_bytes(5);
   for (const std::uint64_t room : {bytes, bytes - 1}) {
     Stand stand(limits(1, room));
     const auto created = stand.interface->create_statistic(
@@ -87,18 +87,19 @@ TEST(LedgerUseTest, RefusesOneInterfaceOrStatisticTooMany) {
 
 TEST(LedgerUseTest, ALineBeyondTheLedgerChangesNothing) {
   const std::uint64_t objects = kInterfaceBytes + 2 * bare(1);
-  Stand stand(limits(2, objects + 2400));
+  const std::uint64_t fifty = Ring<Sample>::worst_case_bytes(50);
+  Stand stand(limits(2, objects + 2 * fifty));
   stand.create("s", "on=1 type=raw entries_max=50");
   stand.create("t", "");
   const std::string before = stand.definition();
   const Holdings held = stand.ledger.total();
-  EXPECT_EQ(held, (Holdings{.interfaces = 1, .statistics = 2, .bytes = objects + 1200}));
+  EXPECT_EQ(held, (Holdings{.interfaces = 1, .statistics = 2, .bytes = objects + fifty}));
   const auto refused = stand.interface->define("type=raw entries_max=51", stand.clock.now());
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(stand.definition(), before);
   EXPECT_EQ(stand.ledger.total(), held);
   EXPECT_EQ(stand.define("type=raw entries_max=50"), "");
-  EXPECT_EQ(stand.ledger.total().bytes, objects + 2400);
+  EXPECT_EQ(stand.ledger.total().bytes, objects + 2 * fifty);
   EXPECT_EQ(stand.define("type=range"), "");
   EXPECT_EQ(stand.ledger.total().bytes, objects);
 }

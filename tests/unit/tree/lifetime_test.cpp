@@ -9,7 +9,7 @@ namespace {
 // Processes that a test lets begin and end.
 class FakeProcesses final : public ProcessWatch {
  public:
-  Result<void> watch(pid_t process) override {
+  Result<void> watch(pid_t process, uid_t) override {
     if (refusal) return *refusal;
     if (!ends_at_once) watched.insert(process);
     return {};

@@ -64,9 +64,27 @@ constexpr std::uint64_t kEpoch = 0x1122334455667788;
 constexpr std::uint64_t kReused = 0x100000005;
 constexpr std::string_view kReason = "no such interface";
 
+// Of a template "T" with a VOI "x", u32, SUM, as the worked example has it.
+std::string blob_of_t() {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put(std::uint16_t{0x0101});       // ABI 1, little-endian
+  out.put(std::uint16_t{0});
+  for (int i = 0; i < 2; ++i) out.put(std::uint16_t{60});
+  out.put(std::uint32_t{2074500719});
+  out.put(std::uint16_t{40});
+  out.put(std::uint16_t{56});
+  for (int i = 0; i < 2; ++i) out.put(std::uint64_t{0});
+  out.put(std::uint64_t{0x0000'0028'0102'0000});  // the VOI; a vacant slot; SUM
+  out.put(std::uint64_t{0x0000'0000'0000'00FF});
+  out.put(std::uint64_t{0x0000'0004'0038'0201});
+  out.put(std::uint32_t{0});
+  return bytes;
+}
+
 TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   const auto golden = golden_datagrams();
-  EXPECT_EQ(golden.size(), 4u);
+  EXPECT_EQ(golden.size(), 6u);
   DatagramWriter writer(kEpoch);
   const std::array samples = {Sample{.x = 5, .y = 2}, Sample{.x = -1, .y = 2}};
   writer.samples(7, samples, kWithY);
@@ -88,6 +106,15 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.answer({.sequence = 2, .number = kReused, .made = Made::kWasThere});
   writer.answer({.sequence = 3, .error = 2, .at = 7, .reason = kReason});
   EXPECT_EQ(writer.bytes(), golden.at("answers"));
+  writer.clear(kEpoch);
+  std::string blob = blob_of_t();
+  writer.define_template({.sequence = 4, .name = "T", .blob = blob, .voi_names = {"x"}});
+  blob[56] = 7;
+  writer.blob(kReused, blob);
+  EXPECT_EQ(writer.bytes(), golden.at("template-and-blob"));
+  writer.clear(kEpoch);
+  writer.answer({.sequence = 5, .number = 3, .text = ":2074500719=10"});
+  EXPECT_EQ(writer.bytes(), golden.at("rates"));
 }
 
 // One after the other, the messages of a datagram of this epoch.
@@ -167,6 +194,38 @@ TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
   EXPECT_EQ(refused.at, 7u);
   EXPECT_EQ(refused.reason, kReason);
   EXPECT_TRUE(two.at_end());
+}
+
+TEST(FormatTest, TheWorkedExamplesOfStatsAreReadAsTheySay) {
+  const auto golden = golden_datagrams();
+  Messages both(golden.at("template-and-blob"));
+  const auto given = both.next<Template>();
+  EXPECT_EQ(given.sequence, 4u);
+  EXPECT_EQ(given.name, "T");
+  EXPECT_EQ(given.blob, blob_of_t());
+  EXPECT_EQ(given.voi_names, std::vector<std::string_view>{"x"});
+  const auto blob = both.next<PackedBlob>();
+  EXPECT_EQ(blob.number, kReused);
+  EXPECT_EQ(blob.bytes.size(), 64u) << "60 and the padding";
+  EXPECT_EQ(blob.bytes[56], 7);
+  EXPECT_TRUE(both.at_end());
+  Messages one(golden.at("rates"));
+  const auto rates = one.next<Answer>();
+  EXPECT_EQ(rates.number, 3u);
+  EXPECT_EQ(rates.text, ":2074500719=10");
+  EXPECT_EQ(rates.made, Made::kNew);
+}
+
+// What a template must not be.
+TEST(BinaryTest, ATemplateWithMoreNamesThanItHasIsRefused) {
+  for (const std::uint32_t names : {2u, 8193u, 0xFFFFFFFFu}) {
+    DatagramWriter writer(kEpoch);
+    writer.define_template({.sequence = 4, .name = "T", .blob = "", .voi_names = {"x"}});
+    std::string datagram(writer.bytes());
+    std::memcpy(datagram.data() + kHeaderBytes + kMessageHeaderBytes + 4, &names, sizeof names);
+    Buffer buffer(datagram);
+    EXPECT_FALSE(DatagramReader::open(buffer.bytes()).value().next().value()) << names;
+  }
 }
 
 TEST(BinaryTest, ReasonsOfAllLengthsComeBackAndTheLongestAreCut) {

@@ -48,6 +48,20 @@ struct Refusal {
   std::size_t token_at;
 };
 
+TEST(LineTest, ReadsTheCommandsOfStats) {
+  const auto parsed = parse_line(" subsystem tcp A=5, B=10");
+  const auto& line = std::get<StatsLine>(parsed.value());
+  EXPECT_EQ(line.verb, StatsVerb::kSubsystem);
+  EXPECT_EQ(line.target.text, "tcp");
+  EXPECT_EQ(line.target.at, 11u);
+  EXPECT_EQ(line.rest.text, " A=5, B=10");
+  EXPECT_EQ(std::get<StatsLine>(parse_line("object tcp/all").value()).verb, StatsVerb::kObject);
+  EXPECT_EQ(std::get<StatsLine>(parse_line("rates tcp").value()).verb, StatsVerb::kRates);
+  EXPECT_EQ(std::get<StatsLine>(parse_line("withdraw tcp").value()).verb, StatsVerb::kWithdraw);
+  EXPECT_FALSE(parse_line("object")) << "of what?";
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("object/a 1").value()));
+}
+
 TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
   for (const auto& [line, token_at] :
        {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
@@ -67,7 +81,9 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
 // text.
 bool is_plain(const std::string& text, std::size_t end_of_line, SampleLine& sample) {
   const std::vector<char> bytes(text.begin(), text.end());
-  const bool is = parse_plain_sample({bytes.data(), bytes.size()}, end_of_line, sample);
+  const std::size_t taken = take_plain_sample({bytes.data(), bytes.size()}, sample);
+  const bool is = taken != 0;
+  EXPECT_TRUE(!is || taken == std::min(end_of_line + 1, text.size())) << text;
   if (is) sample.path = std::string_view(text).substr(0, sample.path.size());
   return is;
 }
@@ -78,7 +94,7 @@ TEST(PlainSampleTest, ReadsNumbersOfAllLengths) {
     for (int digits = 1; digits <= 18; ++digits) {
       const std::string number =
           std::string("987654321012345678").substr(0, static_cast<std::size_t>(digits));
-      for (const std::string end : {"", "\n", "\nb/c 5\n"}) {
+      for (const std::string end : {"", "\n", "\nb/c 5\n", "\nc/d 3\nan/even_longer_rest 6\n"}) {
         SampleLine sample;
         const std::string plus = path + " " + number;
         const std::string first = plus + end;
@@ -120,6 +136,8 @@ TEST(PlainSampleTest, LeavesEverythingElseToTheWholeGrammar) {
                                  "a/b x"}) {
     SampleLine sample;
     EXPECT_FALSE(is_plain(line + "\n", line.size(), sample)) << line;
+    const std::string more = "\nand/so_on 1\nand/so_on 2\nand/so_on 3\n";
+    EXPECT_FALSE(is_plain(line + more, line.size(), sample)) << line;
     EXPECT_FALSE(is_plain(line, line.size(), sample)) << line;
   }
 }
@@ -134,7 +152,9 @@ TEST(PlainSampleTest, AgreesWithTheWholeGrammarOnRandomLines) {
     for (std::size_t size = random() % 24; size != 0; --size)
       line += alphabet[random() % alphabet.size()];
     SampleLine sample;
-    const std::string text = line + (i % 3 == 0 ? "" : "\nx/y 77");
+    const std::string text = line + (i % 3 == 0   ? ""
+                                     : i % 3 == 1 ? "\nx/y 77"
+                                                  : "\nx/y 77\nx/y 77\nx/y 77\nx/y 77\nx/y 77");
     if (!is_plain(text, line.size(), sample)) continue;
     ++plain;
     const auto whole = parse_line(line);

@@ -1,0 +1,132 @@
+// t-digests: quantiles of any number of samples from a bounded number of centroids (Dunning and
+// Ertl, "Computing extremely accurate quantiles using t-digests"). The layout is FreeBSD's,
+// voistatdata_tdgstclust32 and 64 in tally/stats.h; the arithmetic is ours.
+//
+// Centroids stand in the array in the order of their means, and are linked to a search tree whose
+// shape depends on their number only: the number whose binary digits end in n zeros roots a full
+// tree of height n+1, so that one more centroid changes two links. A sample becomes a centroid of
+// its own, or counts in one of exactly its value. When there is no room left, neighbours are
+// merged: a centroid that spans the shares q to q + w of all samples may grow to
+//     w^2 <= kSpread(capacity) * q' * (1 - q'), with q' in its middle,
+// which is the scale function k1 of the paper without its arcsine: fine at the ends, coarse in the
+// middle. The first and the last centroid are never merged, so that the smallest and the largest
+// sample stay known. Directions alternate, since merging from one end drifts.
+//
+// Confined to who holds the blob. What a stranger sent was checked by check_blob(); a digest whose
+// centroids are out of order then gives wrong numbers, but nothing worse.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/int128.h"
+#include "core/blob/layout.h"
+#include "tally/qmath.h"
+
+namespace tally::blob {
+
+enum class Sign { kUnsigned, kSigned };
+
+// What differs between the digests of 32 and of 64 bits.
+struct Narrow {
+  using Data = voistatdata_tdgstclust32;
+  using Node = voistatdata_tdgstctd32;
+  using Raw = std::uint32_t;
+  using Count = std::uint32_t;
+};
+struct Wide {
+  using Data = voistatdata_tdgstclust64;
+  using Node = voistatdata_tdgstctd64;
+  using Raw = std::uint64_t;
+  using Count = std::uint64_t;
+};
+
+// Means are signed if the samples are.
+Sign sign_of(unsigned voi_dtype);
+
+// The initial data. 0; EINVAL, EFBIG: see vss_tdgst_hlpr_info.
+int build_digest(unsigned voi_dtype, const vss_tdgst_hlpr_info& info,
+                 std::vector<std::uint8_t>& data);
+
+// How many centroids `bytes` of such a digest have room for; 0 if it cannot have that size.
+std::size_t centroid_room(unsigned dtype, std::size_t bytes);
+
+// A digest in a blob.
+template <typename Width>
+class Digest {
+ public:
+  using Node = typename Width::Node;
+  using Raw = typename Width::Raw;
+  using Count = typename Width::Count;
+
+  Digest(std::uint8_t* data, Sign sign)
+      : data_(*reinterpret_cast<typename Width::Data*>(data)), sign_(sign) {}
+
+  int size() const { return data_.ctdtree.arb_curnodes; }
+  int room() const { return data_.ctdtree.arb_maxnodes; }
+  unsigned fraction_bits() const;
+  // The largest absolute value of a mean, times 2^fraction_bits().
+  Int128 mean_max() const;
+
+  // Adds a sample, times 2^fraction_bits(); false if that is beyond mean_max().
+  bool add(Int128 sample);
+  // Adds what another digest of the same type, sign, room and fraction has gathered.
+  void merge(const Digest& other);
+  void clear();
+  // See stats_voistat_fetch_quantile(). Nothing without samples.
+  std::optional<double> quantile(double q) const;
+
+ private:
+  Node* nodes() { return data_.ctdtree.arb_nodes; }
+  const Node* nodes() const { return data_.ctdtree.arb_nodes; }
+  std::int64_t mean_of(Raw raw) const;
+  Raw raw_of(std::int64_t mean) const;
+  int upper_bound(std::int64_t mean) const;
+  bool absorb(int at, std::int64_t sample);
+  void insert(int at, Raw raw);
+  void append_links();
+  void shrink_to(int size);
+  int compress(Node* nodes, int size);
+  struct Limits {
+    double spread, gap;
+  };
+  int merge_neighbours(Node* nodes, int size, double total, Limits limits, int direction) const;
+  bool is_gap(const Node* nodes, int size, int at, int direction, double gap) const;
+  int target() const;
+
+  typename Width::Data& data_;
+  Sign sign_;
+};
+
+extern template class Digest<Narrow>;
+extern template class Digest<Wide>;
+
+// Calls `function` with the Digest that stands in `data`.
+template <typename Function>
+decltype(auto) with_digest(unsigned dtype, std::uint8_t* data, Sign sign, Function&& function) {
+  if (dtype == VSD_DTYPE_TDGSTCLUST32) return function(Digest<Narrow>(data, sign));
+  return function(Digest<Wide>(data, sign));
+}
+
+// One centroid as it is shown.
+struct Centroid {
+  int index;  // where it stands in the array
+  tally_q mean;
+  std::uint64_t count;
+};
+// What a digest holds, for who shows it: counters, the centroids in the order of the tree, and the
+// places that are free.
+struct DigestContent {
+  std::uint64_t samples = 0, compressions = 0;
+  int room = 0;
+  std::vector<Centroid> centroids, free;
+  bool sound =
+      true;  // the tree reaches each of them once, in order, and links and counts are in range
+};
+// Follows the links, as a blob of FreeBSD's needs it, and never leaves the `room` centroids that
+// the data has.
+DigestContent read_digest(const std::uint8_t* data, unsigned dtype, std::size_t room, Sign sign);
+
+}  // namespace tally::blob

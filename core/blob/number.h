@@ -1,0 +1,120 @@
+// Numbers of a VOI's type: what they are in C++, in a blob's bytes, in order and as text. An
+// integer type is itself; a Q type (qmath.h) is a struct around its bits, ordered by value.
+//
+// Values and pure functions: any thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "core/base/int128.h"
+#include "core/base/text.h"
+#include "core/blob/layout.h"
+#include "tally/qmath.h"
+
+namespace tally::blob {
+
+template <typename Bits>
+struct QNumber {
+  Bits raw = 0;
+
+  tally_q q() const {
+    return tally_q_of(static_cast<std::uint64_t>(raw), Q_NTBITS(raw), Q_SIGNED(raw));
+  }
+  // The value times 2^fraction_bits().
+  Int128 scaled() const { return tally_q_value(q()); }
+  unsigned fraction_bits() const { return tally_q_fraction(q()); }
+
+  friend int compare(QNumber a, QNumber b) { return tally_q_compare(a.q(), b.q()); }
+  friend bool operator<(QNumber a, QNumber b) { return compare(a, b) < 0; }
+  friend bool operator<=(QNumber a, QNumber b) { return compare(a, b) <= 0; }
+  friend bool operator==(QNumber a, QNumber b) { return compare(a, b) == 0; }
+};
+
+template <typename T>
+struct IsQ : std::false_type {};
+template <typename Bits>
+struct IsQ<QNumber<Bits>> : std::true_type {};
+template <typename T>
+inline constexpr bool kIsQ = IsQ<T>::value;
+
+template <typename T>
+inline constexpr bool kIsSigned = std::is_signed_v<T>;
+template <typename Bits>
+inline constexpr bool kIsSigned<QNumber<Bits>> = std::is_signed_v<Bits>;
+
+// The ends of a type, as they stand in blobs. A Q number's have 2 bits of fraction, with which its
+// range is largest.
+template <typename T>
+T lowest() {
+  if constexpr (kIsQ<T>) {
+    T number;
+    if constexpr (kIsSigned<T>)
+      number.raw = static_cast<decltype(number.raw)>(~decltype(number.raw){7});
+    return number;
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+template <typename T>
+T highest() {
+  if constexpr (kIsQ<T>) {
+    using Bits = decltype(T::raw);
+    return {static_cast<Bits>(std::numeric_limits<Bits>::max() & ~Bits{7})};
+  } else {
+    return std::numeric_limits<T>::max();
+  }
+}
+
+// Calls `function` with a value of the VOI type `dtype`, for its type; abort()s on no VOI's type.
+template <typename Function>
+decltype(auto) with_type(unsigned dtype, Function&& function) {
+  switch (dtype) {
+    case VSD_DTYPE_INT_S32:
+      return function(std::int32_t{});
+    case VSD_DTYPE_INT_U32:
+      return function(std::uint32_t{});
+    case VSD_DTYPE_INT_S64:
+      return function(std::int64_t{});
+    case VSD_DTYPE_INT_U64:
+      return function(std::uint64_t{});
+    case VSD_DTYPE_INT_SLONG:
+      return function(static_cast<long>(0));
+    case VSD_DTYPE_INT_ULONG:
+      return function(static_cast<unsigned long>(0));
+    case VSD_DTYPE_Q_S32:
+      return function(QNumber<s32q_t>{});
+    case VSD_DTYPE_Q_U32:
+      return function(QNumber<u32q_t>{});
+    case VSD_DTYPE_Q_S64:
+      return function(QNumber<s64q_t>{});
+    case VSD_DTYPE_Q_U64:
+      return function(QNumber<u64q_t>{});
+    default:
+      std::abort();
+  }
+}
+
+inline std::size_t number_bytes(unsigned dtype) {
+  return with_type(dtype, [](auto number) { return sizeof number; });
+}
+
+// A decimal. Q numbers have as many digits after the point as bits of fraction, with which they are
+// exact.
+inline void append(std::string& out, tally_q q) {
+  char text[136];
+  out.append(text, static_cast<std::size_t>(tally_q_print(q, -1, 10, text, sizeof text) - text));
+}
+template <typename T>
+void append(std::string& out, T number) {
+  if constexpr (kIsQ<T>) {
+    append(out, number.q());
+  } else if constexpr (std::is_signed_v<T>) {
+    append_number(out, static_cast<std::int64_t>(number));
+  } else {
+    append_number(out, static_cast<std::uint64_t>(number));
+  }
+}
+
+}  // namespace tally::blob

@@ -1,0 +1,50 @@
+// Sample rates: which share of objects gets a blob of which template. Their text, and the choice.
+//
+// Pure functions: any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tally/stats.h"
+
+namespace tally::blob {
+
+// A longer template spec is refused, as FreeBSD does: with its marks and a hash of 10 digits, a
+// name of up to 63 bytes fits.
+inline constexpr std::size_t kSpecBytesMax = 76;
+inline constexpr std::size_t kRatesMax = 65'536;
+
+using Rates = std::vector<stats_tpl_sample_rate>;
+// The slot ID of a template by name (nothing: any) and hash (0: any), or a negative number.
+using FindTemplate = std::function<int(std::optional<std::string_view> name, std::uint32_t hash)>;
+// What a slot's template is called, "NAME":HASH; nothing if it is gone.
+using SpecOfTemplate = std::function<std::optional<std::string>(std::int32_t id)>;
+
+// What was wrong with a text, and at which byte.
+struct RatesFault {
+  int error;  // EINVAL, or ESRCH for a template that there is not
+  std::size_t at;
+  const char* reason;
+};
+
+// The grammar is at stats_tpl_sample_rates() in tally/stats.h.
+std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find);
+// Without a newline. Rates of templates that are gone are left out.
+std::string print_rates(const Rates& rates, const SpecOfTemplate& spec);
+
+// The slot ID for a number from 0 to 99, or -1: the first rates[0].tpl_sample_pct numbers are
+// rates[0]'s, and so on.
+int choose(const stats_tpl_sample_rate* rates, std::size_t count, unsigned hundredth);
+// A number from 0 to 99 for a seed; all are equally likely over seeds, and a seed's stays the same
+// on all machines and in all versions.
+unsigned hundredth_of_seed(std::string_view seed);
+// At random. Every thread has its own generator, seeded by the kernel.
+unsigned random_hundredth();
+
+}  // namespace tally::blob

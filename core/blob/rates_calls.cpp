@@ -1,0 +1,97 @@
+// stats_tpl_sample_rates() and stats_tpl_sample_rollthedice(): rates.h for C.
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "core/blob/rates.h"
+#include "core/blob/templates.h"
+
+namespace tally::blob {
+namespace {
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// What SYSCTL_OUT of FreeBSD does: as much as there is room for, and how much there would be.
+int put_old(sysctl_req& request, std::string_view bytes) {
+  if (request.oldptr) {
+    const std::size_t room = request.oldlen > request.oldidx ? request.oldlen - request.oldidx : 0;
+    std::memcpy(static_cast<char*>(request.oldptr) + request.oldidx, bytes.data(),
+                std::min(room, bytes.size()));
+    if (bytes.size() > room) {
+      request.oldidx += room;
+      return ENOMEM;
+    }
+  }
+  request.oldidx += bytes.size();
+  return 0;
+}
+
+int find_template(std::optional<std::string_view> name, std::uint32_t hash) {
+  const auto named = name ? std::optional<std::string>(*name) : std::nullopt;
+  return Templates::of_process().find(named ? named->c_str() : nullptr, hash);
+}
+
+int show(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
+  stats_tpl_sample_rate* rates = nullptr;
+  int count = 0;
+  if (const int error = callback(TPL_SR_RLOCKED_GET, &rates, &count, context)) return error;
+  Rates copy;
+  if (rates && count > 0) copy.assign(rates, rates + count);
+  callback(TPL_SR_RUNLOCK, nullptr, nullptr, context);
+  const std::string text =
+      print_rates(copy, [](std::int32_t id) { return Templates::of_process().spec(id); });
+  return put_old(request, {text.c_str(), text.size() + 1});
+}
+
+int change(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
+  std::string_view text(static_cast<const char*>(request.newptr) + request.newidx,
+                        request.newlen - request.newidx);
+  text = text.substr(0, text.find('\0'));
+  const auto parsed = parse_rates(text, &find_template);
+  if (const auto* const fault = std::get_if<RatesFault>(&parsed)) return fault->error;
+  const Rates& wanted = std::get<Rates>(parsed);
+  stats_tpl_sample_rate* rates = nullptr;
+  if (!wanted.empty()) {
+    rates = static_cast<stats_tpl_sample_rate*>(std::malloc(wanted.size() * sizeof wanted[0]));
+    if (!rates) return ENOMEM;
+    std::memcpy(rates, wanted.data(), wanted.size() * sizeof wanted[0]);
+  }
+  int count = static_cast<int>(wanted.size());
+  const int error = callback(TPL_SR_PUT, &rates, &count, context);
+  // The old ones, or ours if they were not taken.
+  std::free(rates);
+  if (error == 0) request.newidx = request.newlen;
+  return error;
+}
+
+}  // namespace
+}  // namespace tally::blob
+
+using namespace tally::blob;
+
+int stats_tpl_sample_rates(struct sysctl_oid*, void* arg1, intmax_t arg2,
+                           struct sysctl_req* req) try {
+  if (!arg1 || !req || arg2 < 0) return EINVAL;
+  const auto callback = reinterpret_cast<stats_tpl_sr_cb_t>(arg1);
+  const std::unique_ptr<void, Free> context(
+      arg2 == 0 ? nullptr : std::calloc(1, static_cast<std::size_t>(arg2)));
+  if (arg2 != 0 && !context) return ENOMEM;
+  if (const int error = show(callback, context.get(), *req)) return error;
+  return req->newptr ? change(callback, context.get(), *req) : 0;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
+}
+
+int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate* rates, int nrates, void* seed_bytes,
+                                 size_t seed_len) {
+  if (!rates || nrates <= 0) return -1;
+  const unsigned hundredth =
+      seed_bytes && seed_len > 0
+          ? hundredth_of_seed({static_cast<const char*>(seed_bytes), seed_len})
+          : random_hundredth();
+  return choose(rates, static_cast<std::size_t>(nrates), hundredth);
+}

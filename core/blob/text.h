@@ -1,0 +1,32 @@
+// Blobs and single statistics as text, in FreeBSD's two formats, freeform and JSON (examples:
+// tests/golden/stats3).
+//
+// Pure: any thread, on blobs that check_blob() let pass or that this process made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/blob/layout.h"
+#include "core/blob/templates.h"
+
+namespace tally::blob {
+
+struct TextOptions {
+  sb_str_fmt format = SB_STRFMT_FREEFORM;
+  bool objdump = false;                  // all fields and slots
+  const TemplateNames* names = nullptr;  // META; names beyond those that it has are empty
+  std::string_view address;              // what freeform shows behind struct statsblobv1@
+};
+
+std::string render(const statsblob* sb, const TextOptions& options);
+
+// The data of one statistic, without braces. Nothing: no such type, or `bytes` is no size of it.
+std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dtype, unsigned dtype,
+                                       std::size_t bytes, sb_str_fmt format, bool objdump);
+
+const char* name_of_stype(int stype);
+const char* name_of_dtype(unsigned dtype);
+
+}  // namespace tally::blob

@@ -1,0 +1,145 @@
+// The way of a sample into a blob: stats_voi_update_abs_* and _rel_*, one function for each type of
+// VOI.
+#include <cerrno>
+#include <limits>
+
+#include "core/blob/digest.h"
+#include "core/blob/histogram.h"
+#include "core/blob/number.h"
+
+namespace tally::blob {
+namespace {
+
+enum class Mode { kAbsolute, kRelative };
+
+template <typename T>
+int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
+  if constexpr (kIsQ<T>) {
+    // The first sample says how many bits of fraction the sum has.
+    tally_q sum = load<T>(data).q();
+    if (!(stat.flags & kStatValid)) {
+      sum = x.q();
+    } else if (tally_q_add(&sum, x.q(), 1) != 0) {
+      return EOVERFLOW;
+    }
+    store(data, T{static_cast<decltype(x.raw)>(sum.raw)});
+  } else {
+    using U = std::make_unsigned_t<T>;
+    store(data, static_cast<U>(load<U>(data) + static_cast<U>(x)));
+  }
+  stat.flags |= kStatValid;
+  return 0;
+}
+
+template <typename T>
+void improve(Stat& stat, std::uint8_t* data, T x, bool better) {
+  if (!better) return;
+  store(data, x);
+  stat.flags |= kStatValid;
+}
+
+// Not inlined: its registers would have to be saved for sums, too.
+template <typename T>
+[[gnu::noinline]] int add_to_digest(Stat& stat, std::uint8_t* data, T x) {
+  const bool taken = with_digest(stat.dtype, data, kIsSigned<T> ? Sign::kSigned : Sign::kUnsigned,
+                                 [&](auto digest) {
+                                   const unsigned fraction = digest.fraction_bits();
+                                   if constexpr (kIsQ<T>) {
+                                     return digest.add(tally_q_scaled(x.q(), fraction));
+                                   } else {
+                                     return digest.add(Int128{x} * (Int128{1} << fraction));
+                                   }
+                                 });
+  if (!taken) return EOVERFLOW;
+  stat.flags |= kStatValid;
+  return 0;
+}
+
+template <typename T>
+int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
+  switch (stat.stype) {
+    case VS_STYPE_SUM:
+      return add_to_sum(stat, data, x);
+    case VS_STYPE_MAX:
+      improve(stat, data, x, load<T>(data) < x);
+      return 0;
+    case VS_STYPE_MIN:
+      improve(stat, data, x, x < load<T>(data));
+      return 0;
+    case VS_STYPE_HIST:
+      count_in_histogram(data, stat.dtype, stat.dsz, x);
+      stat.flags |= kStatValid;
+      return 0;
+    case VS_STYPE_TDGST:
+      return add_to_digest(stat, data, x);
+    default:
+      return 0;
+  }
+}
+
+// What the VOI is now, by a change since the last update.
+template <typename T>
+T changed(const std::uint8_t* previous, T by) {
+  if constexpr (kIsQ<T>) {
+    // A new blob's 0 takes the precision of what comes first.
+    T from = load<T>(previous);
+    if (from.scaled() == 0) return by;
+    tally_q sum = from.q();
+    if (tally_q_add(&sum, by.q(), 1) != 0) return from;
+    return {static_cast<decltype(by.raw)>(sum.raw)};
+  } else {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(load<U>(previous) + static_cast<U>(by));
+  }
+}
+
+// The last error of all statistics is returned; they are updated from the last slot down, as
+// FreeBSD does it.
+template <typename T>
+int update(statsblob* sb, std::int32_t voi_id, unsigned dtype, T x, Mode mode) {
+  if (!sb) return 0;
+  if (sb->abi != STATS_ABI_V1) return EINVAL;
+  const Voi* const voi = find_voi(sb, voi_id);
+  if (!voi || voi->dtype != dtype) return EINVAL;
+  Stat* const stats = stats_of(sb, *voi);
+  if (voi->flags & kVoiRelative) {
+    std::uint8_t* const previous = bytes_of(sb) + stats[VS_STYPE_VOISTATE].data_off;
+    if (mode == Mode::kRelative) x = changed(previous, x);
+    store(previous, x);
+  } else if (mode == Mode::kRelative) {
+    return EINVAL;
+  }
+  int error = 0;
+  for (int i = voi->stat_max; i > VS_STYPE_VOISTATE; --i) {
+    Stat& stat = stats[i];
+    const int failed = add_to_stat(stat, bytes_of(sb) + stat.data_off, x);
+    if (failed == 0) continue;
+    error = failed;
+    if (stat.errs != std::numeric_limits<std::uint8_t>::max()) ++stat.errs;
+  }
+  return error;
+}
+
+}  // namespace
+}  // namespace tally::blob
+
+using namespace tally::blob;
+
+#define TALLY_UPDATE(name, type, dtype, made)                                          \
+  int stats_voi_update_abs_##name(struct statsblob* sb, int32_t voi_id, type voival) { \
+    return update(sb, voi_id, dtype, made, Mode::kAbsolute);                           \
+  }                                                                                    \
+  int stats_voi_update_rel_##name(struct statsblob* sb, int32_t voi_id, type voival) { \
+    return update(sb, voi_id, dtype, made, Mode::kRelative);                           \
+  }
+TALLY_UPDATE(s32, int32_t, VSD_DTYPE_INT_S32, voival)
+TALLY_UPDATE(u32, uint32_t, VSD_DTYPE_INT_U32, voival)
+TALLY_UPDATE(s64, int64_t, VSD_DTYPE_INT_S64, voival)
+TALLY_UPDATE(u64, uint64_t, VSD_DTYPE_INT_U64, voival)
+TALLY_UPDATE(slong, long, VSD_DTYPE_INT_SLONG, voival)
+TALLY_UPDATE(ulong, unsigned long, VSD_DTYPE_INT_ULONG, voival)
+TALLY_UPDATE(sq32, s32q_t, VSD_DTYPE_Q_S32, QNumber<s32q_t>{voival})
+TALLY_UPDATE(uq32, u32q_t, VSD_DTYPE_Q_U32, QNumber<u32q_t>{voival})
+TALLY_UPDATE(sq64, s64q_t, VSD_DTYPE_Q_S64, QNumber<s64q_t>{voival})
+TALLY_UPDATE(uq64, u64q_t, VSD_DTYPE_Q_U64, QNumber<u64q_t>{voival})
+#undef TALLY_UPDATE

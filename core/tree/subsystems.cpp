@@ -1,0 +1,286 @@
+#include "core/tree/subsystems.h"
+
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace tally {
+namespace {
+
+constexpr unsigned kReadable = 0400;
+constexpr unsigned kRatesPermissions = 0600;
+constexpr std::string_view kTemplates = "templates";
+constexpr std::string_view kSampleRates = "sample_rates";
+constexpr std::string_view kJson = ".json";
+// What names, nodes and files of an object or a subsystem take, beside its blob.
+constexpr std::uint64_t kEntryBytes = 2048;
+
+Error error_at(Error error, std::size_t offset) {
+  error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
+  return error;
+}
+
+Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
+
+Error not_found(const char* what, std::size_t at) {
+  return {ErrorCode::kNotFound, std::string("no such ") + what, at};
+}
+
+// Where its names in the tree are free, and stay so.
+bool is_object_name(std::string_view name) {
+  return is_name(name) && name.size() <= Subsystems::kObjectNameBytesMax && name != kSampleRates &&
+         !name.ends_with(kJson);
+}
+
+// stats/templates
+class TemplatesFile final : public File {
+ public:
+  // Shared with the branch and opens under way.
+  explicit TemplatesFile(std::shared_ptr<const FeederTemplates> templates)
+      : templates_(std::move(templates)) {}
+
+  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+    std::string text = templates_->list() + "\n";
+    if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
+    return text;
+  }
+  std::optional<std::uint64_t> version(Moment) const override { return templates_->version(); }
+  Moment last_change(Moment) const override { return templates_->last_change(); }
+
+ private:
+  const std::shared_ptr<const FeederTemplates> templates_;
+};
+
+}  // namespace
+
+// What rmdir in stats/ asks.
+class Subsystems::Root final : public Directory {
+ public:
+  explicit Root(Subsystems& subsystems) : subsystems_(subsystems) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return subsystems_.remove_subsystem(name, now);
+  }
+
+ private:
+  Subsystems& subsystems_;
+};
+
+// What rm in stats/SUBSYSTEM asks.
+class Subsystems::ObjectsDirectory final : public Directory {
+ public:
+  ObjectsDirectory(Subsystems& subsystems, std::string_view name)
+      : subsystems_(subsystems), name_(name) {}
+  Result<void> remove_file(std::string_view name, Moment now) override {
+    return subsystems_.remove_file(name_, name, now);
+  }
+
+ private:
+  Subsystems& subsystems_;
+  const std::string name_;
+};
+
+Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, SwitchRange switches)
+    : tree_(tree),
+      ledger_(ledger),
+      owner_(owner),
+      first_(switches.first),
+      templates_(std::make_shared<FeederTemplates>(ledger, now)),
+      switches_(switches.switches) {
+  directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
+  tree_.add_file(directory_, kTemplates, kReadable, std::make_shared<TemplatesFile>(templates_),
+                 now);
+}
+
+Subsystems::~Subsystems() {
+  // The directories' rules point here.
+  tree_.remove(directory_, Moment{});
+}
+
+Subsystems::Subsystem* Subsystems::find(std::string_view name) const {
+  const auto found = subsystems_.find(name);
+  return found == subsystems_.end() ? nullptr : found->second;
+}
+
+Subsystems::Object* Subsystems::find(const Subsystem& subsystem, std::string_view name) const {
+  const auto found = subsystem.objects.find(name);
+  return found == subsystem.objects.end() ? nullptr : found->second;
+}
+
+Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
+  if (sender == 0 || sender == owner_ || sender == creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "the subsystem belongs to uid " + std::to_string(creator) +
+                   "; only it or root may publish in it",
+               0};
+}
+
+Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  const MutexLock lock(mutex_);
+  switch (line.verb) {
+    case wire::StatsVerb::kSubsystem:
+      return make_subsystem(line, sender, now);
+    case wire::StatsVerb::kObject:
+      return make_object(line, sender, now);
+    case wire::StatsVerb::kRates:
+      return tell_rates(line);
+    case wire::StatsVerb::kWithdraw:
+      return withdraw(line, sender, now);
+  }
+  return invalid("unknown command", 0);
+}
+
+Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sender& sender,
+                                        Moment now) {
+  const std::string_view name = line.target.text;
+  if (const Subsystem* const there = find(name)) {
+    return Done{on_wire(there->number), wire::Made::kWasThere};
+  }
+  if (!is_name(name) || name == kTemplates) {
+    return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')", line.target.at);
+  }
+  auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEntryBytes});
+  if (!share) return error_at(share.error(), line.target.at);
+  const std::uint64_t number = numbered_.next_number();
+  auto rates =
+      std::make_shared<SubsystemRates>(templates_, sender.uid, switches_.give(number), now);
+  if (const auto begun = rates->begin(line.rest.text); !begun) {
+    switches_.take_back(number);
+    return error_at(begun.error(), line.rest.at);
+  }
+  Subsystem made{.name = std::string(name),
+                 .uid = sender.uid,
+                 .number = number,
+                 .share = std::move(share.value()),
+                 .rates = rates};
+  made.node = tree_.add_directory(directory_, name,
+                                  std::make_shared<ObjectsDirectory>(*this, name), now);
+  tree_.add_file(made.node, kSampleRates, kRatesPermissions,
+                 std::make_shared<SampleRatesFile>(std::move(rates)), now);
+  auto entry = std::make_unique<Numbered>(std::move(made));
+  subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
+  numbered_.add(std::move(entry));
+  return Done{on_wire(number)};
+}
+
+Result<Subsystems::Subsystem*> Subsystems::find_owned(const wire::StatsLine& line,
+                                                      const Sender& sender) const {
+  Subsystem* const found = find(wire::split_path(line.target.text).interface);
+  if (!found) return not_found("subsystem", line.target.at);
+  if (const auto allowed = may_change(found->uid, sender.uid); !allowed) {
+    return error_at(allowed.error(), line.target.at);
+  }
+  return found;
+}
+
+Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& sender,
+                                     Moment now) {
+  const auto owner = find_owned(line, sender);
+  if (!owner) return owner.error();
+  Subsystem& subsystem = *owner.value();
+  const std::string_view name = wire::split_path(line.target.text).statistic;
+  const std::size_t at = line.target.at + line.target.text.size() - name.size();
+  if (Tokens(line.rest.text).next()) return invalid("nothing comes behind an object", line.rest.at);
+  if (const Object* const there = find(subsystem, name)) {
+    return Done{on_wire(there->number), wire::Made::kWasThere};
+  }
+  if (!is_object_name(name)) {
+    return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", at);
+  }
+  auto share = Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kEntryBytes});
+  if (!share) return error_at(share.error(), at);
+  const std::uint64_t number = numbered_.next_number();
+  Object made{.name = std::string(name), .owner = &subsystem, .number = number};
+  made.content = std::make_shared<StatsObject>(
+      templates_, on_wire(number), std::move(share.value()), switches_.give(number), now);
+  const auto enter = [&](const std::string& file, StatsObject::Format format) {
+    return tree_.add_file(subsystem.node, file, kReadable,
+                          std::make_shared<StatsObjectFile>(made.content, format), now);
+  };
+  made.freeform = enter(made.name, StatsObject::Format::kFreeform);
+  made.json = enter(made.name + std::string(kJson), StatsObject::Format::kJson);
+  auto entry = std::make_unique<Numbered>(std::move(made));
+  subsystem.objects.emplace(name, std::get_if<Object>(entry.get()));
+  numbered_.add(std::move(entry));
+  return Done{on_wire(number)};
+}
+
+Result<Done> Subsystems::tell_rates(const wire::StatsLine& line) {
+  const Subsystem* const found = find(line.target.text);
+  if (!found) return not_found("subsystem", line.target.at);
+  std::uint32_t changes = 0;
+  std::string text = found->rates->text_by_hash(changes);
+  return Done{.number = changes, .text = std::move(text)};
+}
+
+Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  const auto owner = find_owned(line, sender);
+  if (!owner) return owner.error();
+  const wire::Path path = wire::split_path(line.target.text);
+  if (!path.has_statistic) {
+    forget(*owner.value(), now);
+    return Done{};
+  }
+  Object* const found = find(*owner.value(), path.statistic);
+  if (!found) return not_found("object", line.target.at + path.interface.size() + 1);
+  forget(*found, now);
+  return Done{};
+}
+
+Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
+  const Error stale{ErrorCode::kStale, "a blob for a number that names no object"};
+  std::shared_ptr<StatsObject> content;
+  {
+    const MutexLock lock(mutex_);
+    if (static_cast<std::uint32_t>(blob.number) < first_) return stale;
+    const auto* const found = numbered_.find(blob.number - first_);
+    const Object* const object = found ? std::get_if<Object>(found->get()) : nullptr;
+    if (!object) return stale;
+    if (const auto allowed = may_change(object->owner->uid, sender.uid); !allowed) {
+      return allowed.error();
+    }
+    content = object->content;
+  }
+  return content->publish(blob.bytes, sender.uid, now);
+}
+
+void Subsystems::forget(Object& object, Moment now) {
+  object.content->detach();
+  switches_.take_back(object.number);
+  tree_.remove(object.freeform, now);
+  tree_.remove(object.json, now);
+  object.owner->objects.erase(object.name);
+  numbered_.remove(object.number);
+}
+
+void Subsystems::forget(Subsystem& subsystem, Moment now) {
+  while (!subsystem.objects.empty()) forget(*subsystem.objects.begin()->second, now);
+  subsystem.rates->detach();
+  switches_.take_back(subsystem.number);
+  tree_.remove(subsystem.node, now);
+  subsystems_.erase(subsystem.name);
+  numbered_.remove(subsystem.number);
+}
+
+Result<void> Subsystems::remove_subsystem(std::string_view name, Moment now) {
+  const MutexLock lock(mutex_);
+  Subsystem* const found = find(name);
+  if (!found) return not_found("subsystem", 0);
+  forget(*found, now);
+  return {};
+}
+
+Result<void> Subsystems::remove_file(std::string_view subsystem, std::string_view file,
+                                     Moment now) {
+  if (file == kSampleRates) {
+    return Error{ErrorCode::kNotPermitted, "sample_rates goes with its subsystem"};
+  }
+  if (file.ends_with(kJson)) file.remove_suffix(kJson.size());
+  const MutexLock lock(mutex_);
+  const Subsystem* const found = find(subsystem);
+  Object* const object = found ? find(*found, file) : nullptr;
+  if (!object) return not_found("object", 0);
+  forget(*object, now);
+  return {};
+}
+
+}  // namespace tally

@@ -1,0 +1,92 @@
+// The C functions of tally/publish.h.
+#include "tally/publish.h"
+
+#include <cerrno>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "core/blob/layout.h"
+#include "core/blob/templates.h"
+#include "feeders/client/client.h"
+#include "feeders/client/process_client.h"
+
+namespace tally {
+namespace {
+
+FedObject& fed(stats_object* object) { return *static_cast<FedObject*>(object); }
+
+// Empty: it is none. What the daemon will refuse beyond that, it says itself.
+std::string_view bytes_of(const statsblob* blob) {
+  if (!blob || blob->abi != STATS_ABI_V1 || blob->cursz < sizeof(blob::Header)) return {};
+  return {reinterpret_cast<const char*>(blob), blob->cursz};
+}
+
+// The callback's rates, as text by hashes; an errno.
+int rates_of(stats_tpl_sr_cb_t callback, std::string& text) {
+  stats_tpl_sample_rate* rates = nullptr;
+  int count = 0;
+  if (const int error = callback(TPL_SR_RLOCKED_GET, &rates, &count, nullptr)) return error;
+  for (int i = 0; rates && i < count; ++i) {
+    const auto hash = blob::Templates::of_process().hash(rates[i].tpl_slot_id);
+    text.append(text.empty() ? ":" : ",:").append(std::to_string(hash));
+    text.append("=").append(std::to_string(rates[i].tpl_sample_pct));
+  }
+  callback(TPL_SR_RUNLOCK, nullptr, nullptr, nullptr);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tally
+
+using namespace tally;
+
+int stats_object_create(stats_object** object, const char* subsystem, const char* name,
+                        unsigned flags) {
+  *object = nullptr;
+  if (!subsystem || !name) return -EINVAL;
+  return with_client([&](Client& client) {
+    FedObject* made = nullptr;
+    const int error = client.create_object(&made, subsystem, name, flags);
+    *object = made;
+    return error;
+  });
+}
+
+void stats_object_remove(stats_object** object) {
+  if (!*object) return;
+  with_client([&](Client& client) {
+    client.remove_object(fed(*object));
+    return 0;
+  });
+  *object = nullptr;
+}
+
+int stats_on_object_publish(stats_object* object, const statsblob* blob) {
+  const std::string_view bytes = bytes_of(blob);
+  if (bytes.empty()) return -EINVAL;
+  return with_client([&](Client& client) { return client.publish(fed(object), bytes); });
+}
+
+int stats_publish(const char* subsystem, const char* object, const statsblob* blob) {
+  const std::string_view bytes = bytes_of(blob);
+  if (!subsystem || !object || bytes.empty()) return -EINVAL;
+  return with_client([&](Client& client) { return client.publish(subsystem, object, bytes); });
+}
+
+int stats_withdraw(const char* subsystem, const char* object) {
+  if (!subsystem || (object && !*object)) return -EINVAL;
+  return with_client(
+      [&](Client& client) { return client.withdraw(subsystem, object ? object : ""); });
+}
+
+int stats_subsystem_rates(const char* subsystem, stats_tpl_sr_cb_t callback) try {
+  if (!subsystem || !callback) return -EINVAL;
+  std::string rates;
+  if (const int error = rates_of(callback, rates)) return -error;
+  return with_client([&](Client& client) {
+    return client.follow_rates(subsystem, callback, std::move(rates));
+  });
+} catch (const std::bad_alloc&) {
+  return -ENOMEM;
+}

@@ -1,0 +1,82 @@
+// One instant on all clocks, and how well it is known. Values.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "feeders/clock/reference.h"
+
+namespace tally {
+
+// Where a number lies, ends included.
+struct Between {
+  std::int64_t low = INT64_MIN;
+  std::int64_t high = INT64_MAX;
+
+  bool meets(const Between& other) const { return low <= other.high && other.low <= high; }
+  Between narrowed_by(const Between& other) const {
+    return {std::max(low, other.low), std::min(high, other.high)};
+  }
+  std::int64_t middle() const { return low + (high - low) / 2; }
+  std::int64_t error() const { return (high - low + 1) / 2; }
+};
+
+// To the next nanosecond; std::ceil() would make C programs that link libtally.a need libm.
+inline std::int64_t round_up(double ns) {
+  const auto below = static_cast<std::int64_t>(ns);
+  return below + (ns > static_cast<double>(below) ? 1 : 0);
+}
+
+// The counter stood at `cycles`, CLOCK_MONOTONIC at `ns`, give or take error_cycles.
+struct Anchor {
+  std::uint64_t cycles = 0;
+  std::int64_t ns = 0;
+  std::uint32_t error_cycles = 0;
+  std::uint32_t epoch = 0;
+  std::int64_t error_ns = 0;  // the same, by the rate of then
+};
+
+struct Instant {
+  Anchor anchor;
+  Between realtime;  // CLOCK_REALTIME - CLOCK_MONOTONIC
+  Between boottime;  // CLOCK_BOOTTIME - CLOCK_MONOTONIC
+};
+
+// How much later `clock()` is than CLOCK_MONOTONIC; each of them drops fractions of a nanosecond.
+template <typename Read>
+Between ahead_of_monotonic(const Reference& reference, Read&& clock) {
+  const std::int64_t before = reference.monotonic_ns();
+  const std::int64_t read = clock();
+  const std::int64_t after = reference.monotonic_ns();
+  return {read - after - 1, read - before + 1};
+}
+
+// read_cycles: the counter, ordered. Of some attempts the one that took the least time counts,
+// since the thread may be interrupted in each.
+template <typename ReadCycles>
+Anchor take_anchor(const Reference& reference, ReadCycles&& read_cycles) {
+  constexpr int kAttempts = 3;
+  Anchor best{.error_cycles = UINT32_MAX};
+  std::uint64_t before = read_cycles();
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::int64_t ns = reference.monotonic_ns();
+    const std::uint64_t after = read_cycles();
+    const std::uint64_t half = (after - before) / 2;
+    if (half + 1 < best.error_cycles) {
+      best = {before + half, ns, static_cast<std::uint32_t>(half + 1), 0, 0};
+    }
+    before = after;
+  }
+  return best;
+}
+
+template <typename ReadCycles>
+Instant take_instant(const Reference& reference, ReadCycles&& read_cycles) {
+  return {
+      .anchor = take_anchor(reference, read_cycles),
+      .realtime = ahead_of_monotonic(reference, [&] { return reference.realtime_ns(); }),
+      .boottime = ahead_of_monotonic(reference, [&] { return reference.boottime_ns(); }),
+  };
+}
+
+}  // namespace tally

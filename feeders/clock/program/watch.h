@@ -1,0 +1,31 @@
+// Holds the clock against the system's clocks for a while. One thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tally {
+
+// How many numbers were how far from zero, in ns: exactly below a microsecond.
+class Distances {
+ public:
+  void add(std::int64_t ns);
+  std::uint64_t count() const { return count_; }
+  std::int64_t max() const { return max_; }
+  // At least this share of them was no further; beyond a microsecond, max().
+  std::int64_t quantile(double share) const;
+
+ private:
+  std::array<std::uint64_t, 1024> by_ns_{};
+  std::uint64_t count_ = 0;
+  std::int64_t max_ = 0;
+};
+
+enum class Progress { kShown, kQuiet };
+
+// Prints what was found; a line of progress goes to stderr each second. False: sched_clock() was
+// more than a microsecond outside what CLOCK_MONOTONIC said before and after, or stepped back.
+bool watch(unsigned seconds, Progress progress);
+
+}  // namespace tally

@@ -1,0 +1,25 @@
+// What time it is for the programs of this project: CLOCK_MONOTONIC by sched_clock(), or by itself
+// where the clock is not built or $TALLY_CLOCK says off, which is for programs that only measure.
+// Stateless, so thread-safe; a header alone, since without the clock this room is not built.
+#pragma once
+
+#include <chrono>
+
+#include "core/base/clock.h"
+#include "tally/clock.h"
+
+namespace tally {
+
+inline std::chrono::nanoseconds monotonic_now() {
+  const std::chrono::nanoseconds ns(sched_clock());
+  return ns.count() != 0 ? ns : SystemClock::monotonic();
+}
+
+class ProgramClock final : public Clock {
+ public:
+  Moment now() const override {
+    return {.monotonic = monotonic_now(), .realtime = SystemClock::realtime()};
+  }
+};
+
+}  // namespace tally

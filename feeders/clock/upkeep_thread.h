@@ -1,0 +1,39 @@
+// The thread that keeps a clock's anchors, on request: every period, and when the kernel says that
+// the wall clock was set or the machine woke up (a timerfd for the end of time, which is cancelled
+// then). Its owner holds its lock.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "core/base/fd.h"
+#include "feeders/clock/cycle_clock.h"
+
+namespace tally {
+
+class UpkeepThread {
+ public:
+  // A negative errno: -EBUSY, -EAGAIN, -EMFILE and the like.
+  int start(CycleClock& clock, std::chrono::milliseconds period);
+  void stop();  // returns when it has ended
+  bool runs() const { return runs_.load(); }
+  // In a forked child, which does not have the thread.
+  void forget();
+
+ private:
+  static void* run(void* self);
+  void keep();
+  int open_descriptors();
+  bool arm() const;
+
+  CycleClock* clock_ = nullptr;
+  std::chrono::milliseconds period_{0};
+  std::atomic<bool> runs_{false};
+  Fd wall_set_;
+  Fd stop_;
+  pthread_t thread_{};
+};
+
+}  // namespace tally

@@ -1,0 +1,73 @@
+// tally-feed-tcp: this machine's TCP connections as blobs of stats/tcp. Needs no privileges.
+//
+// One thread, which asks the kernel for its connections once per period.
+#include <poll.h>
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "feeders/program/program.h"
+#include "feeders/program/stop_signal.h"
+#include "feeders/tcp/sock_diag.h"
+#include "feeders/tcp/tcp_feeder.h"
+#include "feeders/tcp/tcp_rates.h"
+
+namespace tally {
+namespace {
+
+struct Options : ProgramOptions {
+  int period_ms = 1000;
+  std::size_t objects_max = 1000;
+  std::string rates = "TCP_DEFAULT=100";
+};
+
+Result<void> sample_until(const StopSignal& stop, SockDiag& connections, TcpFeeder& feeder,
+                          int period_ms) {
+  pollfd waited{.fd = stop.fd(), .events = POLLIN, .revents = 0};
+  SockDiag::Dump dump;
+  do {
+    if (auto done = connections.dump(dump); !done) return done;
+    feeder.take(dump);
+  } while (::poll(&waited, 1, period_ms) <= 0);
+  return {};
+}
+
+int run(const Options& options) {
+  const auto stop = StopSignal::create();
+  if (!stop) return fail(stop.error());
+  auto connections = SockDiag::open();
+  if (!connections) return fail(connections.error());
+  if (auto done = set_up(options); !done) return fail(done.error());
+  const auto template_id = TcpBlob::make_template();
+  if (!template_id) return fail(template_id.error());
+  if (auto done = tcp_rates::follow(TcpFeeder::kSubsystem, options.rates); !done) {
+    return fail(done.error());
+  }
+  auto feeder = TcpFeeder::create(template_id.value(), options.objects_max);
+  if (!feeder) return fail(feeder.error());
+  say_ready();
+  const auto done =
+      sample_until(stop.value(), connections.value(), feeder.value(), options.period_ms);
+  return done ? 0 : fail(done.error());
+}
+
+int main(int argc, char** argv) {
+  Options options{{.name = "tally-feed-tcp"}};
+  CLI::App app("Feeds tallyfs with this machine's TCP connections, as stats/tcp.");
+  add_options(app, options);
+  app.add_option("--period-ms", options.period_ms, "How often the kernel is asked for them")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 60'000));
+  app.add_option("--rates", options.rates,
+                 "Which share of the connections has an object, until sample_rates says otherwise")
+      ->capture_default_str();
+  app.add_option("--objects-max", options.objects_max, "At most so many have one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 60'000));
+  CLI11_PARSE(app, argc, argv);
+  return run(options);
+}
+
+}  // namespace
+}  // namespace tally
+
+int main(int argc, char** argv) { return tally::main(argc, argv); }

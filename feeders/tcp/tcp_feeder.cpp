@@ -1,0 +1,91 @@
+#include "feeders/tcp/tcp_feeder.h"
+
+#include <utility>
+
+#include "feeders/tcp/tcp_rates.h"
+
+namespace tally {
+namespace {
+
+constexpr const char* kTotal = "total";
+
+const Definition kLeftOut{.units = "connections/dumps", .begin = Begin::kOn};
+
+}  // namespace
+
+Result<TcpFeeder> TcpFeeder::create(std::uint32_t template_id, std::size_t objects_max) {
+  auto total = TcpBlob::create(template_id);
+  if (!total) return total.error();
+  return TcpFeeder(template_id, objects_max, std::move(total.value()));
+}
+
+TcpFeeder::TcpFeeder(std::uint32_t template_id, std::size_t objects_max, TcpBlob total)
+    : template_id_(template_id),
+      objects_max_(objects_max),
+      left_out_(interface_, "left_out", kLeftOut),
+      total_(std::move(total)) {}
+
+TcpFeeder::TcpFeeder(TcpFeeder&& other) noexcept = default;
+
+TcpFeeder::~TcpFeeder() {
+  for (auto& [cookie, watched] : watched_) drop_object(watched);
+}
+
+void TcpFeeder::take(const SockDiag::Dump& dump) {
+  const std::uint64_t changes = tcp_rates::changes();
+  dumps_ += 1;
+  // Those that are gone first: others may have their names by now.
+  for (const Connection& each : dump.connections) watched_[each.cookie].seen = dumps_;
+  for (auto each = watched_.begin(); each != watched_.end();) {
+    if (each->second.seen == dumps_) {
+      ++each;
+      continue;
+    }
+    drop_object(each->second);
+    each = watched_.erase(each);
+  }
+  for (const Connection& each : dump.connections) {
+    Watched& watched = watched_[each.cookie];
+    roll(each, watched, changes);
+    total_.add(each, watched.sampled);
+    if (watched.object) {
+      watched.object->blob.add(each, watched.object->sampled);
+      watched.object->sampled.retransmits = each.retransmits;
+      (void)::stats_object_publish(watched.object->published, watched.object->blob.get());
+    }
+    watched.sampled.retransmits = each.retransmits;
+  }
+  if (dump.left_out != 0) left_out_.add(0, dump.left_out);
+  (void)::stats_publish(kSubsystem, kTotal, total_.get());
+}
+
+void TcpFeeder::roll(const Connection& connection, Watched& watched, std::uint64_t changes) {
+  // There has been one change at least, when the rates were first set.
+  if (std::exchange(watched.rolled, changes) == changes) return;
+  const std::string name = name_of(connection);
+  const bool chosen = tcp_rates::roll(name) >= 0;
+  if (chosen == watched.object.has_value()) return;
+  if (!chosen) return drop_object(watched);
+  if (objects_ < objects_max_) return add_object(name, watched);
+  left_out_.add(0, 1);
+}
+
+void TcpFeeder::add_object(const std::string& name, Watched& watched) {
+  auto blob = TcpBlob::create(template_id_);
+  stats_object* published = nullptr;
+  if (!blob || ::stats_object_create(&published, kSubsystem, name.c_str(), 0) != 0) {
+    left_out_.add(0, 1);
+    return;
+  }
+  watched.object.emplace(Object{published, std::move(blob.value()), {}});
+  objects_ += 1;
+}
+
+void TcpFeeder::drop_object(Watched& watched) {
+  if (!watched.object) return;
+  ::stats_object_remove(&watched.object->published);
+  watched.object.reset();
+  objects_ -= 1;
+}
+
+}  // namespace tally

@@ -1,0 +1,64 @@
+// What becomes of dumps: the object `total` of stats/tcp, of all connections, and an object for each
+// connection that the sample rates choose, under the name of its ends, for as long as it is there.
+// Which are chosen depends on their ends and the rates alone, and follows the rates.
+//
+// Confined to one thread. At most objects_max objects; connections beyond are in the total only, and
+// count in statistics/tcp/data as left_out, as do those that a dump has no room for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/base/result.h"
+#include "feeders/tcp/sock_diag.h"
+#include "feeders/tcp/tcp_blob.h"
+#include "tally/publish.h"
+#include "tally/statistic.hpp"
+
+namespace tally {
+
+class TcpFeeder {
+ public:
+  static constexpr const char* kSubsystem = "tcp";
+
+  // template_id: TCP_DEFAULT's. kNoSpace.
+  static Result<TcpFeeder> create(std::uint32_t template_id, std::size_t objects_max);
+  TcpFeeder(TcpFeeder&& other) noexcept;
+  TcpFeeder& operator=(TcpFeeder&&) = delete;
+  // Takes its objects out of the tree.
+  ~TcpFeeder();
+
+  // Samples all connections of a dump, forgets those that are not in it, and publishes.
+  void take(const SockDiag::Dump& dump);
+
+ private:
+  struct Object {
+    stats_object* published = nullptr;
+    TcpBlob blob;
+    Sampled sampled;  // what was sent again before it was chosen belongs to it, too
+  };
+  struct Watched {
+    Sampled sampled;
+    std::uint64_t rolled = 0;  // with the rates of that number of changes
+    std::uint64_t seen = 0;    // in which dump
+    std::optional<Object> object;
+  };
+
+  TcpFeeder(std::uint32_t template_id, std::size_t objects_max, TcpBlob total);
+  void roll(const Connection& connection, Watched& watched, std::uint64_t changes);
+  void add_object(const std::string& name, Watched& watched);
+  void drop_object(Watched& watched);
+
+  const std::uint32_t template_id_;
+  const std::size_t objects_max_;
+  Interface interface_{"tcp"};
+  Statistic left_out_;
+  TcpBlob total_;
+  std::unordered_map<std::uint64_t, Watched> watched_;  // by cookie
+  std::size_t objects_ = 0;
+  std::uint64_t dumps_ = 0;
+};
+
+}  // namespace tally

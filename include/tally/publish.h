@@ -1,0 +1,69 @@
+/* Blobs of <tally/stats.h> in the tree of tallyfs: stats/SUBSYSTEM/OBJECT shows the last one that was published of an object, as
+ * text, and OBJECT.json as JSON. The templates of this process are listed in stats/templates, and stats/SUBSYSTEM/sample_rates
+ * reads and writes the subsystem's rates.
+ *
+ *   stats_publish("web", "total", blob);    // as often as you like
+ *
+ * costs a look-up of the names, and, while somebody looks at the object, one copy of the blob and one send(2). While nobody does, nothing
+ * is sent: opening one of the object's files asks for it, for a minute. The first blob of an object goes in any case. stats_object
+ * is the same without the look-up: two loads and a branch while nobody asks.
+ *
+ * Threads: every call may be made by any number of threads, except that nobody may use a stats_object while or after it is removed, and that
+ * nobody changes a blob while it is published. Not signal-safe. Fork, a daemon that is absent or comes again, and statistic_configure(),
+ * statistic_flush() and statistic_sync(): as in <tally/statistic.h>. After a new daemon has come, the next blob of each object goes in any case.
+ * Limits: names have 1 to 255 bytes (objects 250) of printable UTF-8 without blanks, '/' and '='; no object is called sample_rates or ends in .json; 65,536 objects and
+ * subsystems in a process.
+ * Errors are negative errno values. No call changes errno.
+ */
+#ifndef TALLY_PUBLISH_H
+#define TALLY_PUBLISH_H
+
+#include <tally/stats.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One object. The member is the library's: it points at the switch that the daemon flips. */
+struct stats_object {
+  const uint32_t *on;
+};
+
+#define STATS_PUBLISH_ALWAYS 0x1u /* whether anybody asks or not */
+
+/* Makes known that there will be blobs of it; one object for each pair of names. 0; -EINVAL: a name or flags; -EEXIST: there is one;
+ * -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. */
+TALLY_EXPORT int stats_object_create(struct stats_object **object, const char *subsystem, const char *name,
+                                     unsigned flags);
+/* Takes it out of the tree, and sets *object to NULL. */
+TALLY_EXPORT void stats_object_remove(struct stats_object **object);
+
+/* For stats_object_publish() only. */
+TALLY_EXPORT int stats_on_object_publish(struct stats_object *object, const struct statsblob *blob);
+
+/* 0: it is sent, or nobody asks; or the daemon has yet to hear of the object, and gets the last blob then. -EAGAIN: the daemon's
+ * queue is full, this one is lost; -ENOTCONN: so it is since the daemon is gone; -ENOENT: a user has removed the object, which
+ * stays so until it is removed and created here; -EINVAL: no blob; else what the daemon refused the object with. */
+static inline int stats_object_publish(struct stats_object *object, const struct statsblob *blob) {
+  const uint32_t *on = __atomic_load_n(&object->on, __ATOMIC_RELAXED);
+  return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0) ? stats_on_object_publish(object, blob) : 0;
+}
+
+/* The same by names; the first call creates the object. */
+TALLY_EXPORT int stats_publish(const char *subsystem, const char *object, const struct statsblob *blob);
+/* Takes an object that stats_publish() made out of the tree; or, with NULL, the subsystem with all that is in it, whose
+ * rates stats_subsystem_rates() then follows no more. 0; -ENOENT: this process has made none. */
+TALLY_EXPORT int stats_withdraw(const char *subsystem, const char *object);
+
+/* From now on stats/SUBSYSTEM/sample_rates is the list that the callback keeps, as it would be of a sysctl variable of FreeBSD's
+ * (see stats_tpl_sr_cb_t in <tally/stats.h>): its rates now are what the file shows until somebody writes it, and each change
+ * there, one second later at most, reaches the callback by stats_tpl_sample_rates(), on the library's thread, without locks of the library's.
+ * Where the subsystem is in the tree already, the rates in force there do at once. One callback for each subsystem; a process has
+ * it until its end. 0; -EINVAL, -EEXIST, -ENOSPC, -ENOMEM, -EAGAIN; what the callback returned. */
+TALLY_EXPORT int stats_subsystem_rates(const char *subsystem, stats_tpl_sr_cb_t callback);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

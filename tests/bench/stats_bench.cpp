@@ -1,0 +1,306 @@
+// What a sample costs in a blob of stats.h, beside an empty loop and a look at the clock in the same run; and how far the
+// ranks of t-digests are off. Each figure is the best of kRounds, in CPU time of the calling thread, through libtally.so as
+// feeders have it.
+//   stats_bench [SAMPLES]      of each t-digest whose ranks are measured, 1,000,000 if not given
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tally/publish.h"
+#include "tally/statistic.h"
+
+namespace {
+
+constexpr int kRounds = 9;
+constexpr std::size_t kSamples = 1 << 16;
+constexpr std::uint64_t kSeed = 20260101;
+
+double cpu_ns(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+void keep(std::uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
+
+template <typename Loop>
+double cost(std::size_t turns, Loop&& loop) {
+  double best = std::numeric_limits<double>::max();
+  for (int round = 0; round < kRounds; ++round) {
+    const double begun = cpu_ns();
+    loop();
+    best = std::min(best, (cpu_ns() - begun) / static_cast<double>(turns));
+  }
+  return best;
+}
+
+double g_clock_read = 0;
+
+void print(const char* what, double ns, double at_most) {
+  std::printf("%-46s %9.2f ns  %6.2f of a clock read", what, ns, ns / g_clock_read);
+  if (at_most > 0) std::printf("  (wanted: at most %g ns)", at_most);
+  std::printf("\n");
+}
+
+voistatspec number(voi_stype stype) {
+  voistatspec spec{};
+  spec.stype = stype;
+  spec.hlpr = &stats_vss_numeric_hlpr;
+  return spec;
+}
+
+voistatspec histogram(vss_hist_hlpr_info& info) {
+  voistatspec spec{};
+  spec.stype = VS_STYPE_HIST;
+  spec.hlpr = &stats_vss_hist_hlpr;
+  spec.hlprinfo = reinterpret_cast<vss_hlpr_info*>(&info);
+  return spec;
+}
+
+vss_hist_hlpr_info computed(hist_bkt_alloc scheme, std::uint64_t ub) {
+  vss_hist_hlpr_info info{};
+  info.scheme = scheme;
+  info.hist_dtype = VSD_DTYPE_CRHIST32;
+  info.lb = stats_ctor_vsd_numeric(0);
+  info.ub = stats_ctor_vsd_numeric(ub);
+  return info;
+}
+
+voistatspec digest(vss_tdgst_hlpr_info& info) {
+  voistatspec spec{};
+  spec.stype = VS_STYPE_TDGST;
+  spec.hlpr = &stats_vss_tdgst_hlpr;
+  spec.hlprinfo = reinterpret_cast<vss_hlpr_info*>(&info);
+  return spec;
+}
+
+statsblob* make_blob(std::vector<voistatspec> specs) {
+  static int made = 0;
+  const int tpl = stats_tpl_alloc(("bench" + std::to_string(made++)).c_str(), 0);
+  const auto slot = static_cast<std::uint32_t>(tpl);
+  if (stats_tpl_add_voistats(slot, 0, "X", VSD_DTYPE_INT_U32, static_cast<std::uint32_t>(specs.size()), specs.data(),
+                             0) != 0) {
+    std::fprintf(stderr, "stats_bench: a template was refused\n");
+    std::exit(1);
+  }
+  return stats_blob_alloc(slot, 0);
+}
+
+// Evenly distributed below `end`, or evenly over its powers of two.
+std::vector<std::uint32_t> samples_below(std::uint32_t end, bool logarithmic) {
+  std::mt19937_64 random(kSeed);
+  std::vector<std::uint32_t> samples(kSamples);
+  for (std::uint32_t& sample : samples) {
+    const double share = std::uniform_real_distribution<>(0, 1)(random);
+    sample = static_cast<std::uint32_t>(logarithmic ? std::exp2(share * std::log2(end)) : share * end);
+  }
+  return samples;
+}
+
+double update_cost(statsblob* blob, const std::vector<std::uint32_t>& samples) {
+  const double ns = cost(4 * samples.size(), [&] {
+    for (int turn = 0; turn < 4; ++turn) {
+      for (const std::uint32_t sample : samples) stats_voi_update_abs_u32(blob, 0, sample);
+    }
+  });
+  stats_blob_destroy(blob);
+  return ns;
+}
+
+void print_updates() {
+  const auto even = samples_below(1000, false);
+  print("SUM", update_cost(make_blob({number(VS_STYPE_SUM)}), even), 6);
+  print("SUM, MAX, MIN",
+        update_cost(make_blob({number(VS_STYPE_SUM), number(VS_STYPE_MAX), number(VS_STYPE_MIN)}), even), 10.5);
+  for (const unsigned buckets : {10u, 100u, 1000u}) {
+    auto info = computed(BKT_LIN, buckets * 10 - 10);
+    info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+    print(("CRHIST, LIN, " + std::to_string(buckets) + " buckets").c_str(),
+          update_cost(make_blob({histogram(info)}), samples_below(buckets * 10, false)), 15);
+  }
+  for (const unsigned base : {2u, 10u}) {
+    auto info = computed(BKT_EXP, 2'000'000'000);
+    info.u.exp.stepbase = base;
+    print(("CRHIST, EXP to 2*10^9, base " + std::to_string(base)).c_str(),
+          update_cost(make_blob({histogram(info)}), samples_below(2'000'000'000, true)), 15);
+  }
+  for (const unsigned steps : {4u, 32u}) {
+    auto info = computed(BKT_LINEXP, 2'000'000'000);
+    info.u.linexp.stepbase = 2;
+    info.u.linexp.linstepdiv = steps;
+    print(("CRHIST, LINEXP to 2*10^9, base 2 in " + std::to_string(steps)).c_str(),
+          update_cost(make_blob({histogram(info)}), samples_below(2'000'000'000, true)), 0);
+  }
+  for (const vsd_dtype dtype : {VSD_DTYPE_TDGSTCLUST32, VSD_DTYPE_TDGSTCLUST64}) {
+    for (const unsigned centroids : {20u, 100u}) {
+      vss_tdgst_hlpr_info info{VSD_DTYPE_VOISTATE, dtype, centroids, 1};
+      print(("t-digest of " + std::to_string(centroids) + " centroids, " +
+             (dtype == VSD_DTYPE_TDGSTCLUST32 ? "32 bits" : "64 bits"))
+                .c_str(),
+            update_cost(make_blob({digest(info)}), samples_below(1'000'000, false)), centroids == 100 ? 100 : 0);
+    }
+  }
+}
+
+void print_json() {
+  auto info = computed(BKT_LIN, 990);
+  info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+  statsblob* const blob = make_blob({histogram(info)});
+  for (const std::uint32_t sample : samples_below(1000, false)) stats_voi_update_abs_u32(blob, 0, sample);
+  sbuf* const text = sbuf_new_auto();
+  constexpr std::size_t kTurns = 2000;
+  print("JSON of 100 buckets", cost(kTurns, [&] {
+          for (std::size_t i = 0; i < kTurns; ++i) {
+            sbuf_clear(text);
+            stats_blob_tostr(blob, text, SB_STRFMT_JSON, 0);
+          }
+        }), 10'000);
+  sbuf_delete(text);
+  stats_blob_destroy(blob);
+}
+
+// ---- Publishing, to the daemon of $TALLY_SOCKET
+
+void print_publishing() {
+  auto info = computed(BKT_LIN, 990);
+  info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+  statsblob* const blob = make_blob({histogram(info)});
+  stats_object *asked = nullptr, *always = nullptr;
+  if (stats_object_create(&asked, "bench", "asked", 0) != 0 ||
+      stats_object_create(&always, "bench", "always", STATS_PUBLISH_ALWAYS) != 0) {
+    return;
+  }
+  stats_object_publish(asked, blob);
+  stats_object_publish(always, blob);
+  if (const int error = statistic_sync(2000); error != 0) {
+    std::printf("publishing: not measured, no daemon at TALLY_SOCKET\n");
+    return;
+  }
+  constexpr std::size_t kOff = 10'000'000, kNamed = 100'000;
+  print("publish while nobody asks, by handle", cost(kOff, [&] {
+          for (std::size_t i = 0; i < kOff; ++i) keep(static_cast<std::uint64_t>(stats_object_publish(asked, blob)));
+        }), 0);
+  print("publish while nobody asks, by names", cost(kNamed, [&] {
+          for (std::size_t i = 0; i < kNamed; ++i) stats_publish("bench", "asked", blob);
+        }), 0);
+  // No more at a time than the daemon's queue holds, so that none is refused.
+  constexpr std::size_t kQueued = 200;
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
+  std::vector<char> buffer(blob->cursz);
+  const double bare = cost(kQueued, [&] {
+    for (std::size_t i = 0; i < kQueued; ++i) {
+      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
+      if (i % 8 == 7) while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {}
+    }
+  });
+  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(), bare, 0);
+  double best = std::numeric_limits<double>::max();
+  for (int round = 0; round < kRounds; ++round, statistic_sync(2000)) {
+    const double begun = cpu_ns();
+    for (std::size_t i = 0; i < kQueued; ++i) stats_object_publish(always, blob);
+    best = std::min(best, (cpu_ns() - begun) / kQueued);
+  }
+  print("publish it always", best, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  stats_withdraw("bench", nullptr);
+  statistic_sync(2000);
+  stats_blob_destroy(blob);
+}
+
+// ---- Ranks
+
+std::vector<std::uint32_t> distributed(const std::string& name, std::size_t count) {
+  std::mt19937_64 random(kSeed);
+  std::lognormal_distribution<> lognormal(10, 1);
+  std::exponential_distribution<> exponential(1e-4);
+  std::normal_distribution<> low(10'000, 1'000), high(100'000, 500);
+  std::vector<std::uint32_t> samples(count);
+  for (std::uint32_t& sample : samples) {
+    const double x = name == "uniform"       ? static_cast<double>(random() % 1'000'000)
+                     : name == "lognormal"   ? lognormal(random)
+                     : name == "exponential" ? exponential(random)
+                     : name == "bimodal"     ? (random() % 10 < 7 ? low(random) : high(random))
+                                             : 12'345;
+    sample = static_cast<std::uint32_t>(std::clamp(x, 0.0, 1e8));
+  }
+  return samples;
+}
+
+// From `sorted`; "random" is taken before.
+std::vector<std::uint32_t> ordered(const std::vector<std::uint32_t>& sorted, const std::string& order) {
+  std::vector<std::uint32_t> samples = sorted;
+  const std::size_t count = samples.size();
+  if (order == "reversed") std::reverse(samples.begin(), samples.end());
+  for (std::size_t i = 0; i < count && order == "interleaved"; ++i) {
+    samples[i] = i % 2 ? sorted[count / 2 + i / 2] : sorted[i / 2];
+  }
+  for (std::size_t i = 0; i < count && order == "outside-in"; ++i) {
+    samples[i] = i % 2 ? sorted[count - 1 - i / 2] : sorted[i / 2];
+  }
+  return samples;
+}
+
+// How far q is from the ranks that `value` has, in percentage points.
+double rank_error(const std::vector<std::uint32_t>& sorted, double q, double value) {
+  const auto rank = [&](auto at) { return static_cast<double>(at - sorted.begin()) / static_cast<double>(sorted.size()); };
+  const double below = rank(std::lower_bound(sorted.begin(), sorted.end(), value));
+  const double up_to = rank(std::upper_bound(sorted.begin(), sorted.end(), value));
+  return 100 * (q < below ? below - q : q > up_to ? q - up_to : 0);
+}
+
+void print_ranks(std::size_t count) {
+  constexpr std::array<double, 5> kQuantiles = {0.01, 0.5, 0.9, 0.99, 0.999};
+  std::printf("rank errors in percentage points, %zu samples, 100 centroids of 32 bits (wanted: p50 at most 0.5, p99 and\n"
+              "p99.9 at most 0.1)\n%-24s %7s %7s %7s %7s %7s\n", count, "", "p1", "p50", "p90", "p99", "p99.9");
+  for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
+    const auto drawn = distributed(name, count);
+    auto sorted = drawn;
+    std::sort(sorted.begin(), sorted.end());
+    for (const char* order : {"random", "sorted", "reversed", "interleaved", "outside-in"}) {
+      vss_tdgst_hlpr_info info{VSD_DTYPE_VOISTATE, VSD_DTYPE_TDGSTCLUST32, 100, 1};
+      statsblob* const blob = make_blob({digest(info)});
+      const auto samples = order == std::string("random") ? drawn : ordered(sorted, order);
+      for (const std::uint32_t sample : samples) stats_voi_update_abs_u32(blob, 0, sample);
+      std::printf("%-11s %-12s", name, order);
+      for (const double q : kQuantiles) {
+        double value = 0;
+        stats_voistat_fetch_quantile(blob, 0, q, &value);
+        std::printf(" %7.3f", rank_error(sorted, q, value));
+      }
+      std::printf("\n");
+      stats_blob_destroy(blob);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+  g_clock_read = cost(1'000'000, [] {
+    for (int i = 0; i < 1'000'000; ++i) keep(static_cast<std::uint64_t>(cpu_ns(CLOCK_MONOTONIC)));
+  });
+  print("clock_gettime(CLOCK_MONOTONIC)", g_clock_read, 0);
+  print("empty loop", cost(10'000'000, [] {
+          for (std::uint64_t i = 0; i < 10'000'000; ++i) keep(i);
+        }), 0);
+  print_updates();
+  print_json();
+  print_publishing();
+  print_ranks(count);
+  return 0;
+}

@@ -1,0 +1,59 @@
+// The text of sample rates: what is taken is printed so that it is taken again, and means the same.
+#include <string_view>
+
+#include "core/blob/rates.h"
+#include "tests/fuzz/fuzzed.h"
+
+namespace tally::fuzz {
+namespace {
+
+using namespace blob;
+
+// Three templates: "A", "BETA" and one with an empty name.
+int find(std::optional<std::string_view> name, std::uint32_t hash) {
+  constexpr std::string_view kNames[] = {"A", "BETA", ""};
+  for (int id = 0; id < 3; ++id) {
+    const auto own = static_cast<std::uint32_t>(100 + id);
+    if ((!name || *name == kNames[id]) && (hash == 0 || hash == own)) return id;
+  }
+  return -1;
+}
+
+std::optional<std::string> spec(std::int32_t id) {
+  constexpr const char* kSpecs[] = {"\"A\":100", "\"BETA\":101", "\"\":102"};
+  return kSpecs[id];
+}
+
+void check(const Rates& rates) {
+  unsigned sum = 0;
+  for (const stats_tpl_sample_rate& rate : rates) sum += rate.tpl_sample_pct;
+  must(sum <= 100, "a hundred at most");
+  const auto again = parse_rates(print_rates(rates, &spec), &find);
+  const auto* const same = std::get_if<Rates>(&again);
+  must(same && same->size() == rates.size(), "what is printed is taken");
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    must((*same)[i].tpl_slot_id == rates[i].tpl_slot_id &&
+             (*same)[i].tpl_sample_pct == rates[i].tpl_sample_pct,
+         "and means the same");
+  }
+}
+
+}  // namespace
+}  // namespace tally::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tally::fuzz;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto parsed = tally::blob::parse_rates(text, &find);
+  if (const auto* const fault = std::get_if<tally::blob::RatesFault>(&parsed)) {
+    must(fault->at <= size, "a fault is in the text");
+    return 0;
+  }
+  const auto& rates = std::get<tally::blob::Rates>(parsed);
+  check(rates);
+  must(tally::blob::hundredth_of_seed(text) < 100, "a hundredth");
+  const int chosen =
+      tally::blob::choose(rates.data(), rates.size(), tally::blob::hundredth_of_seed(text));
+  must(chosen >= -1 && chosen < 3, "one of them, or none");
+  return 0;
+}

@@ -1,0 +1,125 @@
+// Q numbers: qmath.h by the examples of its manual page, and VOIs of those types, which FreeBSD's macros crash on.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "tests/unit/blob/stand.h"
+
+namespace tally::blob {
+namespace {
+
+std::string text(s32q_t q) {
+  char out[64];
+  return Q_TOSTR(q, -1, 10, out, sizeof out) ? out : "";
+}
+
+TEST(QNumberTest, HasTheBitsOfTheManualPage) {
+  s32q_t q = 0;
+  Q_INI(&q, 0, 0, 8);
+  Q_QFRACI(&q, 5, 3);
+  EXPECT_EQ(q, 0xd53);
+  EXPECT_EQ(Q_RPSHFT(q), 11u);
+  EXPECT_EQ(Q_NIBITS(q), 20u);
+  EXPECT_EQ(Q_GIVAL(q), 1);
+  EXPECT_EQ(Q_GFABSVAL(q), 0xaau);
+  EXPECT_EQ(text(q), "1.66406250");
+  for (const auto& [asked, given] : std::vector<std::pair<int, unsigned>>{
+           {1, 2}, {2, 2}, {3, 4}, {6, 6}, {7, 8}, {9, 16}, {16, 16}, {17, 28}}) {
+    Q_INI(&q, 0, 0, asked);
+    EXPECT_EQ(Q_NFBITS(q), given) << asked;
+  }
+}
+
+TEST(QNumberTest, CalculatesAndTellsWhatDoesNotFit) {
+  u64q_t pi = 0, radius = 0;
+  Q_INI(&pi, 3, 14159, 16);
+  Q_INI(&radius, 4, 2, 16);
+  EXPECT_EQ(Q_QMULQ(&pi, radius), 0);
+  EXPECT_EQ(Q_QMULQ(&pi, radius), 0);
+  EXPECT_NEAR(Q_Q2D(pi), 3.14159 * 4.2 * 4.2, 0.002);
+  s32q_t q = 0;
+  Q_INI(&q, -3, 05, 8);
+  EXPECT_EQ(text(q), "-3.04687500");
+  EXPECT_EQ(Q_QADDI(&q, 1'000'000), 0);
+  EXPECT_EQ(Q_QMULI(&q, 2), EOVERFLOW);
+  EXPECT_EQ(Q_GIVAL(q), 999'996);
+  EXPECT_EQ(Q_QDIVI(&q, 0), EINVAL);
+  u32q_t u = 0;
+  EXPECT_EQ(Q_QSUBI(&u, 1), EOVERFLOW);
+}
+
+TEST(QVoiTest, CountsSumsAndEndsByValue) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_Q_S32, specs.sum().max().min(), SB_VOI_RELUPDATE);
+  ASSERT_TRUE(sb);
+  const auto q = [](int whole, int rpshft) {
+    s32q_t number = 0;
+    Q_INI(&number, 0, 25, rpshft);
+    Q_QADDI(&number, whole);
+    return number;
+  };
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q(-7, 8)), 0);
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q(4, 2)), 0);
+  EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q(-1, 2)), 0);
+  EXPECT_EQ(stats_voi_update_abs_s32(sb.get(), 0, 1), EINVAL);
+  // -6.75 + 4.25 + 3.5
+  EXPECT_EQ(text_of(sb.get(), SB_STRFMT_JSON),
+            R"({"tplname":null,"tplhash":)" + std::to_string(header_of(sb.get()).tplhash) +
+                R"(,"vois":{"[0]":{"stats":{"[1]":{"errs":0,"val":1.00000000},"[2]":{"errs":0,"val":4.25},)" +
+                R"("[3]":{"errs":0,"val":-6.75000000}}}}})");
+}
+
+TEST(QVoiTest, BeginsWithTheTypesEnds) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_Q_U64, specs.max().min());
+  u64q_t most = 0, least = 1;
+  ASSERT_EQ(stats_voistat_fetch_uq64(sb.get(), 0, VS_STYPE_MIN, &most), 0);
+  ASSERT_EQ(stats_voistat_fetch_uq64(sb.get(), 0, VS_STYPE_MAX, &least), 0);
+  EXPECT_EQ(most, UINT64_MAX - 7);
+  EXPECT_EQ(least, 0u);
+}
+
+TEST(TextTest, EscapesNamesSoThatJsonStaysJson) {
+  Stand stand;
+  const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("a\"b\\c\n", 0));
+  Specs specs;
+  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "\t\"", VSD_DTYPE_INT_U32, 1, specs.sum().data(), 0), 0);
+  const OwnedBlob sb(stats_blob_alloc(slot, 0));
+  EXPECT_TRUE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).starts_with(R"({"tplname":"a\"b\\c\u000a",)"));
+  EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).find(R"("vois":{"\u0009\"":{)"), std::string::npos);
+}
+
+TEST(TextTest, EndsWithinAFixedBuffer) {
+  char room[8];
+  sbuf text;
+  ASSERT_TRUE(sbuf_new(&text, room, sizeof room, SBUF_FIXEDLEN));
+  EXPECT_EQ(sbuf_printf(&text, "%d", 1234567), 0);
+  EXPECT_EQ(sbuf_putc(&text, '8'), -1);
+  EXPECT_EQ(sbuf_error(&text), ENOMEM);
+  EXPECT_EQ(sbuf_finish(&text), -1);
+  EXPECT_STREQ(sbuf_data(&text), "1234567");
+  EXPECT_EQ(sbuf_len(&text), -1);
+  sbuf_clear(&text);
+  EXPECT_EQ(sbuf_cat(&text, "ok"), 0);
+  EXPECT_EQ(sbuf_finish(&text), 0);
+  EXPECT_EQ(sbuf_len(&text), 2);
+  sbuf_delete(&text);
+}
+
+TEST(TemplatesTest, LeaveBlobsThatWereMadeBeforeAsTheyAre) {
+  Stand stand;
+  Specs specs;
+  const auto before = make_blob(VSD_DTYPE_INT_U32, specs.sum());
+  Specs more;
+  ASSERT_EQ(stats_tpl_add_voistats(0, 5, "W", VSD_DTYPE_INT_S64, 1, more.max().data(), 0), 0);
+  const OwnedBlob after(stats_blob_alloc(0, 0));
+  EXPECT_EQ(stats_voi_update_abs_s64(before.get(), 5, 1), EINVAL);
+  EXPECT_EQ(stats_voi_update_abs_s64(after.get(), 5, 1), 0);
+  EXPECT_EQ(stats_voi_update_abs_s64(after.get(), 4, 1), EINVAL);
+  EXPECT_EQ(stats_blob_merge(after.get(), before.get()), EINVAL);
+}
+
+}  // namespace
+}  // namespace tally::blob

@@ -1,0 +1,255 @@
+// The stats/ branch: templates, subsystems, objects, rates, and who may what.
+#include "core/tree/subsystems.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/wire/line.h"
+#include "tally/stats.h"
+#include "tests/unit/fake_clock.h"
+
+namespace tally {
+namespace {
+
+constexpr uid_t kDaemon = 500;
+constexpr uid_t kAlice = 1000;
+constexpr uid_t kBob = 1001;
+
+// A template "NAME" with a VOI "x", u32, SUM, and a blob of it.
+struct Blob {
+  Blob(const char* name, std::uint32_t sum) {
+    int id = stats_tpl_fetch_allocid(name, 0);
+    if (id < 0) {
+      id = stats_tpl_alloc(name, 0);
+      voistatspec spec{};
+      spec.hlpr = stats_vss_numeric_hlpr;
+      spec.stype = VS_STYPE_SUM;
+      EXPECT_EQ(stats_tpl_add_voistats(static_cast<std::uint32_t>(id), 0, "x", VSD_DTYPE_INT_U32, 1,
+                                       &spec, 0),
+                0);
+    }
+    statsblob* const sb = stats_blob_alloc(static_cast<std::uint32_t>(id), 0);
+    fresh.assign(reinterpret_cast<const char*>(sb), sb->cursz);
+    stats_voi_update_abs_u32(sb, 0, sum);
+    bytes.assign(reinterpret_cast<const char*>(sb), sb->cursz);
+    stats_blob_destroy(sb);
+    std::memcpy(&hash, bytes.data() + 8, sizeof hash);
+  }
+  std::string fresh, bytes;
+  std::uint32_t hash = 0;
+};
+
+class SubsystemsTest : public testing::Test {
+ protected:
+  Result<Done> execute(std::string_view line, const Sender& sender = kAlice) {
+    const auto parsed = wire::parse_line(line);
+    return subsystems_.execute(std::get<wire::StatsLine>(parsed.value()), sender, clock_.now());
+  }
+  Result<Done> tell(const char* name, const std::string& blob, uid_t uid = kAlice) {
+    return subsystems_.add_template({.sequence = 1, .name = name, .blob = blob, .voi_names = {"x"}},
+                                    uid, clock_.now());
+  }
+  Result<void> publish(std::uint64_t number, std::string_view bytes, uid_t uid = kAlice) {
+    return subsystems_.publish({number, bytes}, uid, clock_.now());
+  }
+  std::shared_ptr<File> file(std::string_view directory, std::string_view name) {
+    NodeId node = tree_.lookup(Tree::kRoot, "stats").value().id;
+    if (!directory.empty()) {
+      const auto found = tree_.lookup(node, directory);
+      if (!found) return nullptr;
+      node = found.value().id;
+    }
+    const auto found = tree_.lookup(node, name);
+    return found ? tree_.file(found.value().id).value() : nullptr;
+  }
+  std::string read(std::string_view directory, std::string_view name) {
+    const auto found = file(directory, name);
+    if (!found) return "(none)";
+    found->opened(clock_.now());
+    return found->render(clock_.now(), 1 << 20).value();
+  }
+  ErrorCode write(std::string_view subsystem, std::string_view text) {
+    const auto done = file(subsystem, "sample_rates")->write_line(text, clock_.now());
+    return done ? ErrorCode::kExists : done.error().code;
+  }
+  // kExists stands for: it was taken.
+  static constexpr ErrorCode kTaken = ErrorCode::kExists;
+
+  std::uint32_t switch_of(std::uint64_t number) {
+    return switches_[static_cast<std::uint32_t>(number) - kFirst].on.load();
+  }
+  bool is_void(std::uint64_t number) {
+    return switches_[static_cast<std::uint32_t>(number) - kFirst].generation != number >> 32;
+  }
+
+  static constexpr std::uint32_t kFirst = 100;
+  FakeClock clock_{std::chrono::seconds(10)};
+  Tree tree_{clock_.now()};
+  Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 8, .bytes = 1 << 20},
+                  .total = {.interfaces = 8, .statistics = 16, .bytes = 1 << 20}}};
+  std::vector<Switch> switches_ = std::vector<Switch>(16);
+  Subsystems subsystems_{tree_, ledger_, kDaemon, clock_.now(), SwitchRange{switches_, kFirst}};
+};
+
+TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
+  const Blob blob("T1", 7), later("T1", 9);
+  ASSERT_TRUE(execute("subsystem web"));
+  const auto made = execute("object web/total");
+  EXPECT_EQ(read("web", "total"), "") << "nothing was published yet";
+  ASSERT_TRUE(tell("T1", blob.fresh));
+  ASSERT_TRUE(publish(made.value().number, blob.bytes));
+  const std::string hash = std::to_string(blob.hash);
+  EXPECT_EQ(read("web", "total.json"),
+            R"({"tplname":"T1","tplhash":)" + hash +
+                R"(,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}})" "\n");
+  ASSERT_TRUE(publish(made.value().number, later.bytes));
+  const std::string text = read("web", "total");
+  EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"\"\n"), text.npos) << text;
+  EXPECT_NE(text.find("voistatdata: 9\n"), text.npos) << text;
+  EXPECT_EQ(execute("object web/total").value().made, wire::Made::kWasThere);
+}
+
+TEST_F(SubsystemsTest, ListsTemplatesAsTheMibVariableDoes) {
+  EXPECT_EQ(read("", "templates"), "\n");
+  const Blob a("TA", 0), b("TB", 0);
+  ASSERT_TRUE(tell("TA", a.fresh));
+  ASSERT_TRUE(tell("TB", b.fresh));
+  ASSERT_TRUE(tell("TA", a.fresh)) << "again";
+  ASSERT_TRUE(tell("TA", a.fresh, kBob)) << "another's, listed once";
+  EXPECT_EQ(read("", "templates"),
+            "\"TA\":" + std::to_string(a.hash) + ",\"TB\":" + std::to_string(b.hash) + "\n");
+}
+
+TEST_F(SubsystemsTest, RefusesTemplatesThatAreNotWhatTheySay) {
+  const Blob blob("TC", 0);
+  std::string damaged = blob.fresh;
+  damaged[8] = static_cast<char>(damaged[8] + 1);
+  EXPECT_EQ(tell("TC", damaged).error().reason,
+            "the template's hash is " + std::to_string(blob.hash));
+  EXPECT_EQ(tell("TX", blob.fresh).error().code, ErrorCode::kInvalid) << "another name's hash";
+  EXPECT_EQ(tell("T\"C", blob.fresh).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(tell("T\nC", blob.fresh).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(tell("TC", blob.fresh.substr(0, 31)).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(read("", "templates"), "\n");
+}
+
+TEST_F(SubsystemsTest, SwitchesAnObjectOnWhileSomebodyAsks) {
+  const Blob blob("TD", 1);
+  ASSERT_TRUE(execute("subsystem web"));
+  const auto number = execute("object web/total").value().number;
+  EXPECT_EQ(switch_of(number), 0u);
+  ASSERT_TRUE(publish(number, blob.bytes));
+  EXPECT_EQ(switch_of(number), 0u) << "nobody asked";
+  read("web", "total.json");
+  EXPECT_EQ(switch_of(number), 1u);
+  clock_.advance(StatsObject::kAskedFor);
+  ASSERT_TRUE(publish(number, blob.bytes));
+  EXPECT_EQ(switch_of(number), 1u);
+  clock_.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(publish(number, blob.bytes));
+  EXPECT_EQ(switch_of(number), 0u) << "nobody asks any more";
+}
+
+TEST_F(SubsystemsTest, TakesRatesWithTheErrorsOfTheGoldenFile) {
+  const Blob a("RA", 0), b("RB", 0);
+  ASSERT_TRUE(tell("RA", a.fresh));
+  ASSERT_TRUE(tell("RB", b.fresh));
+  const auto number = execute("subsystem web RA=10").value().number;
+  const std::string spec = "\"RA\":" + std::to_string(a.hash);
+  EXPECT_EQ(read("web", "sample_rates"), spec + "=10\n");
+  EXPECT_EQ(switch_of(number), 0u) << "what it began with is no change";
+  EXPECT_EQ(write("web", "RA=50, RB=50"), kTaken);
+  EXPECT_EQ(switch_of(number), 1u);
+  EXPECT_EQ(write("web", "RA=50,RB=51"), ErrorCode::kInvalid);
+  EXPECT_EQ(write("web", "NOPE=1"), ErrorCode::kNoTemplate);
+  EXPECT_EQ(write("web", "RA=5,RB=-1"), ErrorCode::kInvalid);
+  EXPECT_EQ(switch_of(number), 1u) << "nothing has changed";
+  const auto told = execute("rates web").value();
+  EXPECT_EQ(told.number, 1u);
+  EXPECT_EQ(told.text, ":" + std::to_string(a.hash) + "=50,:" + std::to_string(b.hash) + "=50");
+  EXPECT_EQ(write("web", ""), kTaken);
+  EXPECT_EQ(read("web", "sample_rates"), "\n");
+  EXPECT_EQ(execute("subsystem db NOPE=1").error().code, ErrorCode::kNoTemplate);
+  EXPECT_EQ(read("db", "sample_rates"), "(none)");
+}
+
+TEST_F(SubsystemsTest, NamesNoTemplateOfAnotherUid) {
+  const Blob mine("RC", 0);
+  ASSERT_TRUE(tell("RC", mine.fresh, kBob));
+  ASSERT_TRUE(execute("subsystem web"));
+  EXPECT_EQ(write("web", "RC=1"), ErrorCode::kNoTemplate);
+}
+
+TEST_F(SubsystemsTest, LetsObjectsGoByCommandRmAndRmdir) {
+  const Blob blob("TE", 1);
+  ASSERT_TRUE(execute("subsystem web"));
+  const auto a = execute("object web/a").value().number, b = execute("object web/b").value().number;
+  const auto c = execute("object web/c").value().number;
+  ASSERT_TRUE(execute("withdraw web/a"));
+  EXPECT_TRUE(is_void(a));
+  EXPECT_EQ(read("web", "a.json"), "(none)");
+  ASSERT_TRUE(subsystems_.remove_file("web", "b.json", clock_.now()));
+  EXPECT_EQ(read("web", "b"), "(none)");
+  EXPECT_EQ(publish(b, blob.bytes).error().code, ErrorCode::kStale);
+  EXPECT_EQ(subsystems_.remove_file("web", "sample_rates", clock_.now()).error().code,
+            ErrorCode::kNotPermitted);
+  auto open = file("web", "c");
+  ASSERT_TRUE(subsystems_.remove_subsystem("web", clock_.now()));
+  EXPECT_TRUE(is_void(c));
+  open->opened(clock_.now());
+  EXPECT_EQ(open->render(clock_.now(), 100).value(), "") << "an open outlives it";
+  open.reset();
+  EXPECT_EQ(ledger_.total().interfaces + ledger_.total().statistics, 0u);
+  EXPECT_EQ(publish(c, blob.bytes).error().code, ErrorCode::kStale);
+}
+
+TEST_F(SubsystemsTest, LetsNobodyElsePublishInIt) {
+  const Blob blob("TF", 1);
+  ASSERT_TRUE(execute("subsystem web"));
+  const auto number = execute("object web/a").value().number;
+  EXPECT_EQ(execute("object web/b", kBob).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(execute("withdraw web", kBob).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(publish(number, blob.bytes, kBob).error().code, ErrorCode::kNotPermitted);
+  EXPECT_TRUE(publish(number, blob.bytes, 0));
+  EXPECT_TRUE(publish(number, blob.bytes, kDaemon));
+}
+
+TEST_F(SubsystemsTest, RefusesNamesThatAreNoneOrOthers) {
+  ASSERT_TRUE(execute("subsystem web"));
+  for (const char* line : {"subsystem templates", "subsystem a=b", "object web/sample_rates",
+                           "object web/x.json", "object web/", "object web/a/b", "object web/a b"}) {
+    EXPECT_EQ(execute(line).error().code, ErrorCode::kInvalid) << line;
+  }
+  EXPECT_EQ(execute("object db/a").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(execute("rates db").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(execute("withdraw web/a").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(SubsystemsTest, RefusesBlobsThatAreNotSound) {
+  const Blob blob("TG", 1);
+  ASSERT_TRUE(execute("subsystem web"));
+  const auto number = execute("object web/a").value().number;
+  std::string big = blob.bytes;
+  big[1] = 2;
+  EXPECT_EQ(publish(number, big).error().reason,
+            "the blob: it is big-endian, which is not converted");
+  for (std::size_t size = 0; size < blob.bytes.size(); ++size) {
+    EXPECT_FALSE(publish(number, blob.bytes.substr(0, size))) << size;
+  }
+  EXPECT_TRUE(publish(number, blob.bytes + std::string(7, '\0')));
+  EXPECT_FALSE(publish(number, blob.bytes + std::string(8, '\0')));
+  EXPECT_FALSE(publish(number - 1, blob.bytes)) << "the subsystem's number";
+}
+
+TEST_F(SubsystemsTest, CountsInTheLedgerAsInterfacesAndStatisticsDo) {
+  ASSERT_TRUE(execute("subsystem a"));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(execute("object a/" + std::to_string(i)));
+  EXPECT_EQ(execute("object a/9").error().code, ErrorCode::kNoSpace);
+  for (const char* line : {"subsystem b", "subsystem c", "subsystem d"}) ASSERT_TRUE(execute(line));
+  EXPECT_EQ(execute("subsystem e").error().code, ErrorCode::kNoSpace);
+  EXPECT_TRUE(execute("subsystem e", kBob));
+}
+
+}  // namespace
+}  // namespace tally
