@@ -95,6 +95,14 @@ Result<PackedEvents> read_records(EventKind kind, std::uint16_t flags,
   return PackedEvents(number, payload.subspan(8));
 }
 
+void append_user_message(std::string& out, std::uint64_t number) {
+  ByteWriter writer(out);
+  writer.put(static_cast<std::uint16_t>(kUserRecords));
+  writer.put(std::uint16_t{0});
+  writer.put(static_cast<std::uint32_t>(sizeof number));
+  writer.put(number);
+}
+
 std::size_t packed_bytes(const EventRecord& record) {
   return sizeof(Head) + padded(record.bytes.size()) +
          padded(std::min(record.comm.size(), kCommBytesMax)) +

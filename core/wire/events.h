@@ -68,6 +68,10 @@ Result<LostEvents> read_lost_events(std::uint16_t flags, std::string_view payloa
 Result<PackedEvents> read_records(EventKind kind, std::uint16_t flags,
                                   std::span<const char> payload);
 
+// The head of a message of kind 11, without records, whose length (at its byte 4) is to grow with
+// what is appended.
+void append_user_message(std::string& out, std::uint64_t number);
+
 // What a record takes in a message.
 std::size_t packed_bytes(const EventRecord& record);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kRequestsBytes = 8 * 1024;
 // A request besides its text: header, sequence, length and padding.
 constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
 constexpr std::size_t kObjectNameBytesMax = 250;
-constexpr std::uint32_t kIdsEnd = 1u << 29;
+constexpr std::uint32_t kIdsEnd = Registrar::kEventIds;
 
 Error not_a_name(const char* whose) {
   return {ErrorCode::kInvalid, std::string("not a name of ") + whose};
