@@ -46,7 +46,7 @@ std::span<const std::uint64_t> RecordShipper::frames_of(std::span<const char> st
   std::memcpy(frames_.data(), stack.data(), count * sizeof frames_[0]);
   const auto all = std::span(frames_).first(count);
   const auto end = std::ranges::find(all, std::numeric_limits<std::uint64_t>::max());
-  return all.first(static_cast<std::size_t>(end - all.begin()));
+  return symbols_.without_tracing(all.first(static_cast<std::size_t>(end - all.begin())));
 }
 
 void RecordShipper::flush() {

@@ -14,6 +14,7 @@
 
 #include "core/wire/binary.h"
 #include "feeders/client/link.h"
+#include "feeders/kernel/symbol_book.h"
 #include "feeders/kernel/task_names.h"
 #include "feeders/tracefs/merged_reader.h"
 
@@ -34,8 +35,9 @@ class RecordShipper final : public EventSink {
     std::uint32_t names_name_at = 0;
   };
 
-  // The link outlives the shipper.
-  RecordShipper(Link& link, TaskNames::Look look) : link_(link), names_(std::move(look)) {
+  // Link and symbols outlive the shipper.
+  RecordShipper(Link& link, SymbolBook& symbols, TaskNames::Look look)
+      : link_(link), symbols_(symbols), names_(std::move(look)) {
     packed_.reserve(kPackedMax + 2 * wire::kRecordBytesMax);
   }
 
@@ -57,6 +59,8 @@ class RecordShipper final : public EventSink {
   void flush();
 
   std::uint64_t shipped() const { return shipped_; }
+  // That are missing, and that the daemon has not been told of yet.
+  std::uint64_t missing() const { return lost_; }
 
  private:
   void learn_name(const Shipping& shipping, std::span<const char> payload);
@@ -64,6 +68,7 @@ class RecordShipper final : public EventSink {
   bool send();
 
   Link& link_;
+  SymbolBook& symbols_;
   TaskNames names_;
   std::vector<unsigned> cpus_;
   std::vector<Shipping> shipping_ = std::vector<Shipping>(65'536);  // by event

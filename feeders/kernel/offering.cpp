@@ -1,0 +1,42 @@
+#include "feeders/kernel/offering.h"
+
+#include <chrono>
+
+#include "core/wire/binary.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kDatagramBytes = 100 * 1024;
+constexpr auto kWaitMax = 2'000ms;
+
+Result<void> send(const wire::DatagramWriter& datagram, Link& link) {
+  for (int tries = 0; tries < 3; ++tries) {
+    if (link.send(datagram.bytes()) == Link::Sent::kDone) return {};
+    if (!link.connected()) return Error{ErrorCode::kNotFound, "the daemon is gone"};
+    link.wait_for_room(kWaitMax);
+  }
+  return Error{ErrorCode::kBusy, "the daemon does not take the events that are offered"};
+}
+
+}  // namespace
+
+Result<void> offer_all(const Catalogue& catalogue, Link& link) {
+  if (!link.connected()) {
+    if (auto done = link.connect(); !done) return done;
+  }
+  wire::DatagramWriter datagram(0);
+  for (const CatalogueEvent& event : catalogue.events()) {
+    const std::size_t bytes = event.system.size() + event.format.size();
+    if (!datagram.empty() && datagram.size() + bytes > kDatagramBytes) {
+      if (auto done = send(datagram, link); !done) return done;
+      datagram.clear(0);
+    }
+    datagram.offer({.id = event.id, .system = event.system, .format = event.format});
+  }
+  return datagram.empty() ? Result<void>() : send(datagram, link);
+}
+
+}  // namespace tally
