@@ -24,6 +24,7 @@ enum class ErrorCode {
   kBusy,          // EBUSY: in use
   kTooBig,        // EFBIG: more text than a line may have
   kTooManyFiles,  // ENFILE: a bound of open files or of the bytes in them
+  kNoDevice,      // ENODEV: what would have to be measured cannot be, here or by this kernel
   kStale,         // ESTALE: the id or node names something that is gone
 };
 

@@ -141,12 +141,11 @@ void EventTracing::follow_names_of(const char* name, const char* name_field) {
   followed_.push_back(std::move(followed));
 }
 
-Result<void> EventTracing::leave_out(const std::vector<pid_t>& threads) {
-  if (threads == left_out_) return {};
-  left_out_ = threads;
+void EventTracing::leave_out(std::vector<pid_t> threads) {
+  if (threads == left_out_) return;
+  left_out_ = std::move(threads);
   // Kernels before 5.8 cannot; then the daemon leaves them out by itself.
   if (running_) (void)running_->instance.leave_out(left_out_);
-  return {};
 }
 
 Result<void> EventTracing::begin() {

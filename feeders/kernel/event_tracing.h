@@ -40,7 +40,7 @@ class EventTracing {
   // the kernel does not take is left out, since whoever wants the event filters anyhow.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
   // Threads whose doings are not recorded.
-  Result<void> leave_out(const std::vector<pid_t>& threads);
+  void leave_out(std::vector<pid_t> threads);
 
   // Sends what is there. kMore: there is more than one call takes.
   MergedReader::Left poll();
