@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/event/symbols.h"
 
 namespace tally {
