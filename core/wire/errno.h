@@ -29,6 +29,8 @@ constexpr int to_errno(ErrorCode code) {
       return EFBIG;
     case ErrorCode::kTooManyFiles:
       return ENFILE;
+    case ErrorCode::kNoDevice:
+      return ENODEV;
     case ErrorCode::kStale:
       return ESTALE;
   }
