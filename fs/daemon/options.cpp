@@ -100,6 +100,8 @@ class CommandLine {
                     "mount options, separated by commas: allow_other, auto_unmount, ro, fsname=, "
                     "subtype=, and the options below as name=value")
         ->allow_extra_args(false);
+    own("--subtree", options_.subtree,
+        "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
     own("--run-as", options_.run_as,
         "USER[:GROUP], names or numbers: who the daemon is once it is mounted; root only");
     own("--log-level", options_.log_level, "trace, debug, info, warn, err or off")
