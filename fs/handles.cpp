@@ -5,7 +5,9 @@ namespace tally {
 std::size_t Handles::bytes_left(uid_t uid) const {
   const MutexLock lock(mutex_);
   const auto found = held_.find(uid);
-  return found == held_.end() ? limits_.bytes_per_uid : limits_.bytes_per_uid - found->second.bytes;
+  if (found == held_.end()) return limits_.bytes_per_uid;
+  if (found->second.files >= limits_.files_per_uid) return 0;
+  return limits_.bytes_per_uid - found->second.bytes;
 }
 
 Result<std::uint64_t> Handles::add(std::shared_ptr<OpenFile> file) {

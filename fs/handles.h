@@ -51,7 +51,8 @@ class Handles {
 
   explicit Handles(const Limits& limits) : limits_(limits) {}
 
-  // How many bytes of text the uid may still have opened: what is worth rendering for it.
+  // How many bytes of text the uid may still have opened: what is worth rendering for it. 0 if it
+  // may open no file at all.
   std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
   // The handle's number. kTooManyFiles: a bound of its uid is reached.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);

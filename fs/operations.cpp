@@ -230,8 +230,9 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
-  if (open->readable) open->file->opened(parts_.clock.now());
   // What was sent before counts before what is written or read now.
+  if (open->file->waits()) pass_on();
+  open->file->opened(parts_.clock.now());
   settle();
   if (flags & O_TRUNC) {
     if (auto done = open->file->truncate(parts_.clock.now()); !done) {
@@ -244,7 +245,9 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
       const MutexLock lock(open->reading);
       open->news = *news;
     }
-    auto text = render(node, *open->file, handles_.bytes_left(uid));
+    const std::size_t bytes_max = handles_.bytes_left(uid);
+    auto taken = open->file->take(parts_.clock.now(), bytes_max);
+    auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max);
     if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
     open->text = std::move(text.value());
     open->text.shrink_to_fit();

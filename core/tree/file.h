@@ -31,11 +31,17 @@ class File {
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
+  // An open for reading of a file that its readers use up: the text, which is the caller's from now
+  // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
+  virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
-  // Somebody opens it to read, and its text is about to be made. The default does nothing.
+  // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
+  // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
   virtual void opened(Moment now);
+  // opened() waits for what it has asked for; the default does not.
+  virtual bool waits() const;
   // How often there was something new for who waits for that with poll(2); nothing: it is readable
   // always. A file that counts is made anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;

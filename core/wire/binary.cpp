@@ -15,6 +15,8 @@ enum Kind : std::uint16_t {
   kDropped = 4,
   kBlob = 5,
   kTemplate = 6,
+  kKernelEvents = 7,
+  kLatencies = 8,
 };
 
 // Flags of an answer.
@@ -99,6 +101,37 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   if (!in.ok() || in.left() >= 8) return invalid("malformed message of a template");
   if (given.sequence == 0) return invalid("message of a template with sequence 0");
   return Message(std::move(given));
+}
+
+// The receive buffer is aligned and every length on the way here is a multiple of 8, so these bytes
+// may be looked at as the records that they are. Nothing if the last one is not whole.
+template <typename Record>
+std::optional<std::span<const Record>> records_in(std::span<char> bytes) {
+  static_assert(sizeof(Record) % 8 == 0 && alignof(Record) <= 8);
+  if (bytes.size() % sizeof(Record) != 0) return std::nullopt;
+  return std::span(reinterpret_cast<const Record*>(bytes.data()), bytes.size() / sizeof(Record));
+}
+
+Result<Message> read_kernel_events(std::uint16_t flags, std::span<char> payload) {
+  const auto events = records_in<KernelEvent>(payload);
+  if (flags != 0 || !events) return invalid("malformed message of kernel events");
+  return Message(KernelEvents{*events});
+}
+
+Result<Message> read_latencies(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const auto zero = in.get<std::uint32_t>();
+  const auto name = in.get_text();
+  const std::size_t before = padded(8 + name.size());
+  if (flags != 0 || zero != 0 || !in.ok()) return invalid("malformed message of latencies");
+  const auto records = records_in<LatencySample>(payload.subspan(before));
+  if (!records) return invalid("message of latencies that ends inside a record");
+  return Message(Latencies{name, *records});
+}
+
+template <typename Record>
+std::string_view bytes_of(std::span<const Record> records) {
+  return {reinterpret_cast<const char*>(records.data()), records.size_bytes()};
 }
 
 }  // namespace
@@ -188,6 +221,21 @@ void DatagramWriter::blob(std::uint64_t number, std::string_view bytes) {
   bytes_.append(padded(bytes.size()) - bytes.size(), '\0');
 }
 
+void DatagramWriter::kernel_events(std::span<const KernelEvent> events) {
+  message(kKernelEvents, 0, events.size_bytes());
+  bytes_.append(bytes_of(events));
+}
+
+void DatagramWriter::latencies(std::string_view name, std::span<const LatencySample> latencies) {
+  const std::size_t before = padded(8 + name.size());
+  message(kLatencies, 0, before + latencies.size_bytes());
+  ByteWriter out(bytes_);
+  out.put(std::uint32_t{0});
+  out.put_text(name);
+  bytes_.append(before - 8 - name.size(), '\0');
+  bytes_.append(bytes_of(latencies));
+}
+
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
     : number_(number), fields_(fields), record_bytes_(record_bytes(fields)), records_(records) {}
 
@@ -261,6 +309,10 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_blob(flags, payload);
     case kTemplate:
       return read_template(flags, payload);
+    case kKernelEvents:
+      return read_kernel_events(flags, payload);
+    case kLatencies:
+      return read_latencies(flags, payload);
     default:
       return Result<Message>(invalid("message of an unknown kind"));
   }

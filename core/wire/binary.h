@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/kernel_event.h"
+#include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/sample.h"
 
@@ -77,6 +79,8 @@ class DatagramWriter {
   void dropped(std::uint64_t samples);
   void define_template(const Template& given);
   void blob(std::uint64_t number, std::string_view bytes);
+  void kernel_events(std::span<const KernelEvent> events);
+  void latencies(std::string_view name, std::span<const LatencySample> latencies);
 
   void clear(std::uint64_t epoch);
   std::string_view bytes() const { return bytes_; }
@@ -120,7 +124,19 @@ struct Dropped {
   std::uint64_t samples = 0;
 };
 
-using Message = std::variant<PackedSamples, Request, Answer, Dropped, PackedBlob, Template>;
+// In the order of their times. Looked at where they arrived.
+struct KernelEvents {
+  std::span<const KernelEvent> events;
+};
+
+// Of one directory of latency_hist. Looked at where they arrived.
+struct Latencies {
+  std::string_view name;
+  std::span<const LatencySample> latencies;
+};
+
+using Message = std::variant<PackedSamples, Request, Answer, Dropped, PackedBlob, Template,
+                             KernelEvents, Latencies>;
 
 bool is_binary(std::string_view datagram);
 

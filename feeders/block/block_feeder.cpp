@@ -24,7 +24,7 @@ std::uint64_t dropped_of(const Disk& disk) {
 
 }  // namespace
 
-void BlockFeeder::event(std::chrono::nanoseconds time, std::span<const char> payload) {
+void BlockFeeder::event(std::chrono::nanoseconds time, std::size_t, std::span<const char> payload) {
   const auto event = events_.decode(time, payload);
   if (!event) return;
   last_ = time;

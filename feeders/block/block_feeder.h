@@ -21,7 +21,8 @@ class BlockFeeder final : public EventSink {
  public:
   explicit BlockFeeder(BlockEvents events) : events_(std::move(events)) {}
 
-  void event(std::chrono::nanoseconds time, std::span<const char> payload) override;
+  void event(std::chrono::nanoseconds time, std::size_t cpu,
+             std::span<const char> payload) override;
   // Whose events are missing is unknown, so they count in occurrence_lost of every disk, and no
   // request that was in flight is waited for any more: its end may be among them.
   void lost(std::uint64_t events) override;

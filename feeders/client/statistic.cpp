@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "feeders/client/client.h"
+#include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
@@ -80,11 +81,15 @@ void make_key() REQUIRES(g_making) {
   make_key();
 }
 
+void configure_if_nobody_did() REQUIRES(g_making) {
+  if (!std::exchange(g_configured, true)) g_settings.socket = find_socket_path("");
+}
+
 // Null: no memory.
 Client* make_client() {
   const MutexLock lock(g_making);
   if (Client* const made = g_client.load()) return made;
-  if (!std::exchange(g_configured, true)) g_settings.socket = find_socket_path("");
+  configure_if_nobody_did();
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
   make_key();
@@ -206,6 +211,12 @@ bool is_in_range(const statistic_settings& settings) {
 
 int call_client(int (*what)(Client& client, void* context), void* context) {
   return guarded([&](Client& client) { return what(client, context); });
+}
+
+SocketPath configured_socket_path() {
+  const MutexLock lock(g_making);
+  configure_if_nobody_did();
+  return g_settings.socket;
 }
 
 }  // namespace tally

@@ -59,6 +59,8 @@ bool asks_for_rates(const wire::Line& line) {
   return stats && stats->verb == wire::StatsVerb::kRates;
 }
 
+Error no_latencies() { return {ErrorCode::kNotFound, "nobody here gathers latencies"}; }
+
 std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
@@ -73,13 +75,14 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 }  // namespace
 
 Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-                       const Clock& clock, SharedPage switches)
+                       const Clock& clock, SharedPage switches, LatencyHist* latencies)
     : fd_(fd),
       statistics_(statistics),
       subsystems_(subsystems),
       errors_(errors),
       clock_(clock),
       switches_(switches),
+      latencies_(latencies),
       epoch_(draw_epoch()),
       answers_(epoch_) {}
 
@@ -196,6 +199,8 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
                  [&](const wire::PackedBlob& blob) { take_blob(blob, epoch_is_ours); },
                  [&](const wire::Template& given) { take_template(given); },
+                 [&](const wire::KernelEvents& events) { take_kernel_events(events); },
+                 [&](const wire::Latencies& latencies) { take_latencies(latencies); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -296,6 +301,20 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   statistics_.own().count(Own::kDropped, dropped.samples, now_);
   statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
+}
+
+void Dispatcher::take_kernel_events(const wire::KernelEvents& message) {
+  if (!latencies_) return reject(kMessage, no_latencies());
+  const auto taken = latencies_->take(message.events, origin_->uid, now_);
+  if (!taken) return reject(kMessage, taken.error());
+  counts_.samples += message.events.size();
+}
+
+void Dispatcher::take_latencies(const wire::Latencies& message) {
+  if (!latencies_) return reject(kMessage, no_latencies());
+  const auto taken = latencies_->add(message.name, message.latencies, origin_->uid, now_);
+  if (!taken) return reject(kMessage, taken.error());
+  counts_.samples += message.latencies.size();
 }
 
 void Dispatcher::count(const Taken& taken) {

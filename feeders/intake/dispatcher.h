@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/tree/error_log.h"
+#include "core/tree/latency_hist.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
@@ -38,9 +39,9 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
-  // fd: where answers are sent from. All outlive the dispatcher.
+  // fd: where answers are sent from. All outlive the dispatcher; latencies may be wanting.
   Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-             const Clock& clock, SharedPage switches);
+             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -91,6 +92,8 @@ class Dispatcher {
   void take_template(const wire::Template& given);
   // number: of the object that a blob was for; 0: samples were refused.
   void take_numbered_badly(const Error& error, std::uint64_t number);
+  void take_kernel_events(const wire::KernelEvents& message);
+  void take_latencies(const wire::Latencies& message);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.
@@ -103,6 +106,7 @@ class Dispatcher {
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;
+  LatencyHist* const latencies_;
   const std::uint64_t epoch_;
   Counts counts_;
   std::vector<std::string> saturated_;

@@ -8,14 +8,15 @@
 namespace tally {
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
-               ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches)
+               ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches,
+               LatencyHist* latencies)
     : loop_(loop),
       fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(statistics),
       clock_(clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches) {
+      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 

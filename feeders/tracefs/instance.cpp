@@ -113,11 +113,14 @@ Result<void> TracefsInstance::set_up(const Options& options) {
 
 Result<void> TracefsInstance::open_pipes() {
   for (const std::string& cpu : list_names(directory_, "per_cpu")) {
-    if (!cpu.starts_with("cpu")) continue;
+    const auto number =
+        cpu.starts_with("cpu") ? parse_unsigned(std::string_view(cpu).substr(3)) : std::nullopt;
+    if (!number) continue;
     const std::string path = "per_cpu/" + cpu + "/trace_pipe_raw";
     Fd pipe(::openat(directory_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!pipe.valid()) return system_error("cannot open " + path);
     pipes_.push_back(std::move(pipe));
+    cpus_.push_back(static_cast<unsigned>(*number));
   }
   return {};
 }

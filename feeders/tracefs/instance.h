@@ -43,6 +43,8 @@ class TracefsInstance {
   // trace_pipe_raw of each CPU, non-blocking; readable as soon as there is an event. A read of
   // page_format().page_bytes() yields a page for RingPage, times in CLOCK_MONOTONIC.
   const std::vector<Fd>& pipes() const { return pipes_; }
+  // The CPU of each of the pipes.
+  const std::vector<unsigned>& cpus() const { return cpus_; }
 
   Result<void> start();
   // What was recorded can still be read.
@@ -62,6 +64,7 @@ class TracefsInstance {
   Fd directory_;
   PageFormat page_format_;
   std::vector<Fd> pipes_;
+  std::vector<unsigned> cpus_;
 };
 
 }  // namespace tally

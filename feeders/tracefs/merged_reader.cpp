@@ -111,6 +111,7 @@ void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) 
   if (item.time_ns < handed_on_ns_) return sink.lost(1);
   handed_on_ns_ = item.time_ns;
   sink.event(std::chrono::nanoseconds(static_cast<std::int64_t>(item.time_ns)),
+             static_cast<std::size_t>(&lane - lanes_.data()),
              std::span<const char>(lane.bytes).subspan(item.offset, item.size));
 }
 

@@ -21,11 +21,13 @@
 
 namespace tally {
 
-// Told of every event. payload starts with the common_type and lasts as long as the call.
+// Told of every event. cpu: which of the reader's pipes it came through. payload starts with the
+// common_type and lasts as long as the call.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  virtual void event(std::chrono::nanoseconds time, std::span<const char> payload) = 0;
+  virtual void event(std::chrono::nanoseconds time, std::size_t cpu,
+                     std::span<const char> payload) = 0;
   // At this point of time `events` are missing, at least; whose and which is unknown.
   virtual void lost(std::uint64_t events) = 0;
 };

@@ -18,6 +18,7 @@
 
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
+#include "core/tree/latency_hist.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
 #include "core/tree/tree.h"
@@ -30,8 +31,11 @@
 #include "feeders/intake/switch_page.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/caretaker.h"
+#include "fs/daemon/feeder_warden.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/operations.h"
 #include "fs/session.h"
@@ -124,7 +128,8 @@ struct Successor {
 
 class Daemon {
  public:
-  Daemon(const DaemonOptions& options, FeedSocket socket)
+  // feeder: whom to order the kernel's events from; nothing: they are not read.
+  Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder)
       : options_(options),
         socket_(std::move(socket)),
         switches_(make_switches(options)),
@@ -134,12 +139,17 @@ class Daemon {
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
         subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_switches()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page()),
+        tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
+                                     clock_.now())),
+        feeder_(feeder ? std::make_unique<OrderedFeeder>(std::move(*feeder)) : nullptr),
+        latencies_(tree_, tracing_, ledger_,
+                   {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
+                   clock_.now()),
+        intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page(),
+                &latencies_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {
-    const NodeId tracing =
-        tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
-    tree_.add_file(tracing, "error_log", kErrorLogPermissions, errors_, clock_.now());
+    tree_.add_file(tracing_, "error_log", kErrorLogPermissions, errors_, clock_.now());
   }
 
   // Mounts, becomes whom it is told to be and serves until a signal or an unmount ends it. ready is
@@ -152,6 +162,10 @@ class Daemon {
     auto session = Session::create(operations_, mounting);
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
+    if (feeder_) {
+      feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
+                     [this] { return latencies_.wanted(); });
+    }
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
     loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
@@ -162,6 +176,7 @@ class Daemon {
     ::sd_notify(0, "STOPPING=1");
     tree_.observe(nullptr);
     session.value()->unmount();
+    if (feeder_) feeder_->stop();
     return 0;
   }
 
@@ -199,6 +214,9 @@ class Daemon {
   Statistics statistics_;
   Subsystems subsystems_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  const NodeId tracing_;
+  const std::unique_ptr<OrderedFeeder> feeder_;
+  LatencyHist latencies_;
   Intake intake_;
   Operations operations_;
 };
@@ -218,6 +236,13 @@ int run(DaemonOptions options) {
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed_sockets.value());
   if (!socket) return fail(socket.error());
+  // Before the caretaker, whose pipe it must not hold open.
+  std::optional<Fd> feeder;
+  if (options.tracefs) {
+    auto employed = employ_feeder_warden(socket.value());
+    if (!employed) return fail(employed.error());
+    feeder = std::move(employed.value());
+  }
   std::optional<Caretaker> caretaker;
   if (identity.value()) {
     auto employed = Caretaker::employ(socket.value(), options.mount_point);
@@ -235,7 +260,7 @@ int run(DaemonOptions options) {
 
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
-  Daemon daemon(options, std::move(socket.value()));
+  Daemon daemon(options, std::move(socket.value()), std::move(feeder));
   return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
     spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");

@@ -97,11 +97,13 @@ class CommandLine {
     app_.add_flag("-f,--foreground", options_.foreground,
                   "stay in the foreground, print READY when usable, log to stderr");
     app_.add_option("-o", lists_,
-                    "mount options, separated by commas: allow_other, auto_unmount, ro, fsname=, "
-                    "subtype=, and the options below as name=value")
+                    "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
+                    "fsname=, subtype=, and the options below as name=value")
         ->allow_extra_args(false);
     own("--subtree", options_.subtree,
         "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
+    app_.add_flag("--tracefs", options_.tracefs,
+                  "read the kernel's events for tracing/latency_hist, once they are enabled there");
     own("--run-as", options_.run_as,
         "USER[:GROUP], names or numbers: who the daemon is once it is mounted; root only");
     own("--log-level", options_.log_level, "trace, debug, info, warn, err or off")
@@ -153,6 +155,8 @@ class CommandLine {
       found->clear();
       found->add_result(option.substr(equals + 1));
       found->run_callback();
+    } else if (option == "tracefs") {
+      options_.tracefs = true;
     } else if (is_for_libfuse(option)) {
       options_.mount_options.push_back(option);
       options_.auto_unmount |= option == "auto_unmount";

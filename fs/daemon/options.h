@@ -18,6 +18,7 @@ struct DaemonOptions {
   std::vector<std::string> mount_options;  // for libfuse, our defaults among them
   bool auto_unmount = false;
   bool foreground = false;
+  bool tracefs = false;     // read the kernel's events
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
   std::string run_as;       // USER[:GROUP]; empty: nobody else
   std::string socket_path;  // empty: there is no default here

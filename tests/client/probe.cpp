@@ -14,6 +14,7 @@
 //   errno NAME                   how often a call changed errno
 //   slowest NAME TIMES           inc; the longest call in microseconds
 //   on NAME   dropped NAME   counts   fds   flush   sync MS   settings DELAY_US WAIT_MS HELD_MAX
+//   latency TYPE CPU NS PID PRIO COMM        section TYPE MS: latency_record(), latency_end()
 //   close-fds                    closes all descriptors and opens a file under their numbers
 //   end (exit)   leave (_exit)
 #include <fcntl.h>
@@ -33,6 +34,7 @@
 #include <thread>
 #include <vector>
 
+#include "tally/latency.h"
 #include "tally/statistic.h"
 
 namespace {
@@ -58,6 +60,25 @@ std::string result(int error) { return error == 0 ? "ok" : strerrorname_np(-erro
 
 void inc(statistic* of, long times) {
   for (long i = 0; i < times; ++i) statistic_inc(of, i);
+}
+
+std::string latency(std::istream& in) {
+  std::string type, comm;
+  unsigned cpu = 0;
+  std::int64_t ns = 0;
+  pid_t pid = 0;
+  int priority = 0;
+  in >> type >> cpu >> ns >> pid >> priority >> comm;
+  return result(latency_record(type.c_str(), cpu, ns, pid, priority, comm.c_str()));
+}
+
+std::string section(std::istream& in) {
+  std::string type;
+  int ms = 0;
+  in >> type >> ms;
+  const latency_mark mark = latency_begin();
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  return result(latency_end(type.c_str(), mark));
 }
 
 int define(statistic* of, const std::string& type) {
@@ -268,6 +289,8 @@ std::string obey(const std::string& verb, std::istream& in) {
     return with_fork(of, times, more);
   }
   if (verb == "become-child") return become_child();
+  if (verb == "latency") return latency(in);
+  if (verb == "section") return section(in);
   if (verb == "slowest") {
     statistic* const of = the();
     in >> times;

@@ -68,13 +68,25 @@ class Line {
   socklen_t size_ = 0;
 };
 
+class KernelEventsAtWill final : public KernelSource {
+ public:
+  Result<void> want(const std::function<WantedEvents()>&) override { return {}; }
+  void drain() override {}
+};
+
 class IntakeStand {
   const Line& line_;
 
  public:
   enum class Pace { kAtOnce, kInTurns };
 
-  explicit IntakeStand(const Line& line) : line_(line) {}
+  // Everything in latency_hist is measured.
+  explicit IntakeStand(const Line& line) : line_(line) {
+    const auto enable = tree.lookup(latencies_node(), "enable").value();
+    for (const NodeEntry& entry : tree.list(enable.id, 0, 100).value()) {
+      must(tree.file(entry.info.id).value()->write_line("1", clock.now()).has_value(), "it is on");
+    }
+  }
 
   // One datagram; whatever is answered is checked.
   void take(std::string_view bytes, uid_t uid, pid_t pid, Pace pace) {
@@ -102,6 +114,7 @@ class IntakeStand {
     std::string log = errors.render(clock.now(), kTextBytes).value();
     for (const char c : log) must(c == '\n' || static_cast<unsigned char>(c) >= ' ', "escaped");
     must(log.size() <= ErrorLog::kEntries * 4096, "the log is bounded");
+    check_latencies();
     const auto branch = tree.lookup(Tree::kRoot, "statistics").value();
     const auto entries = tree.list(branch.id, 0, 1000).value();
     for (const NodeEntry& entry : entries) check_interface(entry);
@@ -130,9 +143,29 @@ class IntakeStand {
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
       tree, ledger, kDaemonUid, clock.now(), SwitchRange{stats_switches, 80});
   ErrorLog errors{clock.now()};
-  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}};
+  KernelEventsAtWill source;
+  LatencyHist latencies{
+      tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
+  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}, &latencies};
 
  private:
+  NodeId latencies_node() { return tree.lookup(Tree::kRoot, "latency_hist").value().id; }
+  // All of it reads, and what programs fed can be removed.
+  void check_latencies() {
+    for (const NodeEntry& directory : tree.list(latencies_node(), 0, 1000).value()) {
+      must(is_name(directory.name), "only names come in");
+      for (const NodeEntry& entry : tree.list(directory.info.id, 0, 1000).value()) {
+        const auto file = tree.file(entry.info.id);
+        if (!file || entry.name.starts_with("CPU")) continue;  // long, and of numbers only
+        const auto text = file.value()->render(clock.now(), kTextBytes);
+        must(text.has_value(), "it reads");
+        for (const char c : text.value()) {
+          must(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= ' ', "escaped");
+        }
+      }
+      (void)latencies.remove_directory(directory.name, clock.now());
+    }
+  }
   void check_interface(const NodeEntry& entry) {
     const auto text = [&](const char* name) {
       const auto node = tree.lookup(entry.info.id, name).value();

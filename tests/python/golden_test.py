@@ -79,6 +79,7 @@ class GoldenTest(unittest.TestCase):
             "answers",
             "template-and-blob",
             "rates",
+            "latencies",
         ])
 
 

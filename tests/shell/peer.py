@@ -3,9 +3,10 @@ import mmap
 import os
 import socket
 import struct
+import sys
 
 MAGIC = b"\xfeTLY"
-SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6
+SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE, KERNEL_EVENTS, LATENCIES = 1, 2, 3, 4, 5, 6, 7, 8
 WITH_Y, WITH_TIME = 1, 2
 
 
@@ -53,6 +54,21 @@ def u32_sum(name, voi, total=0):
     for byte in name.encode() + voi.encode() + blob_with(0, 0):
         hash = (hash * 33 + byte) % 2**32
     return hash, blob_with(hash, total)
+
+
+def task(pid, priority, name):
+    return struct.pack("<ii16s", pid, priority, name.encode())
+
+
+def latencies(name, *records):
+    """records: (latency in ns, CPU, task)"""
+    padded = name.encode() + bytes(-len(name) % 8)
+    body = b"".join(struct.pack("<qqII", ns, 0, cpu, 0) + whose for ns, cpu, whose in records)
+    return message(LATENCIES, struct.pack("<II", 0, len(name)) + padded + body)
+
+
+def kernel_events(*records):
+    return message(KERNEL_EVENTS, b"".join(records))
 
 
 class Peer:

@@ -20,16 +20,21 @@ using namespace std::chrono_literals;
 // What a sink was told, in a line: "10:aaaa 12:bbbb lost:3".
 class Story final : public EventSink {
  public:
-  void event(std::chrono::nanoseconds time, std::span<const char> payload) override {
+  void event(std::chrono::nanoseconds time, std::size_t cpu,
+             std::span<const char> payload) override {
+    cpus_ += std::to_string(cpu);
     tell(std::to_string(time.count()) + ":" + std::string(payload.begin(), payload.end()));
   }
   void lost(std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
 
   std::string told() { return std::exchange(text_, {}); }
+  // Of all events so far, in their order.
+  const std::string& cpus() const { return cpus_; }
 
  private:
   void tell(const std::string& word) { text_ += (text_.empty() ? "" : " ") + word; }
   std::string text_;
+  std::string cpus_;
 };
 
 // Two CPUs whose pipes are files in memory: a read yields the next page, or nothing.
@@ -72,6 +77,7 @@ TEST_F(MergedReaderTest, HandsEventsOnInTheOrderOfTheirTimes) {
   EXPECT_EQ(poll(), "10:aaaa 20:bbbb 30:cccc 35:dddd 50:eeee");
   EXPECT_EQ(left_, MergedReader::Left::kNothing);
   EXPECT_EQ(poll(), "");
+  EXPECT_EQ(story_.cpus(), "01001") << "and says which CPU each is of";
 }
 
 TEST_F(MergedReaderTest, HoldsBackWhatMightStillBeOvertaken) {

@@ -63,6 +63,20 @@ std::map<std::string, std::string> golden_datagrams() {
 constexpr std::uint64_t kEpoch = 0x1122334455667788;
 constexpr std::uint64_t kReused = 0x100000005;
 constexpr std::string_view kReason = "no such interface";
+constexpr Task kTask{.pid = 10, .priority = 19, .name = {'r', 't'}};
+constexpr Task kIdle{.name = {'s', 'w', 'a', 'p', 'p', 'e', 'r', '/', '1'}};
+constexpr std::array kWakeupAndSwitch = {KernelEvent{.time_ns = 1'000'000'001,
+                                                     .kind = KernelEventKind::kWakeup,
+                                                     .cpu = 1,
+                                                     .task = kTask,
+                                                     .previous = {.priority = 120}},
+                                         KernelEvent{.time_ns = 1'000'004'097,
+                                                     .kind = KernelEventKind::kSwitch,
+                                                     .cpu = 1,
+                                                     .task = kTask,
+                                                     .previous = kIdle}};
+constexpr LatencySample kLatency{
+    .latency_ns = 5'000, .time_ns = 1'000'000'001, .cpu = 1, .task = kTask};
 
 // Of a template "T" with a VOI "x", u32, SUM, as the worked example has it.
 std::string blob_of_t() {
@@ -84,7 +98,7 @@ std::string blob_of_t() {
 
 TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   const auto golden = golden_datagrams();
-  EXPECT_EQ(golden.size(), 6u);
+  EXPECT_EQ(golden.size(), 7u);
   DatagramWriter writer(kEpoch);
   const std::array samples = {Sample{.x = 5, .y = 2}, Sample{.x = -1, .y = 2}};
   writer.samples(7, samples, kWithY);
@@ -115,6 +129,10 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.clear(kEpoch);
   writer.answer({.sequence = 5, .number = 3, .text = ":2074500719=10"});
   EXPECT_EQ(writer.bytes(), golden.at("rates"));
+  writer.clear(kEpoch);
+  writer.kernel_events(kWakeupAndSwitch);
+  writer.latencies("my_section", {&kLatency, 1});
+  EXPECT_EQ(writer.bytes(), golden.at("latencies"));
 }
 
 // One after the other, the messages of a datagram of this epoch.
@@ -169,6 +187,19 @@ TEST(FormatTest, TheWorkedExamplesOfFeedersAreReadAsTheySay) {
   EXPECT_EQ(records(bare), (Records{{1, 1, kNow}, {2, 1, kNow}}));
   EXPECT_EQ(all.next<Dropped>().samples, 12u);
   EXPECT_TRUE(all.at_end());
+}
+
+TEST(FormatTest, TheWorkedExamplesOfLatenciesAreReadAsTheySay) {
+  const auto golden = golden_datagrams();
+  Messages messages(golden.at("latencies"));
+  const auto events = messages.next<KernelEvents>().events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(std::memcmp(events.data(), kWakeupAndSwitch.data(), sizeof kWakeupAndSwitch), 0);
+  const auto latencies = messages.next<Latencies>();
+  EXPECT_EQ(latencies.name, "my_section");
+  ASSERT_EQ(latencies.latencies.size(), 1u);
+  EXPECT_EQ(std::memcmp(latencies.latencies.data(), &kLatency, sizeof kLatency), 0);
+  EXPECT_TRUE(messages.at_end());
 }
 
 TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
@@ -260,7 +291,9 @@ TEST(BinaryTest, MalformedAnswersAndDropsAreRefused) {
        {message(3, 2, {1, 7}), message(3, 0, {1}), message(3, 0, {1, 7, 0}),
         message(3, 0, {kError | 1, 0}), message(3, 0, {kError | 1, 0, 9ull << 32, 0}),
         message(3, 0, {kError | 1, 0, 8ull << 32, 0, 0}), message(4, 0, {}), message(4, 1, {12}),
-        message(4, 0, {12, 0})}) {
+        message(4, 0, {12, 0}), message(7, 0, {1}), message(7, 1, {}), message(8, 0, {}),
+        message(8, 0, {1, 0, 0, 0, 0, 0, 0}), message(8, 0, {9ull << 32, 0}),
+        message(8, 0, {1ull << 32, 0, 0}), message(8, 2, {1ull << 32, 0})}) {
     DatagramWriter writer(kEpoch);
     std::string datagram(writer.bytes());
     datagram += bad + message(4, 0, {5});

@@ -1,0 +1,157 @@
+#include "core/latency/kernel_latencies.h"
+
+namespace tally {
+namespace {
+
+// Whose losses those of the events are.
+constexpr std::array<Measuring, kLatencies> kMeasuredBy = {
+    Measuring::kSections,      Measuring::kSections, Measuring::kSections,
+    Measuring::kWakeup,        Measuring::kWakeup,   Measuring::kMissedTimerOffsets,
+    Measuring::kTimerAndWakeup};
+constexpr std::array<Latencies, kSectionKinds> kSetOfSection = {
+    Latencies::kIrqsOff, Latencies::kPreemptOff, Latencies::kPreemptIrqsOff};
+
+}  // namespace
+
+KernelLatencies::KernelLatencies(unsigned cpus, Moment now)
+    : cpus_(cpus),
+      now_(now),
+      sets_(kLatencies, LatencySet(cpus, now)),
+      running_(cpus),
+      wakeups_(cpus),
+      sections_(cpus) {}
+
+void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
+  now_ = now;
+  for (const KernelEvent& event : events) {
+    if (makes_sense(event)) {
+      take(event);
+    } else {
+      lose(1);
+    }
+  }
+  if (!events.empty()) give_up(Nanoseconds(events.back().time_ns));
+}
+
+void KernelLatencies::pass(Moment now) {
+  now_ = now;
+  give_up(now.monotonic);
+}
+
+void KernelLatencies::give_up(Nanoseconds time) {
+  wakeups_.expire(time);
+  set(Latencies::kWakeup).count_unmatched(wakeups_.take_unmatched(), now_);
+  set(Latencies::kMissedTimerOffsets).count_unmatched(timers_.take_unmatched(), now_);
+}
+
+bool KernelLatencies::makes_sense(const KernelEvent& event) const {
+  return event.cpu < cpus_ && event.destination < cpus_ && event.kind >= KernelEventKind::kWakeup &&
+         event.kind <= KernelEventKind::kLost && event.time_ns >= 0 &&
+         event.time_ns <= kEventTimeMaxNs && event.clock_ns >= 0;
+}
+
+void KernelLatencies::take(const KernelEvent& event) {
+  switch (event.kind) {
+    case KernelEventKind::kWakeup:
+      return take_wakeup(event);
+    case KernelEventKind::kSwitch:
+      return take_switch(event);
+    case KernelEventKind::kMigrate:
+      return wakeups_.migrated(event, running_);
+    case KernelEventKind::kTimerStart:
+      if (uses_timers()) timers_.started(event);
+      return;
+    case KernelEventKind::kTimerExpire:
+      if (uses_timers()) timers_.expired(event, running_);
+      return;
+    case KernelEventKind::kTimerCancel:
+      return timers_.cancelled(event);
+    case KernelEventKind::kIrqsOff:
+    case KernelEventKind::kIrqsOn:
+    case KernelEventKind::kPreemptOff:
+    case KernelEventKind::kPreemptOn:
+      return take_section(event);
+    case KernelEventKind::kLost:
+      return lose(event.number);
+  }
+}
+
+void KernelLatencies::take_wakeup(const KernelEvent& event) {
+  const auto woken = timers_.woken(event);
+  if (woken.missed) set(Latencies::kMissedTimerOffsets).add(*woken.missed, now_);
+  if (is_on(Measuring::kWakeup)) wakeups_.woken(event, running_, woken.offset);
+}
+
+void KernelLatencies::take_switch(const KernelEvent& event) {
+  if (const auto measured = wakeups_.switched(event)) record(*measured);
+  running_.switched(event.cpu, event.task);
+}
+
+void KernelLatencies::record(const WakeupTracker::Measured& measured) {
+  if (measured.sharing == Sharing::kShared) {
+    return set(Latencies::kWakeupShared).add(measured.record, now_);
+  }
+  set(Latencies::kWakeup).add(measured.record, now_);
+  if (!is_on(Measuring::kTimerAndWakeup) || !measured.timer_offset) return;
+  LatencyRecord both = measured.record;
+  both.latency += *measured.timer_offset;
+  set(Latencies::kTimerAndWakeup).add(both, now_);
+}
+
+void KernelLatencies::take_section(const KernelEvent& event) {
+  if (!is_on(Measuring::kSections)) return;
+  const auto ended = sections_[event.cpu].switched(event);
+  const Task* const task = running_.on(event.cpu);
+  for (std::size_t i = 0; i < kSectionKinds; ++i) {
+    LatencySet& ended_set = set(kSetOfSection[i]);
+    ended_set.count_unmatched(ended.unmatched[i], now_);
+    if (!ended.lengths[i]) continue;
+    ended_set.add({.time = Nanoseconds(event.time_ns),
+                   .cpu = event.cpu,
+                   .latency = *ended.lengths[i],
+                   .victim = task && task->pid == event.task.pid ? *task : event.task},
+                  now_);
+  }
+}
+
+// Whatever is under way may have ended in the gap.
+void KernelLatencies::lose(std::uint64_t events) {
+  forget_all();
+  for (std::size_t i = 0; i < kLatencies; ++i) {
+    if (is_on(kMeasuredBy[i])) sets_[i].count_lost(events, now_);
+  }
+}
+
+void KernelLatencies::forget_all() {
+  running_.forget_all();
+  wakeups_.forget_all();
+  timers_.forget_all();
+  for (SectionTracker& section : sections_) section.forget_all();
+}
+
+Result<void> KernelLatencies::enable(Measuring what, std::int64_t value) {
+  const auto place = static_cast<std::size_t>(what);
+  auto& both = enabled_[static_cast<std::size_t>(Measuring::kTimerAndWakeup)];
+  if (what == Measuring::kTimerAndWakeup && value != 0 &&
+      !(is_on(Measuring::kWakeup) && is_on(Measuring::kMissedTimerOffsets))) {
+    return Error{ErrorCode::kInvalid, "timerandwakeup needs wakeup and missed_timer_offsets on", 0};
+  }
+  const bool goes_off = enabled_[place] != 0 && value == 0;
+  enabled_[place] = value;
+  if (!goes_off) return {};
+  if (what != Measuring::kSections) both = 0;
+  if (what == Measuring::kWakeup) wakeups_.forget_all();
+  if (what == Measuring::kMissedTimerOffsets) timers_.forget_all();
+  if (what == Measuring::kSections) {
+    for (SectionTracker& section : sections_) section.forget_all();
+  }
+  return {};
+}
+
+void KernelLatencies::select(Measuring what, pid_t pid) {
+  selected_[static_cast<std::size_t>(what)] = pid;
+  if (what == Measuring::kWakeup) wakeups_.select(pid);
+  if (what == Measuring::kMissedTimerOffsets) timers_.select(pid);
+}
+
+}  // namespace tally

@@ -1,0 +1,91 @@
+// tracing/latency_hist without its names: the kernel's events go in, in the order of their times,
+// and latencies come out into the set of each directory, as far as it is enabled.
+//
+// Confined to its owner's lock. Nothing here looks at the wall clock: a story of events can be
+// replayed (tests/unit/latency).
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/kernel_event.h"
+#include "core/base/result.h"
+#include "core/latency/latency_set.h"
+#include "core/latency/running_tasks.h"
+#include "core/latency/section_tracker.h"
+#include "core/latency/timer_tracker.h"
+#include "core/latency/wakeup_tracker.h"
+
+namespace tally {
+
+// The directories with histograms.
+enum class Latencies {
+  kIrqsOff,
+  kPreemptOff,
+  kPreemptIrqsOff,
+  kWakeup,
+  kWakeupShared,
+  kMissedTimerOffsets,
+  kTimerAndWakeup,
+};
+inline constexpr std::size_t kLatencies = 7;
+
+// What enable/ switches.
+enum class Measuring { kSections, kWakeup, kMissedTimerOffsets, kTimerAndWakeup };
+inline constexpr std::size_t kMeasurings = 4;
+
+class KernelLatencies {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  // cpus: how many this machine could have.
+  KernelLatencies(unsigned cpus, Moment now);
+
+  // In the order of their times, each no later than now. What makes no sense, a CPU, a kind or a
+  // time that there is not, counts as lost.
+  void take(std::span<const KernelEvent> events, Moment now);
+  // Time passes without events: what waited in vain is given up.
+  void pass(Moment now);
+
+  // 0 is off. kInvalid: timerandwakeup needs wakeup and missed_timer_offsets, and goes off with
+  // either. What was gathered stays.
+  Result<void> enable(Measuring what, std::int64_t value);
+  // What was written last.
+  std::int64_t enabled(Measuring what) const { return enabled_[static_cast<std::size_t>(what)]; }
+  bool is_on(Measuring what) const { return enabled(what) != 0; }
+
+  // 0: no task is selected. what: kWakeup, kMissedTimerOffsets.
+  void select(Measuring what, pid_t pid);
+  pid_t selected(Measuring what) const { return selected_[static_cast<std::size_t>(what)]; }
+
+  LatencySet& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
+
+ private:
+  void take(const KernelEvent& event);
+  bool makes_sense(const KernelEvent& event) const;
+  void take_wakeup(const KernelEvent& event);
+  void take_switch(const KernelEvent& event);
+  void take_section(const KernelEvent& event);
+  void record(const WakeupTracker::Measured& measured);
+  void give_up(Nanoseconds time);
+  void lose(std::uint64_t events);
+  void forget_all();
+  bool uses_timers() const { return is_on(Measuring::kMissedTimerOffsets); }
+
+  const unsigned cpus_;
+  Moment now_;
+  std::vector<LatencySet> sets_;  // by Latencies
+  std::array<std::int64_t, kMeasurings> enabled_{};
+  std::array<pid_t, kMeasurings> selected_{};
+  RunningTasks running_;
+  WakeupTracker wakeups_;
+  TimerTracker timers_;
+  std::vector<SectionTracker> sections_;  // by CPU
+};
+
+}  // namespace tally

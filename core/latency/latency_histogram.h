@@ -1,0 +1,57 @@
+// How often each latency occurred, in microseconds: 10,240 rows, and what lies outside them
+// (reference/latency-hist.md, "Format of a histogram").
+//
+// Confined to who holds it; a copy is a snapshot. It takes 80 KiB once the first latency is in, and
+// next to nothing before.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/base/int128.h"
+
+namespace tally {
+
+class LatencyHistogram {
+ public:
+  static constexpr std::size_t kRows = 10'240;
+  // What append_to() appends: the header, and 24 bytes for each row unless a counter has more than
+  // 16 digits.
+  static constexpr std::size_t kTextBytesMin = 24 * kRows;
+  static constexpr std::size_t kTextBytesMax = 512 + 28 * kRows;
+
+  // In microseconds, truncated. Those outside the rows count in everything but the rows.
+  void add(std::chrono::nanoseconds latency);
+  void add(const LatencyHistogram& other);
+
+  std::uint64_t total() const { return total_; }
+  // min, max: only if total() > 0.
+  std::int64_t min_us() const { return min_us_; }
+  std::int64_t max_us() const { return max_us_; }
+  Int128 sum_us() const { return sum_us_; }
+  std::uint64_t below() const { return below_; }
+  std::uint64_t above() const { return above_; }
+  std::uint64_t row(std::size_t us) const { return rows_.empty() ? 0 : rows_[us]; }
+
+  // The least latency that `share` of 10,000 do not exceed, 0 < share <= 10,000. One beyond the
+  // rows is the maximum, one below them the minimum. total() > 0.
+  std::int64_t percentile_us(unsigned share) const;
+
+  // The file CPUn.
+  void append_to(std::string& out) const;
+
+ private:
+  std::vector<std::uint64_t> rows_;  // kRows, or none yet
+  std::uint64_t total_ = 0;
+  std::uint64_t below_ = 0;
+  std::uint64_t above_ = 0;
+  std::int64_t min_us_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_us_ = std::numeric_limits<std::int64_t>::min();
+  Int128 sum_us_ = 0;
+};
+
+}  // namespace tally

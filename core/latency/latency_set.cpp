@@ -1,0 +1,153 @@
+#include "core/latency/latency_set.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/statistic/saturating.h"
+
+namespace tally {
+namespace {
+
+Error bad(const Token& token, const char* reason) {
+  return {ErrorCode::kInvalid, reason, token.at};
+}
+
+}  // namespace
+
+std::uint64_t LatencySet::worst_case_bytes(unsigned cpus) {
+  const HistorySettings longest{.entries_max = kIntervalsMax, .mode = Mode::kRange};
+  return cpus * (LatencyHistogram::kRows * sizeof(std::uint64_t) + sizeof(PerCpu) +
+                 Periods<Summary>::worst_case_bytes(longest));
+}
+
+void LatencySet::changed(Moment now) {
+  version_ += 1;
+  last_change_ = now;
+}
+
+void LatencySet::count_lost(std::uint64_t events, Moment now) {
+  if (events == 0) return;
+  add_saturating(lost_, events);
+  changed(now);
+}
+
+void LatencySet::count_unmatched(std::uint64_t begun, Moment now) {
+  if (begun == 0) return;
+  add_saturating(unmatched_, begun);
+  changed(now);
+}
+
+void LatencySet::add(const LatencyRecord& record, Moment now) {
+  changed(now);
+  if (record.cpu >= per_cpu_.size()) per_cpu_.resize(record.cpu + 1);
+  PerCpu& cpu = per_cpu_[record.cpu];
+  cpu.histogram.add(record.latency);
+  if (!cpu.highest || record.latency_us() > cpu.highest->latency_us()) cpu.highest = record;
+  add_to_top(record);
+  add_to_maxima(cpu, record, now.monotonic);
+}
+
+// Of equal ones the first stays before the others.
+void LatencySet::add_to_top(const LatencyRecord& record) {
+  const auto lower = [](const LatencyRecord& a, const LatencyRecord& b) {
+    return a.latency_us() > b.latency_us();
+  };
+  const auto place = std::ranges::upper_bound(top_, record, lower);
+  if (place == top_.end() && top_.size() == kTopMax) return;
+  top_.insert(place, record);
+  if (top_.size() > kTopMax) top_.pop_back();
+}
+
+void LatencySet::add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now) {
+  if (!cpu.maxima) {
+    cpu.maxima.emplace(intervals_, origin_);
+    cpu.maxima->start(now);
+  }
+  cpu.maxima->advance(now);
+  const Sample sample{.x = record.latency_us(), .time = std::min(record.time, now)};
+  cpu.maxima->add({&sample, 1});
+}
+
+void LatencySet::reset(Moment now) {
+  changed(now);
+  per_cpu_.clear();
+  top_.clear();
+  origin_ = now.monotonic;
+  lost_ = unmatched_ = 0;
+}
+
+Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
+  HistorySettings wanted = intervals_;
+  Tokens tokens(line);
+  bool is_empty = true;
+  while (const auto token = tokens.next()) {
+    is_empty = false;
+    const auto equals = std::min(token->text.find('='), token->text.size() - 1);
+    const auto key = token->text.substr(0, equals);
+    const auto value = parse_unsigned(token->text.substr(equals + 1));
+    if (key == "period") {
+      constexpr std::uint64_t kMax = std::chrono::microseconds(std::chrono::hours(24)).count();
+      if (!value || *value < kIntervalMin.count() || *value > kMax)
+        return bad(*token, "period must be 1000 to 86400000000 microseconds");
+      wanted.period = std::chrono::microseconds(*value);
+    } else if (key == "entries_max") {
+      if (!value || *value == 0 || *value > kIntervalsMax)
+        return bad(*token, "entries_max must be 1 to 2016");
+      wanted.entries_max = static_cast<std::uint32_t>(*value);
+    } else {
+      return bad(*token, "period= and entries_max= are what maxima have");
+    }
+  }
+  if (is_empty) return Error{ErrorCode::kInvalid, "period= or entries_max= is missing", 0};
+  intervals_ = wanted;
+  origin_ = now.monotonic;
+  changed(now);
+  for (PerCpu& cpu : per_cpu_) cpu.maxima.reset();
+  return {};
+}
+
+LatencyHistogram LatencySet::histogram(unsigned cpu) const {
+  return cpu < per_cpu_.size() ? per_cpu_[cpu].histogram : LatencyHistogram();
+}
+
+LatencySnapshot LatencySet::snapshot() const {
+  LatencySnapshot copy{.lost = lost_, .unmatched = unmatched_};
+  for (const PerCpu& cpu : per_cpu_) copy.per_cpu.push_back(cpu.histogram);
+  return copy;
+}
+
+std::string LatencySet::max_latency(unsigned cpu) const {
+  std::string out;
+  if (cpu < per_cpu_.size() && per_cpu_[cpu].highest) {
+    append_record(out, *per_cpu_[cpu].highest);
+  } else {
+    out = "(none)";
+  }
+  out.push_back('\n');
+  return out;
+}
+
+std::string LatencySet::top() const {
+  std::string out;
+  for (const LatencyRecord& record : top_) {
+    out.append("CPU");
+    append_number(out, std::uint64_t{record.cpu});
+    out.push_back(' ');
+    append_record(out, record);
+    out.push_back('\n');
+  }
+  return out;
+}
+
+std::string LatencySet::maxima(Nanoseconds now) {
+  std::string out;
+  for (std::size_t cpu = 0; cpu < per_cpu_.size(); ++cpu) {
+    auto& maxima = per_cpu_[cpu].maxima;
+    if (!maxima) continue;
+    maxima->advance(now);
+    maxima->render("CPU" + std::to_string(cpu), out.max_size(), out);
+  }
+  return out;
+}
+
+}  // namespace tally

@@ -1,0 +1,86 @@
+// What one directory of latency_hist shows: for each CPU a histogram and the highest latency, and
+// for all together the ten highest, the maxima of intervals, and what could not be measured.
+//
+// Confined to its owner's lock. A CPU takes memory with its first latency, about 100 KiB;
+// worst_case_bytes() says how much all may come to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/latency/latency_histogram.h"
+#include "core/latency/latency_record.h"
+#include "core/latency/latency_snapshot.h"
+#include "core/statistic/periods.h"
+#include "core/statistic/sums.h"
+
+namespace tally {
+
+class LatencySet {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  static constexpr std::size_t kTopMax = 10;
+  // Of the maxima: a day of five minutes, unless somebody wants others; a week of them at most.
+  static constexpr std::uint32_t kIntervals = 288;
+  static constexpr std::uint32_t kIntervalsMax = 2'016;
+  static constexpr std::chrono::microseconds kInterval = std::chrono::minutes(5);
+  static constexpr std::chrono::microseconds kIntervalMin = std::chrono::milliseconds(1);
+
+  LatencySet(unsigned cpus, Moment now) : cpus_(cpus), origin_(now.monotonic), last_change_(now) {}
+
+  static std::uint64_t worst_case_bytes(unsigned cpus);
+
+  // record.cpu < cpus().
+  void add(const LatencyRecord& record, Moment now);
+  // So many events are missing, or were begun and never seen to end.
+  void count_lost(std::uint64_t events, Moment now);
+  void count_unmatched(std::uint64_t begun, Moment now);
+  // Everything, but not how long the intervals are.
+  void reset(Moment now);
+  // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
+  // token.
+  Result<void> define_maxima(std::string_view line, Moment now);
+
+  // Copies, to be rendered without the lock. cpu < cpus().
+  LatencyHistogram histogram(unsigned cpu) const;
+  LatencySnapshot snapshot() const;
+
+  // The files max_latency-CPUn, top, maxima.
+  std::string max_latency(unsigned cpu) const;
+  std::string top() const;
+  std::string maxima(Nanoseconds now);
+
+  unsigned cpus() const { return cpus_; }
+  // Another number whenever something else would be shown, but by maxima.
+  std::uint64_t version() const { return version_; }
+  Moment last_change() const { return last_change_; }
+
+ private:
+  struct PerCpu {
+    LatencyHistogram histogram;
+    std::optional<LatencyRecord> highest;
+    std::optional<Periods<Summary>> maxima;
+  };
+
+  void changed(Moment now);
+  void add_to_top(const LatencyRecord& record);
+  void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
+
+  unsigned cpus_;
+  std::vector<PerCpu> per_cpu_;     // up to the last that has had a latency
+  std::vector<LatencyRecord> top_;  // the highest first
+  HistorySettings intervals_{.entries_max = kIntervals, .mode = Mode::kRange, .period = kInterval};
+  Nanoseconds origin_;  // of the intervals
+  std::uint64_t lost_ = 0;
+  std::uint64_t unmatched_ = 0;
+  std::uint64_t version_ = 0;
+  Moment last_change_;
+};
+
+}  // namespace tally

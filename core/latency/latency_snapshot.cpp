@@ -1,0 +1,111 @@
+#include "core/latency/latency_snapshot.h"
+
+#include <array>
+
+#include "core/base/text.h"
+#include "core/definition/array_bounds.h"
+#include "core/statistic/sums.h"
+
+namespace tally {
+namespace {
+
+constexpr ArraySettings kDataSettings{.base_interval = 1, .scale = Scale::kLog2};
+// The last bound within the rows; where beyond them a latency lies is not known.
+constexpr std::int64_t kDataMax = 8'192;
+
+struct Percentile {
+  std::string_view name;
+  unsigned share;  // of 10,000
+};
+constexpr std::array kPercentiles = {Percentile{"p50", 5'000}, Percentile{"p90", 9'000},
+                                     Percentile{"p99", 9'900}, Percentile{"p99.9", 9'990},
+                                     Percentile{"p99.99", 9'999}};
+
+template <typename Number>
+void append_line(std::string& out, std::string_view name, Number value) {
+  out.append(name).push_back(' ');
+  append_number(out, value);
+  out.push_back('\n');
+}
+
+void append_undefined(std::string& out) {
+  out.append("min <undef>\navg <undef>\n");
+  for (const Percentile& each : kPercentiles) out.append(each.name).append(" <undef>\n");
+  out.append("max <undef>\n");
+}
+
+void append_defined(std::string& out, const LatencyHistogram& all) {
+  append_line(out, "min", all.min_us());
+  out.append("avg ");
+  append_average(out, all.sum_us(), all.total());
+  out.push_back('\n');
+  for (const Percentile& each : kPercentiles) {
+    append_line(out, each.name, all.percentile_us(each.share));
+  }
+  append_line(out, "max", all.max_us());
+}
+
+}  // namespace
+
+LatencyHistogram LatencySnapshot::together() const {
+  LatencyHistogram all;
+  for (const LatencyHistogram& each : per_cpu) all.add(each);
+  return all;
+}
+
+std::string LatencySnapshot::summary() const {
+  const LatencyHistogram all = together();
+  std::string out;
+  append_line(out, "samples", all.total());
+  if (all.total() == 0) {
+    append_undefined(out);
+  } else {
+    append_defined(out, all);
+  }
+  append_line(out, "lost", lost);
+  append_line(out, "unmatched", unmatched);
+  return out;
+}
+
+std::string LatencySnapshot::data(std::string_view name) const {
+  const LatencyHistogram all = together();
+  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
+  std::string out;
+  std::uint64_t shown = 0;
+  std::size_t us = 0;
+  for (std::uint64_t i = 0; i < bounds.size(); ++i) {
+    std::uint64_t within = i == 0 ? all.below() : 0;
+    for (; static_cast<Int128>(us) <= bounds[i]; ++us) within += all.row(us);
+    out.append(name).append(" <=");
+    append_number(out, bounds[i]);
+    append_line(out, "", within);
+    shown += within;
+  }
+  out.append(name).append(" >");
+  append_number(out, kDataMax);
+  append_line(out, "", all.total() - shown);
+  return out;
+}
+
+std::size_t LatencySnapshot::everything_bytes_max() const {
+  constexpr std::size_t kSummaryBytesMax = 1024;
+  return kSummaryBytesMax + per_cpu.size() * LatencyHistogram::kTextBytesMax;
+}
+
+std::string LatencySnapshot::everything() const {
+  std::string out;
+  const std::string lines = summary();
+  for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+    out.append("#").append(rest, 0, rest.find('\n') + 1);
+  }
+  for (std::size_t cpu = 0; cpu < per_cpu.size(); ++cpu) {
+    if (per_cpu[cpu].total() == 0) continue;
+    out.append("#CPU");
+    append_number(out, std::uint64_t{cpu});
+    out.push_back('\n');
+    per_cpu[cpu].append_to(out);
+  }
+  return out;
+}
+
+}  // namespace tally

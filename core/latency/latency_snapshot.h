@@ -1,0 +1,33 @@
+// What a directory of latency_hist holds at one moment, for the files that show all of it. A value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/latency/latency_histogram.h"
+
+namespace tally {
+
+struct LatencySnapshot {
+  std::vector<LatencyHistogram> per_cpu;  // by CPU, up to the last that has had a latency
+  std::uint64_t lost = 0;
+  std::uint64_t unmatched = 0;
+
+  LatencyHistogram together() const;
+
+  // The file summary, a line `NAME VALUE` for each: samples, min, avg, p50 to p99.99, max in
+  // microseconds, `<undef>` where there are none; lost, unmatched.
+  std::string summary() const;
+  // The file data: `name <=BOUND total`, as an array statistic with scale=log2, base_interval=1,
+  // range_min=0 and range_max=8192 shows microseconds.
+  std::string data(std::string_view name) const;
+  // The file snapshot_reset: the summary, each line behind a `#`, then for each CPU with samples
+  // `#CPUn` and its histogram.
+  std::string everything() const;
+  // everything() is no longer than that.
+  std::size_t everything_bytes_max() const;
+};
+
+}  // namespace tally

@@ -1,0 +1,26 @@
+// Who runs on which CPU, as far as the switches have told. The kernel's filter leaves switches out
+// between tasks that are no real-time ones: then it is one of those, though not the one named here.
+// Confined to its owner's lock.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/task.h"
+
+namespace tally {
+
+class RunningTasks {
+ public:
+  explicit RunningTasks(unsigned cpus) : tasks_(cpus) {}
+
+  // Nullptr: nothing has been seen there since the beginning or the last loss. cpu is one of them.
+  const Task* on(unsigned cpu) const { return tasks_[cpu] ? &*tasks_[cpu] : nullptr; }
+  void switched(unsigned cpu, const Task& to) { tasks_[cpu] = to; }
+  void forget_all() { tasks_.assign(tasks_.size(), std::nullopt); }
+
+ private:
+  std::vector<std::optional<Task>> tasks_;
+};
+
+}  // namespace tally

@@ -1,0 +1,86 @@
+#include "core/latency/timer_tracker.h"
+
+#include <algorithm>
+
+namespace tally {
+namespace {
+
+// A timer that never expires is started for the end of time.
+std::chrono::nanoseconds clock_of(const KernelEvent& event) {
+  return std::chrono::nanoseconds(std::min(event.clock_ns, kEventTimeMaxNs));
+}
+
+}  // namespace
+
+template <typename Map>
+void TimerTracker::make_room(Map& map) {
+  if (map.size() < kTimersMax) return;
+  unmatched_ += map.size();
+  map.clear();
+}
+
+void TimerTracker::started(const KernelEvent& event) {
+  make_room(timers_);
+  timers_.insert_or_assign(event.number,
+                           Timer{.expiry = clock_of(event), .sleeper = event.task.pid});
+}
+
+void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running) {
+  const auto found = timers_.find(event.number);
+  if (found == timers_.end()) {
+    unmatched_ += 1;
+    return;
+  }
+  const Timer timer = found->second;
+  timers_.erase(found);
+  Expiry expiry{.time = Nanoseconds(event.time_ns),
+                .began = began(event),
+                .offset = clock_of(event) - timer.expiry,
+                .cpu = event.cpu,
+                .priority = Task::kRealTimeEnd};
+  if (const Task* const task = running.on(event.cpu)) {
+    expiry.priority = task->priority;
+    if (task->pid == event.task.pid) expiry.running = *task;
+  }
+  make_room(expiries_);
+  expiries_.insert_or_assign(timer.sleeper, expiry);
+}
+
+// The event is written a little later than the clock was read. Other clocks than CLOCK_MONOTONIC
+// are nowhere near it, and then that little is not known.
+TimerTracker::Nanoseconds TimerTracker::began(const KernelEvent& event) {
+  const Nanoseconds time(event.time_ns);
+  const Nanoseconds since_read = time - clock_of(event);
+  return since_read >= Nanoseconds(0) && since_read < kWakeupMax ? time - since_read : time;
+}
+
+TimerTracker::Woken TimerTracker::woken(const KernelEvent& event) {
+  const auto found = expiries_.find(event.task.pid);
+  if (found == expiries_.end()) return {};
+  const Expiry expiry = found->second;
+  expiries_.erase(found);
+  if (Nanoseconds(event.time_ns) - expiry.time > kWakeupMax) return {};
+  Woken woken{.offset = std::max(expiry.offset, Nanoseconds(0)) + Nanoseconds(event.time_ns) -
+                        expiry.began};
+  if (!is_missed(expiry, event.task)) return woken;
+  woken.missed = {.time = expiry.time,
+                  .cpu = expiry.cpu,
+                  .latency = expiry.offset,
+                  .timer_offset = expiry.offset,
+                  .victim = event.task,
+                  .culprit = expiry.running};
+  return woken;
+}
+
+bool TimerTracker::is_missed(const Expiry& expiry, const Task& sleeper) const {
+  if (expiry.offset <= Nanoseconds(0)) return false;
+  if (selected_ != 0) return sleeper.pid == selected_;
+  return sleeper.is_real_time() && sleeper.priority < expiry.priority;
+}
+
+void TimerTracker::forget_all() {
+  timers_.clear();
+  expiries_.clear();
+}
+
+}  // namespace tally

@@ -1,0 +1,79 @@
+// From hrtimers to missed timer offsets (reference/latency-hist.md): how much later than asked the
+// timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
+// expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
+//
+// Confined to its owner's lock. Holds kTimersMax timers and as many expiries; beyond that it
+// forgets them all and counts them as unmatched.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "core/base/kernel_event.h"
+#include "core/latency/latency_record.h"
+#include "core/latency/running_tasks.h"
+
+namespace tally {
+
+class TimerTracker {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  static constexpr std::size_t kTimersMax = 16'384;
+  // The wakeup comes within the expiry, microseconds later. One that comes by another way meets an
+  // expiry that is long over.
+  static constexpr Nanoseconds kWakeupMax = std::chrono::milliseconds(100);
+
+  struct Woken {
+    // How much later than asked the wakeup comes, to be added to its latency: the timer's offset,
+    // and what it took from there. That way is microseconds long, and whoever measures from outside
+    // sees it.
+    std::optional<Nanoseconds> offset;
+    // What is to be recorded: it was late, and its sleeper is a real-time task of a higher priority
+    // than what ran when it expired, or the selected one.
+    std::optional<LatencyRecord> missed;
+  };
+
+  // 0: none.
+  void select(pid_t pid) { selected_ = pid; }
+  void started(const KernelEvent& event);
+  // An expiry whose start was not seen counts as unmatched.
+  void expired(const KernelEvent& event, const RunningTasks& running);
+  void cancelled(const KernelEvent& event) { timers_.erase(event.number); }
+  // The task of a wakeup was asleep on a timer, or not.
+  Woken woken(const KernelEvent& event);
+  void forget_all();
+  std::uint64_t take_unmatched() { return std::exchange(unmatched_, 0); }
+
+ private:
+  struct Timer {
+    Nanoseconds expiry;
+    pid_t sleeper;
+  };
+  struct Expiry {
+    Nanoseconds time;   // of the event
+    Nanoseconds began;  // when the timer's lateness ended, on the clock of the events
+    Nanoseconds offset;
+    unsigned cpu;
+    std::optional<Task> running;  // if it is known which task that was
+    // At least as urgent as this was what ran; Task::kRealTimeEnd: no real-time task.
+    std::int32_t priority;
+  };
+
+  template <typename Map>
+  void make_room(Map& map);
+  static Nanoseconds began(const KernelEvent& event);
+  bool is_missed(const Expiry& expiry, const Task& sleeper) const;
+
+  pid_t selected_ = 0;
+  boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by address
+  boost::unordered_flat_map<pid_t, Expiry> expiries_;       // by sleeper
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace tally

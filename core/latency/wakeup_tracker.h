@@ -1,0 +1,83 @@
+// From wakeups and switches to wakeup latencies (reference/latency-hist.md, "Wakeup latency,
+// exactly"). On each CPU one wakeup is pending at most: that of the task with the highest
+// real-time priority.
+//
+//   woken     A task that is not real-time, or has a lower priority than the pending one or than
+//             what runs there, is passed over. Any other is pending from then on; of equal priority
+//             with one of them, its measurement is shared.
+//   migrated  The pending record goes along, and meets the same conditions where it arrives.
+//   switched  The pending task goes: nothing is measured. It comes: that was it. Another of higher
+//             priority comes: nothing is measured; of equal priority: the measurement is shared.
+//
+// With a selected pid that task is measured, whatever the priorities, and no other.
+//
+// Confined to its owner's lock. CPUs are those it was made for: the caller sees to that.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/kernel_event.h"
+#include "core/latency/latency_record.h"
+#include "core/latency/running_tasks.h"
+
+namespace tally {
+
+enum class Sharing { kExclusive, kShared };
+
+class WakeupTracker {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  // A wakeup whose switch has not been seen for so long will not see it any more: the ring of a
+  // CPU sometimes lacks events of its idle task.
+  static constexpr Nanoseconds kPendingMax = std::chrono::seconds(1);
+
+  struct Measured {
+    LatencyRecord record;
+    Sharing sharing;
+    std::optional<Nanoseconds> timer_offset;  // as woken() was told
+  };
+
+  explicit WakeupTracker(unsigned cpus) : pending_(cpus) {}
+
+  // 0: none. What is pending is forgotten.
+  void select(pid_t pid);
+  // timer_offset: how late the timer was that woke it, if it was one.
+  void woken(const KernelEvent& event, const RunningTasks& running,
+             std::optional<Nanoseconds> timer_offset);
+  void migrated(const KernelEvent& event, const RunningTasks& running);
+  std::optional<Measured> switched(const KernelEvent& event);
+  // Gives up what has been pending for too long.
+  void expire(Nanoseconds now);
+  // After a loss, or when nobody measures any more; it counts as nothing.
+  void forget_all();
+  // How many wakeups were given up since the last call.
+  std::uint64_t take_unmatched() { return std::exchange(unmatched_, 0); }
+
+ private:
+  struct Pending {
+    Task task;
+    Nanoseconds since{0};
+    Sharing sharing = Sharing::kExclusive;
+    // What ran there was not known: the next switch tells.
+    bool is_blind = false;
+    std::optional<Nanoseconds> timer_offset;
+  };
+
+  void admit(unsigned cpu, Pending arrived, const Task* running);
+  Measured measure(const Pending& pending, const KernelEvent& event) const;
+  // Whether the pending wakeup, of another task than that which comes, is not worth waiting for.
+  bool is_beaten(Pending& pending, const Task& next) const;
+  bool is_beaten_blind(Pending& pending, const Task& previous) const;
+
+  pid_t selected_ = 0;
+  std::vector<std::optional<Pending>> pending_;
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace tally

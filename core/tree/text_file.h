@@ -1,0 +1,54 @@
+// A file made of functions, for parts of the tree with many small files that share one object: what
+// it says, what becomes of a line that is written into it. They are called as File's own are: from
+// several threads, without any lock of the tree held.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/tree/file.h"
+
+namespace tally {
+
+class TextFile final : public File {
+ public:
+  struct Parts {
+    // kNoSpace if it would be longer than bytes_max.
+    std::function<Result<std::string>(Moment now, std::size_t bytes_max)> render;
+    std::function<Moment(Moment now)> last_change;
+    // Each of these may be left out; then the file does what a File does by default.
+    std::function<std::optional<std::uint64_t>(Moment now)> version = {};
+    std::function<Result<void>(std::string_view line, Moment now)> write_line = {};
+    std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
+    std::function<void(Moment now)> opened = {};
+    bool waits = false;
+  };
+
+  explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
+
+  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
+    return parts_.render(now, bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return parts_.version ? parts_.version(now) : File::version(now);
+  }
+  std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max) override {
+    return parts_.take ? parts_.take(now, bytes_max) : File::take(now, bytes_max);
+  }
+  void opened(Moment now) override {
+    if (parts_.opened) parts_.opened(now);
+  }
+  bool waits() const override { return parts_.waits; }
+  Moment last_change(Moment now) const override { return parts_.last_change(now); }
+  Result<void> write_line(std::string_view line, Moment now) override {
+    return parts_.write_line ? parts_.write_line(line, now) : File::write_line(line, now);
+  }
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace tally

@@ -1,0 +1,119 @@
+#include "core/wire/order.h"
+
+#include <cstdint>
+
+#include "core/base/text.h"
+
+namespace tally::wire {
+namespace {
+
+std::optional<std::uint64_t> number_in(Tokens& tokens) {
+  const auto token = tokens.next();
+  return token ? parse_unsigned(token->text) : std::nullopt;
+}
+
+// What is left of a line behind one blank.
+std::string rest_of(const Tokens& tokens) {
+  const std::string_view rest = tokens.rest().text;
+  return std::string(rest.substr(rest.empty() ? 0 : 1));
+}
+
+bool parse_pid(std::string_view text, pid_t& pid) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number > INT32_MAX) return false;
+  pid = static_cast<pid_t>(*number);
+  return true;
+}
+
+bool parse_switch(std::string_view text, bool& on) {
+  on = text == "1";
+  return on || text == "0";
+}
+
+bool parse_pids(std::string_view text, std::vector<pid_t>& pids) {
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    pids.emplace_back();
+    if (!parse_pid(text.substr(0, comma), pids.back())) return false;
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return true;
+}
+
+bool parse_attribute(std::string_view text, WantOrder& order) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto key = text.substr(0, equals);
+  const auto value = text.substr(equals + 1);
+  if (key == "wakeups") return parse_switch(value, order.events.wakeups);
+  if (key == "timers") return parse_switch(value, order.events.timers);
+  if (key == "sections") return parse_switch(value, order.events.sections);
+  if (key == "wakeup_pid") return parse_pid(value, order.events.wakeup_pid);
+  if (key == "timer_pid") return parse_pid(value, order.events.timer_pid);
+  return key == "without" && parse_pids(value, order.without);
+}
+
+std::optional<Order> parse_want(std::uint64_t number, Tokens& tokens) {
+  WantOrder order{.number = number};
+  while (const auto token = tokens.next()) {
+    if (!parse_attribute(token->text, order)) return std::nullopt;
+  }
+  return order;
+}
+
+std::optional<Reply> parse_failed(std::uint64_t number, Tokens& tokens) {
+  const auto code = tokens.next();
+  if (!code || (code->text != "ENODEV" && code->text != "EACCES")) return std::nullopt;
+  return Failed{
+      number,
+      {code->text == "ENODEV" ? ErrorCode::kNoDevice : ErrorCode::kNoAccess, rest_of(tokens)}};
+}
+
+}  // namespace
+
+std::string print(const WantOrder& order) {
+  const WantedEvents& events = order.events;
+  std::string text = "want " + std::to_string(order.number);
+  text += events.wakeups ? " wakeups=1" : " wakeups=0";
+  text += events.timers ? " timers=1" : " timers=0";
+  text += events.sections ? " sections=1" : " sections=0";
+  text += " wakeup_pid=" + std::to_string(events.wakeup_pid);
+  text += " timer_pid=" + std::to_string(events.timer_pid) + " without=";
+  for (const pid_t pid : order.without) text += std::to_string(pid) + ",";
+  if (text.back() == ',') text.pop_back();
+  return text;
+}
+
+std::string print(const DrainOrder& order) { return "drain " + std::to_string(order.number); }
+std::string print(const Hello&) { return "hello"; }
+std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
+std::string print(const Failed& reply) {
+  return "failed " + std::to_string(reply.number) +
+         (reply.error.code == ErrorCode::kNoAccess ? " EACCES " : " ENODEV ") + reply.error.reason;
+}
+std::string print(const Gone& reply) { return "gone " + reply.reason; }
+
+std::optional<Order> parse_order(std::string_view text) {
+  Tokens tokens(text);
+  const auto verb = tokens.next();
+  const auto number = number_in(tokens);
+  if (!verb || !number) return std::nullopt;
+  if (verb->text == "want") return parse_want(*number, tokens);
+  if (verb->text == "drain" && !tokens.next()) return DrainOrder{*number};
+  return std::nullopt;
+}
+
+std::optional<Reply> parse_reply(std::string_view text) {
+  Tokens tokens(text);
+  const auto verb = tokens.next();
+  if (!verb) return std::nullopt;
+  if (verb->text == "hello") return Hello{};
+  if (verb->text == "gone") return Gone{rest_of(tokens)};
+  const auto number = number_in(tokens);
+  if (!number) return std::nullopt;
+  if (verb->text == "done") return Done{*number};
+  if (verb->text == "failed") return parse_failed(*number, tokens);
+  return std::nullopt;
+}
+
+}  // namespace tally::wire

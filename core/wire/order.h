@@ -1,0 +1,60 @@
+// What the daemon and the feeder of the kernel's events that it has started say to each other, over
+// a socket that only the two have: one datagram of text each.
+//
+//   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
+//   without=PID,... daemon   drain NUMBER feeder   hello feeder   done NUMBER feeder   failed
+//   NUMBER ENODEV|EACCES REASON warden   gone REASON            who starts the feeder says that it
+//   is no more
+//
+// Pure functions; what an Order or a Reply views lasts as long as the text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/wanted_events.h"
+
+namespace tally::wire {
+
+inline constexpr std::size_t kOrderBytesMax = 4'096;
+
+struct WantOrder {
+  std::uint64_t number = 0;
+  WantedEvents events;
+  std::vector<pid_t> without;  // whose wakeups nobody wants: the daemon's own threads
+};
+struct DrainOrder {
+  std::uint64_t number = 0;
+};
+using Order = std::variant<WantOrder, DrainOrder>;
+
+struct Hello {};
+struct Done {
+  std::uint64_t number = 0;
+};
+struct Failed {
+  std::uint64_t number = 0;
+  Error error;
+};
+struct Gone {
+  std::string reason;
+};
+using Reply = std::variant<Hello, Done, Failed, Gone>;
+
+std::string print(const WantOrder& order);
+std::string print(const DrainOrder& order);
+std::string print(const Hello& reply);
+std::string print(const Done& reply);
+std::string print(const Failed& reply);
+std::string print(const Gone& reply);
+
+// Nothing: it is no such text.
+std::optional<Order> parse_order(std::string_view text);
+std::optional<Reply> parse_reply(std::string_view text);
+
+}  // namespace tally::wire

@@ -1,0 +1,81 @@
+// The C functions of latency.h: one LatencySender for the process, made by whoever calls first.
+#include "tally/latency.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <string_view>
+
+#include "feeders/client/configured.h"
+#include "feeders/client/latency_sender.h"
+#include "feeders/client/undisturbed.h"
+#include "feeders/clock/program_clock.h"
+
+namespace tally {
+namespace {
+
+// Shown as 0 or less: nice 0 is -21.
+constexpr int kShownOfNiceZero = -21;
+constexpr int kShownMax = 99;
+
+// Lives until the process ends: threads may send while it does.
+LatencySender& sender() {
+  static auto* const made = new LatencySender(configured_socket_path());
+  return *made;
+}
+
+Task make_task(pid_t pid, int shown_priority, std::string_view comm) {
+  Task task{.pid = pid, .priority = kShownMax - std::clamp(shown_priority, -kShownMax, kShownMax)};
+  comm = comm.substr(0, task.name.size() - 1);
+  std::ranges::copy(comm, task.name.begin());
+  return task;
+}
+
+int shown_priority_of_this_thread() {
+  const int policy = ::sched_getscheduler(0);
+  if (policy != SCHED_FIFO && policy != SCHED_RR) {
+    return kShownOfNiceZero - ::getpriority(PRIO_PROCESS, 0);
+  }
+  sched_param parameters{};
+  ::sched_getparam(0, &parameters);
+  return parameters.sched_priority;
+}
+
+int send(const char* type, unsigned cpu, std::int64_t ns, const Task& task, std::int64_t now) {
+  if (!type) return -EINVAL;
+  const LatencySample sample{.latency_ns = ns, .time_ns = now, .cpu = cpu, .task = task};
+  try {
+    return sender().send(type, sample, std::chrono::nanoseconds(now));
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  }
+}
+
+}  // namespace
+}  // namespace tally
+
+using namespace tally;
+
+int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
+                   const char* comm) {
+  const Undisturbed undisturbed;
+  return send(type, cpu, ns, make_task(pid, prio, comm ? comm : ""), monotonic_now().count());
+}
+
+latency_mark latency_begin() { return {monotonic_now().count()}; }
+
+int latency_end(const char* type, latency_mark mark) {
+  const std::int64_t now = monotonic_now().count();
+  const Undisturbed undisturbed;
+  char comm[16] = "";
+  ::prctl(PR_GET_NAME, comm);
+  const auto thread = static_cast<pid_t>(::syscall(SYS_gettid));
+  const Task task = make_task(thread, shown_priority_of_this_thread(), comm);
+  return send(type, static_cast<unsigned>(::sched_getcpu()), now - mark.time_ns, task, now);
+}

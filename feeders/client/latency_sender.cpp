@@ -1,0 +1,53 @@
+#include "feeders/client/latency_sender.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/text.h"
+#include "core/wire/binary.h"
+
+namespace tally {
+
+int LatencySender::send(std::string_view type, const LatencySample& sample,
+                        std::chrono::nanoseconds now) {
+  if (!is_name(type)) return -EINVAL;
+  const std::uint64_t dropped = dropped_.exchange(0);
+  const int error = send_datagram(type, sample, dropped, now);
+  if (error != 0) dropped_.fetch_add(dropped + 1);
+  return error;
+}
+
+// A daemon that has been replaced is noticed by the first datagram that it does not get.
+int LatencySender::send_datagram(std::string_view type, const LatencySample& sample,
+                                 std::uint64_t dropped, std::chrono::nanoseconds now) {
+  thread_local wire::DatagramWriter datagram(0);
+  datagram.clear(0);
+  if (dropped != 0) datagram.dropped(dropped);
+  datagram.latencies(type, {&sample, 1});
+  for (int tries = 0; tries < 2 && is_connected(now); ++tries) {
+    switch (link_.send(datagram.bytes())) {
+      case Link::Sent::kDone:
+        return 0;
+      case Link::Sent::kFull:
+        return -EAGAIN;
+      case Link::Sent::kGone:
+        break;
+    }
+  }
+  return -ENOTCONN;
+}
+
+bool LatencySender::is_connected(std::chrono::nanoseconds now) {
+  if (link_.connected()) return true;
+  const pid_t self = ::getpid();
+  pid_t other = connecting_.load();
+  if (other == self || now.count() < connect_at_ns_.load()) return false;
+  if (!connecting_.compare_exchange_strong(other, self)) return false;
+  const bool connected = link_.connected() || link_.connect();
+  if (!connected) connect_at_ns_.store((now + kConnectPause).count());
+  connecting_.store(0);
+  return connected;
+}
+
+}  // namespace tally

@@ -1,0 +1,115 @@
+#include "fs/daemon/feeder_warden.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+#include "core/wire/order.h"
+
+namespace tally {
+namespace {
+
+constexpr const char* kProgram = "tally-feed-latency";
+// Between the end of one feeder and the start of the next.
+constexpr int kPauseMs = 1'000;
+constexpr int kCannotExecute = 127;
+
+constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+Error failed(const char* what) {
+  return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
+}
+
+// Beside the daemon's own program, whoever calls it from where.
+std::string feeder_path() {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (own.parent_path() / kProgram).string();
+}
+
+std::string path_of(const FeedSocket& socket) {
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return std::filesystem::absolute(address.sun_path).string();
+}
+
+// stderr stays: the feeder's log is where the daemon's is.
+void let_go() {
+  (void)::chdir("/");
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  ::dup2(null.get(), STDIN_FILENO);
+  ::dup2(null.get(), STDOUT_FILENO);
+}
+
+[[noreturn]] void execute(const Fd& channel, const std::string& program,
+                          const std::string& socket_path) {
+  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+  const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
+  const std::string orders = std::to_string(inherited);
+  ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
+          nullptr);
+  ::_exit(kCannotExecute);
+}
+
+// Whether the daemon is no more.
+bool wait_for_hangup(const Fd& channel) {
+  pollfd waited{.fd = channel.get(), .events = 0, .revents = 0};
+  ::poll(&waited, 1, kPauseMs);
+  return waited.revents != 0;
+}
+
+void tell(const Fd& channel, const std::string& program, int status) {
+  const bool never_began = WIFEXITED(status) && WEXITSTATUS(status) == kCannotExecute;
+  const std::string text = wire::print(wire::Gone{
+      never_began ? "cannot start " + program : "the feeder of the kernel's events ended"});
+  (void)!::send(channel.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path) {
+  for (const int signal : kSignals) std::signal(signal, SIG_IGN);
+  let_go();
+  ::prctl(PR_SET_NAME, "tallyfs-warden");
+  const std::string program = feeder_path();
+  do {
+    const pid_t feeder = ::fork();
+    if (feeder == 0) execute(channel, program, socket_path);
+    int status = 0;
+    while (feeder > 0 && ::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
+    }
+    tell(channel, program, status);
+  } while (!wait_for_hangup(channel));
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<Fd> employ_feeder_warden(FeedSocket& socket) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return failed("make a socket for the feeder of the kernel's events");
+  }
+  Fd ours(ends[0]);
+  Fd theirs(ends[1]);
+  const std::string socket_path = path_of(socket);
+  const pid_t child = ::fork();
+  if (child < 0) return failed("fork");
+  if (child == 0) {
+    ours.reset();
+    socket.close();
+    keep_feeding(theirs, socket_path);
+  }
+  return ours;
+}
+
+}  // namespace tally

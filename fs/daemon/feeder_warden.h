@@ -1,0 +1,20 @@
+// Starts the feeder of the kernel's events, and starts it again when it has ended. A process of its
+// own, forked before the first thread and before privileges are dropped, since the feeder needs
+// what the daemon gives up. It ends with the daemon, which it knows by the end of their socket.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "feeders/intake/feed_socket.h"
+
+namespace tally {
+
+// Forks; returns in the daemon, with its end of the socket over which it orders
+// (core/wire/order.h). kInvalid: no socket, no process.
+Result<Fd> employ_feeder_warden(FeedSocket& socket);
+
+}  // namespace tally

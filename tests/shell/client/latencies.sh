@@ -1,0 +1,53 @@
+# libtally's latency.h: latencies of a program in tracing/latency_hist.
+. ./client/_probe.sh
+HIST=$MNT/tracing/latency_hist
+
+latency_record_is_seen_at_once_with_who_suffered() {
+  start_probe
+  ok 'latency my_section 0 25999 4711 80 worker'
+  assert_eq '4711 80 25 worker' "$(cat "$HIST/my_section/max_latency-CPU0")"
+  ok 'latency my_section 0 3000 4711 80 worker'
+  assert_eq 'samples 2' "$(head -1 "$HIST/my_section/summary")"
+  end_probe
+}
+
+latency_end_measures_since_the_mark_on_this_thread() {
+  start_probe
+  ok 'section my_section 20'
+  assert_match "CPU[0-9]+ $PROBE -[0-9]+ [2-9][0-9]{4} tally-probe" "$(cat "$HIST/my_section/top")"
+  end_probe
+}
+
+a_real_time_thread_has_its_priority() {
+  need_root
+  need chrt
+  chrt -f 1 true 2>/dev/null || skip "no real-time priority is allowed here"
+  start_probe
+  chrt -f -p 42 "$PROBE"
+  ok 'section my_section 1'
+  assert_match "CPU[0-9]+ $PROBE 42 [0-9]+ tally-probe" "$(cat "$HIST/my_section/top")"
+  end_probe
+}
+
+without_a_daemon_latencies_are_dropped_and_told_of_later() {
+  start_probe
+  ok 'latency one 0 1000 1 1 a'
+  stop_daemon
+  said ENOTCONN 'latency one 0 1000 1 1 a'
+  said ENOTCONN 'latency one 0 1000 1 1 a'
+  start_daemon
+  wait_until 'tell "latency one 0 1000 1 1 a"; [ "$SAID" = ok ]'
+  local dropped
+  dropped=$(data tallyfs | sed -n 's/^dropped //p')
+  [ "$dropped" -ge 2 ] || fail "dropped: $dropped"
+  assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
+  end_probe
+}
+
+names_that_are_none_are_refused() {
+  start_probe
+  said EINVAL 'latency a/b 0 1000 1 1 a'
+  ok 'latency wakeup 0 1000 1 1 a'
+  assert_has "these latencies are the kernel's" "$(errors)"
+  end_probe
+}

@@ -1,0 +1,127 @@
+# tracing/latency_hist on real events of this kernel: what a real-time task meets, and the feeder's life.
+_alone=yes # others would wake real-time tasks, and trace
+HIST=$MNT/tracing/latency_hist
+
+_set_up() {
+  need_root
+  need chrt
+  chrt -f 1 true 2>/dev/null || skip "no real-time priority is allowed here"
+  start_daemon -o tracefs
+  if ! said=$({ echo 1 >"$HIST/enable/wakeup"; } 2>&1); then
+    skip "no kernel events here: $(errors | head -1)"
+  fi
+}
+_samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
+_feeder() { pgrep -f "tally-feed-latency --socket $SOCK" | head -1; }
+# Sleeps ten times for a millisecond, with real-time priority.
+_sleep_ten_times() { chrt -f 80 perl -e 'select(undef, undef, undef, 0.001) for 1 .. 10'; }
+_instances() {
+  local tracefs=/sys/kernel/tracing
+  mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" && tracefs=$CASE/tracefs; }
+  ls "$tracefs/instances" | grep -c "^tallyfs-latency-$1\$" || true
+  [ $tracefs = /sys/kernel/tracing ] || umount "$tracefs"
+}
+
+an_open_sees_what_the_kernel_recorded_before_it() {
+  need perl
+  put 1 "$HIST/enable/missed_timer_offsets"
+  put 1 "$HIST/enable/timerandwakeup"
+  local each before
+  for each in wakeup missed_timer_offsets timerandwakeup; do
+    before=$(_samples $each)
+    _sleep_ten_times
+    [ "$(_samples $each)" -ge $((before + 8)) ] || fail "$each: $before, then $(_samples $each)" "$(cat "$HIST/$each/summary")"
+  done
+  assert_match '[0-9]+ 80 [0-9]+ \([0-9]+\) perl <- .* [0-9]+\.[0-9]{6}' "$(grep -h -m1 ' perl <- ' "$HIST/timerandwakeup/top" | cut -d' ' -f2-)"
+}
+
+a_selected_pid_is_measured_whatever_its_priority() {
+  need perl
+  perl -e 'while (1) { select(undef, undef, undef, 0.001) }' &
+  local pid=$!
+  put "$pid" "$HIST/wakeup/pid"
+  put 1 "$HIST/wakeup/reset"
+  wait_until '[ "$(_samples wakeup)" -ge 20 ]'
+  assert_has " perl <- " "$(cat "$HIST/wakeup/top")"
+  assert_eq "$pid" "$(cut -d' ' -f2 "$HIST/wakeup/top" | sort -u)"
+  kill "$pid"
+}
+
+what_is_off_is_not_traced_and_keeps_its_data() {
+  need perl
+  local feeder
+  feeder=$(_feeder)
+  assert_eq 1 "$(_instances "$feeder")"
+  _sleep_ten_times
+  local samples
+  samples=$(_samples wakeup)
+  put 0 "$HIST/enable/wakeup"
+  assert_eq 0 "$(_instances "$feeder")"
+  _sleep_ten_times
+  assert_eq "$samples" "$(_samples wakeup)"
+}
+
+a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
+  need perl
+  local feeder
+  feeder=$(_feeder)
+  kill -9 "$feeder"
+  wait_until '[ "$(_feeder)" != "$feeder" ] && [ -n "$(_feeder)" ]'
+  wait_until '_sleep_ten_times; [ "$(_samples wakeup)" -ge 10 ]'
+  [ "$(sed -n 's/^lost //p' "$HIST/wakeup/summary")" -ge 1 ] || fail "$(cat "$HIST/wakeup/summary")"
+  assert_eq 0 "$(_instances "$feeder")"
+}
+
+the_feeder_ends_with_the_daemon_and_leaves_nothing() {
+  local feeder
+  feeder=$(_feeder)
+  stop_daemon
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  assert_eq 0 "$(_instances "$feeder")"
+}
+
+the_feeder_ends_with_a_daemon_that_was_killed() {
+  local feeder
+  feeder=$(_feeder)
+  kill_daemon
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  assert_eq 0 "$(_instances "$feeder")"
+}
+
+a_daemon_without_privileges_reads_them_all_the_same() {
+  need perl
+  stop_daemon
+  start_daemon -o tracefs --run-as nobody
+  put 1 "$HIST/enable/wakeup"
+  _sleep_ten_times
+  [ "$(_samples wakeup)" -ge 8 ] || fail "$(cat "$HIST/wakeup/summary")"
+}
+
+a_kernel_without_events_of_critical_sections_says_so() {
+  local said
+  if said=$({ echo 1 >"$HIST/enable/preemptirqsoff"; } 2>&1); then
+    wait_until '[ "$(_samples irqsoff)" -ge 1 ]'
+    return
+  fi
+  assert_has 'No such device' "$said"
+  assert_has 'this kernel has no events of interrupts and preemption going off' "$(errors)"
+  assert_eq 0 "$(cat "$HIST/enable/preemptirqsoff")"
+  assert_eq 1 "$(cat "$HIST/enable/wakeup")"
+}
+
+who_is_not_root_is_told_so() {
+  stop_daemon
+  need fusermount3
+  need setpriv
+  install -d -o nobody "$CASE/mnt" "$CASE/run"
+  chmod 755 "$CASE"
+  local bin=$CASE/bin
+  mkdir "$bin" && install -m 755 "$(command -v "$TALLYFS")" "$(dirname "$(command -v "$TALLYFS")")/tally-feed-latency" "$bin"
+  setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$bin/tallyfs" -o tracefs --socket "$SOCK" "$MNT" ||
+    skip "nobody may not mount here"
+  _adopt "$(pgrep -u nobody -x tallyfs)"
+  assert_fails_with 'Permission denied' setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "echo 1 >$HIST/enable/wakeup"
+  setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "cat $MNT/tracing/error_log" >"$CASE/log"
+  assert_has 'not root' "$(cat "$CASE/log")"
+  fusermount3 -u "$MNT" || umount "$MNT"
+}

@@ -1,0 +1,47 @@
+#include "core/wire/order.h"
+
+#include <gtest/gtest.h>
+
+namespace tally::wire {
+namespace {
+
+TEST(OrderTest, OrdersComeBackAsTheyWerePrinted) {
+  const WantOrder want{.number = 7,
+                       .events = {.wakeups = true, .timers = true, .wakeup_pid = 4711},
+                       .without = {12, 13}};
+  EXPECT_EQ(print(want),
+            "want 7 wakeups=1 timers=1 sections=0 wakeup_pid=4711 timer_pid=0 without=12,13");
+  const auto parsed = std::get<WantOrder>(parse_order(print(want)).value());
+  EXPECT_EQ(parsed.number, 7u);
+  EXPECT_EQ(parsed.events, want.events);
+  EXPECT_EQ(parsed.without, want.without);
+  EXPECT_TRUE(std::get<WantOrder>(parse_order(print(WantOrder{})).value()).without.empty());
+  EXPECT_EQ(std::get<DrainOrder>(parse_order(print(DrainOrder{8})).value()).number, 8u);
+}
+
+TEST(OrderTest, RepliesComeBackAsTheyWerePrinted) {
+  EXPECT_TRUE(std::holds_alternative<Hello>(parse_reply(print(Hello{})).value()));
+  EXPECT_EQ(std::get<Done>(parse_reply(print(Done{9})).value()).number, 9u);
+  EXPECT_EQ(std::get<Gone>(parse_reply("gone for  good").value()).reason, "for  good");
+  for (const auto code : {ErrorCode::kNoDevice, ErrorCode::kNoAccess}) {
+    const auto failed =
+        std::get<Failed>(parse_reply(print(Failed{5, {code, "not today: no"}})).value());
+    EXPECT_EQ(failed.number, 5u);
+    EXPECT_EQ(failed.error.code, code);
+    EXPECT_EQ(failed.error.reason, "not today: no");
+  }
+}
+
+TEST(OrderTest, WhatIsNoneIsNotTaken) {
+  for (const char* const text :
+       {"", "want", "want x", "want 1 wakeups", "want 1 wakeups=2", "want 1 wakeup_pid=-1",
+        "want 1 without=1,x", "want 1 with=1", "drain", "drain 1 2", "hello", "done 1"}) {
+    EXPECT_FALSE(parse_order(text)) << text;
+  }
+  for (const char* const text : {"", "done", "done x", "failed 1", "failed 1 EIO x", "want 1"}) {
+    EXPECT_FALSE(parse_reply(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tally::wire
