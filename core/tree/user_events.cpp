@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/text.h"
 #include "core/tree/record_text.h"
 
 namespace tally {
@@ -13,7 +14,7 @@ namespace {
 constexpr std::uint64_t kEventBytes = 16u << 10;
 constexpr std::uint64_t kFeederBytes = 64;
 
-Error not_found() { return {ErrorCode::kNotFound, "no such event", 0}; }
+Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
 std::uint32_t slot_of(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
 
@@ -22,9 +23,11 @@ Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
   const std::string text = std::string(name) + " " + std::string(fields);
   auto parsed = FieldsDefinition::parse(text);
   if (parsed && parsed.value().name == name) return std::move(parsed.value());
-  if (parsed) return Error{ErrorCode::kInvalid, "not the name of an event", 0};
-  const Refusal refusal = parsed.error().in({}, text);
-  return refusal.error;
+  if (parsed) return Error{ErrorCode::kInvalid, "not the name of an event"};
+  Error error = parsed.error().in({}, text).error;
+  error.token_at =
+      error.token_at > name.size() ? error.token_at - name.size() - 1 : Error::kNoToken;
+  return error;
 }
 
 }  // namespace
@@ -48,10 +51,8 @@ UserEvents::Event* UserEvents::find(const Path& path) const {
 
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
   if (sender.uid == 0 || sender.uid == owner_ || sender.uid == event.uid) return {};
-  return Error{ErrorCode::kNotPermitted,
-               "the event belongs to uid " + std::to_string(event.uid) +
-                   "; only it or root may feed or remove it",
-               0};
+  return Error{ErrorCode::kNotPermitted, "the event belongs to uid " + std::to_string(event.uid) +
+                                             "; only it or root may feed or remove it"};
 }
 
 Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender& sender) const {
@@ -64,7 +65,7 @@ Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender
 Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const Sender& sender) {
   if (lifetime == Lifetime::kFeeder) {
     if (!processes_ || sender.pid == 0) {
-      return Error{ErrorCode::kInvalid, "whose lifetime? The sender's process is not known", 0};
+      return Error{ErrorCode::kInvalid, "whose lifetime? The sender's process is not known"};
     }
     if (auto watched = processes_->watch(sender.pid, sender.uid); !watched) return watched;
   }
@@ -97,11 +98,30 @@ Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& 
     if (const auto added = add_feeder(path, lifetime, sender); !added) return added.error();
     return done;
   }
-  if (is_kept) return Error{ErrorCode::kExists, "the event is there with other fields", 0};
+  if (is_kept) return Error{ErrorCode::kExists, "the event is there with other fields"};
   if (const auto taken = take_out(path, now); !taken) {
-    return Error{ErrorCode::kExists, "the event is there with other fields, and in use", 0};
+    return Error{ErrorCode::kExists, "the event is there with other fields, and in use"};
   }
   return not_found();
+}
+
+Result<Done> UserEvents::define(std::string_view system, std::string_view name,
+                                std::string_view text, const Sender& sender, Moment now) {
+  constexpr std::string_view kLifetime = "lifetime=";
+  Tokens tokens(text);
+  const auto word = tokens.next();
+  if (!word || !word->text.starts_with(kLifetime)) {
+    return define(system, name, text, Lifetime::kForGood, sender, now);
+  }
+  if (word->text.substr(kLifetime.size()) != "feeder") {
+    return Error{ErrorCode::kInvalid, "lifetime can only be feeder", word->at + kLifetime.size()};
+  }
+  const Token rest = tokens.rest();
+  auto done = define(system, name, rest.text, Lifetime::kFeeder, sender, now);
+  if (done || done.error().token_at == Error::kNoToken) return done;
+  Error error = done.error();
+  error.token_at += rest.at;
+  return error;
 }
 
 Result<Done> UserEvents::define(std::string_view system, std::string_view name,
@@ -120,7 +140,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
   {
     const MutexLock lock(mutex_);
     if (events_.size() == kEventsMax) {
-      return Error{ErrorCode::kNoSpace, "more user events than allowed", 0};
+      return Error{ErrorCode::kNoSpace, "more user events than allowed"};
     }
     number = events_.next_number();
     events_.add(std::make_unique<Event>(Event{.system = std::string(system),

@@ -56,9 +56,12 @@ class UserEvents final : public EventSource {
              SwitchRange switches = {});
   ~UserEvents() override;
 
-  // `fields`: `u64 lat; pid_t pid`. Done::number is what records name it by, and, for a feeder, the
-  // entry of the page of switches. The same once more is kWasThere. kInvalid, kExists: defined
-  // otherwise; kNotPermitted: another uid's; kNoSpace.
+  // `text`: `u64 lat; pid_t pid`, and before it, if somebody says so, `lifetime=feeder`. As below.
+  Result<Done> define(std::string_view system, std::string_view name, std::string_view text,
+                      const Sender& sender, Moment now) EXCLUDES(mutex_);
+  // `fields`: `u64 lat; pid_t pid`. token_at counts in it. Done::number is what records name it by,
+  // and, for a feeder, the entry of the page of switches. The same once more is kWasThere.
+  // kInvalid, kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace.
   Result<Done> define(std::string_view system, std::string_view name, std::string_view fields,
                       Lifetime lifetime, const Sender& sender, Moment now) EXCLUDES(mutex_);
   // kNotFound, kNotPermitted, kBusy: something is set on it.
