@@ -1,6 +1,7 @@
 #include "fs/operations.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,11 @@ namespace tally {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
+// What is written at once, for files that take it so; the kernel cuts longer writes, and a piece
+// may lack nearly one page of the most.
+constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
+constexpr unsigned kNews = POLLIN | POLLRDNORM;
+constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
 
 Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
@@ -54,8 +60,14 @@ Result<std::string> Operations::render(NodeId node, const File& file, std::size_
   return file.render(parts_.clock.now(), bytes_max);
 }
 
+// What is in it may be made only now.
+void Operations::look_into(NodeId directory) {
+  if (const auto rules = parts_.tree.rules(directory)) rules.value()->entered(parts_.clock.now());
+}
+
 // A name may come into being through a sample that the socket still holds.
 Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
+  look_into(parent);
   auto found = parts_.tree.lookup(parent, name);
   if (found || found.error().code != ErrorCode::kNotFound) return found;
   settle();
@@ -180,7 +192,7 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  file.value()->truncate(parts_.clock.now());
+  if (auto done = file.value()->truncate(parts_.clock.now()); !done) return done;
   if (open) {
     const MutexLock lock(open->writing);
     open->transaction.restart();
@@ -222,8 +234,17 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (open->file->waits()) pass_on();
   open->file->opened(parts_.clock.now());
   settle();
-  if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
+  if (flags & O_TRUNC) {
+    if (auto done = open->file->truncate(parts_.clock.now()); !done) {
+      report(*open, "(opened with O_TRUNC)", done.error());
+      return done.error();
+    }
+  }
   if (open->readable) {
+    if (const auto news = open->file->news(parts_.clock.now())) {
+      const MutexLock lock(open->reading);
+      open->news = *news;
+    }
     const std::size_t bytes_max = handles_.bytes_left(uid);
     auto taken = open->file->take(parts_.clock.now(), bytes_max);
     auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max);
@@ -256,8 +277,48 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
                       const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  const auto start = std::min(static_cast<std::size_t>(offset), open->text.size());
-  fuse_reply_buf(request, open->text.data() + start, std::min(size, open->text.size() - start));
+  const auto later = text_with_news(*open, offset);
+  const std::string& text = later ? *later : open->text;
+  const auto start = std::min(static_cast<std::size_t>(offset), text.size());
+  fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
+}
+
+// Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
+// what it said when it was opened.
+std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, off_t offset) {
+  const auto news = open.file->news(parts_.clock.now());
+  if (!news) return nullptr;
+  bool is_again = false;
+  {
+    const MutexLock lock(open.reading);
+    is_again = offset == 0 && open.is_read && *news != open.news;
+    if (offset == 0) open.is_read = true;
+    if (!is_again) {
+      open.seen = open.news;
+      return open.later_text;
+    }
+  }
+  pass_on();
+  auto text = open.file->render(parts_.clock.now(), handles_.bytes_left(open.uid));
+  const MutexLock lock(open.reading);
+  if (text) {
+    open.later_text = std::make_shared<const std::string>(std::move(text.value()));
+    open.news = open.seen = *news;
+  }
+  return open.later_text;
+}
+
+void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
+  const auto open = handles_.find(info.fh);
+  const auto news = open ? open->file->news(parts_.clock.now()) : std::nullopt;
+  unsigned events = kAlways;
+  if (news) {
+    const MutexLock lock(open->reading);
+    events = *news != open->seen ? kNews : 0;
+    if (handle && events == 0) polls_.add(std::exchange(handle, nullptr), open->file, open->seen);
+  }
+  if (handle) fuse_pollhandle_destroy(handle);
+  fuse_reply_poll(request, events);
 }
 
 LineSink Operations::sink(const OpenFile& open) {
@@ -265,12 +326,31 @@ LineSink Operations::sink(const OpenFile& open) {
             if (!parts_.tree.info(open.node.id)) return gone();
             return open.file->write_line(line, parts_.clock.now());
           },
-          .report =
-              [this, &open](std::string_view text, const Error& error) {
-                const Moment now = parts_.clock.now();
-                parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
-                parts_.own.count(Own::kRejects, 1, now);
-              }};
+          .report = [this, &open](std::string_view text,
+                                  const Error& error) { report(open, text, error); }};
+}
+
+void Operations::report(const OpenFile& open, std::string_view text, const Error& error) {
+  const Moment now = parts_.clock.now();
+  parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
+  parts_.own.count(Own::kRejects, 1, now);
+}
+
+// Wherever it is written to: the kernel's own files of this kind know no offsets.
+Result<void> Operations::write_whole(const OpenFile& open, pid_t writer, std::string_view text) {
+  Result<void> done;
+  if (!parts_.tree.info(open.node.id)) {
+    done = gone();
+  } else if (text.size() > kWholeWriteBytesMax) {
+    done = Error{ErrorCode::kTooBig, "more than can be written at once"};
+  } else {
+    done = open.file->write_by(writer, text, parts_.clock.now());
+  }
+  if (!done) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    report(open, text, done.error());
+  }
+  return done;
 }
 
 void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
@@ -281,7 +361,9 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   Result<void> done;
-  {
+  if (open->file->write_unit() == File::WriteUnit::kWrite) {
+    done = write_whole(*open, fuse_req_ctx(request)->pid, text);
+  } else {
     const MutexLock lock(open->writing);
     done = open->transaction.write(text, placement, lines);
   }
@@ -309,6 +391,7 @@ void Operations::release(fuse_req_t request, const fuse_file_info& info) {
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
   settle();
+  look_into(node);
   const auto found = parts_.tree.info(node);
   if (!found) return reply_error(request, found.error());
   fuse_reply_open(request, &info);
@@ -334,6 +417,15 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   if (!directory) return reply_error(request, directory.error());
   listing.fill(parts_.tree, directory.value(), offset);
   listing.reply();
+}
+
+void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
+  const auto rules = parts_.tree.rules(parent);
+  if (!rules) return reply_error(request, rules.error());
+  pass_on();
+  const auto made = rules.value()->make_directory(name, parts_.clock.now());
+  if (!made) return reply_error(request, made.error());
+  lookup(request, parent, name);
 }
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {

@@ -35,6 +35,10 @@ struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string reason;               // one line, no full stop: "period must be 1 or more"
   std::size_t token_at = kNoToken;  // byte offset of the offending token in the text, or kNoToken
+  // What the error log shows instead of the file's directory, and of the text that was written
+  // (token_at then counts in it); empty: nothing else.
+  std::string location = {};
+  std::string text = {};
 };
 
 // Called by value() on a Result that holds an Error: a broken invariant, not an expected failure.

@@ -110,6 +110,12 @@ Result<EventNumber> EventSet::define_event(std::string_view system, std::string_
   return state_->define(system, std::move(parsed.value()), std::string(format));
 }
 
+Result<EventNumber> EventSet::define_built_in(std::string_view system, std::string_view format) {
+  const auto defined = define_event(system, format);
+  if (defined) state_->at(defined.value()).built_in = true;
+  return defined;
+}
+
 Reply<EventNumber> EventSet::define_fields(std::string_view system, std::string_view definition) {
   if (!is_system(system) || system == kSyntheticSystem) {
     return refused({fault::kBadName}, "event", definition);
@@ -135,6 +141,14 @@ std::vector<EventSet::EventName> EventSet::events() const {
 }
 
 const EventFormat& EventSet::format(EventNumber event) const { return state_->at(event).format; }
+
+EventSet::EventName EventSet::name(EventNumber event) const {
+  return {event, state_->at(event).system, state_->at(event).format.name};
+}
+
+bool EventSet::is_built_in(EventNumber event) const { return state_->at(event).built_in; }
+
+bool EventSet::in_use(EventNumber event) const { return state_->at(event).in_use(); }
 
 const EventSet::Counts& EventSet::counts() const {
   const auto& snapshot = state_->snapshot;

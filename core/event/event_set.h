@@ -36,6 +36,7 @@
 #include "core/event/record.h"
 #include "core/event/refusal.h"
 #include "core/event/symbols.h"
+#include "core/event/trace_copy.h"
 
 namespace tally {
 
@@ -90,6 +91,9 @@ class EventSet {
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
   Reply<EventNumber> define_fields(std::string_view system, std::string_view definition);
+  // One that is no source's, as the kernel's own ftrace/print: it cannot be enabled, is in no list
+  // of events, and its records are always traced. As define_event() otherwise.
+  Result<EventNumber> define_built_in(std::string_view system, std::string_view format);
   // kBusy: it has triggers, is enabled or referenced. Its number may be used again; until then what
   // is written for it is refused with kNotFound, and what is rendered is empty.
   Result<void> remove_event(EventNumber event);
@@ -97,6 +101,9 @@ class EventSet {
   // All, by system and name. The views last until an event is defined or removed.
   std::vector<EventName> events() const;
   const EventFormat& format(EventNumber event) const;
+  EventName name(EventNumber event) const;  // views that last as long
+  bool is_built_in(EventNumber event) const;
+  bool in_use(EventNumber event) const;  // remove_event() would say kBusy
 
   // --- events/SYS/EVENT/
   std::string render_format(EventNumber event) const;
@@ -134,6 +141,8 @@ class EventSet {
   void truncate_set_event_pid();
   std::string render_synthetic_events() const;
   std::string render_dynamic_events() const;
+  // Its line in synthetic_events, which defines it when it is written there; without a newline.
+  std::string synthetic_text(EventNumber event) const;
   Reply<void> write_synthetic_events(std::string_view line);
   Reply<void> write_dynamic_events(std::string_view line);
   // O_TRUNC: removes all. kBusy if one is in use; then none is.
@@ -143,11 +152,15 @@ class EventSet {
   void start_tracing();
   void stop_tracing();
   // What enabled events, and stacktrace triggers, left behind; with the kernel's header.
-  std::string render_trace(const Symbols& symbols) const;
+  std::string render_trace(const Symbols& symbols) const { return copy_trace().render(symbols); }
+  TraceCopy copy_trace() const;
   void clear_trace();
   // The same of the last snapshot, whose records are no longer in render_trace(); a text that says
   // so if none was taken.
-  std::string render_snapshot(const Symbols& symbols) const;
+  std::string render_snapshot(const Symbols& symbols) const {
+    return copy_snapshot().render(symbols);
+  }
+  TraceCopy copy_snapshot() const;
   void take_snapshot();
   void clear_snapshot();
 
@@ -159,6 +172,12 @@ class EventSet {
   // Events whose demand() is not what it was at the last call, each once.
   std::vector<EventNumber> take_changed_demands();
 
+  // Which events people have enabled, and that again, for who has to take a write back.
+  std::vector<EventNumber> enabled_events() const;
+  void restore_enabled(const std::vector<EventNumber>& events);
+
+  // What all histograms may grow to as they are defined.
+  std::size_t hist_bytes() const;
   const Counts& counts() const;
 
  private:

@@ -62,7 +62,7 @@ std::string EventSet::render_enable(EventNumber number) const {
 
 Reply<void> EventSet::write_enable(EventNumber event, std::string_view text) {
   text = without_blanks(text);
-  if (!state_->at(event).defined) return gone(text);
+  if (!state_->at(event).is_listed()) return gone(text);
   if (!is_switch(text)) return not_zero_or_one("enable:" + state_->full_name(event), text);
   enable(state_->at(event), text);
   return {};
@@ -71,7 +71,7 @@ Reply<void> EventSet::write_enable(EventNumber event, std::string_view text) {
 std::string EventSet::render_enable(std::string_view system) const {
   bool on = false, off = false, waits = false;
   for (const auto& event : state_->events) {
-    if (!event->defined || (!system.empty() && event->system != system)) continue;
+    if (!event->is_listed() || (!system.empty() && event->system != system)) continue;
     (event->is_on() ? on : off) = true;
     waits |= event->waiting > 0;
   }
@@ -82,7 +82,7 @@ Reply<void> EventSet::write_enable(std::string_view system, std::string_view tex
   text = without_blanks(text);
   if (!is_switch(text)) return not_zero_or_one("enable:" + std::string(system), text);
   for (const auto& event : state_->events) {
-    if (event->defined && (system.empty() || event->system == system)) enable(*event, text);
+    if (event->is_listed() && (system.empty() || event->system == system)) enable(*event, text);
   }
   return {};
 }
@@ -145,6 +145,7 @@ std::string EventSet::render_system_filter(std::string_view system) const {
 std::string EventSet::render_available_events() const {
   std::string text;
   for (const EventName& event : events()) {
+    if (!state_->at(event.number).is_listed()) continue;
     text.append(event.system).append(":").append(event.name).append("\n");
   }
   return text;
@@ -153,7 +154,8 @@ std::string EventSet::render_available_events() const {
 std::string EventSet::render_set_event() const {
   std::string text;
   for (const EventName& event : events()) {
-    if (!state_->at(event.number).is_on()) continue;
+    const DefinedEvent& defined = state_->at(event.number);
+    if (!defined.is_listed() || !defined.is_on()) continue;
     text.append(event.system).append(":").append(event.name).append("\n");
   }
   return text;
@@ -166,7 +168,7 @@ Reply<void> EventSet::write_set_event(std::string_view text) {
     const std::string_view pattern = off ? token->text.substr(1) : token->text;
     bool found = false;
     for (const auto& event : state_->events) {
-      if (!event->defined || !names(pattern, *event)) continue;
+      if (!event->is_listed() || !names(pattern, *event)) continue;
       enable(*event, off ? "0" : "1");
       found = true;
     }
@@ -209,32 +211,51 @@ Reply<void> EventSet::write_set_event_pid(std::string_view text) {
 
 void EventSet::truncate_set_event_pid() { state_->pids.clear(); }
 
-TraceBuffer::Formats EventSet::State::formats() const {
-  return [this](EventNumber number, std::uint32_t generation) -> const EventFormat* {
+TraceCopy EventSet::State::copy(const TraceBuffer& records) const {
+  TraceCopy copy(records);
+  for (const auto& [number, generation] : records.events()) {
     const DefinedEvent& event = at(number);
-    return event.defined && event.generation == generation ? &event.format : nullptr;
-  };
+    if (event.defined && event.generation == generation) {
+      copy.add(number, generation, event.format,
+               event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields);
+    }
+  }
+  return copy;
 }
 
 bool EventSet::tracing_on() const { return state_->tracing; }
 void EventSet::start_tracing() { state_->tracing = true; }
 void EventSet::stop_tracing() { state_->tracing = false; }
 
-std::string EventSet::render_trace(const Symbols& symbols) const {
-  return state_->trace.render(state_->formats(), symbols);
-}
+TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace); }
 void EventSet::clear_trace() { state_->trace.clear(); }
 
-std::string EventSet::render_snapshot(const Symbols& symbols) const {
-  if (!state_->snapshot) return std::string(kNoSnapshot);
-  return state_->snapshot->render(state_->formats(), symbols);
+TraceCopy EventSet::copy_snapshot() const {
+  if (!state_->snapshot) return TraceCopy(std::string(kNoSnapshot));
+  return state_->copy(*state_->snapshot);
 }
 void EventSet::take_snapshot() { state_->take_snapshot(); }
 void EventSet::clear_snapshot() { state_->snapshot.reset(); }
 
+std::vector<EventNumber> EventSet::enabled_events() const {
+  std::vector<EventNumber> enabled;
+  for (EventNumber number = 0; number < state_->events.size(); ++number) {
+    if (state_->at(number).enabled) enabled.push_back(number);
+  }
+  return enabled;
+}
+
+void EventSet::restore_enabled(const std::vector<EventNumber>& events) {
+  for (EventNumber number = 0; number < state_->events.size(); ++number) {
+    DefinedEvent& event = state_->at(number);
+    const bool was = std::ranges::binary_search(events, number);
+    if (event.defined && event.enabled != was) enable(event, was ? "1" : "0");
+  }
+}
+
 Demand EventSet::State::demand(const DefinedEvent& event) const {
   Demand demand;
-  if (!event.defined || event.is_synthetic()) return demand;
+  if (!event.is_listed() || event.is_synthetic()) return demand;
   const bool traced = event.enabled || event.waiting > 0;
   std::vector<std::string_view> filters;
   if (traced) filters.push_back(event.filter_text);

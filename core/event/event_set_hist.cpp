@@ -206,6 +206,8 @@ Checked<HistCatalog::Variable> EventSet::State::field_variable(std::string_view 
   return found.front();
 }
 
+std::size_t EventSet::hist_bytes() const { return state_->hist_bytes(); }
+
 std::uint64_t EventSet::hits(EventNumber event) const {
   std::uint64_t hits = 0;
   for (const auto& trigger : state_->at(event).triggers) {

@@ -24,6 +24,7 @@ inline constexpr std::string_view kSyntheticSystem = "synthetic";
 // An event, or the free place of one.
 struct DefinedEvent {
   bool defined = false;
+  bool built_in = false;
   std::string system;
   EventFormat format;
   std::string format_text;
@@ -41,7 +42,9 @@ struct DefinedEvent {
   Demand told;                                     // what take_changed_demands() saw last
 
   bool is_synthetic() const { return system == kSyntheticSystem; }
-  bool is_on() const { return waiting > 0 ? soft_enabled : enabled; }
+  // Among those that there are for people to enable.
+  bool is_listed() const { return defined && !built_in; }
+  bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
   bool in_use() const { return enabled || waiting > 0 || referrers > 0 || !triggers.empty(); }
 };
 
@@ -61,7 +64,7 @@ struct EventSet::State final : public HistCatalog {
   // --- event_set_files.cpp
   Checked<void> set_filter(DefinedEvent& event, std::string_view text);
   Demand demand(const DefinedEvent& event) const;
-  TraceBuffer::Formats formats() const;
+  TraceCopy copy(const TraceBuffer& records) const;
 
   // --- event_set_synthetic.cpp
   Reply<void> write_synthetic(std::string_view text);

@@ -79,6 +79,10 @@ std::string EventSet::render_dynamic_events() const {
   return text;
 }
 
+std::string EventSet::synthetic_text(EventNumber event) const {
+  return state_->at(event).fields->text();
+}
+
 Reply<void> EventSet::write_synthetic_events(std::string_view line) {
   return state_->write_synthetic(line);
 }

@@ -59,6 +59,14 @@ void append_fields(std::string& out, const EventFormat& format, const EventRecor
   if (!out.ends_with('\n')) out.push_back('\n');
 }
 
+// The kernel shows the function that took the text in; ours bears the same name.
+void append_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
+  out.append("tracing_mark_write: ");
+  const std::string_view marked = text_of(format.fields.back()).read(record, nullptr);
+  append_escaped(out, marked, 4 * TraceBuffer::kRecordMax, 0);
+  out.push_back('\n');
+}
+
 void append_stack(std::string& out, const EventRecord& record, const Symbols& symbols) {
   out.append(" <stack trace>\n");
   for (const std::uint64_t frame : record.stack) {
@@ -150,6 +158,24 @@ void TraceBuffer::clear() {
   count_ = written_ = 0;
 }
 
+std::vector<std::pair<EventNumber, std::uint32_t>> TraceBuffer::events() const {
+  std::vector<std::pair<EventNumber, std::uint32_t>> found;
+  std::size_t at = first_;
+  for (std::uint64_t left = count_; left > 0;) {
+    const Head head = head_at(at);
+    if (head.bytes == 0) {
+      at = 0;
+      continue;
+    }
+    left -= 1;
+    at += sizeof(Head) + head.bytes;
+    const std::pair event(head.event, head.generation);
+    const auto place = std::ranges::lower_bound(found, event);
+    if (place == found.end() || *place != event) found.insert(place, event);
+  }
+  return found;
+}
+
 std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols) const {
   std::string text = "# tracer: nop\n#\n# entries-in-buffer/entries-written: ";
   append_number(text, count_);
@@ -185,12 +211,14 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols) 
                              {payload + head.record_bytes, head.comm_bytes},
                              {frames, head.frames}};
     at += sizeof(Head) + head.bytes;
-    const EventFormat* const format = formats(head.event, head.generation);
+    const auto [format, style] = formats(head.event, head.generation);
     append_where(text, record);
     if (head.kind == Kind::kStack) {
       append_stack(text, record, symbols);
     } else if (!format) {
       text.append("[UNKNOWN EVENT]\n");
+    } else if (style == Style::kMarker) {
+      append_marker(text, *format, record);
     } else {
       text.append(format->name).append(":");
       append_fields(text, *format, record, symbols);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/event/format.h"
@@ -28,9 +29,18 @@ class TraceBuffer {
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
   void clear();
 
-  // The format of the event of that number and generation; nullptr: it is gone.
-  using Formats = std::function<const EventFormat*(EventNumber, std::uint32_t)>;
+  // How a record is shown: `name: field=value`, or as what a program wrote into trace_marker.
+  enum class Style : std::uint8_t { kFields, kMarker };
+  struct Shown {
+    const EventFormat* format = nullptr;  // nullptr: the event is gone
+    Style style = Style::kFields;
+  };
+  // Of the event of that number and generation.
+  using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
   std::string render(const Formats& formats, const Symbols& symbols) const;
+
+  // Number and generation of the events in it, each once.
+  std::vector<std::pair<EventNumber, std::uint32_t>> events() const;
 
   std::uint64_t overwritten() const { return overwritten_; }
 

@@ -35,7 +35,7 @@ class ErrorLog final : public File {
   Moment last_change(Moment now) const override EXCLUDES(mutex_);
   // Any write clears the log, and so does an open with O_TRUNC.
   Result<void> write_line(std::string_view line, Moment now) override EXCLUDES(mutex_);
-  void truncate(Moment now) override EXCLUDES(mutex_);
+  Result<void> truncate(Moment now) override EXCLUDES(mutex_);
 
  private:
   struct Entry {

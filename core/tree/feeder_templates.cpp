@@ -40,7 +40,8 @@ Result<blob::TemplateNames> names_of(const wire::Template& given) {
   std::vector<std::string_view> hashed;
   for (std::size_t i = 0; i < slots; ++i) {
     names.vois.emplace_back(given.voi_names[i]);
-    if (names.vois.back().size() > blob::kVoiNameBytesMax) return invalid("a VOI's name is too long");
+    if (names.vois.back().size() > blob::kVoiNameBytesMax)
+      return invalid("a VOI's name is too long");
     if (blob::vois_of(sb)[i].id >= 0) hashed.push_back(given.voi_names[i]);
   }
   const std::string_view blank(reinterpret_cast<const char*>(bytes.data()), size.value());

@@ -30,6 +30,8 @@ enum class Own {
   kBatchNs,
   kOpenFiles,
   kOpensRefused,
+  kEvents,
+  kEventsLost,
 };
 
 class OwnNumbers {

@@ -11,8 +11,8 @@ SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates,
     : templates_(std::move(templates)), uid_(uid), switch_(its_switch), last_change_(now) {}
 
 Result<blob::Rates> SubsystemRates::parse(std::string_view text) const {
-  auto parsed = blob::parse_rates(
-      text, [this](std::optional<std::string_view> name, std::uint32_t hash) {
+  auto parsed =
+      blob::parse_rates(text, [this](std::optional<std::string_view> name, std::uint32_t hash) {
         return templates_->find(uid_, name, hash);
       });
   if (const auto* const fault = std::get_if<blob::RatesFault>(&parsed)) {

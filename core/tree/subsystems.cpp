@@ -152,8 +152,8 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
                  .number = number,
                  .share = std::move(share.value()),
                  .rates = rates};
-  made.node = tree_.add_directory(directory_, name,
-                                  std::make_shared<ObjectsDirectory>(*this, name), now);
+  made.node =
+      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
   tree_.add_file(made.node, kSampleRates, kRatesPermissions,
                  std::make_shared<SampleRatesFile>(std::move(rates)), now);
   auto entry = std::make_unique<Numbered>(std::move(made));

@@ -1,17 +1,16 @@
 // The tracing/ directory: an EventSet, those of instances/, and the files made of them. Sources
-// offer events and feed records; whoever writes into a file makes it ask the sources
-// for what its triggers need.
+// offer events and feed records; whoever writes into a file makes it ask the sources for what its
+// triggers need.
 //
-// Thread-safe. One lock (Tracing::mutex_) over all sets and over which source has offered what; it is
-// held while a run of records is fed, never while a source is asked, nor while what is shown is
-// rendered. Lock order: Tracing, then Ledger or Tree.
+// Thread-safe. One lock, of its State, over all sets and over which source has offered what; it
+// is held while a run of records is fed, never while a source is asked, nor while what is shown is
+// rendered. Lock order: Tracing, then Ledger, Tree, or an Interface (for the daemon's own numbers).
 //
 // Limits: Options; what an instance and its histograms may grow to stands in the ledger.
 #pragma once
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -21,10 +20,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
-#include "core/base/mutex.h"
 #include "core/base/result.h"
 #include "core/event/event_set.h"
 #include "core/tree/event_source.h"
+#include "core/tree/file.h"
+#include "core/tree/own_numbers.h"
 #include "core/tree/tree.h"
 
 namespace tally {
@@ -51,33 +51,44 @@ class Tracing {
     uid_t owner = 0;  // whose quota the sets are held by
     EventSet::Limits set = {};
     std::size_t instances_max = 64;
+    // Shared with its directories in the tree: one for all of the mount. nullptr: there is none.
+    std::shared_ptr<File> error_log = nullptr;
+    OwnNumbers* own = nullptr;  // outlives it; nullptr: nobody counts
   };
 
-  // Fills the directory `tracing`. Tree and ledger outlive it, it outlives the tree's files.
-  Tracing(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
+  // Fills the directory `directory`. Tree and ledger outlive it, it outlives the tree's files.
+  Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now);
   ~Tracing();
 
   // --- For sources, which outlive it or are withdrawn.
-  // The event appears in events/, in every instance. Offering what is there changes nothing; one that was
-  // there before its source was withdrawn is delivered again, and asked for if triggers wait for it:
-  // then want() is called, from here. kInvalid, with the reason; kExists: another source's, or
-  // defined otherwise and in use; kNoSpace.
-  Result<void> offer(EventSource& source, const EventOffer& offer, Moment now) EXCLUDES(mutex_);
+  // The event appears in events/, in every instance. Offering what is there changes nothing; one
+  // that was there before its source was withdrawn is delivered again, and asked for if triggers
+  // wait for it: then want() is called, from here. kInvalid, with the reason; kExists: another
+  // source's, or defined otherwise and in use; kNoSpace.
+  Result<void> offer(EventSource& source, const EventOffer& offer, Moment now);
   // The same of many, with one want() at the end. How many were taken; refused ones are left out.
-  std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Moment now)
-      EXCLUDES(mutex_);
+  std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Moment now);
   // It delivers nothing any more. Events go that nothing is set on; the others stay, silent, until
   // somebody offers them again or takes off what is set on them.
-  void withdraw(EventSource& source, Moment now) EXCLUDES(mutex_);
-  void withdraw(EventSource& source, std::uint32_t source_id, Moment now) EXCLUDES(mutex_);
+  void withdraw(EventSource& source, Moment now);
+  // The same of one event. kNotFound; kBusy: something is set on it, and nothing has changed.
+  Result<void> withdraw(EventSource& source, std::uint32_t source_id, Moment now);
   // What is asked of the source right now: what a new feeder is told.
-  std::vector<WantedEvent> wanted(const EventSource& source) const EXCLUDES(mutex_);
+  std::vector<WantedEvent> wanted(EventSource& source) const;
   // Records in the order of their times; EventRecord::event is the source_id. Views need to last no
   // longer than the call.
-  void feed(EventSource& source, std::span<const EventRecord> records, Moment now)
-      EXCLUDES(mutex_);
+  void feed(EventSource& source, std::span<const EventRecord> records, Moment now);
   // So many records were lost on their way. Counted, and shown at the top of `trace`.
-  void lost(EventSource& source, std::uint64_t records, Moment now) EXCLUDES(mutex_);
+  void lost(std::uint64_t records, Moment now);
+  // Threads that nobody wants to see, the daemon's own: records of kernel events whose process, or
+  // whom they wake or switch to, is one of them are passed over.
+  void leave_out(std::vector<pid_t> threads);
+
+  struct State;  // for the files
+
+ private:
+  // Shared with the files in the tree, which may be open for longer than this lives.
+  const std::shared_ptr<State> state_;
 };
 
 }  // namespace tally

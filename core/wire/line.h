@@ -37,9 +37,18 @@ struct StatsLine {
   Token rest;    // what follows the target
 };
 
+// Of the events of user programs.
+enum class EventVerb { kWrite, kDefine, kRemove };
+
+struct EventLine {
+  EventVerb verb = EventVerb::kWrite;
+  Token target;  // SYSTEM/EVENT
+  Token rest;    // what follows the target
+};
+
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

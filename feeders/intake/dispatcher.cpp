@@ -75,7 +75,8 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 }  // namespace
 
 Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-                       const Clock& clock, SharedPage switches, LatencyHist* latencies)
+                       const Clock& clock, SharedPage switches, LatencyHist* latencies,
+                       UserEvents* events)
     : fd_(fd),
       statistics_(statistics),
       subsystems_(subsystems),
@@ -83,6 +84,7 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, E
       clock_(clock),
       switches_(switches),
       latencies_(latencies),
+      events_(events),
       epoch_(draw_epoch()),
       answers_(epoch_) {}
 
@@ -169,6 +171,10 @@ void Dispatcher::take_line(std::string_view line) {
                      return reject(line, only_in_a_request("rates"));
                    }
                    const auto done = execute(parsed.value(), line);
+                   if (!done) reject(line, done.error());
+                 },
+                 [&](const wire::EventLine& event) {
+                   const auto done = execute(event, line);
                    if (!done) reject(line, done.error());
                  },
                  [](const wire::BlankLine&) {}},
@@ -283,6 +289,7 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
     if (done) counts_.commands += 1;
     return done;
   }
+  if (const auto* event = std::get_if<wire::EventLine>(&line)) return execute_event(*event);
   if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
     const auto done = subsystems_.execute(*stats, {origin_->uid, origin_->pid}, now_);
     if (done) counts_.commands += 1;
@@ -296,6 +303,34 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
     if (!taken.rejected.empty()) return error_in(text, sample->path, taken.rejected.front().error);
   }
   return Done{};
+}
+
+Result<Done> Dispatcher::execute_event(const wire::EventLine& line) {
+  if (!events_) return Error{ErrorCode::kNotFound, "nobody here gathers events", 0};
+  const auto [system, name, has_name] = wire::split_path(line.target.text);
+  const Sender sender{origin_->uid, origin_->pid};
+  Result<Done> done = Done{};
+  Result<void> plain;
+  switch (line.verb) {
+    case wire::EventVerb::kWrite:
+      plain = events_->write(system, name, line.rest.text, sender, now_);
+      break;
+    case wire::EventVerb::kRemove:
+      plain = events_->remove(system, name, sender, now_);
+      break;
+    case wire::EventVerb::kDefine:
+      done = events_->define(system, name, line.rest.text, sender, now_);
+      break;
+  }
+  if (!plain) done = plain.error();
+  if (done) {
+    counts_.commands += line.verb == wire::EventVerb::kWrite ? 0 : 1;
+    return done;
+  }
+  Error error = done.error();
+  const bool in_rest = error.token_at != Error::kNoToken;
+  error.token_at = in_rest ? line.rest.at + error.token_at : line.target.at;
+  return error;
 }
 
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {

@@ -20,6 +20,7 @@
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
+#include "core/tree/user_events.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
 
@@ -39,9 +40,11 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
-  // fd: where answers are sent from. All outlive the dispatcher; latencies may be wanting.
+  // fd: where answers are sent from. All outlive the dispatcher; latencies and
+  // events may be wanting.
   Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr);
+             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr,
+             UserEvents* events = nullptr);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -87,6 +90,7 @@ class Dispatcher {
   void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
   Result<Done> execute(const wire::Line& line, std::string_view text);
+  Result<Done> execute_event(const wire::EventLine& line);
   void count_dropped(const wire::Dropped& dropped);
   void take_blob(const wire::PackedBlob& blob, bool epoch_is_ours);
   void take_template(const wire::Template& given);
@@ -107,6 +111,7 @@ class Dispatcher {
   const Clock& clock_;
   const SharedPage switches_;
   LatencyHist* const latencies_;
+  UserEvents* const events_;
   const std::uint64_t epoch_;
   Counts counts_;
   std::vector<std::string> saturated_;

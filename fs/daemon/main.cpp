@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,7 +22,9 @@
 #include "core/tree/latency_hist.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
+#include "core/tree/tracing.h"
 #include "core/tree/tree.h"
+#include "core/tree/user_events.h"
 #include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
@@ -43,7 +46,6 @@
 namespace tally {
 namespace {
 
-constexpr unsigned kErrorLogPermissions = 0640;
 // Is the counter that our time comes from still to be trusted?
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
@@ -100,7 +102,8 @@ void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
 
 // Without one everything works, but feeders send what nobody gathers.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
-  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches);
+  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches +
+                                 UserEvents::kEventsMax);
   if (made) return std::move(made.value());
   spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
   return std::nullopt;
@@ -145,11 +148,28 @@ class Daemon {
         latencies_(tree_, tracing_, ledger_,
                    {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
                    clock_.now()),
+        events_(tree_, tracing_, ledger_,
+                {.owner = ::geteuid(), .error_log = errors_, .own = &statistics_.own()},
+                clock_.now()),
+        user_events_(events_, ledger_, ::geteuid(), &processes_, event_switches()),
         intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page(),
-                &latencies_),
+                &latencies_, &user_events_),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
-                    {::geteuid(), ::getegid()}, options.handles) {
-    tree_.add_file(tracing_, "error_log", kErrorLogPermissions, errors_, clock_.now());
+                    {::geteuid(), ::getegid()}, options.handles) {}
+
+  // What is mounted is the part of the tree that bears this path. kNotFound.
+  Result<void> show(const std::string& subtree) {
+    NodeId node = Tree::kRoot;
+    for (const auto& name : std::filesystem::path(subtree).relative_path()) {
+      if (name.empty()) continue;
+      const auto found = tree_.lookup(node, name.native());
+      if (!found || found.value().kind != NodeKind::kDirectory) {
+        return Error{ErrorCode::kNotFound, "--subtree: there is no directory " + subtree};
+      }
+      node = found.value().id;
+    }
+    operations_.show(node);
+    return {};
   }
 
   // Mounts, becomes whom it is told to be and serves until a signal or an unmount ends it. ready is
@@ -166,6 +186,7 @@ class Daemon {
       feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
                      [this] { return latencies_.wanted(); });
     }
+    events_.leave_out(own_threads());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
     intake_.start();
     loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
@@ -182,15 +203,21 @@ class Daemon {
 
  private:
   Ports ports() {
-    return {.switches = switches_ ? switches_->switches().first(statistics_max())
-                                  : std::span<Switch>(),
-            .processes = &processes_};
+    return {
+        .switches = switches_ ? switches_->switches().first(statistics_max()) : std::span<Switch>(),
+        .processes = &processes_};
   }
   // Behind those of all statistics that there may be.
   SwitchRange stats_switches() {
     if (!switches_) return {};
     return {.switches = switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
             .first = static_cast<std::uint32_t>(statistics_max())};
+  }
+  SwitchRange event_switches() {
+    if (!switches_) return {};
+    const std::size_t first = statistics_max() + Subsystems::kSwitches;
+    return {.switches = switches_->switches().subspan(first, UserEvents::kEventsMax),
+            .first = static_cast<std::uint32_t>(first)};
   }
   std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
@@ -201,6 +228,7 @@ class Daemon {
   void process_ended(pid_t process) {
     intake_.settle();
     statistics_.process_ended(process, clock_.now());
+    user_events_.process_ended(process, clock_.now());
   }
 
   const DaemonOptions& options_;
@@ -217,6 +245,8 @@ class Daemon {
   const NodeId tracing_;
   const std::unique_ptr<OrderedFeeder> feeder_;
   LatencyHist latencies_;
+  Tracing events_;
+  UserEvents user_events_;
   Intake intake_;
   Operations operations_;
 };
@@ -261,6 +291,7 @@ int run(DaemonOptions options) {
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
   Daemon daemon(options, std::move(socket.value()), std::move(feeder));
+  if (const auto shown = daemon.show(options.subtree); !shown) return fail(shown.error());
   return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
     spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");
