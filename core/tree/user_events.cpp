@@ -13,6 +13,8 @@ namespace {
 // process that has defined it.
 constexpr std::uint64_t kEventBytes = 16u << 10;
 constexpr std::uint64_t kFeederBytes = 64;
+// In a switch: the name of who writes is wanted too (core/wire/FORMAT.md, kind 11).
+constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
@@ -274,9 +276,12 @@ Result<void> UserEvents::want(const Wanted& wanted) {
   const MutexLock lock(mutex_);
   for (const auto& [path, number] : by_path_) {
     const Event& event = **events_.find(number);
-    const bool on =
-        std::ranges::binary_search(events, slot_of(number), {}, &WantedEvent::source_id);
-    if (event.its_switch) event.its_switch->on.store(on ? 1 : 0, std::memory_order_release);
+    const auto at =
+        std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
+    const bool on = at != events.end() && at->source_id == slot_of(number);
+    const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
+    if (!event.its_switch) continue;
+    event.its_switch->on.store((on ? 1 : 0) | with_comm, std::memory_order_release);
   }
   return {};
 }

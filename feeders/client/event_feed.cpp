@@ -166,7 +166,7 @@ void EventFeed::ask(std::uint64_t epoch, Time now) {
     next_id_ = next_id_ + 1 == Registrar::kEventIds ? 1 : next_id_ + 1;
     asked_[next_id_] = event.get();
     requests_.request(Registrar::kOthers | Registrar::kEventIds | next_id_,
-                      "event define lifetime=feeder " + event->system + "/" + event->name + " " +
+                      "event define " + event->system + "/" + event->name + " lifetime=feeder " +
                           event->fields);
   }
   if (asked_.empty()) return;

@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/tree/error_log.h"
+#include "core/tree/kernel_feed.h"
 #include "core/tree/latency_hist.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
@@ -40,11 +41,11 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
-  // fd: where answers are sent from. All outlive the dispatcher; latencies and
-  // events may be wanting.
+  // fd: where answers are sent from. All outlive the dispatcher; latencies, events and kernel may
+  // be wanting.
   Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
              const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr,
-             UserEvents* events = nullptr);
+             UserEvents* events = nullptr, KernelFeed* kernel = nullptr);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
   void begin(const Datagram& datagram, Moment now);
@@ -98,6 +99,10 @@ class Dispatcher {
   void take_numbered_badly(const Error& error, std::uint64_t number);
   void take_kernel_events(const wire::KernelEvents& message);
   void take_latencies(const wire::Latencies& message);
+  void take_offer(const wire::OfferedEvent& offered);
+  void take_events(const wire::PackedEvents& records, bool epoch_is_ours);
+  void take_lost(const wire::LostEvents& lost);
+  Result<void> feed_user_event(wire::PackedEvents records);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.
@@ -112,6 +117,7 @@ class Dispatcher {
   const SharedPage switches_;
   LatencyHist* const latencies_;
   UserEvents* const events_;
+  KernelFeed* const kernel_;
   const std::uint64_t epoch_;
   Counts counts_;
   std::vector<std::string> saturated_;

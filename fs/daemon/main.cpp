@@ -19,6 +19,7 @@
 
 #include "core/base/ledger.h"
 #include "core/tree/error_log.h"
+#include "core/tree/kernel_feed.h"
 #include "core/tree/latency_hist.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
@@ -144,7 +145,10 @@ class Daemon {
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
-        feeder_(feeder ? std::make_unique<OrderedFeeder>(std::move(*feeder)) : nullptr),
+        feeder_(feeder ? std::make_unique<OrderedFeeder>(
+                             std::move(*feeder), [this] { intake_.settle(); },
+                             [this] { statistics_.own().count(Own::kDrainsCut, 1, clock_.now()); })
+                       : nullptr),
         latencies_(tree_, tracing_, ledger_,
                    {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
                    clock_.now()),
@@ -152,8 +156,9 @@ class Daemon {
                 {.owner = ::geteuid(), .error_log = errors_, .own = &statistics_.own()},
                 clock_.now()),
         user_events_(events_, ledger_, ::geteuid(), &processes_, event_switches()),
+        kernel_(feeder_ ? std::make_unique<KernelFeed>(events_, *feeder_, ::geteuid()) : nullptr),
         intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page(),
-                &latencies_, &user_events_),
+                &latencies_, &user_events_, kernel_.get()),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
                     {::geteuid(), ::getegid()}, options.handles) {}
 
@@ -182,12 +187,11 @@ class Daemon {
     auto session = Session::create(operations_, mounting);
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
-    if (feeder_) {
-      feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
-                     [this] { return latencies_.wanted(); });
-    }
+    ready_ = ready;
+    awaited_ = feeder_ ? 2 : 1;
+    if (feeder_) listen_to_feeder();
     events_.leave_out(own_threads());
-    session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
+    session.value()->start([this] { loop_.post([this] { arrive(); }); }, [this] { loop_.stop(); });
     intake_.start();
     loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
     loop_.run([this](int signal) {
@@ -202,6 +206,22 @@ class Daemon {
   }
 
  private:
+  void listen_to_feeder() {
+    feeder_->start({.changed = [this] { latencies_.feeder_changed(clock_.now()); },
+                    .wanted = [this] { return latencies_.wanted(); },
+                    .arrived =
+                        [this] {
+                          intake_.settle();
+                          spdlog::info("the kernel has {} events", kernel_->take_offers(clock_.now()));
+                        },
+                    .gone = [this] { kernel_->withdraw(clock_.now()); },
+                    .settled = [this] { loop_.post([this] { arrive(); }); }});
+  }
+  // Ready is who has mounted and knows the kernel's events, if they are wanted.
+  void arrive() {
+    if (--awaited_ == 0) ready_();
+  }
+
   Ports ports() {
     return {
         .switches = switches_ ? switches_->switches().first(statistics_max()) : std::span<Switch>(),
@@ -247,8 +267,11 @@ class Daemon {
   LatencyHist latencies_;
   Tracing events_;
   UserEvents user_events_;
+  const std::unique_ptr<KernelFeed> kernel_;
   Intake intake_;
   Operations operations_;
+  std::function<void()> ready_;
+  int awaited_ = 0;  // that have to arrive until we are ready
 };
 
 int run(DaemonOptions options) {

@@ -50,7 +50,7 @@ TALLY_EXPORT void event_unregister(struct user_event **event);
 /* Whether somebody wants its records. */
 static inline int event_enabled(const struct user_event *event) {
   const uint32_t *on = __atomic_load_n(&event->on, __ATOMIC_RELAXED);
-  return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0);
+  return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 
 /* For event_write() only. */
