@@ -37,6 +37,7 @@
 #include "fs/daemon/feeder_warden.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/own_threads.h"
 #include "fs/daemon/ordered_feeder.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
@@ -186,8 +187,8 @@ class Daemon {
       feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
                      [this] { return latencies_.wanted(); });
     }
-    events_.leave_out(own_threads());
     session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
+    events_.leave_out(own_threads());
     intake_.start();
     loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
     loop_.run([this](int signal) {

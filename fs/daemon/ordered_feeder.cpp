@@ -6,29 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <utility>
 #include <variant>
-#include <vector>
+
+#include "fs/daemon/own_threads.h"
 
 namespace tally {
-namespace {
-
-// More than the daemon has; the filter that they end up in is not unbounded.
-constexpr std::size_t kThreadsMax = 64;
-
-// Of this process: their wakeups are of no interest to anybody.
-std::vector<pid_t> own_threads() {
-  std::vector<pid_t> threads;
-  std::error_code error;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    if (threads.size() < kThreadsMax) threads.push_back(std::stoi(task.path().filename()));
-  }
-  std::ranges::sort(threads);
-  return threads;
-}
-
-}  // namespace
 
 OrderedFeeder::~OrderedFeeder() { stop(); }
 
