@@ -26,6 +26,7 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
   Result<void> done;
   {
     const MutexLock lock(mutex);
+    release_all(now);  // what came before this write is not changed by it
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
     if (auto held = hold_histograms(instance); !held) {

@@ -201,6 +201,36 @@ TEST_F(TracingTest, CountsWhatWasLostAtTheTopOfTrace) {
   EXPECT_TRUE(read("trace").starts_with("# tracer: nop\n#\n# records lost on their way: 3\n#\n"));
 }
 
+class LateSource final : public FakeSource {
+ public:
+  bool is_late() const override { return true; }
+};
+
+// A set variable is only there for what happened after it, whoever told of it first.
+TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
+    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
+    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  };
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid,d:d=common_timestamp-$ts"));
+  at(100, kernel_, 1, 7);
+  at(120, kernel_, 1, 8);
+  at(90, late, kWaking, 7);   // before it: does not count
+  at(110, late, kWaking, 7);  // 10 behind it
+  EXPECT_NE(read("events/web/request/hist").find("Hits: 2\n"), std::string::npos);
+  at(130, late, kWaking, 8);
+  const std::string hist = read("events/sched/sched_waking/hist");
+  EXPECT_NE(hist.find("{ pid:          7, d:         10 }"), std::string::npos) << hist;
+  EXPECT_NE(hist.find("{ pid:          8, d:         10 }"), std::string::npos) << hist;
+  EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
+  tracing_.withdraw(late, clock_.now());
+}
+
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
