@@ -191,6 +191,7 @@ void Tracing::State::update_routes(TracingInstance& instance, Orders& orders) {
     }
   }
   late_is_asked = waits_for_late();
+  if (!late_is_asked) release(UINT64_MAX);
 }
 
 Result<void> Tracing::State::give(const Orders& orders) {
@@ -257,7 +258,7 @@ void Tracing::withdraw(EventSource& source, Moment now) {
     if (!state_->in_use(path)) gone.push_back(path);
   }
   for (const auto& path : gone) state_->forget(path);
-  state_->release_all(now);
+  state_->release(UINT64_MAX);
   state_->routes.erase(&source);
   std::erase(state_->sources, &source);
   state_->late_is_asked = state_->waits_for_late();

@@ -26,7 +26,6 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
   Result<void> done;
   {
     const MutexLock lock(mutex);
-    release_all(now);  // what came before this write is not changed by it
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
     if (auto held = hold_histograms(instance); !held) {
@@ -78,12 +77,15 @@ bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::str
   return false;
 }
 
-void Tracing::State::refresh(TracingInstance& instance) {
+void Tracing::State::refresh(TracingInstance& instance, Moment now) {
   std::vector<EventSource*> asked;
   {
     const MutexLock lock(mutex);
-    const auto is_ours = [&](const Target& target) { return target.instance == &instance; };
     for (EventSource* const source : sources) {
+      const bool all = source->is_late() && !held.empty();
+      const auto is_ours = [&](const Target& target) {
+        return all || target.instance == &instance;
+      };
       const auto fed = [&](const Route& route) {
         return std::ranges::any_of(route.targets, is_ours);
       };
@@ -91,6 +93,8 @@ void Tracing::State::refresh(TracingInstance& instance) {
     }
   }
   for (EventSource* const source : asked) source->drain();
+  const MutexLock lock(mutex);
+  drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
 }
 
 void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,

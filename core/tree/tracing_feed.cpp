@@ -65,9 +65,9 @@ void Tracing::State::release(std::uint64_t until_ns) {
   }
 }
 
-void Tracing::State::release_all(Moment now) {
-  if (held.empty()) return;
-  release(UINT64_MAX);
+void Tracing::State::release_drained(Moment now) {
+  if (held.empty() || held.front().time_ns() > drained_ns) return;
+  release(drained_ns);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
 }
 

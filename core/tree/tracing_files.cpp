@@ -109,7 +109,7 @@ Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
 Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
   const TraceCopy copy = [&] {
     const MutexLock lock(state().mutex);
-    state().release_all(now);
+    state().release_drained(now);
     return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
   }();
   std::string text = copy.render(SourceSymbols(state().symbols()));
@@ -120,10 +120,10 @@ Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) con
   return bounded(std::move(text), bytes_max);
 }
 
-void SetFile::opened(Moment) {
+void SetFile::opened(Moment now) {
   const bool shows_records =
       kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
-  if (shows_records) state().refresh(instance());
+  if (shows_records) state().refresh(instance(), now);
 }
 
 Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
@@ -206,7 +206,7 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 1 takes a snapshot, others clear it");
-  if (*number == 1) state().refresh(instance());
+  if (*number == 1) state().refresh(instance(), now);
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
     if (*number == 1) {
       set.take_snapshot();
@@ -269,8 +269,8 @@ Result<std::string> SystemFile::render(Moment now, std::size_t bytes_max) const 
   });
 }
 
-void SystemFile::opened(Moment) {
-  if (kind_ == Kind::kEnable) state().refresh(instance());
+void SystemFile::opened(Moment now) {
+  if (kind_ == Kind::kEnable) state().refresh(instance(), now);
 }
 
 Result<void> SystemFile::write_line(std::string_view text, Moment now) {
@@ -322,7 +322,7 @@ Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) co
   HistCopy copy;
   {
     const MutexLock lock(state().mutex);
-    state().release_all(now);
+    state().release_drained(now);
     if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
   }
   const SourceSymbols symbols(state().symbols());
@@ -338,10 +338,10 @@ std::optional<std::uint64_t> EventFile::news(Moment now) const {
   return number ? instance().set.hits(number.value()) : 0;
 }
 
-void EventFile::opened(Moment) {
+void EventFile::opened(Moment now) {
   const bool shows_records =
       kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
-  if (shows_records) state().refresh(instance());
+  if (shows_records) state().refresh(instance(), now);
 }
 
 Reply<void> EventFile::write(EventSet& set, std::string_view text) const {

@@ -36,7 +36,7 @@ class TracingFile : public File {
     std::string text;
     {
       const MutexLock lock(state_->mutex);
-      state_->release_all(now);
+      state_->release_drained(now);
       text = look(instance_->set);
     }
     return bounded(std::move(text), bytes_max);

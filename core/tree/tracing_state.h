@@ -114,8 +114,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool feed(const Route& route, const EventRecord& record) REQUIRES(mutex);
   void hold(EventSource& source, const EventRecord& record) REQUIRES(mutex);
   void release(std::uint64_t until_ns) REQUIRES(mutex);
-  // Somebody looks.
-  void release_all(Moment now) REQUIRES(mutex);
+  // Somebody looks: what happened before refresh() is all there.
+  void release_drained(Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
   bool waits_for_late() const REQUIRES(mutex);
   template <typename Use>
@@ -138,7 +138,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
   Result<void> hold_histograms(TracingInstance& instance) REQUIRES(mutex);
   // What the sources have recorded so far is fed.
-  void refresh(TracingInstance& instance) EXCLUDES(mutex);
+  void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
@@ -168,6 +168,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
   std::deque<HeldRecord> held GUARDED_BY(mutex);      // in the order of their times
+  std::uint64_t drained_ns GUARDED_BY(mutex) = 0;     // until when no late source has anything left
   bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
   std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six

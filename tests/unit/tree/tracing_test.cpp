@@ -218,6 +218,7 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   };
   ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid,d:d=common_timestamp-$ts"));
+  clock_.advance(std::chrono::microseconds(1));
   at(100, kernel_, 1, 7);
   at(120, kernel_, 1, 8);
   at(90, late, kWaking, 7);   // before it: does not count
