@@ -57,9 +57,13 @@ std::string SourceSymbols::syscall(std::uint64_t number) const {
   return {};
 }
 
+// The top, which is always there, stands in the ledger with its histograms only.
 Result<Tracing::State::Instance> Tracing::State::create_instance(std::string name, Moment now) {
-  const std::uint64_t bytes = kInstanceBytes + 2 * options.set.trace_bytes_max;
-  auto share = Reservation::create(ledger, options.owner, {.interfaces = 1, .bytes = bytes});
+  Holdings held;
+  if (!name.empty()) {
+    held = {.interfaces = 1, .bytes = kInstanceBytes + 2 * options.set.trace_bytes_max};
+  }
+  auto share = Reservation::create(ledger, options.owner, held);
   if (!share) return share.error();
   auto made =
       std::make_shared<TracingInstance>(std::move(name), options.set, std::move(share.value()));
