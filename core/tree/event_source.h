@@ -37,6 +37,9 @@ class EventSource {
   // What was recorded before this call has been fed when it returns; gives up soon (100 ms), and
   // counts that.
   virtual void drain() = 0;
+  // Its records come some time after they have happened; those of sources that are not late wait
+  // for them.
+  virtual bool is_late() const { return false; }
   // Names of its addresses and system calls; nullptr: it knows none. Lasts as long as the source.
   virtual const Symbols* symbols() const { return nullptr; }
 };

@@ -56,6 +56,8 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kEvents, "events", COUNTER "units=records"},
     // records that their source could not keep, or send
     OwnStatistic{Own::kEventsLost, "events_lost", COUNTER "units=records"},
+    // records that could not wait any more for those of other sources that happened before
+    OwnStatistic{Own::kEventsHurried, "events_hurried", COUNTER "units=records"},
 };
 
 #undef COUNTER

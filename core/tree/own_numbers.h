@@ -32,6 +32,7 @@ enum class Own {
   kOpensRefused,
   kEvents,
   kEventsLost,
+  kEventsHurried,
 };
 
 class OwnNumbers {

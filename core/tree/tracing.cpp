@@ -34,8 +34,6 @@ std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
   return number("common_pid").value_or(Tracing::State::kNoSubject);
 }
 
-std::uint64_t mask_of(pid_t pid) { return std::uint64_t{1} << (static_cast<unsigned>(pid) % 64); }
-
 }  // namespace
 
 Error to_error(const Refusal& refusal) {
@@ -59,9 +57,13 @@ std::string SourceSymbols::syscall(std::uint64_t number) const {
   return {};
 }
 
+// The top, which is always there, stands in the ledger with its histograms only.
 Result<Tracing::State::Instance> Tracing::State::create_instance(std::string name, Moment now) {
-  const std::uint64_t bytes = kInstanceBytes + 2 * options.set.trace_bytes_max;
-  auto share = Reservation::create(ledger, options.owner, {.interfaces = 1, .bytes = bytes});
+  Holdings held;
+  if (!name.empty()) {
+    held = {.interfaces = 1, .bytes = kInstanceBytes + 2 * options.set.trace_bytes_max};
+  }
+  auto share = Reservation::create(ledger, options.owner, held);
   if (!share) return share.error();
   auto made =
       std::make_shared<TracingInstance>(std::move(name), options.set, std::move(share.value()));
@@ -123,6 +125,7 @@ void Tracing::State::connect(const EventPath& path, const Offered& each) {
     }
     if (instance.set.demand(*number).on) route.targets.push_back({&instance, *number});
   });
+  if (!route.targets.empty()) late_is_asked = waits_for_late();
 }
 
 bool Tracing::State::in_use(const EventPath& path) {
@@ -191,6 +194,8 @@ void Tracing::State::update_routes(TracingInstance& instance, Orders& orders) {
       orders.sources.push_back(source);
     }
   }
+  late_is_asked = waits_for_late();
+  if (!late_is_asked) release(UINT64_MAX);
 }
 
 Result<void> Tracing::State::give(const Orders& orders) {
@@ -212,15 +217,6 @@ Tracing::State::Orders Tracing::State::orders_of(EventSource& source) {
       found != routes.end() &&
       std::ranges::any_of(found->second, [](const Route& route) { return !route.targets.empty(); });
   return some ? Orders{.sources = {&source}} : Orders{};
-}
-
-bool Tracing::State::is_left_out(const Route& route, const EventRecord& record) const {
-  if (left_out_mask == 0 || route.subject_at == kNoSubject ||
-      record.bytes.size() < route.subject_at + sizeof(pid_t)) {
-    return false;
-  }
-  const auto subject = read_raw<pid_t>(record.bytes.data() + route.subject_at);
-  return (left_out_mask & mask_of(subject)) != 0 && std::ranges::binary_search(left_out, subject);
 }
 
 Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now)
@@ -266,8 +262,10 @@ void Tracing::withdraw(EventSource& source, Moment now) {
     if (!state_->in_use(path)) gone.push_back(path);
   }
   for (const auto& path : gone) state_->forget(path);
+  state_->release(UINT64_MAX);
   state_->routes.erase(&source);
   std::erase(state_->sources, &source);
+  state_->late_is_asked = state_->waits_for_late();
   state_->update_all_directories(now);
 }
 
@@ -288,43 +286,6 @@ Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Mom
 
 std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
   return state_->wanted(source);
-}
-
-void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now) {
-  const MutexLock lock(state_->mutex);
-  const auto found = state_->routes.find(&source);
-  if (found == state_->routes.end()) return;
-  const State::Routes& by_id = found->second;
-  std::uint64_t taken = 0;
-  for (const EventRecord& record : records) {
-    if (record.event >= by_id.size()) continue;
-    const State::Route& route = by_id[record.event];
-    if (route.targets.empty() || state_->is_left_out(route, record)) continue;
-    taken += 1;
-    for (const auto& [instance, number] : route.targets) {
-      EventRecord own = record;
-      own.event = number;
-      instance->set.feed(own);
-    }
-  }
-  if (taken == 0) return;
-  state_->each_instance([&](TracingInstance& instance) { state_->touch(instance, now); });
-  if (state_->options.own) state_->options.own->count(Own::kEvents, taken, now);
-}
-
-void Tracing::lost(std::uint64_t records, Moment now) {
-  const MutexLock lock(state_->mutex);
-  state_->lost += records;
-  state_->each_instance([&](TracingInstance& instance) { state_->touch(instance, now); });
-  if (state_->options.own) state_->options.own->count(Own::kEventsLost, records, now);
-}
-
-void Tracing::leave_out(std::vector<pid_t> threads) {
-  std::ranges::sort(threads);
-  const MutexLock lock(state_->mutex);
-  state_->left_out_mask = 0;
-  for (const pid_t thread : threads) state_->left_out_mask |= mask_of(thread);
-  state_->left_out = std::move(threads);
 }
 
 }  // namespace tally

@@ -77,12 +77,15 @@ bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::str
   return false;
 }
 
-void Tracing::State::refresh(TracingInstance& instance) {
+void Tracing::State::refresh(TracingInstance& instance, Moment now) {
   std::vector<EventSource*> asked;
   {
     const MutexLock lock(mutex);
-    const auto is_ours = [&](const Target& target) { return target.instance == &instance; };
     for (EventSource* const source : sources) {
+      const bool all = source->is_late() && !held.empty();
+      const auto is_ours = [&](const Target& target) {
+        return all || target.instance == &instance;
+      };
       const auto fed = [&](const Route& route) {
         return std::ranges::any_of(route.targets, is_ours);
       };
@@ -90,6 +93,8 @@ void Tracing::State::refresh(TracingInstance& instance) {
     }
   }
   for (EventSource* const source : asked) source->drain();
+  const MutexLock lock(mutex);
+  drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
 }
 
 void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,

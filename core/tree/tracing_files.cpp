@@ -67,43 +67,49 @@ Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max
   return text;
 }
 
-Result<std::string> SetFile::render(Moment, std::size_t bytes_max) const {
+Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
   switch (kind_) {
     case Kind::kReadme:
       return bounded(std::string(kTracingReadme), bytes_max);
     case Kind::kAvailableEvents:
-      return show(bytes_max, [](const EventSet& set) { return set.render_available_events(); });
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return set.render_available_events(); });
     case Kind::kAvailableTracers:
     case Kind::kCurrentTracer:
       return bounded("nop\n", bytes_max);
     case Kind::kSetEvent:
-      return show(bytes_max, [](const EventSet& set) { return set.render_set_event(); });
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event(); });
     case Kind::kSetEventPid:
-      return show(bytes_max, [](const EventSet& set) { return set.render_set_event_pid(); });
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event_pid(); });
     case Kind::kTracingOn:
-      return show(bytes_max, [](const EventSet& set) { return switch_text(set.tracing_on()); });
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return switch_text(set.tracing_on()); });
     case Kind::kTrace:
     case Kind::kSnapshot:
-      return render_trace(bytes_max);
+      return render_trace(now, bytes_max);
     case Kind::kTraceMarker:
       return std::string();
     case Kind::kTraceClock:
-      return show(bytes_max, [this](const EventSet&) { return clocks_text(instance().clock); });
+      return show(now, bytes_max,
+                  [this](const EventSet&) { return clocks_text(instance().clock); });
     case Kind::kSyntheticEvents:
-      return show(bytes_max, [](const EventSet& set) { return set.render_synthetic_events(); });
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return set.render_synthetic_events(); });
     case Kind::kDynamicEvents:
-      return show(bytes_max, [](const EventSet& set) { return set.render_dynamic_events(); });
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_dynamic_events(); });
     case Kind::kMarkersOption:
-      return show(bytes_max, [this](const EventSet&) { return switch_text(instance().markers); });
+      return show(now, bytes_max,
+                  [this](const EventSet&) { return switch_text(instance().markers); });
     case Kind::kOverwriteOption:
       return bounded("1\n", bytes_max);
   }
   return std::string();
 }
 
-Result<std::string> SetFile::render_trace(std::size_t bytes_max) const {
-  const TraceCopy copy = [this] {
+Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
+  const TraceCopy copy = [&] {
     const MutexLock lock(state().mutex);
+    state().release_drained(now);
     return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
   }();
   std::string text = copy.render(SourceSymbols(state().symbols()));
@@ -114,10 +120,10 @@ Result<std::string> SetFile::render_trace(std::size_t bytes_max) const {
   return bounded(std::move(text), bytes_max);
 }
 
-void SetFile::opened(Moment) {
+void SetFile::opened(Moment now) {
   const bool shows_records =
       kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
-  if (shows_records) state().refresh(instance());
+  if (shows_records) state().refresh(instance(), now);
 }
 
 Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
@@ -200,7 +206,7 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 1 takes a snapshot, others clear it");
-  if (*number == 1) state().refresh(instance());
+  if (*number == 1) state().refresh(instance(), now);
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
     if (*number == 1) {
       set.take_snapshot();
@@ -257,14 +263,14 @@ Result<void> SetFile::truncate(Moment now) {
   return {};
 }
 
-Result<std::string> SystemFile::render(Moment, std::size_t bytes_max) const {
-  return show(bytes_max, [this](const EventSet& set) {
+Result<std::string> SystemFile::render(Moment now, std::size_t bytes_max) const {
+  return show(now, bytes_max, [this](const EventSet& set) {
     return kind_ == Kind::kEnable ? set.render_enable(system_) : set.render_system_filter(system_);
   });
 }
 
-void SystemFile::opened(Moment) {
-  if (kind_ == Kind::kEnable) state().refresh(instance());
+void SystemFile::opened(Moment now) {
+  if (kind_ == Kind::kEnable) state().refresh(instance(), now);
 }
 
 Result<void> SystemFile::write_line(std::string_view text, Moment now) {
@@ -288,9 +294,9 @@ Result<EventNumber> EventFile::find(const EventSet& set) const {
   return *number;
 }
 
-Result<std::string> EventFile::render(Moment, std::size_t bytes_max) const {
-  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(bytes_max);
-  return show(bytes_max, [this](const EventSet& set) {
+Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
+  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(now, bytes_max);
+  return show(now, bytes_max, [this](const EventSet& set) {
     const auto number = find(set);
     if (!number) return std::string();
     switch (kind_) {
@@ -312,10 +318,11 @@ Result<std::string> EventFile::render(Moment, std::size_t bytes_max) const {
   });
 }
 
-Result<std::string> EventFile::render_hist(std::size_t bytes_max) const {
+Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
   HistCopy copy;
   {
     const MutexLock lock(state().mutex);
+    state().release_drained(now);
     if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
   }
   const SourceSymbols symbols(state().symbols());
@@ -323,17 +330,18 @@ Result<std::string> EventFile::render_hist(std::size_t bytes_max) const {
                  bytes_max);
 }
 
-std::optional<std::uint64_t> EventFile::news(Moment) const {
+std::optional<std::uint64_t> EventFile::news(Moment now) const {
   if (kind_ != Kind::kHist && kind_ != Kind::kHistJson) return std::nullopt;
   const MutexLock lock(state().mutex);
+  state().release_old(now);
   const auto number = find(instance().set);
   return number ? instance().set.hits(number.value()) : 0;
 }
 
-void EventFile::opened(Moment) {
+void EventFile::opened(Moment now) {
   const bool shows_records =
       kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
-  if (shows_records) state().refresh(instance());
+  if (shows_records) state().refresh(instance(), now);
 }
 
 Reply<void> EventFile::write(EventSet& set, std::string_view text) const {

@@ -32,10 +32,11 @@ class TracingFile : public File {
   Tracing::State& state() const { return *state_; }
   // What look() says of the set, under the lock; kNoSpace if it is too long.
   template <typename Look>
-  Result<std::string> show(std::size_t bytes_max, const Look& look) const {
+  Result<std::string> show(Moment now, std::size_t bytes_max, const Look& look) const {
     std::string text;
     {
       const MutexLock lock(state_->mutex);
+      state_->release_drained(now);
       text = look(instance_->set);
     }
     return bounded(std::move(text), bytes_max);
@@ -77,7 +78,7 @@ class SetFile final : public TracingFile {
   Result<void> truncate(Moment now) override;
 
  private:
-  Result<std::string> render_trace(std::size_t bytes_max) const;
+  Result<std::string> render_trace(Moment now, std::size_t bytes_max) const;
   Result<void> write_switch(std::string_view text, Moment now);
   Result<void> write_clock(std::string_view text, Moment now);
   Result<void> write_snapshot(std::string_view text, Moment now);
@@ -121,7 +122,7 @@ class EventFile final : public TracingFile {
  private:
   // kNotFound when it is gone.
   Result<EventNumber> find(const EventSet& set) const;
-  Result<std::string> render_hist(std::size_t bytes_max) const;
+  Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
   Reply<void> write(EventSet& set, std::string_view text) const;
   void take_back(EventSet& set, std::string_view text, std::string_view before) const;
 

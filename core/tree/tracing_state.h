@@ -2,6 +2,7 @@
 // instances included, but for what says otherwise.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -68,6 +69,16 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     std::uint32_t subject_at = kNoSubject;  // where in a record stands whom it is about
   };
   using Routes = std::vector<Route>;  // by source_id
+  // A record that waits for those that happened before it.
+  struct HeldRecord {
+    EventSource* source = nullptr;
+    EventRecord record;  // without what it views
+    std::unique_ptr<std::string> bytes;
+    std::string comm;
+    std::vector<std::uint64_t> stack;
+
+    std::uint64_t time_ns() const { return record.time_ns; }
+  };
   // What writing into a set has changed for the sources.
   struct Orders {
     std::vector<EventSource*> sources;
@@ -96,7 +107,17 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void update_routes(TracingInstance& instance, Orders& orders) REQUIRES(mutex);
   Orders orders_of(EventSource& source) REQUIRES(mutex);
   Result<void> give(const Orders& orders) EXCLUDES(mutex);
+
+  // --- tracing_feed.cpp
   bool is_left_out(const Route& route, const EventRecord& record) const REQUIRES(mutex);
+  // False: nobody asks for it, or it is left out.
+  bool feed(const Route& route, const EventRecord& record) REQUIRES(mutex);
+  void hold(EventSource& source, const EventRecord& record) REQUIRES(mutex);
+  void release(std::uint64_t until_ns) REQUIRES(mutex);
+  // Somebody looks: what happened before refresh() is all there.
+  void release_drained(Moment now) REQUIRES(mutex);
+  void release_old(Moment now) REQUIRES(mutex);
+  bool waits_for_late() const REQUIRES(mutex);
   template <typename Use>
   void each_instance(const Use& use) REQUIRES(mutex) {
     use(*top);
@@ -117,7 +138,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
   Result<void> hold_histograms(TracingInstance& instance) REQUIRES(mutex);
   // What the sources have recorded so far is fed.
-  void refresh(TracingInstance& instance) EXCLUDES(mutex);
+  void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
@@ -146,6 +167,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::map<EventPath, Offered> offered GUARDED_BY(mutex);
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
+  std::deque<HeldRecord> held GUARDED_BY(mutex);      // in the order of their times
+  std::uint64_t drained_ns GUARDED_BY(mutex) = 0;     // until when no late source has anything left
+  bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
   std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six
   std::uint64_t lost GUARDED_BY(mutex) = 0;

@@ -38,6 +38,7 @@
 #include "fs/daemon/feeder_warden.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/own_threads.h"
 #include "fs/daemon/ordered_feeder.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
@@ -190,8 +191,8 @@ class Daemon {
     ready_ = ready;
     awaited_ = feeder_ ? 2 : 1;
     if (feeder_) listen_to_feeder();
-    events_.leave_out(own_threads());
     session.value()->start([this] { loop_.post([this] { arrive(); }); }, [this] { loop_.stop(); });
+    events_.leave_out(own_threads());
     intake_.start();
     loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
     loop_.run([this](int signal) {

@@ -88,6 +88,14 @@ class IntakeStand {
     }
   }
 
+  std::shared_ptr<File> traced(std::string_view name) const {
+    return events_tree.file(events_tree.lookup(Tree::kRoot, name).value().id).value();
+  }
+  std::shared_ptr<File> events_file(std::string_view name) const {
+    const NodeId node = events_tree.lookup(Tree::kRoot, "events").value().id;
+    return events_tree.file(events_tree.lookup(node, name).value().id).value();
+  }
+
   // One datagram; whatever is answered is checked.
   void take(std::string_view bytes, uid_t uid, pid_t pid, Pace pace) {
     // On the heap and no longer than it is, so that reading beyond its end is seen.
@@ -103,10 +111,12 @@ class IntakeStand {
     dispatcher.publish_counts(clock.now());
     (void)dispatcher.take_saturated();
     check_answers();
+    must(events_file("enable")->write_line("1", clock.now()).has_value(), "events are enabled");
   }
   void end_process(pid_t pid) {
     processes.end(pid);
     statistics->process_ended(pid, clock.now());
+    events->process_ended(pid, clock.now());
   }
 
   // Every interface reads, what it shows can be written back, and nothing stays behind.
@@ -124,6 +134,8 @@ class IntakeStand {
       must(removed == (entry.name != Statistics::kOwnName), "all can be removed but one");
     }
     check_stats();
+    (void)traced("trace")->render(clock.now(), kTextBytes).value();
+    events.reset();
     const Holdings left = ledger.total();
     must(left.interfaces == 1, "the own interface is left");
     statistics.reset();
@@ -146,7 +158,14 @@ class IntakeStand {
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
-  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}, &latencies};
+  Tree events_tree{clock.now()};
+  Ledger events_ledger{Ledger::Limits{}};
+  Tracing tracing{events_tree, Tree::kRoot, events_ledger, {.owner = kDaemonUid}, clock.now()};
+  std::vector<Switch> event_switches = std::vector<Switch>(8);
+  std::unique_ptr<UserEvents> events = std::make_unique<UserEvents>(
+      tracing, ledger, kDaemonUid, &processes, SwitchRange{event_switches, 88});
+  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors,
+                        clock,          {},          &latencies,  events.get()};
 
  private:
   NodeId latencies_node() { return tree.lookup(Tree::kRoot, "latency_hist").value().id; }

@@ -100,9 +100,9 @@ TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
   ASSERT_TRUE(tell("T1", blob.fresh));
   ASSERT_TRUE(publish(made.value().number, blob.bytes));
   const std::string hash = std::to_string(blob.hash);
-  EXPECT_EQ(read("web", "total.json"),
-            R"({"tplname":"T1","tplhash":)" + hash +
-                R"(,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}})" "\n");
+  EXPECT_EQ(read("web", "total.json"), R"({"tplname":"T1","tplhash":)" + hash +
+                                           R"(,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}})"
+                                           "\n");
   ASSERT_TRUE(publish(made.value().number, later.bytes));
   const std::string text = read("web", "total");
   EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"\"\n"), text.npos) << text;
@@ -217,8 +217,9 @@ TEST_F(SubsystemsTest, LetsNobodyElsePublishInIt) {
 
 TEST_F(SubsystemsTest, RefusesNamesThatAreNoneOrOthers) {
   ASSERT_TRUE(execute("subsystem web"));
-  for (const char* line : {"subsystem templates", "subsystem a=b", "object web/sample_rates",
-                           "object web/x.json", "object web/", "object web/a/b", "object web/a b"}) {
+  for (const char* line :
+       {"subsystem templates", "subsystem a=b", "object web/sample_rates", "object web/x.json",
+        "object web/", "object web/a/b", "object web/a b"}) {
     EXPECT_EQ(execute(line).error().code, ErrorCode::kInvalid) << line;
   }
   EXPECT_EQ(execute("object db/a").error().code, ErrorCode::kNotFound);
