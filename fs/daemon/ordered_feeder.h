@@ -64,6 +64,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   Result<void> want(const std::function<WantedEvents()>& wanted) override EXCLUDES(mutex_);
   Result<void> want(const EventSource::Wanted& wanted) override EXCLUDES(mutex_);
   void drain() override EXCLUDES(mutex_);
+  bool is_late() const override { return true; }
   const Symbols* symbols() const override { return this; }
 
  private:
