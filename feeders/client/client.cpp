@@ -39,6 +39,7 @@ Client::Client(Settings settings)
                [this]() REQUIRES(mutex_) {
                  publisher_.begin();
                  events_.begin();
+                 note_records();
                },
            .other_answer =
                [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
@@ -438,9 +439,9 @@ void Client::count(statistic_counts& counts) const {
   counts.confirmed = confirmed_.load();
   counts.lost = lost_.load();
   counts.sent = sent_.load();
-  counts.held = held();
+  counts.held = held() + records_held_.load();
   counts.dropped = dropped();
-  counts.added = laneless_.load();
+  counts.added = laneless_.load() + records_added_.load();
   for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
 }
 

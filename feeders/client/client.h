@@ -208,6 +208,7 @@ class Client {
   void pass_locked(Time now, Urgency urgency) REQUIRES(mutex_);
   void send_what_waits(Time now) REQUIRES(mutex_);
   void send_records() REQUIRES(mutex_);
+  void note_records() REQUIRES(mutex_);
   bool has_records() EXCLUDES(mutex_);
   void take_other(std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_);
   Time tick() const;
@@ -264,8 +265,8 @@ class Client {
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);
   EventFeed events_ GUARDED_BY(mutex_);
-  // Its count, which others read.
-  std::atomic<std::uint64_t> records_dropped_{0};
+  // Its counts, which others read.
+  std::atomic<std::uint64_t> records_added_{0}, records_held_{0}, records_dropped_{0};
   Leaving leaving_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they

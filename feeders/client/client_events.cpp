@@ -58,7 +58,7 @@ int Client::write_event(FedEvent& event, const void* fields, std::size_t bytes) 
   writer.now = Time(monotonic_ns());
   const bool is_first = !events_.has_records();
   const int error = events_.write(event, fields, bytes, writer);
-  records_dropped_ = events_.dropped();
+  note_records();
   if (sends_each() || events_.is_full()) send_records();
   // It may sleep for longer than records may wait.
   if (is_first && events_.has_records()) sleep_.wake_from_deep_sleep();
@@ -67,6 +67,12 @@ int Client::write_event(FedEvent& event, const void* fields, std::size_t bytes) 
 
 void Client::send_records() {
   sent_ += events_.send();
+  note_records();
+}
+
+void Client::note_records() {
+  records_added_ = events_.added();
+  records_held_ = events_.held();
   records_dropped_ = events_.dropped();
 }
 

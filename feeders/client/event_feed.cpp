@@ -67,6 +67,7 @@ bool EventFeed::wants_comm(const FedEvent& event) {
 int EventFeed::write(FedEvent& event, const void* fields, std::size_t bytes, const Writer& writer) {
   if (bytes != event.layout.struct_bytes()) return -EINVAL;
   if (event.standing != Standing::kKnown) return 0;
+  added_ += 1;
   if (records_.size() >= kHeldBytes) {
     dropped_ += 1;
     return -EAGAIN;

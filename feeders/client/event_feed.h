@@ -81,7 +81,10 @@ class EventFeed {
   bool is_full() const { return records_.size() >= kDatagramBytes; }
   bool is_settled() const { return asked_.empty() && !changed_; }
   int refusal() const { return refusal_; }
-  // Of records, since it was made.
+  // Of records: those that are to be sent; and since it was made, those that were written, and of
+  // these those that were dropped.
+  std::uint64_t held() const { return count_; }
+  std::uint64_t added() const { return added_; }
   std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -104,6 +107,7 @@ class EventFeed {
   FedEvent* message_of_ = nullptr;
   std::string scratch_;
   std::uint64_t count_ = 0;      // of records in it
+  std::uint64_t added_ = 0;
   std::uint64_t dropped_ = 0;
 
   wire::DatagramWriter requests_{0};

@@ -101,7 +101,8 @@ if command -v cyclictest >/dev/null && chrt -f 95 true 2>/dev/null; then
 echo 'hist:keys=\$saved_pid:saved_pid=pid:ts0=common_timestamp.usecs if comm==\"cyclictest\"' >> events/sched/sched_waking/trigger
 echo 'hist:keys=next_pid:wakeup_lat=common_timestamp.usecs-\$ts0:onmatch(sched.sched_waking).wakeup_latency(\$wakeup_lat,\$saved_pid,next_prio) if next_comm==\"cyclictest\"' >> events/sched/sched_switch/trigger
 echo 'hist:keys=pid,prio,lat:sort=pid,lat' >> events/synthetic/wakeup_latency/trigger
-echo 'hist:keys=next_pid:max_lat=common_timestamp.usecs-\$ts0:onmax(\$max_lat).save(next_comm,prev_pid,prev_prio,prev_comm) if next_comm==\"cyclictest\"' >> events/sched/sched_switch/trigger" ||
+echo 'hist:keys=pid:ts1=common_timestamp.usecs if comm==\"cyclictest\"' >> events/sched/sched_waking/trigger
+echo 'hist:keys=next_pid:max_lat=common_timestamp.usecs-\$ts1:onmax(\$max_lat).save(next_comm,prev_pid,prev_prio,prev_comm) if next_comm==\"cyclictest\"' >> events/sched/sched_switch/trigger" ||
     not_ok "the seed's triggers are taken" "$(cat "$T/error_log")"
   cyclictest -m -p95 -t1 -a0 -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" >/dev/null
   cat "$E/synthetic/wakeup_latency/hist" >"$WORK/latencies"

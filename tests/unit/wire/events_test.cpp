@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/wire/binary.h"
+#include "tests/unit/wire/golden.h"
 
 namespace tally::wire {
 namespace {
@@ -55,6 +56,27 @@ const std::array<EventRecord, 3> kRecords = {
     EventRecord{.event = 375, .time_ns = 1'000, .cpu = 1, .pid = 7, .bytes = "12345678abc"},
     EventRecord{.event = 376, .time_ns = 1'001, .pid = -1, .bytes = "x", .comm = "cat"},
     EventRecord{.event = 375, .time_ns = 1'002, .cpu = 255, .bytes = "", .stack = kStack}};
+
+// As the worked example `events` of FORMAT.md has it.
+TEST(EventsTest, TheWorkedExampleIsWhatTheWriterWrites) {
+  const std::string fields("\x77\1\0\0\7\0\0\0\xff\xff\xff\xff", 12);
+  const std::array<std::uint64_t, 1> stack = {0xffffffff81000010};
+  const std::array source = {EventRecord{.event = 375,
+                                         .time_ns = 1'000'000'001,
+                                         .cpu = 1,
+                                         .pid = 7,
+                                         .bytes = fields,
+                                         .comm = "cat",
+                                         .stack = stack}};
+  const std::string seven("\7\0\0\0\0\0\0\0", 8);
+  const std::array user = {EventRecord{.time_ns = 1'000'000'002, .pid = 9, .bytes = seven}};
+  DatagramWriter writer(0x1122334455667788);
+  writer.offer({.id = 375, .system = "sched", .format = "name: x\n"});
+  writer.source_records(source);
+  writer.user_records(0x100000005, user);
+  writer.lost_events(12);
+  EXPECT_EQ(writer.bytes(), golden_datagrams().at("events"));
+}
 
 TEST(EventsTest, RecordsComeBackAsTheyWereWritten) {
   DatagramWriter writer(0);
