@@ -141,8 +141,8 @@ class EventSet {
   void truncate_set_event_pid();
   std::string render_synthetic_events() const;
   std::string render_dynamic_events() const;
-  // Its line in synthetic_events, which defines it when it is written there; without a newline.
-  std::string synthetic_text(EventNumber event) const;
+  // Of one that was defined by its fields: the text that defines it.
+  std::string fields_text(EventNumber event) const;
   Reply<void> write_synthetic_events(std::string_view line);
   Reply<void> write_dynamic_events(std::string_view line);
   // O_TRUNC: removes all. kBusy if one is in use; then none is.

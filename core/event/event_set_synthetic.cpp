@@ -79,7 +79,7 @@ std::string EventSet::render_dynamic_events() const {
   return text;
 }
 
-std::string EventSet::synthetic_text(EventNumber event) const {
+std::string EventSet::fields_text(EventNumber event) const {
   return state_->at(event).fields->text();
 }
 

@@ -69,18 +69,30 @@ Result<Tracing::State::Instance> Tracing::State::create_instance(std::string nam
       std::make_shared<TracingInstance>(std::move(name), options.set, std::move(share.value()));
   made->last_change = now;
   made->marker = made->set.define_built_in(kMarkerSystem, kMarkerFormat).value();
-  for (const auto& [path, each] : offered) {
-    if (const auto defined = define(*made, path.first, each); !defined) return defined.error();
-  }
   return made;
 }
 
-Result<EventNumber> Tracing::State::define(TracingInstance& instance, std::string_view system,
-                                           const Offered& each) {
-  if (each.form == EventOffer::Form::kKernelFormat) {
-    return instance.set.define_event(system, each.text);
+Result<void> Tracing::State::define_all(TracingInstance& instance) {
+  for (const auto& event : top->set.events()) {
+    if (event.system == kMarkerSystem) continue;
+    if (event.system == kSyntheticSystem) {
+      (void)instance.set.write_synthetic_events(top->set.fields_text(event.number));
+      continue;
+    }
+    const auto& each = offered.find({std::string(event.system), std::string(event.name)})->second;
+    const std::string text = each.form == EventOffer::Form::kKernelFormat
+                                 ? top->set.render_format(event.number)
+                                 : top->set.fields_text(event.number);
+    const auto defined = define(instance, event.system, each.form, text);
+    if (!defined) return defined.error();
   }
-  const auto defined = instance.set.define_fields(system, each.text);
+  return {};
+}
+
+Result<EventNumber> Tracing::State::define(TracingInstance& instance, std::string_view system,
+                                           EventOffer::Form form, std::string_view text) {
+  if (form == EventOffer::Form::kKernelFormat) return instance.set.define_event(system, text);
+  const auto defined = instance.set.define_fields(system, text);
   if (!defined) return to_error(defined.error());
   return defined.value();
 }
@@ -90,8 +102,8 @@ Result<void> Tracing::State::take_offer(EventSource& source, const EventOffer& o
   if (offer.system == kMarkerSystem) {
     return Error{ErrorCode::kExists, "events of the system ftrace are the tracing directory's own"};
   }
-  Offered made{offer.form, std::string(offer.text), &source, offer.source_id};
-  const auto number = define(*top, offer.system, made);
+  const Offered made{offer.form, &source, offer.source_id};
+  const auto number = define(*top, offer.system, offer.form, offer.text);
   if (!number) return number.error();
   const EventPath path(offer.system, top->set.format(number.value()).name);
   const auto known = offered.find(path);
@@ -100,11 +112,10 @@ Result<void> Tracing::State::take_offer(EventSource& source, const EventOffer& o
   }
   Result<void> done;
   for (const auto& [name, instance] : instances) {
-    if (const auto defined = define(*instance, offer.system, made); !defined) {
-      done = defined.error();
-    }
+    const auto defined = define(*instance, offer.system, offer.form, offer.text);
+    if (!defined) done = defined.error();
   }
-  offered.insert_or_assign(path, std::move(made));
+  offered.insert_or_assign(path, made);
   connect(path, offered.find(path)->second);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
   return done;

@@ -71,7 +71,7 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
 
 bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::string_view name) {
   for (const auto& event : instance.set.events()) {
-    if (event.system != "synthetic" || (name != "*" && name != event.name)) continue;
+    if (event.system != kSyntheticSystem || (name != "*" && name != event.name)) continue;
     if (instance.set.in_use(event.number)) return true;
   }
   return false;

@@ -249,10 +249,7 @@ Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
   }
   auto made = create_instance(std::string(name), now);
   if (!made) return made.error();
-  for (const auto& event : top->set.events()) {
-    if (event.system != "synthetic") continue;
-    (void)made.value()->set.write_synthetic_events(top->set.synthetic_text(event.number));
-  }
+  if (const auto defined = define_all(*made.value()); !defined) return defined.error();
   made.value()->directory =
       tree.add_directory(instances_directory, name, std::make_shared<Directory>(), now);
   enter_files(made.value(), now);

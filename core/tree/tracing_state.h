@@ -50,12 +50,12 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   using EventPath = std::pair<std::string, std::string>;  // system, event
 
   static constexpr std::string_view kMarkerSystem = "ftrace";
+  static constexpr std::string_view kSyntheticSystem = "synthetic";
   static constexpr std::uint32_t kNoSubject = ~0u;
 
   // An event as it was offered, and who delivers it.
   struct Offered {
     EventOffer::Form form = EventOffer::Form::kKernelFormat;
-    std::string text;
     EventSource* source = nullptr;  // nullptr: nobody, now
     std::uint32_t source_id = 0;
   };
@@ -91,14 +91,16 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 
   // --- tracing.cpp
   Result<Instance> create_instance(std::string name, Moment now) REQUIRES(mutex);
-  Result<EventNumber> define(TracingInstance& instance, std::string_view system,
-                             const Offered& offered) REQUIRES(mutex);
+  static Result<EventNumber> define(TracingInstance& instance, std::string_view system,
+                                    EventOffer::Form form, std::string_view text);
+  // What the top has: what is offered and, if somebody has defined any, synthetic events.
+  Result<void> define_all(TracingInstance& instance) REQUIRES(mutex);
   Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now) REQUIRES(mutex);
   void connect(const EventPath& path, const Offered& offered) REQUIRES(mutex);
   bool in_use(const EventPath& path) REQUIRES(mutex);
   void forget(const EventPath& path) REQUIRES(mutex);
   void drop_targets(const TracingInstance& instance) REQUIRES(mutex);
-  void touch(TracingInstance& instance, Moment now) REQUIRES(mutex) {
+  static void touch(TracingInstance& instance, Moment now) {
     instance.changes += 1;
     instance.last_change = now;
   }

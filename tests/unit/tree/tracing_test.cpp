@@ -235,7 +235,7 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
-      : TracingTest({.per_uid = {.interfaces = 100, .statistics = 100, .bytes = 26u << 20}}) {}
+      : TracingTest({.per_uid = {.interfaces = 100, .statistics = 100, .bytes = 4u << 20}}) {}
 };
 
 TEST_F(SmallLedgerTest, HistogramsAndInstancesStandInTheLedger) {
