@@ -39,9 +39,11 @@ bool is_gone(pid_t owner) {
   return name_end != std::string::npos && status.substr(name_end).starts_with(") Z");
 }
 
+}  // namespace
+
 // An owner in another PID namespace looks dead from here, but the kernel does not remove an
 // instance whose pipes somebody holds open.
-void remove_stale(const Fd& root) {
+void TracefsInstance::remove_left_behind(const Fd& root) {
   for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
     if (owner && is_gone(*owner)) {
@@ -50,12 +52,10 @@ void remove_stale(const Fd& root) {
   }
 }
 
-}  // namespace
-
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
   auto root = open_tracefs();
   if (!root) return root.error();
-  remove_stale(root.value());
+  remove_left_behind(root.value());
   std::string name(kPrefix);
   name += options.name + "-" + std::to_string(::getpid());
   if (::mkdirat(root.value().get(), (kInstances + name).c_str(), 0700) != 0) {

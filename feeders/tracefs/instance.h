@@ -36,6 +36,8 @@ class TracefsInstance {
   // Makes the instance, its events still off. kNotPermitted, kNotFound: see open_tracefs(), or
   // one of the events does not exist. kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
+  // What create() does with what others left behind, for who does not need one now.
+  static void remove_left_behind(const Fd& tracefs);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;

@@ -44,9 +44,7 @@ Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted) {
   if (!number) return no_feeder();
   send(wire::print(
       wire::WantOrder{.number = *number, .events = wanted(), .without = own_threads()}));
-  auto answer = finish(deadline);
-  if (!answer) return no_feeder();
-  return std::get<Result<void>>(std::move(*answer));
+  return finish_order(deadline);
 }
 
 Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted) {
@@ -128,14 +126,10 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted, Tim
     const std::string text = wire::print(order, taken);
     note_told(order.events, taken);
     send(text);
-    auto answer = finish(deadline);
-    if (!answer) {
-      note_refused(order.events, taken);
-      return no_feeder();
-    }
-    auto done = std::get<Result<void>>(std::move(*answer));
+    auto done = finish_order(deadline);
     if (done) continue;
     note_refused(order.events, taken);
+    if (std::chrono::steady_clock::now() >= deadline) return done;
     for (std::size_t i = 0; i < taken; ++i) refused.insert(order.events[i].id);
     if (first) first = std::move(done);
   }
@@ -213,6 +207,12 @@ std::optional<OrderedFeeder::Answer> OrderedFeeder::finish(Time deadline) const 
   }
   news_.notify_all();
   return answer;
+}
+
+Result<void> OrderedFeeder::finish_order(Time deadline) const {
+  auto answer = finish(deadline);
+  auto* const done = answer ? std::get_if<Result<void>>(&*answer) : nullptr;
+  return done ? std::move(*done) : no_feeder();
 }
 
 void OrderedFeeder::give_up_turn() const {

@@ -77,6 +77,8 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   std::optional<std::uint64_t> begin(Time deadline) const EXCLUDES(mutex_);
   // What became of the order; nothing if there is no answer until the deadline.
   std::optional<Answer> finish(Time deadline) const EXCLUDES(mutex_);
+  // The same of an order that is only carried out or refused. kNoDevice: there is no answer.
+  Result<void> finish_order(Time deadline) const EXCLUDES(mutex_);
   void give_up_turn() const EXCLUDES(mutex_);
   void send(const std::string& text) const;
   Error no_feeder() const EXCLUDES(mutex_);

@@ -24,6 +24,7 @@
 #include "feeders/latency/latency_tracing.h"
 #include "feeders/program/program.h"
 #include "feeders/program/stop_signal.h"
+#include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/tracefs.h"
 
 namespace tally {
@@ -141,7 +142,9 @@ class Feeder {
 // Without tracefs there is nothing to offer; whoever wants something hears why.
 Catalogue read_catalogue() {
   const auto tracefs = open_tracefs();
-  return tracefs ? Catalogue::read(tracefs.value()) : Catalogue({});
+  if (!tracefs) return Catalogue({});
+  TracefsInstance::remove_left_behind(tracefs.value());
+  return Catalogue::read(tracefs.value());
 }
 
 int run(const Options& options) {

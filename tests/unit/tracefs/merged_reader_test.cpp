@@ -214,12 +214,12 @@ TEST_F(StacksTest, AStackOfNoneIsLeftOut) {
 TEST_F(StacksTest, OneThatStandsOnTheNextPageIsWaitedFor) {
   PageMaker last(10 + 10 * MergedReader::kPagesPerPoll);
   for (std::uint64_t i = 0; i < MergedReader::kPagesPerPoll; ++i) {
-    write(0, PageMaker(10 + 10 * i).record(0, typed(7, 1, "a")).page());
+    write(0, PageMaker(10 + 10 * i).record(0, typed(7, 1, "aaaa")).page());
   }
   write(0, last.record(0, stack(1, 5, 6)).page());
   (void)poll();
   EXPECT_EQ(left_, MergedReader::Left::kMore);
-  EXPECT_EQ(polled(), "a/5/6");
+  EXPECT_EQ(polled(), "aaaa/5/6");
 }
 
 }  // namespace
