@@ -39,6 +39,8 @@ done
 check_eq "$(options_of_help tallyfs)" "$(options_of_page "$PROJECT/packaging/man/tallyfs.1")" "tallyfs(1) has no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
+declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1/p' "$PROJECT/include/tally/event.h" | grep -v _on_)
+check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-event.3" || echo "$each"; done)" "tally-event(3) has all calls of event.h"
 declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
 
