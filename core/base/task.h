@@ -13,6 +13,8 @@ struct Task {
   // The kernel's priorities: 0 is the most urgent, below 100 are real-time tasks, 120 is nice 0.
   static constexpr std::int32_t kRealTimeEnd = 100;
   static constexpr std::int32_t kUsual = 120;
+  // As people are shown it, a priority is so much minus the kernel's: the most urgent one is 99.
+  static constexpr std::int32_t kShownMax = kRealTimeEnd - 1;
 
   std::int32_t pid = 0;
   std::int32_t priority = kUsual;
@@ -25,5 +27,12 @@ struct Task {
   }
 };
 static_assert(sizeof(Task) == 24);
+
+// Of the name as much as the kernel would keep of it: 15 bytes, and a zero.
+inline Task make_task(std::int32_t pid, std::int32_t shown_priority, std::string_view name) {
+  Task task{.pid = pid, .priority = Task::kShownMax - shown_priority};
+  std::ranges::copy(name.substr(0, task.name.size() - 1), task.name.begin());
+  return task;
+}
 
 }  // namespace tally

@@ -8,13 +8,14 @@ namespace {
 void append_task(std::string& out, const Task& task) {
   append_number(out, std::int64_t{task.pid});
   out.push_back(' ');
-  append_number(out, std::int64_t{Task::kRealTimeEnd - 1} - task.priority);
+  append_number(out, std::int64_t{Task::kShownMax} - task.priority);
   out.push_back(' ');
 }
 
-// A command is what its process says; a blank in it is no harm, a newline would be.
+// A command is what its process says; a blank in it is no harm, a newline would be. Escaped, each
+// of its bytes takes four.
 void append_command(std::string& out, const Task& task) {
-  append_escaped(out, task.command(), task.name.size(), 0);
+  append_escaped(out, task.command(), 4 * task.name.size(), 0);
 }
 
 }  // namespace

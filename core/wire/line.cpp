@@ -11,6 +11,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "core/wire/latency_line.h"
+
 namespace tally::wire {
 namespace {
 
@@ -65,9 +67,13 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
     return Line(SwitchesLine{});
   }
+  if (word.text == "latency") {
+    const auto latency = parse_latency(tokens, line_end);
+    return latency ? Result<Line>(Line(latency.value())) : latency.error();
+  }
   return invalid(
       "neither INTERFACE/STATISTIC nor a command (create, define, remove, attach, subsystem, "
-      "object, rates, withdraw, event)",
+      "object, rates, withdraw, event, latency)",
       word.at);
 }
 

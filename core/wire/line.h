@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
 
@@ -46,9 +47,16 @@ struct EventLine {
   Token rest;    // what follows the target
 };
 
+// Of tracing/latency_hist. The sample's time is not said.
+struct LatencyLine {
+  Token type;  // the directory's name, as written
+  LatencySample sample;
+};
+
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, LatencyLine,
+                          BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

@@ -22,19 +22,11 @@ namespace {
 
 // Shown as 0 or less: nice 0 is -21.
 constexpr int kShownOfNiceZero = -21;
-constexpr int kShownMax = 99;
 
 // Lives until the process ends: threads may send while it does.
 LatencySender& sender() {
   static auto* const made = new LatencySender(configured_socket_path());
   return *made;
-}
-
-Task make_task(pid_t pid, int shown_priority, std::string_view comm) {
-  Task task{.pid = pid, .priority = kShownMax - std::clamp(shown_priority, -kShownMax, kShownMax)};
-  comm = comm.substr(0, task.name.size() - 1);
-  std::ranges::copy(comm, task.name.begin());
-  return task;
 }
 
 int shown_priority_of_this_thread() {
@@ -65,7 +57,8 @@ using namespace tally;
 int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                    const char* comm) {
   const Undisturbed undisturbed;
-  return send(type, cpu, ns, make_task(pid, prio, comm ? comm : ""), monotonic_now().count());
+  const int shown = std::clamp(prio, -Task::kShownMax, Task::kShownMax);
+  return send(type, cpu, ns, make_task(pid, shown, comm ? comm : ""), monotonic_now().count());
 }
 
 latency_mark latency_begin() { return {monotonic_now().count()}; }

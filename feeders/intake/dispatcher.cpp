@@ -182,6 +182,10 @@ void Dispatcher::take_line(std::string_view line) {
                    const auto done = execute(event, line);
                    if (!done) reject(line, done.error());
                  },
+                 [&](const wire::LatencyLine& latency) {
+                   const auto done = take_latency(latency);
+                   if (!done) reject(line, done.error());
+                 },
                  [](const wire::BlankLine&) {}},
       parsed.value());
 }
@@ -303,6 +307,7 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
     if (done) counts_.commands += 1;
     return done;
   }
+  if (const auto* latency = std::get_if<wire::LatencyLine>(&line)) return take_latency(*latency);
   if (const auto* sample = std::get_if<wire::SampleLine>(&line)) {
     named_.push(sample->path, {.x = sample->x, .y = sample->y, .time = now_.monotonic});
     const Taken taken = statistics_.add(named_, origin_->uid, now_);
@@ -402,6 +407,20 @@ void Dispatcher::take_latencies(const wire::Latencies& message) {
   const auto taken = latencies_->add(message.name, message.latencies, origin_->uid, now_);
   if (!taken) return reject(kMessage, taken.error());
   counts_.samples += message.latencies.size();
+}
+
+Result<Done> Dispatcher::take_latency(const wire::LatencyLine& line) {
+  if (!latencies_) return no_latencies();
+  LatencySample sample = line.sample;
+  sample.time_ns = now_.monotonic.count();
+  const auto taken = latencies_->add(line.type.text, {&sample, 1}, origin_->uid, now_);
+  if (!taken) {
+    Error error = taken.error();
+    if (error.token_at != Error::kNoToken) error.token_at += line.type.at;
+    return error;
+  }
+  counts_.samples += 1;
+  return Done{};
 }
 
 void Dispatcher::count(const Taken& taken) {

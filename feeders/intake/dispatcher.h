@@ -103,6 +103,7 @@ class Dispatcher {
   void take_events(const wire::PackedEvents& records, bool epoch_is_ours);
   void take_lost(const wire::LostEvents& lost);
   Result<void> feed_user_event(wire::PackedEvents records);
+  Result<Done> take_latency(const wire::LatencyLine& line);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.

@@ -10,6 +10,8 @@ namespace tally {
 namespace {
 
 constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
+// The clock is right to a microsecond, and an event may be as young as that when it is read.
+constexpr std::chrono::nanoseconds kClockError = std::chrono::microseconds(10);
 
 // 0 where the record has no such bytes.
 template <typename Number>
@@ -78,7 +80,7 @@ void MergedReader::take_page(Lane& lane, std::span<const char> bytes) {
         {.time_ns = time_ns, .lost = lost, .offset = lane.bytes.size(), .size = size});
   };
   // A time from the future would hold up its CPU until then: bytes that make no sense.
-  const auto now_ns = static_cast<std::uint64_t>(clock_.now().monotonic.count());
+  const auto now_ns = static_cast<std::uint64_t>((clock_.now().monotonic + kClockError).count());
   auto page = RingPage::open(format_, bytes);
   if (!page || page.value().time_ns() > now_ns) return put(handed_on_ns_, 1, 0);
   if (page.value().lost() > 0) put(page.value().time_ns(), page.value().lost(), 0);

@@ -64,6 +64,11 @@ class GoldenTest(unittest.TestCase):
         datagram += tally.encode_blob(0x100000005, BLOB_OF_T[:-4] + b"\7\0\0\0")
         self.assertEqual(datagram, golden("template-and-blob"))
 
+    # Behind the kernel's events, which are not a program's to feed.
+    def test_encodes_latencies(self):
+        of_rt = (5_000, 1_000_000_001, 1, 10, 19, "rt")
+        self.assertTrue(golden("latencies").endswith(tally.encode_latencies("my_section", of_rt)))
+
     def test_decodes_rates(self):
         self.assertEqual(
             tally.decode_answers(golden("rates")),

@@ -71,6 +71,7 @@ MAGIC = b"\xfeTLY"
 VERSION = 1
 SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6  # kinds of messages
 USER_RECORDS = 11
+LATENCIES = 8
 WITH_Y, WITH_TIME = 1, 2  # flags of SAMPLES
 WAS_THERE, WITH_TEXT = 1, 2  # flags of ANSWER
 DATAGRAM_BYTES = 8192
@@ -80,6 +81,7 @@ _MESSAGE = struct.Struct("<HHI")
 _ANSWER = struct.Struct("<IIQ")
 _REASON = struct.Struct("<II")
 _RECORD = struct.Struct("<QIiIHBB")
+_LATENCY = struct.Struct("<qqII ii16s")
 
 
 class Answer(NamedTuple):
@@ -141,6 +143,16 @@ def encode_user_record(number, time_ns, cpu, pid, fields, comm=b""):
     head = _RECORD.pack(time_ns, cpu, pid, 0, len(fields), len(comm), 0)
     body = b"".join((struct.pack("<Q", number), head, fields, bytes(-len(fields) % 8), comm, bytes(-len(comm) % 8)))
     return _MESSAGE.pack(USER_RECORDS, 0, len(body)) + body
+
+
+def encode_latencies(name, *latencies):
+    """Of one directory of latency_hist, (ns, time_ns, cpu, pid, priority, comm) each; priority as
+    the kernel has it."""
+    name = name.encode()
+    body = struct.pack("<II", 0, len(name)) + name + bytes(-len(name) % 8)
+    for ns, time_ns, cpu, pid, priority, comm in latencies:
+        body += _LATENCY.pack(ns, time_ns, cpu, 0, pid, priority, comm.encode()[:15])
+    return _MESSAGE.pack(LATENCIES, 0, len(body)) + body
 
 
 def decode_answers(datagram):
@@ -688,6 +700,50 @@ def _is_buffer_of(values, codes):
     return view.c_contiguous and view.itemsize == 8 and view.format in codes
 
 
+# ---- Latencies ---------------------------------------------------------------------------------
+
+_INT32_MAX = (1 << 31) - 1
+
+
+def latency_record(type, cpu, ns, pid, prio, comm=None):
+    """Records a latency of ns nanoseconds, which ended now, of a task that ran on this CPU, in
+    tracing/latency_hist/TYPE, a directory that comes into being. It is sent at once.
+
+    prio: as max_latency shows it: 1 to 99 for real-time tasks, -21 for usual ones. comm: the task's
+    name; 15 bytes of it are kept. ValueError: what was given is wrong; OSError: EAGAIN, the daemon's
+    queue is full; ENOTCONN, there is no daemon: the latency is dropped then, and counted in
+    statistics/tallyfs as `dropped` when there is room again. What the daemon refuses, a name of the
+    kernel's own or a CPU that there is not, is in its tracing/error_log."""
+    _number("cpu", cpu, 0, _INT32_MAX)
+    _number("ns", ns, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX)
+    _number("pid", pid, 0, _INT32_MAX)
+    _number("prio", prio, -99, 99)
+    _send_latency(type, cpu, ns, _now(), pid, prio, comm or "")
+
+
+def latency_begin():
+    """When a section began, for latency_end()."""
+    return _now()
+
+
+def latency_end(type, mark):
+    """Records what has passed since the mark, of the calling thread, on the CPU on which it is now.
+    As latency_record()."""
+    now = _now()
+    with open("/proc/thread-self/stat", "rb") as file:
+        pid, _, rest = file.read().partition(b" (")
+    comm, _, fields = rest.rpartition(b") ")
+    numbers = fields.split()
+    # The kernel's priority, 100 less; the last CPU. Counted in proc(5) from 3 here.
+    prio, cpu = -1 - int(numbers[18 - 3]), int(numbers[39 - 3])
+    _send_latency(type, cpu, now - mark, now, int(pid), prio, comm.decode("utf-8", "replace"))
+
+
+def _send_latency(type, cpu, ns, now, pid, prio, comm):
+    _check_name("a latency's type", type)
+    _client.send_latency(encode_latencies(type, (ns, now, cpu, pid, 99 - prio, comm)))
+
+
 # ---- The socket --------------------------------------------------------------------------------
 
 _DONE, _QUEUE_FULL, _DAEMON_GONE = range(3)
@@ -913,6 +969,7 @@ class _Client:
         self.stop = self.alert = 1
         self.fitting = _FULL  # of so many samples the last datagrams were
         self.sent = self.confirmed = self.lost = self.dropped = 0
+        self.latencies_dropped = 0  # that the daemon has not been told of
         self.reported_dropped = 0
         self.asked = {}  # by sequence number, in their order: what takes the answer, of what
         self.consumed = 0  # samples that have left the front of records, sent or not
@@ -980,8 +1037,8 @@ class _Client:
 
     @_alone
     def configure(self, settings):
-        if self.keeper or self.interfaces:
-            raise _error(errno.EBUSY, "an interface has been created already")
+        if self.keeper or self.interfaces or self.connected:
+            raise _error(errno.EBUSY, "an interface has been created already, or a latency sent")
         self.settings = settings
 
     # ---- what there is
@@ -1648,6 +1705,36 @@ class _Client:
             else:
                 self.confirmed += known
             self.stale = False
+
+    # ---- latencies
+
+    # At once, for nothing else may come that would take it along.
+    @_alone
+    def send_latency(self, message):
+        count = self.latencies_dropped
+        message = encode_header(self.epoch) + (encode_dropped(count) if count else b"") + message
+        sent = self._send_if_there(message)
+        if sent == _DONE:
+            self.latencies_dropped = 0
+            return
+        self.latencies_dropped += 1
+        if sent == _QUEUE_FULL:
+            raise _error(errno.EAGAIN, "the daemon's queue is full")
+        raise _error(errno.ENOTCONN, "there is no daemon")
+
+    # A daemon that has been replaced is noticed by the first datagram that it does not get.
+    def _send_if_there(self, message):
+        for _ in range(2):
+            now = _now()
+            self._reach_daemon(now)
+            if not self.connected:
+                break
+            sent = self.link.send(message)
+            if sent != _DAEMON_GONE:
+                return sent
+            self._lose_daemon(now)
+            self.connect_at = now
+        return _DAEMON_GONE
 
     # ---- rounds
 

@@ -181,6 +181,28 @@ EOT
   assert_has 'events come from root or the daemon' "$(errors)"
 }
 
+a_line_of_text_is_a_latency_too() {
+  send 'latency my_section ns=25999 cpu=0 pid=4711 prio=80 comm=worker' 'latency my_section cpu=0 ns=3000'
+  assert_eq '4711 80 25 worker' "$(cat "$HIST/my_section/max_latency-CPU0")"
+  assert_eq "CPU0 4711 80 25 worker
+CPU0 0 -21 3 " "$(cat "$HIST/my_section/top")"
+}
+
+tally_send_says_what_is_wrong_with_a_latency() {
+  "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0'
+  assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
+  assert_fails_with 'cpu is not the number of a CPU' "$TALLY_SEND" --socket "$SOCK" 'latency one ns=1 cpu=all'
+  assert_fails_with 'a latency on a CPU that there is not' "$TALLY_SEND" --socket "$SOCK" "latency one ns=1 cpu=$CPUS"
+  assert_fails_with "$(printf '  latency wakeup ns=1 cpu=0\n          ^')" "$TALLY_SEND" --socket "$SOCK" 'latency wakeup ns=1 cpu=0'
+  assert_has "these latencies are the kernel's" "$(errors)"
+  assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
+}
+
+a_commands_name_is_shown_in_full() {
+  send 'latency one ns=1 cpu=0 comm=fifteen_bytes__'
+  assert_eq '0 -21 0 fifteen_bytes__' "$(cat "$HIST/one/max_latency-CPU0")"
+}
+
 latencies_on_a_cpu_that_there_is_not_are_refused() {
   py <<EOT
 from peer import *

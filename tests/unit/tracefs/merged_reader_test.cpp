@@ -137,6 +137,12 @@ TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
   EXPECT_EQ(finish(), "9999999:aaaa");
 }
 
+// Our clock may be behind that of the events by a microsecond.
+TEST_F(MergedReaderTest, TakesNoEventOfThisMomentForOneFromTheFuture) {
+  write(0, PageMaker(10'001'000).record(0, "aaaa").page());
+  EXPECT_EQ(finish(), "10001000:aaaa");
+}
+
 // Records of "type, pid, letter", 12 bytes; stacks have type 4 and two frames behind those.
 std::string typed(std::uint16_t type, std::int32_t pid, const std::string& rest) {
   std::string bytes;

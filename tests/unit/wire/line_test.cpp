@@ -62,12 +62,52 @@ TEST(LineTest, ReadsTheCommandsOfStats) {
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("object/a 1").value()));
 }
 
+TEST(LineTest, ReadsALatencyWithWhoSufferedFromIt) {
+  const auto parsed =
+      parse_line("latency my_section prio=80 ns=-25999 cpu=1 comm=sixteen_bytes_ab pid=4711");
+  const auto& line = std::get<LatencyLine>(parsed.value());
+  EXPECT_EQ(line.type.text, "my_section");
+  EXPECT_EQ(line.type.at, 8u);
+  EXPECT_EQ(line.sample.latency_ns, -25'999);
+  EXPECT_EQ(line.sample.cpu, 1u);
+  EXPECT_EQ(line.sample.task.pid, 4711);
+  EXPECT_EQ(line.sample.task.priority, 19);
+  EXPECT_EQ(line.sample.task.command(), "sixteen_bytes_a");
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("latency/x 1").value()));
+}
+
+TEST(LineTest, ALatencyOfNobodyHasTheUsualPriority) {
+  const auto parsed = parse_line("latency a cpu=0 ns=1");
+  const auto& task = std::get<LatencyLine>(parsed.value()).sample.task;
+  EXPECT_EQ(task.pid, 0);
+  EXPECT_EQ(task.priority, Task::kUsual);
+  EXPECT_EQ(task.command(), "");
+}
+
 TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
-  for (const auto& [line, token_at] :
-       {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
-        Refusal{"web/hits 1.5", 9}, Refusal{"web/hits 1 -2", 11}, Refusal{"web/hits 1 2 3", 13},
-        Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}, Refusal{"switches web", 9},
-        Refusal{"switched", 0}}) {
+  for (const auto& [line, token_at] : {Refusal{"garbage", 0},
+                                       Refusal{"web/hits", 8},
+                                       Refusal{"web/hits x", 9},
+                                       Refusal{"web/hits 1.5", 9},
+                                       Refusal{"web/hits 1 -2", 11},
+                                       Refusal{"web/hits 1 2 3", 13},
+                                       Refusal{"create", 6},
+                                       Refusal{"web.hits:1|c", 10},
+                                       Refusal{"switches web", 9},
+                                       Refusal{"switched", 0},
+                                       Refusal{"latency", 7},
+                                       Refusal{"latency a", 9},
+                                       Refusal{"latency a ns=1", 14},
+                                       Refusal{"latency a cpu=1", 15},
+                                       Refusal{"latency a ns=1.5 cpu=0", 10},
+                                       Refusal{"latency a ns= cpu=0", 10},
+                                       Refusal{"latency a ns=1 cpu=-1", 15},
+                                       Refusal{"latency a ns=1 cpu=4294967296", 15},
+                                       Refusal{"latency a ns=1 cpu=0 pid=2147483648", 21},
+                                       Refusal{"latency a ns=1 cpu=0 prio=100", 21},
+                                       Refusal{"latency a ns=1 cpu=0 ns=1", 21},
+                                       Refusal{"latency a 5", 10},
+                                       Refusal{"latency a ns=1 cpu=0 user=1", 21}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;
