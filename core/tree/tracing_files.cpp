@@ -326,8 +326,9 @@ Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) co
     if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
   }
   const SourceSymbols symbols(state().symbols());
-  return bounded(kind_ == Kind::kHist ? copy.render(symbols) : copy.render_json(symbols),
-                 bytes_max);
+  return bounded(
+      kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
+      bytes_max);
 }
 
 std::optional<std::uint64_t> EventFile::news(Moment now) const {
