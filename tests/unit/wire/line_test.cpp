@@ -62,12 +62,26 @@ TEST(LineTest, ReadsTheCommandsOfStats) {
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("object/a 1").value()));
 }
 
+TEST(LineTest, ReadsEvents) {
+  const auto written = std::get<EventLine>(parse_line("event web/request lat=3 pid=7").value());
+  EXPECT_EQ(written.verb, EventVerb::kWrite);
+  EXPECT_EQ(written.target.text, "web/request");
+  EXPECT_EQ(written.rest.text, " lat=3 pid=7");
+  EXPECT_EQ(written.rest.at, 17u);
+  const auto defined = std::get<EventLine>(parse_line("event define web/request u64 lat").value());
+  EXPECT_EQ(defined.verb, EventVerb::kDefine);
+  EXPECT_EQ(defined.target.text, "web/request");
+  EXPECT_EQ(std::get<EventLine>(parse_line("event remove a/b").value()).verb, EventVerb::kRemove);
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("event/define 1").value()));
+}
+
 TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
   for (const auto& [line, token_at] :
        {Refusal{"garbage", 0}, Refusal{"web/hits", 8}, Refusal{"web/hits x", 9},
         Refusal{"web/hits 1.5", 9}, Refusal{"web/hits 1 -2", 11}, Refusal{"web/hits 1 2 3", 13},
         Refusal{"create", 6}, Refusal{"web.hits:1|c", 10}, Refusal{"switches web", 9},
-        Refusal{"switched", 0}}) {
+        Refusal{"switched", 0}, Refusal{"event", 5}, Refusal{"event define", 12},
+        Refusal{"event web", 6}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;
