@@ -18,11 +18,12 @@ class HistCopy {
   // line: as `trigger` shows it, with its newline.
   void add(std::string line, std::shared_ptr<const HistPlan> plan, const HistTable& table);
 
-  // events/SYS/EVENT/hist; empty without a histogram.
-  std::string render(const Symbols& symbols) const;
+  // events/SYS/EVENT/hist; empty without a histogram. Ends soon behind bytes_max: what is longer
+  // than that nobody shall want.
+  std::string render(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
   // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
   // numbers; described in TRIGGERS.md.
-  std::string render_json(const Symbols& symbols) const;
+  std::string render_json(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
 
  private:
   friend class HistText;

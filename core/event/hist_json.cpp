@@ -43,7 +43,7 @@ class HistJson {
   HistJson(const HistCopy::Table& table, const Symbols& symbols, std::string& out)
       : table_(table), plan_(*table.plan), symbols_(symbols), out_(out) {}
 
-  void render() {
+  void render(std::size_t bytes_max) {
     out_.push_back('{');
     append_member(out_, "system");
     append_string(out_, plan_.system);
@@ -54,6 +54,7 @@ class HistJson {
     append_member(out_, "entries");
     out_.push_back('[');
     for (const std::uint32_t entry : table_.sorted()) {
+      if (out_.size() > bytes_max) return;
       if (!out_.ends_with('[')) out_.push_back(',');
       print_entry(entry);
     }
@@ -125,11 +126,11 @@ class HistJson {
   std::string& out_;
 };
 
-std::string HistCopy::render_json(const Symbols& symbols) const {
+std::string HistCopy::render_json(const Symbols& symbols, std::size_t bytes_max) const {
   std::string text = "[";
   for (const Table& table : tables_) {
     if (&table != &tables_.front()) text.push_back(',');
-    HistJson(table, symbols, text).render();
+    HistJson(table, symbols, text).render(bytes_max);
   }
   return text.append("]\n");
 }

@@ -46,10 +46,13 @@ class HistText {
   HistText(const HistCopy::Table& table, const Symbols& symbols, std::string& out)
       : table_(table), plan_(*table.plan), symbols_(symbols), out_(out) {}
 
-  void render() {
+  void render(std::size_t bytes_max) {
     out_.append("# event histogram\n#\n# trigger info: ").append(table_.line).append("#\n\n");
     add_up();
-    for (const std::uint32_t entry : table_.sorted()) print_entry(entry);
+    for (const std::uint32_t entry : table_.sorted()) {
+      if (out_.size() > bytes_max) return;
+      print_entry(entry);
+    }
     print_snapshots();
     out_.append("\nTotals:\n    Hits: ");
     append_number(out_, table_.hits);
@@ -274,11 +277,11 @@ class HistText {
   std::vector<std::uint64_t> totals_, largest_;
 };
 
-std::string HistCopy::render(const Symbols& symbols) const {
+std::string HistCopy::render(const Symbols& symbols, std::size_t bytes_max) const {
   std::string text;
   for (const Table& table : tables_) {
     if (&table != &tables_.front()) text.append("\n\n");
-    HistText(table, symbols, text).render();
+    HistText(table, symbols, text).render(bytes_max);
   }
   return text;
 }

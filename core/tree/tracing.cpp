@@ -59,11 +59,11 @@ std::string SourceSymbols::syscall(std::uint64_t number) const {
 
 // The top, which is always there, stands in the ledger with its histograms only.
 Result<Tracing::State::Instance> Tracing::State::create_instance(std::string name, Moment now) {
-  Holdings needed;
+  Holdings takes;
   if (!name.empty()) {
-    needed = {.interfaces = 1, .bytes = kInstanceBytes + 2 * options.set.trace_bytes_max};
+    takes = {.interfaces = 1, .bytes = kInstanceBytes + 2 * options.set.trace_bytes_max};
   }
-  auto share = Reservation::create(ledger, options.owner, needed);
+  auto share = Reservation::create(ledger, options.owner, takes);
   if (!share) return share.error();
   auto made =
       std::make_shared<TracingInstance>(std::move(name), options.set, std::move(share.value()));

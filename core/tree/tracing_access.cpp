@@ -28,10 +28,10 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
     const MutexLock lock(mutex);
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
-    if (auto grown = hold_histograms(instance); !grown) {
+    if (auto fits = hold_histograms(instance); !fits) {
       if (undo) undo(instance.set);
       (void)hold_histograms(instance);
-      done = std::move(grown);
+      done = std::move(fits);
     }
     // What is refused may have taken effect in part.
     update_routes(instance, orders);

@@ -120,10 +120,8 @@ Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) con
   return bounded(std::move(text), bytes_max);
 }
 
-void SetFile::opened(Moment now) {
-  const bool shows_records =
-      kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
-  if (shows_records) state().refresh(instance(), now);
+bool SetFile::waits() const {
+  return kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
 }
 
 Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
@@ -269,9 +267,7 @@ Result<std::string> SystemFile::render(Moment now, std::size_t bytes_max) const 
   });
 }
 
-void SystemFile::opened(Moment now) {
-  if (kind_ == Kind::kEnable) state().refresh(instance(), now);
-}
+bool SystemFile::waits() const { return kind_ == Kind::kEnable; }
 
 Result<void> SystemFile::write_line(std::string_view text, Moment now) {
   if (kind_ == Kind::kFilter) {
@@ -326,8 +322,9 @@ Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) co
     if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
   }
   const SourceSymbols symbols(state().symbols());
-  return bounded(kind_ == Kind::kHist ? copy.render(symbols) : copy.render_json(symbols),
-                 bytes_max);
+  return bounded(
+      kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
+      bytes_max);
 }
 
 std::optional<std::uint64_t> EventFile::news(Moment now) const {
@@ -338,10 +335,8 @@ std::optional<std::uint64_t> EventFile::news(Moment now) const {
   return number ? instance().set.hits(number.value()) : 0;
 }
 
-void EventFile::opened(Moment now) {
-  const bool shows_records =
-      kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
-  if (shows_records) state().refresh(instance(), now);
+bool EventFile::waits() const {
+  return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
 }
 
 Reply<void> EventFile::write(EventSet& set, std::string_view text) const {

@@ -26,6 +26,11 @@ class TracingFile : public File {
   std::optional<std::uint64_t> version(Moment now) const override;
   Moment last_change(Moment now) const override;
   WriteUnit write_unit() const override { return WriteUnit::kWrite; }
+  void opened(Moment now) final {
+    if (waits()) state_->refresh(*instance_, now);
+  }
+  // Whether it shows what records did.
+  bool waits() const override = 0;
 
  protected:
   TracingInstance& instance() const { return *instance_; }
@@ -72,7 +77,7 @@ class SetFile final : public TracingFile {
       : TracingFile(std::move(state), std::move(instance)), kind_(kind) {}
 
   Result<std::string> render(Moment now, std::size_t bytes_max) const override;
-  void opened(Moment now) override;
+  bool waits() const override;
   Result<void> write_line(std::string_view text, Moment now) override;
   Result<void> write_by(pid_t writer, std::string_view text, Moment now) override;
   Result<void> truncate(Moment now) override;
@@ -97,7 +102,7 @@ class SystemFile final : public TracingFile {
         kind_(kind) {}
 
   Result<std::string> render(Moment now, std::size_t bytes_max) const override;
-  void opened(Moment now) override;
+  bool waits() const override;
   Result<void> write_line(std::string_view text, Moment now) override;
 
  private:
@@ -115,7 +120,7 @@ class EventFile final : public TracingFile {
 
   Result<std::string> render(Moment now, std::size_t bytes_max) const override;
   std::optional<std::uint64_t> news(Moment now) const override;
-  void opened(Moment now) override;
+  bool waits() const override;
   Result<void> write_line(std::string_view text, Moment now) override;
   Result<void> truncate(Moment now) override;
 

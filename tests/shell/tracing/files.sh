@@ -94,6 +94,7 @@ opening_with_truncation_does_what_the_kernel_does() {
   assert_has 'synthetic_events: error:' "$(cat error_log)"
   echo >error_log
   assert_eq '' "$(cat error_log)"
+  cd /
 }
 
 each_write_is_one_command_without_a_newline_too() {

@@ -35,9 +35,9 @@ EOT
   assert_match '.* wakeup_latency: lat=[0-9]+ pid=2257 prio=19' "$(grep -v '^#' "$T/trace")"
   # What others refer to stays until they are gone.
   _script <<'EOT'
-! echo '!hist:keys=$saved_pid:saved_pid=pid:ts0=common_timestamp.usecs if comm=="cyclictest"' >> events/rt/waking/trigger
-! echo '!wakeup_latency u64 lat; pid_t pid; int prio' >> synthetic_events
-! echo > synthetic_events
+refused() { if echo "$1" 2>/dev/null >> "$2"; then exit 9; fi; }
+refused '!hist:keys=$saved_pid:saved_pid=pid:ts0=common_timestamp.usecs if comm=="cyclictest"' events/rt/waking/trigger
+refused '!wakeup_latency u64 lat; pid_t pid; int prio' synthetic_events
 echo 0 > events/synthetic/wakeup_latency/enable
 echo '!hist:keys=pid,prio,lat:sort=pid,lat' >> events/synthetic/wakeup_latency/trigger
 echo '!hist:keys=next_pid:wakeup_lat=common_timestamp.usecs-$ts0:onmatch(rt.waking).wakeup_latency($wakeup_lat,$saved_pid,next_prio) if next_comm=="cyclictest"' >> events/rt/switch/trigger
