@@ -122,15 +122,19 @@ TEST(EventsTest, NoRecordIsLaterThanItsArrival) {
 }
 
 TEST(EventsTest, ARecordThatReachesBeyondItsMessageIsRefusedAndThoseBeforeAreNot) {
-  for (const auto& [at, byte] : {std::pair<std::size_t, char>{68, 9},  // bytes of the second: 9
-                                 {70, 17},                            // a name of 17 bytes
-                                 {71, 1}}) {                          // a frame too many
+  struct Damage {
+    std::size_t at;  // in the second record
+    char byte;
+  };
+  // Its bytes are 9; its name has 17 bytes; it has a frame.
+  for (const auto& [at, byte] : {Damage{20, 9}, Damage{22, 17}, Damage{23, 1}}) {
     DatagramWriter writer(0);
     const std::array records = {EventRecord{.event = 1, .bytes = "12345678"},
                                 EventRecord{.event = 2, .bytes = "12345678"}};
     writer.source_records(records);
     Received received(writer.bytes());
-    received.bytes()[kHeaderBytes + kMessageHeaderBytes + at - 16] = byte;
+    constexpr std::size_t kSecond = kHeaderBytes + kMessageHeaderBytes + 32;
+    received.bytes()[kSecond + at] = byte;
     EXPECT_EQ(told(std::get<PackedEvents>(received.message().value())),
               "1@0 cpu0 pid0 '12345678' ''\nbroken\n")
         << at;
