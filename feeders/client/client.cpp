@@ -482,7 +482,8 @@ void Client::after_fork_in_child(Lane* own) {
     each.dropped = 0;
     each.fall_asleep();
   });
-  events_.forget_records();
+  events_.begin_anew();
+  note_records();
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;

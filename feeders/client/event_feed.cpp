@@ -126,6 +126,11 @@ void EventFeed::forget_records() {
   count_ = 0;
 }
 
+void EventFeed::begin_anew() {
+  forget_records();
+  added_ = dropped_ = 0;
+}
+
 // ---- asking
 
 void EventFeed::begin() {

@@ -74,8 +74,8 @@ class EventFeed {
   void ask(std::uint64_t epoch, Time now);
   // Sends what was gathered, as far as there is room. How many records went.
   std::uint64_t send();
-  // In a forked child: what was gathered is the parent's.
-  void forget_records();
+  // In a forked child: what was gathered and counted is the parent's.
+  void begin_anew();
 
   bool has_records() const { return !records_.empty(); }
   bool is_full() const { return records_.size() >= kDatagramBytes; }
@@ -89,6 +89,7 @@ class EventFeed {
 
  private:
   void drop_records();
+  void forget_records();
   void append(FedEvent& event, const void* fields, const Writer& writer);
   void point_at_switch(FedEvent& event);
   void refused(FedEvent& event, const wire::Answer& answer, Time now);

@@ -23,7 +23,7 @@ unsigned read_from(const Fd& fd) {
   return value;
 }
 
-bool lock(const Fd& fd, std::chrono::milliseconds wait_max) {
+bool take_lock(const Fd& fd, std::chrono::milliseconds wait_max) {
   constexpr std::chrono::milliseconds kPause{5};
   for (auto waited = kPause; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; waited += kPause) {
     if (waited > wait_max) return false;
@@ -42,7 +42,7 @@ bool write_to(const Fd& fd, unsigned value) {
 
 QueueLength::QueueLength(unsigned wanted) {
   Fd setting(::open(kSetting, O_RDWR | O_CLOEXEC));
-  if (!setting.valid() || !lock(setting, kWaitMax)) return;
+  if (!setting.valid() || !take_lock(setting, kWaitMax)) return;
   before_ = read_from(setting);
   const unsigned most = std::max(before_, wanted);
   if (!write_to(setting, most)) return;
