@@ -69,6 +69,7 @@ Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent&
   if (event.comm && followed_.empty()) follow_names();
   if (other_filter) filter(watched, event.filter);
   if (event.stack && !watched.as.stack) {
+    shipper_.prepare_for_stacks();
     if (auto done = instance.start_stacks(watched.event); !done) return done;
   }
   watched.as = event;

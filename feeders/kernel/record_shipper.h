@@ -46,6 +46,8 @@ class RecordShipper final : public EventSink {
   void begin(std::vector<unsigned> cpus) { cpus_ = std::move(cpus); }
   Shipping& shipping(std::uint16_t id) { return shipping_[id]; }
   const Shipping& shipping(std::uint16_t id) const { return shipping_[id]; }
+  // Stacks will come.
+  void prepare_for_stacks() { symbols_.load(); }
   // What tasks are called is found out anew.
   void forget_names() { names_.forget(); }
 

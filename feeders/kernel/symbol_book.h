@@ -21,6 +21,8 @@ class SymbolBook {
 
   explicit SymbolBook(Read read = read_kernel_symbols) : read_(std::move(read)) {}
 
+  // Reads them now, so that nobody has to wait for it later.
+  void load() { (void)symbols(); }
   Symbols::Place place(std::uint64_t address);
   // Of a stack, innermost frame first, what is above the traced code left out.
   std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> stack);
