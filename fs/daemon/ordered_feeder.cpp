@@ -18,7 +18,7 @@ namespace tally {
 namespace {
 
 // It has to be started, and to read the formats of all events.
-constexpr int kFirstWordMs = 5'000;
+constexpr int kFirstWordMs = 10'000;
 
 // Stands among what was told where nobody knows what holds.
 constexpr std::uint32_t kUncertain = ~0u;
