@@ -92,11 +92,11 @@ histograms_are_chained_through_synthetic_events() {
   _define
   _script <<'EOT'
 echo 'first int a' >> synthetic_events
-echo 's:second u64 b' >> dynamic_events
+echo 's:second int b' >> dynamic_events
 echo 'hist:keys=pid:p=prio:onchange($p).trace(first,$p)' >> events/rt/waking/trigger
 echo 'hist:keys=a:d=a*2:onmatch(synthetic.first).trace(second,$d)' >> events/synthetic/first/trigger
 echo 'hist:keys=b' >> events/synthetic/second/trigger
-grep -q 'second	u64 b' synthetic_events
+grep -q 'second	int b' synthetic_events
 EOT
   _waking 5
   _waking 5
