@@ -40,6 +40,7 @@ struct OpenFile {
 
   Mutex writing;
   WriteTransaction transaction GUARDED_BY(writing);
+  std::string begun GUARDED_BY(writing);  // a command that goes on, see File::WriteUnit
 };
 
 class Handles {

@@ -107,7 +107,9 @@ class Operations {
   void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
   LineSink sink(const OpenFile& open);
   void report(const OpenFile& open, std::string_view text, const Error& error);
-  Result<void> write_whole(const OpenFile& open, pid_t writer, std::string_view text);
+  Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text)
+      REQUIRES(open.writing);
+  Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
   std::shared_ptr<const std::string> text_with_news(OpenFile& open, off_t offset);
 
   const Parts parts_;

@@ -82,20 +82,32 @@ void Operations::report(const OpenFile& open, std::string_view text, const Error
 }
 
 // Wherever it is written to: the kernel's own files of this kind know no offsets.
-Result<void> Operations::write_whole(const OpenFile& open, pid_t writer, std::string_view text) {
-  Result<void> done;
-  if (!parts_.tree.info(open.node.id)) {
-    done = gone();
-  } else if (text.size() > kWholeWriteBytesMax) {
-    done = Error{ErrorCode::kTooBig, "more than can be written at once"};
-  } else {
-    done = open.file->write_by(writer, text, parts_.clock.now());
+Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_view text) {
+  std::string whole = std::exchange(open.begun, {});
+  whole.append(text);
+  if (whole.size() > kWholeWriteBytesMax) {
+    const Error error{ErrorCode::kTooBig, "more than can be written at once"};
+    report(open, text, error);
+    return error;
   }
-  if (!done) {
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    report(open, text, done.error());
+  if (open.file->write_unit() == File::WriteUnit::kCommand && whole.ends_with("\\\n")) {
+    open.begun = std::move(whole);
+    return {};
   }
+  Result<void> done = parts_.tree.info(open.node.id)
+                          ? open.file->write_by(writer, whole, parts_.clock.now())
+                          : gone();
+  if (done) return done;
+  if (whole.ends_with('\n')) whole.pop_back();
+  report(open, whole, done.error());
   return done;
+}
+
+// What was begun is as complete as it will be.
+Result<void> Operations::finish(OpenFile& open, pid_t writer) {
+  if (open.begun.empty()) return open.transaction.finish(sink(open));
+  open.begun.resize(open.begun.size() - 2);
+  return write_whole(open, writer, {});
 }
 
 void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
@@ -103,14 +115,13 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
   pass_on();
-  const auto lines = sink(*open);
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
+  const bool by_lines = open->file->write_unit() == File::WriteUnit::kLine;
   Result<void> done;
-  if (open->file->write_unit() == File::WriteUnit::kWrite) {
-    done = write_whole(*open, fuse_req_ctx(request)->pid, text);
-  } else {
+  {
     const MutexLock lock(open->writing);
-    done = open->transaction.write(text, placement, lines);
+    done = by_lines ? open->transaction.write(text, placement, sink(*open))
+                    : write_whole(*open, fuse_req_ctx(request)->pid, text);
   }
   if (!done) return reply_error(request, done.error());
   fuse_reply_write(request, text.size());
@@ -120,11 +131,10 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});
   pass_on();
-  const auto lines = sink(*open);
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    done = open->transaction.finish(lines);
+    done = finish(*open, fuse_req_ctx(request)->pid);
   }
   reply_done(request, done);
 }

@@ -19,9 +19,10 @@ namespace tally {
 
 class File {
  public:
-  // What write_line() is given: lines, wherever writes cut them; or what one write(2) wrote, as it
-  // is, when it is.
-  enum class WriteUnit { kLine, kWrite };
+  // What write_line() is given: lines, wherever writes cut them; what one write(2) wrote, as it is,
+  // when it is; or the same with those before it that ended in a backslash and a newline, since
+  // shells write a text of several lines line by line.
+  enum class WriteUnit { kLine, kWrite, kCommand };
 
   virtual ~File() = default;
 

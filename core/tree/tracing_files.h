@@ -25,7 +25,7 @@ class TracingFile : public File {
 
   std::optional<std::uint64_t> version(Moment now) const override;
   Moment last_change(Moment now) const override;
-  WriteUnit write_unit() const override { return WriteUnit::kWrite; }
+  WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   void opened(Moment now) final {
     if (waits()) state_->refresh(*instance_, now);
   }
@@ -80,6 +80,9 @@ class SetFile final : public TracingFile {
   bool waits() const override;
   Result<void> write_line(std::string_view text, Moment now) override;
   Result<void> write_by(pid_t writer, std::string_view text, Moment now) override;
+  WriteUnit write_unit() const override {
+    return kind_ == Kind::kTraceMarker ? WriteUnit::kWrite : WriteUnit::kCommand;
+  }
   Result<void> truncate(Moment now) override;
 
  private:

@@ -35,7 +35,7 @@ EOT
   assert_match '.* wakeup_latency: lat=[0-9]+ pid=2257 prio=19' "$(grep -v '^#' "$T/trace")"
   # What others refer to stays until they are gone.
   _script <<'EOT'
-refused() { if echo "$1" 2>/dev/null >> "$2"; then exit 9; fi; }
+  refused() { if echo "$1" 2>/dev/null >> "$2"; then exit 9; fi; }
 refused '!hist:keys=$saved_pid:saved_pid=pid:ts0=common_timestamp.usecs if comm=="cyclictest"' events/rt/waking/trigger
 refused '!wakeup_latency u64 lat; pid_t pid; int prio' synthetic_events
 echo 0 > events/synthetic/wakeup_latency/enable
@@ -91,12 +91,12 @@ EOT
 histograms_are_chained_through_synthetic_events() {
   _define
   _script <<'EOT'
-echo 'first u64 a' >> synthetic_events
-echo 's:second u64 b' >> dynamic_events
+echo 'first int a' >> synthetic_events
+echo 's:second int b' >> dynamic_events
 echo 'hist:keys=pid:p=prio:onchange($p).trace(first,$p)' >> events/rt/waking/trigger
 echo 'hist:keys=a:d=a*2:onmatch(synthetic.first).trace(second,$d)' >> events/synthetic/first/trigger
 echo 'hist:keys=b' >> events/synthetic/second/trigger
-grep -q 'second	u64 b' synthetic_events
+grep -q 'second	int b' synthetic_events
 EOT
   _waking 5
   _waking 5

@@ -61,7 +61,7 @@ TEST_F(ErrorLogTest, AnErrorMayNameAPlaceAndATextOfItsOwn) {
               clock_.now());
   EXPECT_EQ(text().substr(text().find(' ') + 1),
             "hist:a:b: error: Couldn't find field\n  Command: hist:keys=x\n"
-            "                      ^\n");
+            "                     ^\n");
 }
 
 TEST_F(ErrorLogTest, AWriteClearsIt) {

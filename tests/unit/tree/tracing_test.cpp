@@ -94,16 +94,18 @@ TEST_F(TracingTest, DrainsTheSourceBeforeWhatItShows) {
 TEST_F(TracingTest, KeepsEventsOfAWithdrawnSourceThatTriggersAreSetOn) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist + " if prio == 1"));
   feed(kernel_, kWaking, 7, 1);
   tracing_.withdraw(kernel_, clock_.now());
   EXPECT_EQ(read("available_events"), "sched:sched_waking\n");
   EXPECT_EQ(write("events/sched/sched_waking/enable", "1").error().code, ErrorCode::kNoDevice);
+  EXPECT_EQ(read("events/sched/sched_waking/enable"), "0\n");
   // The next one that offers it is asked for what waits.
   FakeSource next;
-  ASSERT_TRUE(offer(next, "sched_waking", 400));
-  EXPECT_EQ(next.is_wanted, (std::vector<WantedEvent>{{400, {.on = true}}}));
-  feed(next, 400, 7, 1);
+  ASSERT_TRUE(offer(next, "sched_waking", kWaking));
+  EXPECT_EQ(next.is_wanted,
+            (std::vector<WantedEvent>{{kWaking, {.on = true, .filter = "prio == 1"}}}));
+  feed(next, kWaking, 7, 1);
   EXPECT_NE(read("events/sched/sched_waking/hist").find("hitcount:          2\n"),
             std::string::npos);
   tracing_.withdraw(next, clock_.now());
@@ -169,7 +171,7 @@ TEST_F(TracingTest, SyntheticEventsAreThoseOfAllInstances) {
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
   ASSERT_TRUE(write("dynamic_events", "s:synthetic/three u64 lat"));
   EXPECT_EQ(list("instances/foo/events/synthetic"),
-            (std::vector<std::string>{"enable", "filter", "one", "two", "three"}));
+            (std::vector<std::string>{"enable", "filter", "one", "three", "two"}));
   ASSERT_TRUE(write("instances/foo/events/synthetic/two/trigger", "hist:keys=lat"));
   EXPECT_EQ(write("synthetic_events", "!two u64 lat").error().code, ErrorCode::kBusy);
   EXPECT_EQ(truncate("synthetic_events").error().code, ErrorCode::kBusy);
@@ -217,7 +219,8 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
     tracing_.feed(source, {&record, 1}, clock_.now());
   };
   ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid,d:d=common_timestamp-$ts"));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
+                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
   clock_.advance(std::chrono::microseconds(1));
   at(100, kernel_, 1, 7);
   at(120, kernel_, 1, 8);
@@ -226,8 +229,9 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   EXPECT_NE(read("events/web/request/hist").find("Hits: 2\n"), std::string::npos);
   at(130, late, kWaking, 8);
   const std::string hist = read("events/sched/sched_waking/hist");
-  EXPECT_NE(hist.find("{ pid:          7, d:         10 }"), std::string::npos) << hist;
-  EXPECT_NE(hist.find("{ pid:          8, d:         10 }"), std::string::npos) << hist;
+  const auto first = hist.find("\tmax:         10");
+  EXPECT_NE(first, std::string::npos) << hist;
+  EXPECT_NE(hist.find("\tmax:         10", first + 1), std::string::npos) << hist;
   EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
   tracing_.withdraw(late, clock_.now());
 }
@@ -235,7 +239,7 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
-      : TracingTest({.per_uid = {.interfaces = 100, .statistics = 100, .bytes = 4u << 20}}) {}
+      : TracingTest({.per_uid = {.interfaces = 100, .statistics = 100, .bytes = 2u << 20}}) {}
 };
 
 TEST_F(SmallLedgerTest, HistogramsAndInstancesStandInTheLedger) {

@@ -141,7 +141,8 @@ TEST_F(UserEventsTest, JoinsWithTheKernelsByKey) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(define("u64 lat; pid_t pid"));
   ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:lat=lat"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid,lat2:lat2=$lat"));
+  ASSERT_TRUE(
+      write("events/sched/sched_waking/trigger", "hist:keys=pid:v=$lat:onmax($v).save(prio)"));
   ASSERT_TRUE(write_event("lat=12 pid=7"));
   feed(kernel_, kWaking, 7, 1);
   EXPECT_NE(read("events/sched/sched_waking/hist").find("Hits: 1\n"), std::string::npos);
