@@ -1,5 +1,5 @@
 // The open files, under numbers that are never used for two (an index and a generation), bounded
-// per uid in number and in bytes of text.
+// per uid in number and in bytes of text, and in all in bytes of text.
 //
 // Thread-safe: the table by its lock, each open file's writing state by its own.
 #pragma once
@@ -48,6 +48,7 @@ class Handles {
   struct Limits {
     std::uint64_t files_per_uid = 4'096;
     std::uint64_t bytes_per_uid = 256u << 20;
+    std::uint64_t bytes_total = 512u << 20;
   };
 
   explicit Handles(const Limits& limits) : limits_(limits) {}
@@ -55,13 +56,14 @@ class Handles {
   // How many bytes of text the uid may still have opened: what is worth rendering for it. 0 if it
   // may open no file at all.
   std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
-  // The handle's number. kTooManyFiles: a bound of its uid is reached.
+  // The handle's number. kTooManyFiles: a bound is reached; the reason says which.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
   // One that has this node open, or nullptr; looks at all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
-  void remove(std::uint64_t handle) EXCLUDES(mutex_);
+  // How many bytes of text it had.
+  std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
  private:
@@ -70,11 +72,15 @@ class Handles {
     std::size_t bytes = 0;
   };
 
+  std::size_t bytes_left_locked(uid_t uid) const REQUIRES(mutex_);
+  Result<void> check_room(const OpenFile& file) const REQUIRES(mutex_);
+
   const Limits limits_;
   mutable Mutex mutex_;
   // Shared with the requests that are using a file, which a release does not wait for.
   SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Held> held_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tally

@@ -22,6 +22,16 @@ void Notifier::gives_attributes(NodeId directory) {
   cached_.insert(directory);
 }
 
+void Notifier::withholds_attributes(NodeId directory) {
+  const MutexLock lock(mutex_);
+  cached_.erase(directory);
+}
+
+std::size_t Notifier::given() const {
+  const MutexLock lock(mutex_);
+  return cached_.size();
+}
+
 void Notifier::has_introduced(NodeId directory) {
   const MutexLock lock(mutex_);
   if (!cached_.contains(directory)) push(directory);

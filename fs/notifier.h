@@ -10,6 +10,7 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -35,9 +36,14 @@ class Notifier final : public TreeObserver {
   // The kernel is about to be given the attributes of a directory, to keep. To be called before
   // they are read, so that no change of theirs falls between.
   void gives_attributes(NodeId directory) EXCLUDES(mutex_);
+  // They are not, since it has been removed.
+  void withholds_attributes(NodeId directory) EXCLUDES(mutex_);
   // They have been given, with the answer by which the kernel comes to know the directory. To be
   // called after it: a notice in between found nothing there to make void.
   void has_introduced(NodeId directory) EXCLUDES(mutex_);
+
+  // How many directories the kernel has the attributes of.
+  std::size_t given() const EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
       EXCLUDES(mutex_);
@@ -52,7 +58,7 @@ class Notifier final : public TreeObserver {
 
   fuse_session* const session_;
   const NodeId root_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable_any changed_;  // waits on mutex_
   std::deque<NodeId> pending_ GUARDED_BY(mutex_);
   // Directories whose attributes the kernel has.

@@ -1,6 +1,8 @@
 #include "fs/operations.h"
 
 #include <fcntl.h>
+#include <malloc.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@ namespace tally {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
+constexpr std::chrono::seconds kLogPause{1};
 
 timespec to_timespec(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
@@ -73,7 +76,10 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   if (!parts_.tree.info(node)) return gone();
   if (notifier_) notifier_->gives_attributes(node);
   const auto info = parts_.tree.info(node);
-  if (!info) return info.error();
+  if (!info) {
+    if (notifier_) notifier_->withholds_attributes(node);
+    return info.error();
+  }
   struct stat status = common_attributes(info.value(), info.value().last_change);
   status.st_mode |= S_IFDIR;
   status.st_nlink = 2 + info.value().subdirectories;
@@ -239,13 +245,23 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   return open;
 }
 
+// Whoever tries all day fills no disk with that; `opens_refused` counts all.
+void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
+  parts_.own.count(Own::kOpensRefused, 1, now);
+  auto logged = refusal_logged_.load();
+  const auto pause = std::chrono::nanoseconds(kLogPause).count();
+  if (logged != 0 && now.monotonic.count() - logged < pause) return;
+  if (!refusal_logged_.compare_exchange_strong(logged, now.monotonic.count())) return;
+  spdlog::warn("an open by uid {} was refused: {}", uid, error.reason);
+}
+
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
   if (!handle) {
     if (handle.error().code == ErrorCode::kTooManyFiles) {
-      parts_.own.count(Own::kOpensRefused, 1, now);
+      note_refused_open(handle.error(), fuse_req_ctx(request)->uid, now);
     }
     return reply_error(request, handle.error());
   }
@@ -255,6 +271,10 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   info.noflush = !wants_to_write(info.flags);
   // An interrupted open never gets a release.
   if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());
+}
+
+void Operations::give_memory_back() {
+  if (closed_long_.exchange(false)) ::malloc_trim(0);
 }
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -61,6 +62,9 @@ class Operations {
   void relay_through(Relay* relay) { relay_ = relay; }
   // No request has come for a while: lets go of what was kept for the next one.
   void rest() { texts_.clear(); }
+  // To be called once in a while: what long texts have left with the C library when they were
+  // closed goes back to the system.
+  void give_memory_back();
 
   // The answers, each one FUSE request; see operations.cpp.
   void init(fuse_conn_info& connection);
@@ -101,6 +105,7 @@ class Operations {
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
+  void note_refused_open(const Error& error, uid_t uid, Moment now);
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
@@ -118,6 +123,8 @@ class Operations {
   KeptText texts_;
   PollWaiters polls_;
   NodeId root_ = Tree::kRoot;
+  std::atomic<bool> closed_long_{false};
+  std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
   Notifier* notifier_ = nullptr;
   Relay* relay_ = nullptr;
 };

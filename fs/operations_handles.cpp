@@ -13,6 +13,8 @@ namespace {
 // What is written at once, for files that take it so; the kernel cuts longer writes, and a piece
 // may lack nearly one page of the most.
 constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
+// What the C library keeps of shorter ones is soon used again.
+constexpr std::size_t kLongTextBytes = 1 << 20;
 constexpr unsigned kNews = POLLIN | POLLRDNORM;
 constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
 
@@ -69,7 +71,13 @@ void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollh
 LineSink Operations::sink(const OpenFile& open) {
   return {.apply = [this, &open](std::string_view line) -> Result<void> {
             if (!parts_.tree.info(open.node.id)) return gone();
-            return open.file->write_line(line, parts_.clock.now());
+            const Moment now = parts_.clock.now();
+            const auto done = open.file->write_line(line, now);
+            if (!done) return done;
+            if (const auto remark = open.file->remark(line)) {
+              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, now);
+            }
+            return {};
           },
           .report = [this, &open](std::string_view text,
                                   const Error& error) { report(open, text, error); }};
@@ -140,7 +148,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
 }
 
 void Operations::release(fuse_req_t request, const fuse_file_info& info) {
-  handles_.remove(info.fh);
+  if (handles_.remove(info.fh) >= kLongTextBytes) closed_long_ = true;
   fuse_reply_err(request, 0);
 }
 

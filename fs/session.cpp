@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -117,7 +118,9 @@ int Session::receive(fuse_buf& request) {
 
 void Session::listen(fuse_buf& request) {
   while (relay_.listens() && !fuse_session_exited(session_.get())) {
-    if (receive(request) <= 0) {  // stopped, unmounted (0) or aborted
+    const int size = receive(request);
+    if (size <= 0) {  // stopped or unmounted (0), or aborted
+      if (size < 0) spdlog::warn("no more requests can be read: {}", std::strerror(-size));
       fuse_session_exit(session_.get());
       return;
     }

@@ -1,8 +1,10 @@
 // Owns things under numbers that never come to mean another: a number is a slot and how often the
-// slot was used before. For numbers that strangers send back: none of them leads astray.
+// slot was used before. For numbers that strangers send back: none of them leads astray. A slot
+// that was used as often as can be counted, 2^32 - 1 times, is used no more.
 // Confined to its owner's lock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,15 +15,18 @@ namespace tally {
 template <typename Owner>  // a smart pointer; an empty one is no entry
 class SlotTable {
  public:
+  // uses: how often each of its slots counts as used before; for tests.
+  explicit SlotTable(std::uint32_t uses = 0) : first_generation_(uses + 1) {}
+
   // The number that the next add() gives.
   std::uint64_t next_number() const {
-    if (free_.empty()) return kFirstGeneration | slots_.size();
+    if (free_.empty()) return std::uint64_t{first_generation_} << 32 | slots_.size();
     return number_of(free_.back());
   }
   std::uint64_t add(Owner entry) {
     const std::uint64_t number = next_number();
     if (free_.empty()) {
-      slots_.push_back({std::move(entry), 1});
+      slots_.push_back({std::move(entry), first_generation_});
     } else {
       slots_[free_.back()].entry = std::move(entry);
       free_.pop_back();
@@ -39,10 +44,15 @@ class SlotTable {
     if (!find(number)) return {};
     const auto index = static_cast<std::uint32_t>(number);
     slots_[index].generation += 1;
-    free_.push_back(index);
+    // 0: all numbers of this slot have been used, and would come again.
+    if (slots_[index].generation != 0) {
+      free_.push_back(index);
+    } else {
+      retired_ += 1;
+    }
     return std::exchange(slots_[index].entry, {});
   }
-  std::size_t size() const { return slots_.size() - free_.size(); }
+  std::size_t size() const { return slots_.size() - free_.size() - retired_; }
 
   // Calls with each entry until one returns true, and returns that; nullptr if none does.
   template <typename Predicate>
@@ -54,10 +64,9 @@ class SlotTable {
   }
 
  private:
-  static constexpr std::uint64_t kFirstGeneration = std::uint64_t{1} << 32;
   struct Slot {
     Owner entry;
-    std::uint32_t generation = 1;
+    std::uint32_t generation = 0;
   };
   std::uint64_t number_of(std::uint32_t index) const {
     return std::uint64_t{slots_[index].generation} << 32 | index;
@@ -65,6 +74,8 @@ class SlotTable {
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
+  std::size_t retired_ = 0;
+  std::uint32_t first_generation_;
 };
 
 }  // namespace tally

@@ -5,10 +5,8 @@
 #include <iterator>
 
 namespace tally {
-namespace {
 
-// How many bytes the UTF-8 sequence at the start of text has, or 0 if there is none (overlong
-// forms, surrogates and values past U+10FFFF included). RFC 3629, section 4.
+// RFC 3629, section 4; values past U+10FFFF are none either.
 std::size_t utf8_length(std::string_view text, char32_t& point) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -27,6 +25,8 @@ std::size_t utf8_length(std::string_view text, char32_t& point) {
   const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
   return point < kSmallest[length] || surrogate || point > 0x10FFFF ? 0 : length;
 }
+
+namespace {
 
 struct Points {
   char32_t first;

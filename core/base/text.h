@@ -87,6 +87,10 @@ void append_hex(std::string& out, std::uint64_t value);  // 0x1f
 // would break whoever splits the line at blanks. Negative times are printed as 0.
 void append_timestamp(std::string& out, std::chrono::nanoseconds time);
 
+// How many bytes the UTF-8 sequence has that text, which is not empty, begins with, and its code
+// point; 0: there is none (overlong forms, surrogates, what is cut off).
+std::size_t utf8_length(std::string_view text, char32_t& point);
+
 // reference/statistics.md, "Names": 1 to 255 bytes of printable UTF-8 without white space, '/',
 // control characters or '=', and neither "." nor "..". What shows nothing is not printable.
 bool is_name(std::string_view text);

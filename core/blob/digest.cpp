@@ -127,6 +127,7 @@ template <typename Width>
 bool Digest<Width>::add(Int128 sample) {
   const Int128 most = mean_max();
   if (sample > most || sample < -most) return false;
+  if (!is_arranged()) arrange();
   const auto mean = static_cast<std::int64_t>(sample);
   const Raw raw = raw_of(mean);
   data_.smplcnt = saturating_add<Count>(data_.smplcnt, 1);
@@ -189,6 +190,20 @@ void Digest<Width>::insert(int at, Raw raw) {
   append_links();
 }
 
+// Puts the centroids into the order of their means, and links them as ours are.
+template <typename Width>
+[[gnu::noinline]] void Digest<Width>::arrange() {
+  Node* const end = nodes() + room();
+  const auto centroids_end = std::partition(
+      nodes(), end, [](const Node& node) { return node.ctdlnk.arbe_color != ARB_NOCOLOR; });
+  std::sort(nodes(), centroids_end,
+            [this](const Node& a, const Node& b) { return mean_of(a.umu) < mean_of(b.umu); });
+  const auto left = static_cast<int>(centroids_end - nodes());
+  data_.ctdtree.arb_curnodes = 0;
+  for (int i = 0; i < left; ++i) append_links();
+  shrink_to(left);
+}
+
 // Counting from 1, centroid k roots the full tree of the centroids around it, as far as there are
 // any to its right.
 template <typename Width>
@@ -200,6 +215,8 @@ void Digest<Width>::append_links() {
   node.ctdlnk.arbe_left = static_cast<std::int16_t>(below > 1 ? index - below / 2 : ARB_NULLIDX);
   node.ctdlnk.arbe_right = ARB_NULLIDX;
   node.ctdlnk.arbe_parent = static_cast<std::int16_t>(above);
+  node.ctdlnk.arbe_color = ARB_BLACK;
+  node.ctdlnk.arbe_is_ours = index == 0;
   if (below > 1) nodes()[index - below / 2].ctdlnk.arbe_parent = static_cast<std::int16_t>(index);
   if (above >= 0) {
     nodes()[above].ctdlnk.arbe_right = static_cast<std::int16_t>(index);
@@ -217,9 +234,11 @@ void Digest<Width>::shrink_to(int size) {
   auto& tree = data_.ctdtree;
   const auto control = static_cast<Raw>(nodes()[0].umu & 7);
   for (int i = size; i < tree.arb_maxnodes; ++i) {
+    const bool is_last = i + 1 == tree.arb_maxnodes;
     nodes()[i] = Node{};
     nodes()[i].umu = control;
-    nodes()[i].ctdlnk = {ARB_NULLIDX, ARB_NULLIDX, ARB_NULLIDX, ARB_BLACK};
+    nodes()[i].ctdlnk.arbe_right = static_cast<std::int16_t>(is_last ? ARB_NULLIDX : i + 1);
+    nodes()[i].ctdlnk.arbe_color = ARB_NOCOLOR;
   }
   // Only the way from the root to the last centroid is another one.
   int parent = ARB_NULLIDX;
@@ -345,7 +364,9 @@ int Digest<Width>::merge_neighbours(Node* nodes, int size, double total, Limits 
 }
 
 template <typename Width>
-void Digest<Width>::merge(const Digest& other) {
+void Digest<Width>::merge(Digest& other) {
+  arrange();
+  other.arrange();
   const auto mine = nodes();
   const auto theirs = other.nodes();
   std::vector<Node> both(static_cast<std::size_t>(size() + other.size()));
@@ -376,8 +397,9 @@ void Digest<Width>::merge(const Digest& other) {
 // than merging would have made it is many samples of one value: it is as wide as it is heavy, and
 // no ramp. Before the first compression that is true of all.
 template <typename Width>
-std::optional<double> Digest<Width>::quantile(double q) const {
+std::optional<double> Digest<Width>::quantile(double q) {
   if (size() == 0) return std::nullopt;
+  if (!is_arranged()) arrange();
   double total = 0;
   for (int i = 0; i < size(); ++i) total += static_cast<double>(nodes()[i].cnt);
   const double unit = std::ldexp(1.0, -static_cast<int>(fraction_bits()));

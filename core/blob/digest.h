@@ -2,18 +2,19 @@
 // Ertl, "Computing extremely accurate quantiles using t-digests"). The layout is FreeBSD's,
 // voistatdata_tdgstclust32 and 64 in tally/stats.h; the arithmetic is ours.
 //
-// Centroids stand in the array in the order of their means, and are linked to a search tree whose
-// shape depends on their number only: the number whose binary digits end in n zeros roots a full
-// tree of height n+1, so that one more centroid changes two links. A sample becomes a centroid of
-// its own, or counts in one of exactly its value. When there is no room left, neighbours are
-// merged: a centroid that spans the shares q to q + w of all samples may grow to
+// A digest that another library built is taken as it is, and rearranged before its first use here.
+// In ours, centroids stand in the array in the order of their means, and are linked to a search
+// tree whose shape depends on their number only: the number whose binary digits end in n zeros
+// roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
+// centroid of its own, or counts in one of exactly its value. When there is no room left,
+// neighbours are merged: a centroid that spans the shares q to q + w of all samples may grow to
 //     w^2 <= kSpread(capacity) * q' * (1 - q'), with q' in its middle,
 // which is the scale function k1 of the paper without its arcsine: fine at the ends, coarse in the
 // middle. The first and the last centroid are never merged, so that the smallest and the largest
 // sample stay known. Directions alternate, since merging from one end drifts.
 //
-// Confined to who holds the blob. What a stranger sent was checked by check_blob(); a digest whose
-// centroids are out of order then gives wrong numbers, but nothing worse.
+// Confined to who holds the blob; reading a quantile may rearrange it, too. What a stranger sent
+// was checked by check_blob().
 #pragma once
 
 #include <cstdint>
@@ -73,12 +74,14 @@ class Digest {
   // Adds a sample, times 2^fraction_bits(); false if that is beyond mean_max().
   bool add(Int128 sample);
   // Adds what another digest of the same type, sign, room and fraction has gathered.
-  void merge(const Digest& other);
+  void merge(Digest& other);
   void clear();
   // See stats_voistat_fetch_quantile(). Nothing without samples.
-  std::optional<double> quantile(double q) const;
+  std::optional<double> quantile(double q);
 
  private:
+  bool is_arranged() const { return size() > 0 && nodes()[0].ctdlnk.arbe_is_ours != 0; }
+  void arrange();
   Node* nodes() { return data_.ctdtree.arb_nodes; }
   const Node* nodes() const { return data_.ctdtree.arb_nodes; }
   std::int64_t mean_of(Raw raw) const;
@@ -116,14 +119,15 @@ struct Centroid {
   tally_q mean;
   std::uint64_t count;
 };
-// What a digest holds, for who shows it: counters, the centroids in the order of the tree, and the
-// places that are free.
+// What a digest holds, for who shows it: counters, the centroids in the order of the tree, and all
+// places of the array, in its order.
 struct DigestContent {
   std::uint64_t samples = 0, compressions = 0;
   int room = 0;
-  std::vector<Centroid> centroids, free;
-  bool sound =
-      true;  // the tree reaches each of them once, in order, and links and counts are in range
+  std::vector<Centroid> centroids, places;
+  // The tree reaches each of them once, in order, the list of free places all others, and links,
+  // colours and counts are in range.
+  bool sound = true;
 };
 // Follows the links, as a blob of FreeBSD's needs it, and never leaves the `room` centroids that
 // the data has.

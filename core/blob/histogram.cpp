@@ -32,7 +32,7 @@ class Scale {
       if constexpr (kIsQ<T>) {
         T number{static_cast<decltype(type.raw)>(example)};
         scale.fraction_ = number.fraction_bits();
-        scale.control_ = number.raw & 7;
+        scale.control_ = static_cast<unsigned>(number.raw & 7);
         T most{static_cast<decltype(type.raw)>((highest<T>().raw & ~decltype(type.raw){7}) |
                                                (number.raw & 7))};
         scale.max_ = most.scaled();
@@ -66,6 +66,12 @@ class Scale {
     return bound;
   }
 
+  // A step, which is an integer of Q numbers, too; 0 if the type has no such number.
+  Int128 step(std::uint64_t bits) const {
+    if (fraction_ == 0) return given(bits).value_or(Bound{}).value;
+    return min_ < 0 ? Int128{static_cast<std::int64_t>(bits)} * unit() : Int128{bits} * unit();
+  }
+
   // A bound that was computed. FreeBSD counts up the half that 32 bits stand in, and leaves the
   // other as it was given.
   Bound computed(Int128 value) const {
@@ -85,11 +91,18 @@ class Scale {
     return bound;
   }
 
-  // The type's ends, which stand in as many bytes as the type has.
-  Bound end(bool top) const {
+  // The type's ends, which stand in as many bytes as the type has, and of Q numbers with the
+  // fraction of the others.
+  enum class Which { kLowest, kHighest };
+  Bound end(Which which) const {
     return with_type(dtype_, [&](auto type) {
       using T = decltype(type);
-      const T number = top ? highest<T>() : lowest<T>();
+      const bool top = which == Which::kHighest;
+      T number = top ? highest<T>() : lowest<T>();
+      if constexpr (kIsQ<T>) {
+        using Bits = decltype(type.raw);
+        number.raw = static_cast<Bits>(number.raw | static_cast<Bits>(control_));
+      }
       Bound bound{top ? max_ : min_, 0};
       std::memcpy(&bound.bits, &number, sizeof number);
       return bound;
@@ -98,8 +111,8 @@ class Scale {
 
  private:
   unsigned dtype_ = 0;
-  unsigned fraction_ = 0;
-  std::uint64_t control_ = 0, example_ = 0;
+  unsigned fraction_ = 0, control_ = 0;
+  std::uint64_t example_ = 0;
   Int128 min_ = 0, max_ = 0;
 };
 
@@ -112,8 +125,7 @@ class Steps {
  public:
   Steps(const vss_hist_hlpr_info& info, const Scale& scale) : info_(info), unit_(scale.unit()) {
     if (info.scheme == BKT_LIN) {
-      const auto step = scale.given(info.u.lin.stepinc.int64.u64);
-      power_ = step ? step->value : 0;
+      power_ = scale.step(info.u.lin.stepinc.int64.u64);
     } else if (info.scheme == BKT_EXP) {
       power_ = info.u.exp.stepbase == 0 ? 0 : unit_;
       for (std::uint64_t i = 0; i < info.u.exp.stepexp && power_ != 0 && power_ < kHuge; ++i) {
@@ -134,7 +146,9 @@ class Steps {
       return step;
     }
     while (power_ <= lb) power_ = times(power_, info_.u.linexp.stepbase);
-    return std::max(power_ / static_cast<Int128>(info_.u.linexp.linstepdiv), unit_);
+    // Whole ones, of Q numbers too.
+    const Int128 step = power_ / static_cast<Int128>(info_.u.linexp.linstepdiv);
+    return std::max(step / unit_ * unit_, unit_);
   }
 
  private:
@@ -151,8 +165,8 @@ int computed_buckets(const vss_hist_hlpr_info& info, const Scale& scale,
   if (!lb || !ub || ub->value == scale.max() || !steps.ok()) return EINVAL;
   for (Int128 at = lb->value;;) {
     const Int128 next = at + steps.next(at);
-    buckets.push_back(
-        {scale.computed(at), next > scale.max() ? scale.end(true) : scale.computed(next)});
+    buckets.push_back({scale.computed(at), next > scale.max() ? scale.end(Scale::Which::kHighest)
+                                                              : scale.computed(next)});
     if (next > ub->value) {
       buckets.back().ub.value = next;
       return 0;
@@ -209,10 +223,10 @@ int build_histogram(unsigned voi_dtype, const vss_hist_hlpr_info& info,
       usr ? given_buckets(info, scale, buckets) : computed_buckets(info, scale, buckets);
   if (error != 0) return error;
   if (info.flags & VSD_HIST_LBOUND_INF)
-    buckets.insert(buckets.begin(), {scale.end(false), buckets.front().lb});
+    buckets.insert(buckets.begin(), {scale.end(Scale::Which::kLowest), buckets.front().lb});
   if (info.flags & VSD_HIST_UBOUND_INF) {
     if (buckets.back().ub.value > scale.max()) return EINVAL;
-    buckets.push_back({buckets.back().ub, scale.end(true)});
+    buckets.push_back({buckets.back().ub, scale.end(Scale::Which::kHighest)});
   }
   if (kHistHeadBytes + bucket_bytes(dtype) * buckets.size() > kBlobBytesMax) return EFBIG;
   write(dtype, buckets, data);

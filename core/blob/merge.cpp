@@ -52,8 +52,10 @@ int merge_stat(const Voi& voi, Stat& to_stat, std::uint8_t* to, const Stat& from
         return 0;
       }
       case VS_STYPE_TDGST:
-        with_digest(to_stat.dtype, to, sign_of(voi.dtype),
-                    [&](auto digest) { digest.merge(decltype(digest)(from, sign_of(voi.dtype))); });
+        with_digest(to_stat.dtype, to, sign_of(voi.dtype), [&](auto digest) {
+          decltype(digest) other(from, sign_of(voi.dtype));
+          digest.merge(other);
+        });
         return 0;
     }
     return 0;

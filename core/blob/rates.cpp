@@ -1,12 +1,16 @@
 #include "core/blob/rates.h"
 
+#include <pthread.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "core/base/int128.h"
 #include "core/base/text.h"
@@ -16,36 +20,64 @@ namespace {
 
 using Fault = std::optional<RatesFault>;
 
-// Decimal digits and nothing else, into 32 bits.
-bool parse_digits(std::string_view text, std::uint32_t& number) {
-  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
+std::string_view without_blanks_before(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+// The digits that a text begins with, behind blanks and a plus sign; 0 if there are none, nothing
+// if they are no number of 32 bits. What follows them is left in `text`.
+std::optional<std::uint32_t> take_number(std::string_view& text) {
+  std::string_view digits = without_blanks_before(text);
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error == std::errc::result_out_of_range) return std::nullopt;
+  if (error == std::errc{}) text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// All of a text as a rate.
+bool parse_percent(std::string_view text, std::uint32_t& percent) {
+  const std::size_t before = text.size();
+  const auto number = take_number(text);
+  if (!number || text.size() == before || !without_blanks_before(text).empty()) return false;
+  percent = *number;
+  return true;
 }
 
 struct Spec {
   std::optional<std::string_view> name;
-  std::uint32_t hash = 0;
+  std::optional<std::uint32_t> hash;  // 0: any; nothing: a number that no hash can be
 };
 
-// NULL, or what is wrong.
+// Where :HASH begins: a name between marks may have colons of its own.
+std::size_t hash_mark(std::string_view text) {
+  const std::size_t end = text.starts_with('"') ? text.find('"', 1) : text.npos;
+  return text.find(':', end == text.npos ? 0 : end);
+}
+
+// As FreeBSD reads it: a mark that is missing is not missed, and of the hash whatever digits it
+// begins with count. NULL, or what is wrong.
 const char* parse_spec(std::string_view text, Spec& spec) {
   if (text.size() > kSpecBytesMax) return "a template spec has at most 76 bytes";
-  std::string_view rest;
-  if (!text.empty() && text.front() == '"') {
-    const std::size_t mark = text.find('"', 1);
-    if (mark == text.npos) return "the name's second \" is missing";
-    spec.name = text.substr(1, mark - 1);
-    rest = text.substr(mark + 1);
-    if (!rest.empty() && rest.front() != ':') return "behind the name comes :HASH or =PERCENT";
-  } else {
-    const std::size_t colon = text.find(':');
-    if (colon != 0 && !text.empty()) spec.name = text.substr(0, colon);
-    rest = colon == text.npos ? std::string_view{} : text.substr(colon);
-  }
-  if (rest.size() > 1 && !parse_digits(rest.substr(1), spec.hash))
-    return "a hash is a number of 32 bits";
-  return !spec.name && spec.hash == 0 ? "a template has a name or a hash" : nullptr;
+  const std::size_t colon = std::min(hash_mark(text), text.size());
+  std::string_view name = text.substr(0, colon),
+                   hash = text.substr(std::min(colon + 1, text.size()));
+  if (name.empty() && hash.empty()) return "a template has a name or a hash";
+  spec.hash = take_number(hash);
+  const bool is_marked = name.starts_with('"');
+  if (is_marked) name.remove_prefix(1);
+  if (name.ends_with('"')) name.remove_suffix(1);
+  // "" is the template without a name, unless a hash says which.
+  if (!name.empty() || (is_marked && spec.hash == 0u)) spec.name = name;
+  return nullptr;
+}
+
+// What `find` says, which need not know of what cannot be.
+int find_spec(const Spec& spec, const FindTemplate& find) {
+  if (!spec.hash || (!spec.name && *spec.hash == 0)) return -ESRCH;
+  return find(spec.name, *spec.hash);
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -60,7 +92,8 @@ unsigned to_hundredth(std::uint64_t bits) {
 
 }  // namespace
 
-std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find) {
+std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find,
+                                            std::size_t rates_max) {
   Rates rates;
   std::uint64_t sum = 0;
   for (std::size_t at = 0;;) {
@@ -71,19 +104,16 @@ std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTem
     Spec spec;
     if (const char* const reason = parse_spec(text.substr(at, equals - at), spec))
       return RatesFault{EINVAL, at, reason};
-    const int id = find(spec.name, spec.hash);
-    if (id < 0) return RatesFault{ESRCH, at, "no such template"};
-
     const std::size_t comma = std::min(text.find(',', equals), text.size());
-    std::string_view value = text.substr(equals + 1, comma - equals - 1);
-    while (!value.empty() && is_blank(value.back())) value.remove_suffix(1);
     std::uint32_t percent = 0;
-    if (!parse_digits(value, percent))
+    if (!parse_percent(text.substr(equals + 1, comma - equals - 1), percent))
       return RatesFault{EINVAL, equals + 1, "a rate is a number of percent"};
     sum += percent;
     if (sum > 100)
       return RatesFault{EINVAL, equals + 1, "rates are 100 percent at most, all together"};
-    if (rates.size() == kRatesMax) return RatesFault{EINVAL, at, "too many rates"};
+    if (rates.size() == rates_max) return RatesFault{EINVAL, at, "too many rates"};
+    const int id = find_spec(spec, find);
+    if (id < 0) return RatesFault{ESRCH, at, "no such template"};
     rates.push_back({id, percent});
     at = std::min(comma + 1, text.size());
   }
@@ -127,16 +157,31 @@ unsigned hundredth_of_seed(std::string_view seed) {
   return to_hundredth(mix(hash ^ kTwo, hash ^ kOne) ^ hash);
 }
 
+namespace {
+
+// Counts up in each child of a fork, which has its parent's generators.
+std::atomic<std::uint32_t> g_forks{1};
+
+std::uint64_t fresh_seed() {
+  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { g_forks += 1; });
+  std::uint64_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
+    seed = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) ^
+           static_cast<std::uint64_t>(::getpid()) << 32;
+  }
+  return seed ^ static_cast<std::uint64_t>(watched);
+}
+
+}  // namespace
+
 // SplitMix64.
 unsigned random_hundredth() {
-  thread_local std::uint64_t state = [] {
-    std::uint64_t seed = 0;
-    if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
-      seed =
-          static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-    }
-    return seed;
-  }();
+  thread_local std::uint64_t state = 0;
+  thread_local std::uint32_t seeded_in = 0;
+  const std::uint32_t forks = g_forks.load(std::memory_order_relaxed);
+  if (std::exchange(seeded_in, forks) != forks) {
+    state = fresh_seed();
+  }
   state += 0x9E3779B97F4A7C15;
   std::uint64_t bits = (state ^ state >> 30) * 0xBF58476D1CE4E5B9;
   bits = (bits ^ bits >> 27) * 0x94D049BB133111EB;

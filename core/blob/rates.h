@@ -1,6 +1,6 @@
 // Sample rates: which share of objects gets a blob of which template. Their text, and the choice.
 //
-// Pure functions: any thread.
+// Pure functions: any thread; but copy_rates(), which is as its callback.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,16 @@ struct RatesFault {
   const char* reason;
 };
 
-// The grammar is at stats_tpl_sample_rates() in tally/stats.h.
-std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find);
+// The grammar is at stats_tpl_sample_rates() in tally/stats.h. More than rates_max rates are a
+// fault, and nothing behind them is looked at.
+std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find,
+                                            std::size_t rates_max = kRatesMax);
 // Without a newline. Rates of templates that are gone are left out.
 std::string print_rates(const Rates& rates, const SpecOfTemplate& spec);
+
+// What the callback of a program's has. An errno of its, or 0. May throw std::bad_alloc; whatever
+// happens, the callback's lock is given back.
+int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy);
 
 // The slot ID for a number from 0 to 99, or -1: the first rates[0].tpl_sample_pct numbers are
 // rates[0]'s, and so on.
@@ -44,7 +50,8 @@ int choose(const stats_tpl_sample_rate* rates, std::size_t count, unsigned hundr
 // A number from 0 to 99 for a seed; all are equally likely over seeds, and a seed's stays the same
 // on all machines and in all versions.
 unsigned hundredth_of_seed(std::string_view seed);
-// At random. Every thread has its own generator, seeded by the kernel.
+// At random. Every thread has its own generator, seeded by the kernel, and anew in a child of
+// fork().
 unsigned random_hundredth();
 
 }  // namespace tally::blob

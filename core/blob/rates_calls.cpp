@@ -35,13 +35,20 @@ int find_template(std::optional<std::string_view> name, std::uint32_t hash) {
   return Templates::of_process().find(named ? named->c_str() : nullptr, hash);
 }
 
-int show(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
+// How much there may be: as FreeBSD answers who has no memory for it yet.
+int probe(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
+  constexpr std::size_t kRateBytesMax = 82;
   stats_tpl_sample_rate* rates = nullptr;
   int count = 0;
-  if (const int error = callback(TPL_SR_RLOCKED_GET, &rates, &count, context)) return error;
+  if (const int error = callback(TPL_SR_UNLOCKED_GET, &rates, &count, context)) return error;
+  request.oldidx += count > 0 ? static_cast<std::size_t>(count) * kRateBytesMax : 1;
+  return 0;
+}
+
+int show(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
+  if (!request.oldptr && !request.newptr) return probe(callback, context, request);
   Rates copy;
-  if (rates && count > 0) copy.assign(rates, rates + count);
-  callback(TPL_SR_RUNLOCK, nullptr, nullptr, context);
+  if (const int error = copy_rates(callback, context, copy)) return error;
   const std::string text =
       print_rates(copy, [](std::int32_t id) { return Templates::of_process().spec(id); });
   return put_old(request, {text.c_str(), text.size() + 1});
@@ -69,6 +76,22 @@ int change(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
 }
 
 }  // namespace
+
+int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy) {
+  stats_tpl_sample_rate* rates = nullptr;
+  int count = 0;
+  if (const int error = callback(TPL_SR_RLOCKED_GET, &rates, &count, context)) return error;
+  struct Unlock {
+    stats_tpl_sr_cb_t callback;
+    stats_tpl_sample_rate** rates;
+    int* count;
+    void* context;
+    ~Unlock() { callback(TPL_SR_RUNLOCK, rates, count, context); }
+  } const unlock{callback, &rates, &count, context};
+  if (rates && count > 0) copy.assign(rates, rates + count);
+  return 0;
+}
+
 }  // namespace tally::blob
 
 using namespace tally::blob;
@@ -90,8 +113,7 @@ int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate* rates, int nrates
                                  size_t seed_len) {
   if (!rates || nrates <= 0) return -1;
   const unsigned hundredth =
-      seed_bytes && seed_len > 0
-          ? hundredth_of_seed({static_cast<const char*>(seed_bytes), seed_len})
-          : random_hundredth();
+      seed_bytes ? hundredth_of_seed({static_cast<const char*>(seed_bytes), seed_len})
+                 : random_hundredth();
   return choose(rates, static_cast<std::size_t>(nrates), hundredth);
 }

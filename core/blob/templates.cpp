@@ -128,53 +128,58 @@ void put(std::vector<std::uint8_t>& to, std::size_t at, const T& value) {
   store(to.data() + at, value);
 }
 
-// The blob with a VOI more: its slots go before the other VOIs' slots, its data before theirs.
-int grow(const std::vector<std::uint8_t>& old_bytes, const Voi& added,
-         const std::vector<Part>& parts, std::vector<std::uint8_t>& bytes) {
-  const auto* const old_blob = reinterpret_cast<const statsblob*>(old_bytes.data());
-  const Header& old_header = header_of(old_blob);
-  const std::size_t old_slots = static_cast<std::size_t>(voi_slots(old_header));
-  const std::size_t slots = std::max(old_slots, static_cast<std::size_t>(added.id) + 1);
+// Where the regions of a blob with a VOI more begin: its slots go before the other VOIs' slots, its
+// data before theirs.
+struct Grown {
+  std::size_t old_slots, slots, stats_off, data_off, size;
+  std::size_t stats_shift, data_shift;  // of what was there
+};
+
+Grown measure(const Header& old_header, const Voi& added, const std::vector<Part>& parts) {
+  Grown grown{};
+  grown.old_slots = static_cast<std::size_t>(voi_slots(old_header));
+  grown.slots = std::max(grown.old_slots, static_cast<std::size_t>(added.id) + 1);
   const std::size_t stats_added = sizeof(Stat) * static_cast<std::size_t>(added.stat_max + 1);
   std::size_t data_added = added.flags & kVoiRelative ? sizeof(voistatdata_numeric) : 0;
   for (const Part& part : parts) data_added += part.data.size();
-  const std::size_t stats_off = sizeof(Header) + sizeof(Voi) * slots;
-  const std::size_t data_off =
-      stats_off + stats_added + old_header.statsdata_off - old_header.stats_off;
-  const std::size_t size = data_off + data_added + old_header.cursz - old_header.statsdata_off;
-  if (size > kBlobBytesMax) return EFBIG;
+  grown.stats_off = sizeof(Header) + sizeof(Voi) * grown.slots;
+  grown.data_off = grown.stats_off + stats_added + old_header.statsdata_off - old_header.stats_off;
+  grown.size = grown.data_off + data_added + old_header.cursz - old_header.statsdata_off;
+  grown.stats_shift = grown.stats_off + stats_added - old_header.stats_off;
+  grown.data_shift = grown.data_off + data_added - old_header.statsdata_off;
+  return grown;
+}
 
-  bytes.assign(size, 0);
-  Header header = old_header;
-  header.maxsz = header.cursz = static_cast<std::uint16_t>(size);
-  header.stats_off = static_cast<std::uint16_t>(stats_off);
-  header.statsdata_off = static_cast<std::uint16_t>(data_off);
-  put(bytes, 0, header);
-
-  const std::size_t stats_shift = stats_off + stats_added - old_header.stats_off;
-  const std::size_t data_shift = data_off + data_added - old_header.statsdata_off;
-  for (std::size_t i = 0; i < slots; ++i) {
-    Voi voi = i < old_slots ? vois_of(old_blob)[i] : kVacantVoi;
-    if (voi.id >= 0) voi.stats_off = static_cast<std::uint16_t>(voi.stats_off + stats_shift);
+void move_old(const std::vector<std::uint8_t>& old_bytes, const Grown& grown,
+              std::vector<std::uint8_t>& bytes) {
+  const auto* const old_blob = reinterpret_cast<const statsblob*>(old_bytes.data());
+  const Header& old_header = header_of(old_blob);
+  for (std::size_t i = 0; i < grown.slots; ++i) {
+    Voi voi = i < grown.old_slots ? vois_of(old_blob)[i] : kVacantVoi;
+    if (voi.id >= 0) voi.stats_off = static_cast<std::uint16_t>(voi.stats_off + grown.stats_shift);
     put(bytes, sizeof(Header) + sizeof(Voi) * i, voi);
   }
   for (std::size_t at = old_header.stats_off; at < old_header.statsdata_off; at += sizeof(Stat)) {
     auto stat = load<Stat>(old_bytes.data() + at);
-    if (stat.stype >= 0) stat.data_off = static_cast<std::uint16_t>(stat.data_off + data_shift);
-    put(bytes, at + stats_shift, stat);
+    if (stat.stype >= 0)
+      stat.data_off = static_cast<std::uint16_t>(stat.data_off + grown.data_shift);
+    put(bytes, at + grown.stats_shift, stat);
   }
-  std::copy(old_bytes.begin() + old_header.statsdata_off, old_bytes.end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(data_off + data_added));
+  std::copy(
+      old_bytes.begin() + old_header.statsdata_off, old_bytes.end(),
+      bytes.begin() + old_header.statsdata_off + static_cast<std::ptrdiff_t>(grown.data_shift));
+}
 
-  Voi voi = added;
-  voi.stats_off = static_cast<std::uint16_t>(stats_off);
+void put_added(Voi voi, const std::vector<Part>& parts, const Grown& grown,
+               std::vector<std::uint8_t>& bytes) {
+  voi.stats_off = static_cast<std::uint16_t>(grown.stats_off);
   put(bytes, sizeof(Header) + sizeof(Voi) * static_cast<std::size_t>(voi.id), voi);
   for (std::size_t i = 0; i <= static_cast<std::size_t>(voi.stat_max); ++i) {
-    put(bytes, stats_off + sizeof(Stat) * i, kVacantStat);
+    put(bytes, grown.stats_off + sizeof(Stat) * i, kVacantStat);
   }
-  std::size_t at = data_off;
+  std::size_t at = grown.data_off;
   const auto place = [&](std::uint8_t stype, std::uint8_t dtype, std::size_t length) {
-    put(bytes, stats_off + sizeof(Stat) * stype,
+    put(bytes, grown.stats_off + sizeof(Stat) * stype,
         Stat{static_cast<std::int8_t>(stype), dtype, static_cast<std::uint16_t>(at),
              static_cast<std::uint16_t>(length), 0, 0});
     at += length;
@@ -185,6 +190,20 @@ int grow(const std::vector<std::uint8_t>& old_bytes, const Voi& added,
     std::copy(part.data.begin(), part.data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
     place(part.stype, part.dtype, part.data.size());
   }
+}
+
+int grow(const std::vector<std::uint8_t>& old_bytes, const Voi& added,
+         const std::vector<Part>& parts, std::vector<std::uint8_t>& bytes) {
+  Header header = header_of(reinterpret_cast<const statsblob*>(old_bytes.data()));
+  const Grown grown = measure(header, added, parts);
+  if (grown.size > kBlobBytesMax) return EFBIG;
+  bytes.assign(grown.size, 0);
+  header.maxsz = header.cursz = static_cast<std::uint16_t>(grown.size);
+  header.stats_off = static_cast<std::uint16_t>(grown.stats_off);
+  header.statsdata_off = static_cast<std::uint16_t>(grown.data_off);
+  put(bytes, 0, header);
+  move_old(old_bytes, grown, bytes);
+  put_added(added, parts, grown, bytes);
   return 0;
 }
 

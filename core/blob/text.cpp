@@ -1,12 +1,14 @@
-// Both formats of every type side by side, which makes it longer than most: whoever changes one sees the
-// other.
+// Both formats of every type side by side, which makes it longer than most: whoever changes one
+// sees the other.
 #include "core/blob/text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <new>
 
+#include "core/base/text.h"
 #include "core/blob/digest.h"
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
@@ -62,16 +64,11 @@ class Text {
   // In JSON with its quotes, and so that it stays JSON; else so that it forges no line.
   Text& name(std::string_view name) {
     *this << "\"";
-    for (const char c : name) {
-      char piece[8];
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte < 0x20 || byte == 0x7F) {
-        std::snprintf(piece, sizeof piece, json_ ? "\\u%04x" : "\\x%02x", byte);
-        *this << std::string_view(piece);
-      } else {
-        if (json_ && (c == '"' || c == '\\')) *this << "\\";
-        *this << std::string_view(&c, 1);
-      }
+    while (!name.empty()) {
+      char32_t point = 0;
+      const std::size_t length = utf8_length(name, point);
+      *this << piece_of(name.substr(0, std::max<std::size_t>(length, 1)), length);
+      name.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return *this << "\"";
   }
@@ -83,6 +80,17 @@ class Text {
   }
 
  private:
+  // A character of a name, or a byte that is none (length 0).
+  std::string piece_of(std::string_view character, std::size_t length) const {
+    const auto byte = static_cast<unsigned char>(character.front());
+    if (json_ && length == 0) return "\\ufffd";
+    if (json_ && (byte == '"' || byte == '\\')) return std::string("\\").append(character);
+    if (length != 0 && byte >= 0x20 && byte != 0x7F) return std::string(character);
+    char code[8];
+    std::snprintf(code, sizeof code, json_ ? "\\u%04x" : "\\x%02x", unsigned{byte});
+    return code;
+  }
+
   void need(std::size_t bytes) {
     if (out_.size() - at_ < bytes) out_.resize((at_ + bytes) * 2);
   }
@@ -96,7 +104,7 @@ constexpr std::string_view kInner = "\n\t\t\t\t";
 
 template <typename T>
 void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::size_t count,
-                   bool objdump) {
+                   Detail detail) {
   const std::size_t size = bucket_bytes(dtype);
   const bool continuous = dtype == VSD_DTYPE_CRHIST32 || dtype == VSD_DTYPE_CRHIST64;
   const bool wide = has_wide_counters(dtype), json = text.json();
@@ -117,19 +125,20 @@ void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::si
                                        : highest<T>();
     if (json) {
       text << (i > 0 ? ",{" : "{");
-      if (objdump) text << "\"bkt\":" << i << ",";
+      if (detail == Detail::kObjdump) text << "\"bkt\":" << i << ",";
       text << "\"lb\":" << lb << ",\"ub\":" << ub << ",\"cnt\":" << counter(bucket + size - 8)
            << "}";
     } else {
       text << kInner;
-      if (objdump) text << "bkt[" << i << "].";
+      if (detail == Detail::kObjdump) text << "bkt[" << i << "].";
       text << "{lb=" << lb << ",ub=" << ub << ",cnt=" << counter(bucket + size - 8) << "}";
     }
   }
   if (json) text << "]";
 }
 
-void write_digest(Text& text, const DigestContent& digest, bool objdump) {
+void write_digest(Text& text, const DigestContent& digest, Detail detail) {
+  const bool objdump = detail == Detail::kObjdump;
   const bool json = text.json();
   if (json) {
     text << "\"smplcnt\":" << digest.samples << ",\"compcnt\":" << digest.compressions
@@ -152,23 +161,18 @@ void write_digest(Text& text, const DigestContent& digest, bool objdump) {
     }
     first = false;
   };
-  for (const Centroid& each : digest.centroids) write(each);
-  for (const Centroid& each : digest.free) {
-    if (objdump) write(each);
-  }
+  for (const Centroid& each : objdump ? digest.places : digest.centroids) write(each);
   if (json) text << "]";
 }
 
 // False, and nothing written, for a type or size that there is not.
 bool write_data(Text& text, const std::uint8_t* data, unsigned voi_dtype, unsigned dtype,
-                std::size_t bytes, bool objdump) {
+                std::size_t bytes, Detail detail) {
+  if (!is_voi_dtype(voi_dtype)) return false;
   if (is_voi_dtype(dtype)) {
-    with_type(dtype, [&](auto zero) {
-      text << (text.json() ? "\"val\":" : "") << load<decltype(zero)>(data);
-    });
+    with_type(dtype, [&](auto zero) { text << load<decltype(zero)>(data); });
     return true;
   }
-  if (!is_voi_dtype(voi_dtype)) return false;
   if (dtype == VSD_DTYPE_VOISTATE) {
     with_type(voi_dtype, [&](auto zero) {
       text << (text.json() ? "\"prev\":" : "prev=") << load<decltype(zero)>(data);
@@ -179,12 +183,12 @@ bool write_data(Text& text, const std::uint8_t* data, unsigned voi_dtype, unsign
     const std::size_t count = bucket_count(dtype, bytes);
     if (count == 0) return false;
     with_type(voi_dtype,
-              [&](auto zero) { write_buckets<decltype(zero)>(text, data, dtype, count, objdump); });
+              [&](auto zero) { write_buckets<decltype(zero)>(text, data, dtype, count, detail); });
     return true;
   }
   if (!is_tdgst_dtype(dtype) || centroid_room(dtype, bytes) == 0) return false;
   write_digest(text, read_digest(data, dtype, centroid_room(dtype, bytes), sign_of(voi_dtype)),
-               objdump);
+               detail);
   return true;
 }
 
@@ -199,7 +203,7 @@ class Renderer {
     bool first = true;
     for (int i = 0; i < voi_slots(header_); ++i) {
       const Voi& voi = vois_of(sb_)[i];
-      if (voi.id < 0 && !options_.objdump) continue;
+      if (voi.id < 0 && !dumps()) continue;
       if (text_.json() && !first) text_ << ",";
       first = false;
       text_.json() ? json_voi(i, voi) : freeform_voi(i, voi);
@@ -213,8 +217,14 @@ class Renderer {
     if (!options_.names || static_cast<std::size_t>(slot) >= options_.names->vois.size()) return {};
     return options_.names->vois[static_cast<std::size_t>(slot)];
   }
-  const std::uint8_t* data_of(const Stat& stat) const { return bytes_of(sb_) + stat.data_off; }
-  bool shown(const Stat& stat) const { return options_.objdump || stat.stype > VS_STYPE_VOISTATE; }
+  bool dumps() const { return options_.detail == Detail::kObjdump; }
+  // A number has a key here, among others.
+  void stat_data(const Voi& voi, const Stat& stat) {
+    if (text_.json() && is_voi_dtype(stat.dtype)) text_ << "\"val\":";
+    write_data(text_, bytes_of(sb_) + stat.data_off, voi.dtype, stat.dtype, stat.dsz,
+               options_.detail);
+  }
+  bool shown(const Stat& stat) const { return dumps() || stat.stype > VS_STYPE_VOISTATE; }
 
   void header_fields() {
     text_.field("endian", unsigned{header_.endian}).field("maxsz", unsigned{header_.maxsz});
@@ -234,7 +244,7 @@ class Renderer {
 
   void begin_freeform() {
     text_ << "struct statsblobv1@" << options_.address;
-    if (options_.objdump) {
+    if (dumps()) {
       text_.field("abi", unsigned{header_.abi});
       header_fields();
     }
@@ -245,7 +255,7 @@ class Renderer {
     text_ << "\n\tvois[" << slot << "]: id=" << int{voi.id};
     if (voi.id < 0) return;
     (text_ << ", name=").name(voi_name(slot));
-    if (options_.objdump) {
+    if (dumps()) {
       flags_field(voi.flags);
       text_.field("dtype", name_of_dtype(voi.dtype)).field("voistatmaxid", int{voi.stat_max});
       text_.field("stats_off", unsigned{voi.stats_off});
@@ -264,18 +274,18 @@ class Renderer {
     }
     text_ << name_of_stype(stat.stype);
     text_.field("errs", unsigned{stat.errs});
-    if (options_.objdump) {
+    if (dumps()) {
       flags_field(stat.flags);
       text_.field("dtype", name_of_dtype(stat.dtype)).field("dsz", unsigned{stat.dsz});
       text_.field("data_off", unsigned{stat.data_off});
     }
     text_ << "\n\t\t\tvoistatdata: ";
-    write_data(text_, data_of(stat), voi.dtype, stat.dtype, stat.dsz, options_.objdump);
+    stat_data(voi, stat);
   }
 
   void begin_json() {
     text_ << "{";
-    if (options_.objdump) {
+    if (dumps()) {
       text_.field("abi", unsigned{header_.abi});
       header_fields();
     }
@@ -293,7 +303,7 @@ class Renderer {
   }
 
   void json_voi(int slot, const Voi& voi) {
-    if (options_.names && !options_.objdump) {
+    if (options_.names && !dumps()) {
       text_.name(voi_name(slot)) << ":{";
     } else {
       text_ << "\"[" << slot << "]\":{";
@@ -302,7 +312,7 @@ class Renderer {
       text_ << "\"id\":" << int{voi.id} << "}";
       return;
     }
-    if (options_.objdump) {
+    if (dumps()) {
       text_.field("id", int{voi.id}) << "\"name\":";
       json_name(options_.names ? std::optional(voi_name(slot)) : std::nullopt);
       text_ << ",";
@@ -323,26 +333,26 @@ class Renderer {
   }
 
   void json_stat(int i, const Voi& voi, const Stat& stat) {
-    if (options_.names && !options_.objdump) {
+    if (options_.names && !dumps()) {
       text_.name(name_of_stype(stat.stype)) << ":";
     } else {
       text_ << "\"[" << i << "]\":";
     }
     if (stat.stype < 0) {
       text_ << "{\"stype\":-1}";
-    } else if (options_.objdump) {
+    } else if (dumps()) {
       (text_ << "{\"stype\":").name(name_of_stype(stat.stype)) << ",";
       text_.field("errs", unsigned{stat.errs}).field("flags", unsigned{stat.flags});
       (text_ << "\"dtype\":").name(name_of_dtype(stat.dtype)) << ",";
       text_.field("data_off", unsigned{stat.data_off}) << "\"voistatdata\":{";
-      write_data(text_, data_of(stat), voi.dtype, stat.dtype, stat.dsz, true);
+      stat_data(voi, stat);
       text_ << "}}";
     } else if (!(stat.flags & kStatValid)) {
       text_ << "null";
     } else {
       text_ << "{";
       text_.field("errs", unsigned{stat.errs});
-      write_data(text_, data_of(stat), voi.dtype, stat.dtype, stat.dsz, false);
+      stat_data(voi, stat);
       text_ << "}";
     }
   }
@@ -365,9 +375,9 @@ std::string render(const statsblob* sb, const TextOptions& options) {
 }
 
 std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dtype, unsigned dtype,
-                                       std::size_t bytes, sb_str_fmt format, bool objdump) {
+                                       std::size_t bytes, sb_str_fmt format, Detail detail) {
   Text text(format);
-  if (!write_data(text, data, voi_dtype, dtype, bytes, objdump)) return std::nullopt;
+  if (!write_data(text, data, voi_dtype, dtype, bytes, detail)) return std::nullopt;
   return text.take();
 }
 
@@ -386,10 +396,11 @@ int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt
   }
   char address[24];
   std::snprintf(address, sizeof address, "%p", static_cast<void*>(sb));
-  const std::string text = render(sb, {.format = fmt,
-                                       .objdump = (flags & SB_TOSTR_OBJDUMP) != 0,
-                                       .names = names ? &*names : nullptr,
-                                       .address = address});
+  const std::string text =
+      render(sb, {.format = fmt,
+                  .detail = flags & SB_TOSTR_OBJDUMP ? Detail::kObjdump : Detail::kPlain,
+                  .names = names ? &*names : nullptr,
+                  .address = address});
   sbuf_bcat(buf, text.data(), text.size());
   return sbuf_error(buf);
 } catch (const std::bad_alloc&) {
@@ -400,9 +411,9 @@ int stats_voistatdata_tostr(const struct voistatdata* vsd, enum vsd_dtype voi_dt
                             enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
                             struct sbuf* buf, int objdump) try {
   if (!vsd || !buf || static_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS) return EINVAL;
-  const auto text =
-      render_data(reinterpret_cast<const std::uint8_t*>(vsd), static_cast<unsigned>(voi_dtype),
-                  static_cast<unsigned>(vsd_dtype), vsd_sz, fmt, objdump != 0);
+  const auto text = render_data(reinterpret_cast<const std::uint8_t*>(vsd),
+                                static_cast<unsigned>(voi_dtype), static_cast<unsigned>(vsd_dtype),
+                                vsd_sz, fmt, objdump != 0 ? Detail::kObjdump : Detail::kPlain);
   if (!text) return EINVAL;
   sbuf_bcat(buf, text->data(), text->size());
   return sbuf_error(buf);

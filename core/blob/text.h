@@ -13,18 +13,22 @@
 
 namespace tally::blob {
 
+// What is shown: what was measured, or all fields and slots.
+enum class Detail { kPlain, kObjdump };
+
 struct TextOptions {
   sb_str_fmt format = SB_STRFMT_FREEFORM;
-  bool objdump = false;                  // all fields and slots
+  Detail detail = Detail::kPlain;
   const TemplateNames* names = nullptr;  // META; names beyond those that it has are empty
   std::string_view address;              // what freeform shows behind struct statsblobv1@
 };
 
 std::string render(const statsblob* sb, const TextOptions& options);
 
-// The data of one statistic, without braces. Nothing: no such type, or `bytes` is no size of it.
+// The data of one statistic, without braces, and a number without a key. Nothing: no such type, or
+// `bytes` is no size of it.
 std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dtype, unsigned dtype,
-                                       std::size_t bytes, sb_str_fmt format, bool objdump);
+                                       std::size_t bytes, sb_str_fmt format, Detail detail);
 
 const char* name_of_stype(int stype);
 const char* name_of_dtype(unsigned dtype);

@@ -15,9 +15,9 @@ enum class Mode { kAbsolute, kRelative };
 template <typename T>
 int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
   if constexpr (kIsQ<T>) {
-    // The first sample says how many bits of fraction the sum has.
+    // The first sample says how many bits of fraction the sum has, unless the template does.
     tally_q sum = load<T>(data).q();
-    if (!(stat.flags & kStatValid)) {
+    if (!(stat.flags & kStatValid) && sum.raw == 0) {
       sum = x.q();
     } else if (tally_q_add(&sum, x.q(), 1) != 0) {
       return EOVERFLOW;

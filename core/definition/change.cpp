@@ -1,5 +1,6 @@
 #include "core/definition/change.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -123,6 +124,10 @@ constexpr std::array kKeys = {
         "units must be at most 255 printable bytes without '='"},
 };
 
+// What only is to be read.
+constexpr std::array<std::string_view, 4> kReadOnlyKeys = {"hits_out_of_range", "hits_missed",
+                                                           "started", "stopped"};
+
 const Key* find_key(std::string_view word, Where context) {
   for (const Key& key : kKeys) {
     if (key.word == word && (key.where == Where::kEverywhere || key.where == context)) return &key;
@@ -227,6 +232,19 @@ Result<void> check(const Change& change, const Definition& definition) {
 }  // namespace
 
 Result<Change> parse_change(std::string_view line) { return parse(line, Where::kOnlyInChange); }
+
+std::optional<Error> find_unknown_key(std::string_view line) {
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const auto equals = token->text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view word = token->text.substr(0, equals);
+    if (std::ranges::count(kKeys, word, &Key::word) != 0) continue;
+    if (std::ranges::count(kReadOnlyKeys, word) != 0) continue;
+    return Error{ErrorCode::kInvalid, "there is no such key, and it was ignored", token->at};
+  }
+  return std::nullopt;
+}
 
 Result<Change> parse_new_statistic(std::string_view text) { return parse(text, Where::kOnlyInNew); }
 

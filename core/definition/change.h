@@ -34,11 +34,21 @@ struct Change {
   std::optional<Asked<Mode>> mode;
   std::optional<Asked<std::chrono::microseconds>> period;
   std::optional<Asked<std::string_view>> units;  // points into the line
+
+  // Whether apply() may make another definition of the one before; else the line only switches and
+  // resets.
+  bool redefines() const {
+    return type || range_min || range_max || entries_max || base_interval || scale || mode ||
+           period || units;
+  }
 };
 
 // A line of the definition file: everything but units, which is ignored there. kInvalid with the
 // token whose value is wrong.
 Result<Change> parse_change(std::string_view line);
+// The first key in a line of the definition file that no definition has; nothing if there is none.
+// It is ignored, but its writer most likely meant another.
+std::optional<Error> find_unknown_key(std::string_view line);
 // What is said of a statistic that is to be: units, but neither name nor data=reset, which are
 // ignored. kInvalid as above.
 Result<Change> parse_new_statistic(std::string_view text);

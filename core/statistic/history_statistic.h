@@ -1,14 +1,16 @@
 // type=history: a value or a range for each of successive periods; periods.h has the rules.
-// A StatisticType (statistic_type.h); add() never allocates but when a period ended before it, in
-// advance(), and only until entries_max are there.
+// A StatisticType (statistic_type.h); add() allocates only for a period that has no sample yet, and
+// advance() only until entries_max are there.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "core/base/bytes.h"
@@ -24,6 +26,13 @@ class HistoryStatistic {
 
   // Periods count from origin. Off.
   HistoryStatistic(const HistorySettings& settings, std::chrono::nanoseconds origin);
+  HistoryStatistic(const HistoryStatistic& other)
+      : periods_(std::make_unique<AnyPeriods>(*other.periods_)) {}
+  HistoryStatistic(HistoryStatistic&&) noexcept = default;
+  HistoryStatistic& operator=(HistoryStatistic other) noexcept {
+    periods_ = std::move(other.periods_);
+    return *this;
+  }
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings);
 
@@ -46,8 +55,8 @@ class HistoryStatistic {
   using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>>;
 
   static AnyPeriods make_periods(const HistorySettings& settings, std::chrono::nanoseconds origin);
-
-  AnyPeriods periods_;
+  // By itself, since each Statistic has room for the largest of all types, and most are small.
+  std::unique_ptr<AnyPeriods> periods_;
 };
 
 }  // namespace tally

@@ -57,7 +57,7 @@ std::vector<Statistic*> Interface::statistics() const {
   const MutexLock lock(mutex_);
   std::vector<Statistic*> all;
   all.reserve(statistics_.size());
-  for (const auto& statistic : statistics_) all.push_back(statistic.get());
+  for (Statistic& statistic : statistics_) all.push_back(&statistic);
   return all;
 }
 
@@ -74,9 +74,9 @@ void Interface::note_change(Moment now) {
 
 // The ledger knows of it already, and its name is not taken.
 Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
-  statistics_.push_back(std::move(statistic));
-  by_name_.insert(statistics_.back().get());
-  return statistics_.back().get();
+  Statistic& appended = statistics_.append(std::move(statistic));
+  by_name_.insert(&appended);
+  return &appended;
 }
 
 Result<Statistic*> Interface::create_statistic(std::string_view name, std::string_view text,
@@ -106,7 +106,7 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   if (!gone) return false;
   reservation_.shrink(holdings_of(*gone));
   by_name_.erase(gone);
-  std::erase_if(statistics_, [gone](const auto& statistic) { return statistic.get() == gone; });
+  statistics_.erase(*gone);
   note_change(now);
   return true;
 }
@@ -124,70 +124,85 @@ std::size_t Interface::add(std::span<const Run> runs, Moment now) {
   return saturated;
 }
 
-// What the line makes of each statistic it is for; an error if it cannot be for one of them.
-Result<std::vector<Interface::Step>> Interface::plan(const Change& change) const {
-  std::vector<Step> steps;
-  if (change.name) {
-    Statistic* const named = find_locked(change.name->value);
-    if (!named) {
-      return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
-    }
-    steps.push_back({named, {}});
-  } else {
-    steps.reserve(statistics_.size());
-    for (const auto& statistic : statistics_) steps.push_back({statistic.get(), {}});
+template <typename Visit>
+Result<void> Interface::each_of(Statistic* named, Visit visit) const {
+  if (named) return visit(*named);
+  for (Statistic& statistic : statistics_) {
+    if (auto done = visit(statistic); !done) return done;
   }
-  for (Step& step : steps) {
-    auto after = apply(change, step.statistic->definition());
-    if (!after) {
-      Error error = after.error();
-      if (!change.name) error.reason = step.statistic->name() + ": " + error.reason;
-      return error;
-    }
-    step.after = std::move(after.value());
-  }
-  return steps;
+  return {};
 }
 
-void Interface::carry_out(const Change& change, std::vector<Step> steps, Moment now) {
+// Finds that the line is possible for all it is for, and has the ledger know what they may grow to;
+// what they shrink by it hears when they have. An error if the line cannot be for one of them.
+Result<void> Interface::resize(const Change& change, Statistic* named) {
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  const auto planned = each_of(named, [&](const Statistic& statistic) -> Result<void> {
+    const auto definition = apply(change, statistic.definition());
+    if (!definition) {
+      Error error = definition.error();
+      if (!change.name) error.reason = statistic.name() + ": " + error.reason;
+      return error;
+    }
+    before += holdings_of(statistic).bytes;
+    after += holdings_of(statistic.name(), definition.value()).bytes;
+    return {};
+  });
+  if (!planned) return planned;
+  if (after > before) return reservation_.grow({.bytes = after - before});
+  return {};
+}
+
+// Each definition is reckoned a second time: to keep them from resize() on would take more memory,
+// and more time, for an interface of many statistics.
+void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   bool changed = false;
-  for (Step& step : steps) {
-    changed |= step.statistic->carry_out(change, std::move(step.after), now.monotonic);
-  }
+  std::uint64_t freed = 0;
+  (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
+    if (!change.redefines()) {
+      changed |= statistic.carry_out(change, now.monotonic);
+      return {};
+    }
+    const std::uint64_t before = holdings_of(statistic).bytes;
+    changed |=
+        statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
+    freed += before - holdings_of(statistic).bytes;  // below 0 it wraps, and back in the sum
+    return {};
+  });
+  if (static_cast<std::int64_t>(freed) > 0) reservation_.shrink({.bytes = freed});
   if (changed) note_change(now);
 }
 
 Result<void> Interface::define(std::string_view line, Moment now) {
-  const auto change = parse_change(line);
-  if (!change) return change.error();
+  const auto parsed = parse_change(line);
+  if (!parsed) return parsed.error();
+  const Change& change = parsed.value();
 
   const MutexLock lock(mutex_);
-  auto steps = plan(change.value());
-  if (!steps) return steps.error();
-  std::uint64_t bytes_before = 0;
-  std::uint64_t bytes_after = 0;
-  for (const Step& step : steps.value()) {
-    bytes_before += holdings_of(*step.statistic).bytes;
-    bytes_after += holdings_of(step.statistic->name(), step.after).bytes;
+  Statistic* named = nullptr;
+  if (change.name) {
+    named = find_locked(change.name->value);
+    if (!named) {
+      return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
+    }
   }
-  if (bytes_after > bytes_before) {
-    auto grown = reservation_.grow({.bytes = bytes_after - bytes_before});
-    if (!grown) return grown.error();
+  if (change.redefines()) {
+    if (auto resized = resize(change, named); !resized) return resized;
   }
-  carry_out(change.value(), std::move(steps.value()), now);
-  if (bytes_after < bytes_before) reservation_.shrink({.bytes = bytes_before - bytes_after});
+  carry_out(change, named, now);
   return {};
 }
 
 std::uint64_t Interface::definition_bytes_min() const {
   std::uint64_t bytes = 0;
-  for (const auto& statistic : statistics_) bytes += statistic->definition_bytes_min();
+  for (const Statistic& statistic : statistics_) bytes += statistic.definition_bytes_min();
   return bytes;
 }
 
 std::uint64_t Interface::data_bytes_min() const {
   std::uint64_t bytes = 0;
-  for (const auto& statistic : statistics_) bytes += statistic->data_bytes_min();
+  for (const Statistic& statistic : statistics_) bytes += statistic.data_bytes_min();
   return bytes;
 }
 
@@ -198,8 +213,8 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
-  for (const auto& statistic : statistics_) {
-    statistic->render_definition(text);
+  for (const Statistic& statistic : statistics_) {
+    statistic.render_definition(text);
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
   return text;
@@ -208,7 +223,7 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
 // Lets the time of all histories pass, up to this moment.
 void Interface::advance(Moment now) {
   bool changed = false;
-  for (const auto& statistic : statistics_) changed |= statistic->advance(now.monotonic);
+  for (Statistic& statistic : statistics_) changed |= statistic.advance(now.monotonic);
   if (changed) note_change(now);
 }
 
@@ -221,8 +236,8 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
     const std::uint64_t bytes_min = data_bytes_min();
     if (bytes_min > bytes_max) return too_long(bytes_max);
     text.reserve(bytes_min);
-    for (const auto& statistic : statistics_) {
-      if (statistic->data_bytes_min() != 0) all.push_back(statistic->readings());
+    for (const Statistic& statistic : statistics_) {
+      if (statistic.data_bytes_min() != 0) all.push_back(statistic.readings());
     }
   }
   for (const Statistic::Readings& readings : all) {
@@ -251,7 +266,7 @@ void Interface::save(ByteWriter& out) const {
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
   out.put(static_cast<std::uint32_t>(statistics_.size()));
-  for (const auto& statistic : statistics_) statistic->save(out);
+  for (const Statistic& statistic : statistics_) statistic.save(out);
 }
 
 Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {

@@ -28,6 +28,7 @@
 #include "core/definition/definition.h"
 #include "core/statistic/reservation.h"
 #include "core/statistic/statistic.h"
+#include "core/statistic/statistic_row.h"
 
 namespace tally {
 
@@ -93,11 +94,6 @@ class Interface {
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
 
  private:
-  // What a line makes of one statistic, found to be possible.
-  struct Step {
-    Statistic* statistic = nullptr;
-    Definition after;
-  };
   struct NameOf {
     std::string_view operator()(const Statistic& statistic) const { return statistic.name(); }
   };
@@ -108,8 +104,11 @@ class Interface {
 
   Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
   Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
-  Result<std::vector<Step>> plan(const Change& change) const REQUIRES(mutex_);
-  void carry_out(const Change& change, std::vector<Step> steps, Moment now) REQUIRES(mutex_);
+  // Visits those that a line is for, until a visit fails.
+  template <typename Visit>
+  Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);
+  Result<void> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
+  void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
@@ -121,7 +120,7 @@ class Interface {
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   // In the order of their creation, which is that of the files.
-  std::vector<std::unique_ptr<Statistic>> statistics_ GUARDED_BY(mutex_);
+  StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);
 };
 

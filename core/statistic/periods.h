@@ -4,9 +4,11 @@
 // Periods count from the origin, the time of the last reset: the one with index k ends at
 // origin + (k + 1) * period. Time stands still while the statistic is off: the open period stays
 // open, and periods that pass entirely meanwhile are absent rather than zero, since nothing was
-// measured. So indices may have gaps, and each sum keeps its own.
+// measured. So indices may have gaps: a stretch is periods without one between them, and says which
+// index it begins with.
 //
-// Confined to its HistoryStatistic. A gap of any length costs at most entries_max steps.
+// Confined to its HistoryStatistic. Periods without samples cost no step each but one for a block
+// of them (ring.h), until they are shown, and no memory.
 #pragma once
 
 #include <algorithm>
@@ -35,20 +37,22 @@ class Periods {
   Periods(const HistorySettings& settings, Nanoseconds origin)
       : entries_max_(settings.entries_max),
         period_(settings.period),
-        entries_(entries_max_ + 1),
+        sums_(entries_max_ + 1),
+        stretches_(entries_max_ + 1),
         origin_(origin) {}
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings) {
-    return Ring<Entry>::worst_case_bytes(std::uint64_t{settings.entries_max} + 1);
+    const std::uint64_t bound = std::uint64_t{settings.entries_max} + 1;
+    return Ring<Sum>::worst_case_bytes(bound) + Ring<Stretch>::worst_case_bytes(bound);
   }
 
-  bool has_open() const { return !entries_.empty(); }
-  std::size_t completed() const { return has_open() ? entries_.size() - 1 : 0; }
+  bool has_open() const { return !sums_.empty(); }
+  std::size_t completed() const { return has_open() ? sums_.size() - 1 : 0; }
 
   // Opens the period around now, unless that is the one interrupted.
   void start(Nanoseconds now) {
     const std::int64_t index = index_at(now);
-    if (!has_open() || entries_.newest().index < index) open(index);
+    if (!has_open() || open_ < index) open(index);
   }
 
   // Completes what has ended by now and opens the period around now; true when one ended.
@@ -56,10 +60,10 @@ class Periods {
   bool advance(Nanoseconds now) {
     if (now < open_since_ + period_) return false;
     const std::int64_t around_now = index_at(now);
-    std::int64_t next = entries_.newest().index + 1;
-    // What would be pushed out again need not be pushed in.
-    next = std::max(next, around_now - std::int64_t{entries_max_});
-    for (; next <= around_now; ++next) entries_.push({.index = next});
+    const auto ended = static_cast<std::uint64_t>(around_now - open_);
+    sums_.push_blanks(std::min<std::uint64_t>(ended, std::uint64_t{entries_max_} + 1));
+    serial_ += ended;
+    open_ = around_now;
     open_since_ = start_of(around_now);
     return true;
   }
@@ -73,31 +77,34 @@ class Periods {
         return sample.time < open_since_;
       });
       const auto in_time = static_cast<std::size_t>(late - samples.begin());
-      saturated |= entries_.change_newest().sum.add(samples.first(in_time));
+      saturated |= sums_.change_newest().add(samples.first(in_time));
       samples = samples.subspan(in_time);
       if (samples.empty()) break;
-      saturated |= first_from(index_at(samples.front().time)).sum.add(samples.first(1));
+      saturated |= first_from(index_at(samples.front().time)).add(samples.first(1));
       samples = samples.subspan(1);
     }
     return saturated;
   }
 
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-    for (std::size_t i = 0; i < completed() && out.size() <= bytes_max; ++i) {
+    each([&](std::size_t i, std::int64_t index) {
+      if (i == completed() || out.size() > bytes_max) return false;
       out.append(name).push_back(' ');
-      append_timestamp(out, start_of(entries_[i].index + 1));
-      entries_[i].sum.append_to(out);
+      append_timestamp(out, start_of(index + 1));
+      sums_[i].append_to(out);
       out.push_back('\n');
-    }
+      return true;
+    });
   }
 
   void save(ByteWriter& out) const {
     save_time(out, origin_);
-    out.put(static_cast<std::uint32_t>(entries_.size()));
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      out.put(entries_[i].index);
-      entries_[i].sum.save(out);
-    }
+    out.put(static_cast<std::uint32_t>(sums_.size()));
+    each([&](std::size_t i, std::int64_t index) {
+      out.put(index);
+      sums_[i].save(out);
+      return true;
+    });
   }
 
   void load(ByteReader& in) {
@@ -105,19 +112,21 @@ class Periods {
     const auto size = in.get<std::uint32_t>();
     if (size > entries_max_ + 1) return in.fail();
     for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
-      Entry entry{.index = in.get<std::int64_t>()};
-      entry.sum.load(in);
-      const std::int64_t at_least = has_open() ? entries_.newest().index + 1 : 0;
-      if (entry.index < at_least || entry.index > kUptimeMax / period_) return in.fail();
-      entries_.push(entry);
+      const auto index = in.get<std::int64_t>();
+      Sum sum;
+      sum.load(in);
+      const std::int64_t at_least = has_open() ? open_ + 1 : 0;
+      if (index < at_least || index > kUptimeMax / period_) return in.fail();
+      note_open(index);
+      sums_.push(sum);
     }
-    if (has_open()) open_since_ = start_of(entries_.newest().index);
   }
 
  private:
-  struct Entry {
+  // Serial numbers count all periods that ever were present.
+  struct Stretch {
+    std::uint64_t serial = 0;
     std::int64_t index = 0;
-    Sum sum{};
   };
 
   // What lies before the origin counts as the first period.
@@ -127,30 +136,66 @@ class Periods {
   Nanoseconds start_of(std::int64_t index) const { return origin_ + index * period_; }
 
   void open(std::int64_t index) {
-    entries_.push({.index = index});
+    note_open(index);
+    sums_.push_blanks(1);
+  }
+  void note_open(std::int64_t index) {
+    if (!has_open() || index != open_ + 1) stretches_.push({serial_ + 1, index});
+    serial_ += 1;
+    open_ = index;
     open_since_ = start_of(index);
   }
 
-  // The first period present whose index is not below this one; the open one is beyond it.
-  Entry& first_from(std::int64_t index) {
+  std::uint64_t oldest_serial() const { return serial_ + 1 - sums_.size(); }
+
+  // Visits each period's place and index, the oldest first, until a visit returns false.
+  template <typename Visit>
+  void each(Visit visit) const {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const std::uint64_t serial = oldest_serial() + i;
+      while (at + 1 < stretches_.size() && stretches_[at + 1].serial <= serial) ++at;
+      const Stretch& in = stretches_[at];
+      if (!visit(i, in.index + static_cast<std::int64_t>(serial - in.serial))) return;
+    }
+  }
+
+  // The first stretch that begins behind this index, by its place.
+  std::size_t stretch_behind(std::int64_t index) const {
     std::size_t low = 0;
-    std::size_t high = entries_.size() - 1;
+    std::size_t high = stretches_.size();
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (entries_[middle].index < index) {
+      if (stretches_[middle].index <= index) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    return entries_.change(low);
+    return low;
+  }
+
+  // The first period present whose index is not below this one; the open one is beyond it.
+  Sum& first_from(std::int64_t index) {
+    const std::size_t behind = stretch_behind(index);
+    const std::uint64_t end = behind == stretches_.size() ? serial_ : stretches_[behind].serial;
+    std::uint64_t serial = oldest_serial();
+    if (behind != 0) {
+      const Stretch& in = stretches_[behind - 1];
+      serial = std::max(serial, in.serial + static_cast<std::uint64_t>(index - in.index));
+    }
+    return sums_.change(std::min(serial, std::max(end, oldest_serial())) - oldest_serial());
   }
 
   std::uint32_t entries_max_;
   Nanoseconds period_;
-  Ring<Entry> entries_;
+  Ring<Sum> sums_;           // the newest is the open one's
+  Ring<Stretch> stretches_;  // those of the sums, and perhaps older ones
   Nanoseconds origin_;
-  Nanoseconds open_since_{0};  // start of the open period, when there is one
+  // Of the open period, when there is one.
+  std::uint64_t serial_ = 0;
+  std::int64_t open_ = 0;
+  Nanoseconds open_since_{0};
 };
 
 }  // namespace tally

@@ -2,7 +2,8 @@
 // so that a generous bound costs nothing until it is used. Confined to whoever holds it.
 //
 // A copy shares its memory with the original, a block of elements at a time, until one of them
-// writes there: copying is what readers do while they hold up whoever adds.
+// writes there: copying is what readers do while they hold up whoever adds. A block of nothing but
+// T{} that were pushed as blanks has no memory, until one of them is written.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,8 @@ class Ring {
   // 0 is the oldest; i < size().
   const T& operator[](std::size_t i) const {
     const std::size_t at = place(i);
-    return blocks_[at / kBlock].elements()[at % kBlock];
+    const SharedBlock<T>& block = blocks_[at / kBlock];
+    return is_blank(block) ? kBlank : block.elements()[at % kBlock];
   }
   const T& newest() const { return (*this)[size_ - 1]; }
   // The same, to be written.
@@ -52,17 +54,55 @@ class Ring {
       elements = elements.subspan(some.size());
     }
   }
+  // So many T{}: a block at a time.
+  void push_blanks(std::size_t count) {
+    for (count = std::min<std::size_t>(count, bound_); count != 0;) {
+      const std::size_t some = std::min(count, left_in_block());
+      blank(next(), some);
+      if (size_ < bound_) {
+        size_ += static_cast<std::uint32_t>(some);
+      } else {
+        oldest_ = static_cast<std::uint32_t>((oldest_ + some) % bound_);
+      }
+      count -= some;
+    }
+  }
 
  private:
   // Small enough that a block which readers share is soon copied, for the one who writes.
   static constexpr std::size_t kBlock = 1024;
+  static constexpr T kBlank{};
 
+  static bool is_blank(const SharedBlock<T>& block) { return block.capacity() == 0; }
+  // Elements that a block has when the ring is full.
+  std::size_t most(std::size_t block) const { return std::min(kBlock, bound_ - block * kBlock); }
   std::size_t place(std::size_t i) const {
     const std::size_t at = oldest_ + i;
     return at < size_ ? at : at - size_;
   }
   std::size_t used(std::size_t block) const { return std::min(kBlock, size_ - block * kBlock); }
-  T* own(std::size_t block) { return blocks_[block].own_elements(used(block)); }
+  T* own(std::size_t block) {
+    if (is_blank(blocks_[block])) [[unlikely]]
+      fill_in(block, used(block));
+    return blocks_[block].own_elements(used(block));
+  }
+  // Gives a blank block its memory.
+  void fill_in(std::size_t block, std::size_t capacity) {
+    blocks_[block].change_capacity(capacity, 0);
+    std::fill_n(blocks_[block].own_elements(0), used(block), kBlank);
+  }
+  // Some places of one block, the next to be written.
+  void blank(std::size_t at, std::size_t some) {
+    const std::size_t block = at / kBlock;
+    if (block == blocks_.size()) blocks_.emplace_back();
+    if (is_blank(blocks_[block])) return;
+    if (some == most(block)) {
+      blocks_[block] = {};
+      return;
+    }
+    if (size_ < bound_) reserve(some);
+    std::fill_n(own(block) + at % kBlock, some, kBlank);
+  }
 
   std::size_t next() const { return size_ < bound_ ? size_ : oldest_; }
   // Where the next element goes, and behind it.
@@ -88,8 +128,9 @@ class Ring {
     const std::size_t needed = size_ % kBlock + more;
     const std::size_t capacity = blocks_[block].capacity();
     if (needed <= capacity) return;
-    const std::size_t most = std::min(kBlock, bound_ - block * kBlock);
-    blocks_[block].change_capacity(std::min(most, std::max(needed, 2 * capacity)), used(block));
+    const std::size_t larger = std::min(most(block), std::max(needed, 2 * capacity));
+    if (is_blank(blocks_[block])) return fill_in(block, larger);
+    blocks_[block].change_capacity(larger, used(block));
   }
 
   std::uint32_t bound_;

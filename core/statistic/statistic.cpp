@@ -124,12 +124,24 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
 }
 
 bool Statistic::carry_out(const Change& change, Definition after, std::chrono::nanoseconds now) {
-  const bool anew = change.data_reset || discards_data(definition_, after);
-  bool changed = anew || after != definition_;
-  // Off before and on after the rest: a reset must not open a period of a history that is being
-  // stopped, and nothing but this decides on or off (in 2006 a redefinition switched it on).
-  if (change.on && !change.on->value) changed |= stop(now);
+  const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
+  bool changed = after != definition_;
   definition_ = std::move(after);
+  changed |= take_effect(change, gathering, now);
+  return changed;
+}
+
+bool Statistic::carry_out(const Change& change, std::chrono::nanoseconds now) {
+  return take_effect(change, Gathering::kGoesOn, now);
+}
+
+// Off before and on after the rest: a reset must not open a period of a history that is being
+// stopped, and nothing but this decides on or off (in 2006 a redefinition switched it on).
+bool Statistic::take_effect(const Change& change, Gathering gathering,
+                            std::chrono::nanoseconds now) {
+  const bool anew = change.data_reset || gathering == Gathering::kAnew;
+  bool changed = anew;
+  if (change.on && !change.on->value) changed |= stop(now);
   if (anew) gather_anew(now);
   if (change.on && change.on->value) changed |= start(now);
   return changed;

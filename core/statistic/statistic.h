@@ -30,6 +30,8 @@
 
 namespace tally {
 
+class StatisticRow;
+
 class Statistic {
   template <StatisticType... Types>
   using OneOf = std::variant<Types...>;
@@ -60,6 +62,8 @@ class Statistic {
   // Carries out what a line asks for; `after` is what apply() made of the change and definition().
   // False when nothing is different now.
   bool carry_out(const Change& change, Definition after, std::chrono::nanoseconds now);
+  // The same for a change that leaves the definition as it is.
+  bool carry_out(const Change& change, std::chrono::nanoseconds now);
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
@@ -96,12 +100,16 @@ class Statistic {
   static Result<Statistic> load(ByteReader& in);
 
  private:
+  friend StatisticRow;
+
   static Gathered make_gathered(const Definition& definition, std::chrono::nanoseconds now);
 
   bool start(std::chrono::nanoseconds now);
   void start_history(std::chrono::nanoseconds now);
   bool stop(std::chrono::nanoseconds now);
   void flip_switch();
+  enum class Gathering { kGoesOn, kAnew };
+  bool take_effect(const Change& change, Gathering gathering, std::chrono::nanoseconds now);
   void gather_anew(std::chrono::nanoseconds now);
   template <typename Type>
   bool add_to(Type& gathered, std::span<const Sample> samples);
@@ -114,7 +122,8 @@ class Statistic {
   // What add() needs comes first, and together: with many statistics each line of memory counts.
   std::string name_;
   bool on_ = false;
-  bool saturated_ = false;  // and said so
+  bool saturated_ = false;   // and said so
+  std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   Definition definition_;
   Gathered gathered_;

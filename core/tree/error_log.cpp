@@ -13,12 +13,22 @@ constexpr std::string_view kCommand = "  Command: ";
 
 void ErrorLog::report(Source source, std::string_view location, std::string_view text,
                       const Error& error, Moment now) {
+  enter(source, location, ": error: ", text, error, now);
+}
+
+void ErrorLog::warn(Source source, std::string_view location, std::string_view text,
+                    const Error& error, Moment now) {
+  enter(source, location, ": warning: ", text, error, now);
+}
+
+void ErrorLog::enter(Source source, std::string_view location, std::string_view kind,
+                     std::string_view text, const Error& error, Moment now) {
   std::string entry;
   append_timestamp(entry, now.monotonic);
   entry.push_back(' ');
   append_escaped(entry, error.location.empty() ? location : error.location,
                  kTextBytes + kNameBytesMax, 0);
-  entry.append(": error: ").append(error.reason).append("\n").append(kCommand);
+  entry.append(kind).append(error.reason).append("\n").append(kCommand);
   const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
   const std::size_t column =
       append_escaped(entry, error.text.empty() ? text : error.text, kTextBytes, token_at);

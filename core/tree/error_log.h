@@ -29,6 +29,9 @@ class ErrorLog final : public File {
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
   void report(Source source, std::string_view location, std::string_view text, const Error& error,
               Moment now) EXCLUDES(mutex_);
+  // The same of what was taken, but perhaps not meant.
+  void warn(Source source, std::string_view location, std::string_view text, const Error& error,
+            Moment now) EXCLUDES(mutex_);
 
   // A few KiB at most, whatever bytes_max says.
   Result<std::string> render(Moment now, std::size_t bytes_max) const override EXCLUDES(mutex_);
@@ -38,6 +41,9 @@ class ErrorLog final : public File {
   Result<void> truncate(Moment now) override EXCLUDES(mutex_);
 
  private:
+  void enter(Source source, std::string_view location, std::string_view kind, std::string_view text,
+             const Error& error, Moment now) EXCLUDES(mutex_);
+
   struct Entry {
     Source source;
     std::string text;

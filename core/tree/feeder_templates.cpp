@@ -1,6 +1,5 @@
 #include "core/tree/feeder_templates.h"
 
-#include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <utility>
 
@@ -50,9 +49,15 @@ Result<blob::TemplateNames> names_of(const wire::Template& given) {
   return names;
 }
 
+std::uint64_t hash_key(uid_t uid, std::uint32_t hash) { return std::uint64_t{uid} << 32 | hash; }
+
+std::string name_key(uid_t uid, std::string_view name) {
+  return std::to_string(uid).append("/").append(name);
+}
+
 }  // namespace
 
-Result<void> FeederTemplates::add(uid_t uid, const wire::Template& given, Moment now) {
+Result<void> FeederTemplates::add(const Sender& sender, const wire::Template& given, Moment now) {
   if (!is_template_name(given.name)) {
     return invalid("not a template's name (at most 64 printable bytes, no '\"')");
   }
@@ -63,8 +68,13 @@ Result<void> FeederTemplates::add(uid_t uid, const wire::Template& given, Moment
   for (const std::string& each : names.value().vois) bytes += sizeof each + each.size();
 
   const MutexLock lock(mutex_);
-  if (const Entry* const there = find_entry(uid, hash)) {
-    if (there->names->name == given.name && there->names->vois == names.value().vois) return {};
+  const uid_t uid = sender.uid;
+  if (const int id = find_id(uid, hash); id >= 0) {
+    const Entry& there = entries_[static_cast<std::size_t>(id)];
+    if (there.names->name == given.name && there.names->vois == names.value().vois) {
+      note_told(id, sender.pid);
+      return {};
+    }
     return Error{ErrorCode::kExists, "another template has this hash"};
   }
   if (entries_.size() >= kTemplatesMax || by_uid_[uid] >= kPerUidMax) {
@@ -72,31 +82,54 @@ Result<void> FeederTemplates::add(uid_t uid, const wire::Template& given, Moment
   }
   auto share = Reservation::create(ledger_, uid, {.bytes = bytes});
   if (!share) return share.error();
-  entries_.push_back({uid, hash,
+  const auto id = static_cast<int>(entries_.size());
+  entries_.push_back({uid, hash, sender.pid,
                       std::make_shared<const blob::TemplateNames>(std::move(names.value())),
                       std::move(share.value())});
   by_uid_[uid] += 1;
+  by_hash_.emplace(hash_key(uid, hash), id);
+  note_told(id, sender.pid);
   last_change_ = now;
   return {};
 }
 
-const FeederTemplates::Entry* FeederTemplates::find_entry(uid_t uid, std::uint32_t hash) const {
-  const auto is_it = [&](const Entry& each) { return each.uid == uid && each.hash == hash; };
-  const auto found = std::ranges::find_if(entries_, is_it);
-  return found == entries_.end() ? nullptr : &*found;
+// Behind all others of its name.
+void FeederTemplates::note_told(int id, pid_t teller) {
+  Entry& entry = entries_[static_cast<std::size_t>(id)];
+  entry.teller = teller;
+  Ids& ids = by_name_[name_key(entry.uid, entry.names->name)];
+  if (!ids.empty() && ids.back() == id) return;
+  std::erase(ids, id);
+  ids.push_back(id);
+  changes_ += 1;
 }
 
-int FeederTemplates::find(uid_t uid, std::optional<std::string_view> name,
+int FeederTemplates::find_id(uid_t uid, std::uint32_t hash) const {
+  const auto found = by_hash_.find(hash_key(uid, hash));
+  return found == by_hash_.end() ? -1 : found->second;
+}
+
+const FeederTemplates::Ids& FeederTemplates::ids_of(uid_t uid, std::string_view name) const {
+  static const Ids none;
+  const auto found = by_name_.find(name_key(uid, name));
+  return found == by_name_.end() ? none : found->second;
+}
+
+int FeederTemplates::find(const Sender& feeder, std::optional<std::string_view> name,
                           std::uint32_t hash) const {
   const MutexLock lock(mutex_);
-  for (std::size_t i = entries_.size(); i > 0; --i) {
-    const Entry& each = entries_[i - 1];
-    if (each.uid == uid && (!name || each.names->name == *name) &&
-        (hash == 0 || each.hash == hash)) {
-      return static_cast<int>(i - 1);
-    }
+  if (hash != 0) {
+    const int id = find_id(feeder.uid, hash);
+    const bool is_it =
+        id >= 0 && (!name || entries_[static_cast<std::size_t>(id)].names->name == *name);
+    return is_it ? id : -1;
   }
-  return -1;
+  if (!name) return -1;
+  const Ids& ids = ids_of(feeder.uid, *name);
+  for (std::size_t i = ids.size(); i > 0; --i) {
+    if (entries_[static_cast<std::size_t>(ids[i - 1])].teller == feeder.pid) return ids[i - 1];
+  }
+  return ids.empty() ? -1 : ids.back();
 }
 
 std::string FeederTemplates::spec_of(const Entry& entry) const {
@@ -116,8 +149,8 @@ std::uint32_t FeederTemplates::hash(int id) const {
 std::shared_ptr<const blob::TemplateNames> FeederTemplates::names(uid_t uid,
                                                                   std::uint32_t hash) const {
   const MutexLock lock(mutex_);
-  const Entry* const found = find_entry(uid, hash);
-  return found ? found->names : nullptr;
+  const int id = find_id(uid, hash);
+  return id < 0 ? nullptr : entries_[static_cast<std::size_t>(id)].names;
 }
 
 std::string FeederTemplates::list() const {
@@ -125,6 +158,8 @@ std::string FeederTemplates::list() const {
   boost::unordered_flat_set<std::string> listed;
   std::string text;
   for (const Entry& each : entries_) {
+    const int last = ids_of(each.uid, each.names->name).back();
+    if (&each != &entries_[static_cast<std::size_t>(last)]) continue;
     const auto [spec, is_new] = listed.insert(spec_of(each));
     if (is_new) text.append(text.empty() ? "" : ",").append(*spec);
   }
@@ -133,7 +168,7 @@ std::string FeederTemplates::list() const {
 
 std::uint64_t FeederTemplates::version() const {
   const MutexLock lock(mutex_);
-  return entries_.size();
+  return changes_;
 }
 
 Moment FeederTemplates::last_change() const {

@@ -14,6 +14,8 @@ Result<void> File::write_line(std::string_view, Moment) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
 
+std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
+
 Result<void> File::write_by(pid_t, std::string_view text, Moment now) {
   return write_line(text, now);
 }

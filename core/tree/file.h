@@ -51,6 +51,9 @@ class File {
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
   // reading.
   virtual Result<void> write_line(std::string_view line, Moment now);
+  // What the writer of a line that was taken may want to hear of it. The default has nothing to
+  // say.
+  virtual std::optional<Error> remark(std::string_view line) const;
   // The same, of who wrote it, for files that show that. The default forgets who it was.
   virtual Result<void> write_by(pid_t writer, std::string_view text, Moment now);
   // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a

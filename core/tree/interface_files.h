@@ -26,6 +26,9 @@ class DefinitionFile final : public File {
   Result<void> write_line(std::string_view line, Moment now) override {
     return interface_->define(line, now);
   }
+  std::optional<Error> remark(std::string_view line) const override {
+    return find_unknown_key(line);
+  }
 
  private:
   std::shared_ptr<Interface> interface_;

@@ -58,6 +58,12 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kEventsLost, "events_lost", COUNTER "units=records"},
     // records that could not wait any more for those of other sources that happened before
     OwnStatistic{Own::kEventsHurried, "events_hurried", COUNTER "units=records"},
+    // datagrams, whole or in part, that were taken behind others' because of what their sender's
+    // commands cost
+    OwnStatistic{Own::kPutOff, "put_off", COUNTER "units=datagrams"},
+    // answers that were not sent since feeders of their uid have not read as many as it may have
+    // under way
+    OwnStatistic{Own::kAnswersOverShare, "answers_over_share", COUNTER "units=answers"},
 };
 
 #undef COUNTER

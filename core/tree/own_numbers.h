@@ -33,6 +33,8 @@ enum class Own {
   kEvents,
   kEventsLost,
   kEventsHurried,
+  kPutOff,
+  kAnswersOverShare,
 };
 
 class OwnNumbers {

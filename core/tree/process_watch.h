@@ -15,7 +15,7 @@ class ProcessWatch {
   // Whoever made the watch hears of the end of this process, once. kNotFound: there is none of that
   // number (any more); kNoSpace: too many are watched, in all or for this uid.
   virtual Result<void> watch(pid_t process, uid_t uid) = 0;
-  // It has not ended yet, as far as is known.
+  // It is watched, and runs: false at once when it has ended, before anybody hears of it.
   virtual bool watches(pid_t process) const = 0;
 };
 

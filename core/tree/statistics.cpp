@@ -313,7 +313,6 @@ Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, 
   }
   StatisticEntry* const gone = find(command.target.text);
   if (!gone) return not_found("statistic", command.target.at + interface.size() + 1);
-  std::erase(entry->statistics, gone);
   forget(*gone);
   entry->interface->remove_statistic(statistic, now);
   return {};
@@ -386,7 +385,6 @@ Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statist
       .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
   StatisticEntry& entry = *made;
   statistics_.add(std::move(made));
-  interface.statistics.push_back(&entry);
   paths_.insert(entry);
   interface.interface->attach_switch(statistic, switches_.give(entry.number));
   return entry;
@@ -401,7 +399,9 @@ void Statistics::forget(StatisticEntry& entry) {
 }
 
 void Statistics::forget(InterfaceEntry& entry, Moment now) {
-  for (StatisticEntry* statistic : entry.statistics) forget(*statistic);
+  for (const Statistic* const statistic : entry.interface->statistics()) {
+    forget(*find(entry.name + "/" + statistic->name()));
+  }
   tree_.remove(entry.node, now);
   interfaces_.erase(&entry);
 }

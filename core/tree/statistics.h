@@ -94,6 +94,7 @@ class Statistics {
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
 
   OwnNumbers& own() { return *own_; }
+  uid_t owner() const { return owner_; }
 
  private:
   class InterfacesDirectory;
@@ -110,7 +111,6 @@ class Statistics {
     // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
-    std::vector<StatisticEntry*> statistics;
     // It goes when the last of these processes ends; empty: it stays.
     std::list<Feeder> feeders;
   };

@@ -1,37 +1,67 @@
 #include "core/tree/subsystem_rates.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <variant>
 
 namespace tally {
 
-SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid,
-                               Switch* its_switch, Moment now)
-    : templates_(std::move(templates)), uid_(uid), switch_(its_switch), last_change_(now) {}
+SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates,
+                               const Sender& feeder, Switch* its_switch, Moment now)
+    : templates_(std::move(templates)), feeder_(feeder), switch_(its_switch), last_change_(now) {}
 
 Result<blob::Rates> SubsystemRates::parse(std::string_view text) const {
-  auto parsed =
-      blob::parse_rates(text, [this](std::optional<std::string_view> name, std::uint32_t hash) {
-        return templates_->find(uid_, name, hash);
-      });
+  if (text.size() > kTextBytesMax) {
+    return Error{ErrorCode::kInvalid,
+                 "a text of more than " + std::to_string(kTextBytesMax) + " bytes", 0};
+  }
+  const Sender feeder = [this] {
+    const MutexLock lock(mutex_);
+    return feeder_;
+  }();
+  auto parsed = blob::parse_rates(
+      text,
+      [&](std::optional<std::string_view> name, std::uint32_t hash) {
+        return templates_->find(feeder, name, hash);
+      },
+      kRatesMax);
   if (const auto* const fault = std::get_if<blob::RatesFault>(&parsed)) {
     const auto code = fault->error == ESRCH ? ErrorCode::kNoTemplate : ErrorCode::kInvalid;
     return Error{code, fault->reason, fault->at};
   }
-  auto& rates = std::get<blob::Rates>(parsed);
-  if (rates.size() > kRatesMax) return Error{ErrorCode::kInvalid, "more than 1000 rates"};
-  return std::move(rates);
+  return std::move(std::get<blob::Rates>(parsed));
 }
 
 Result<void> SubsystemRates::set(std::string_view text, Moment now) {
   auto wanted = parse(text);
   if (!wanted) return wanted.error();
   const MutexLock lock(mutex_);
-  rates_ = std::move(wanted.value());
+  set_by_user_ = true;
+  take(std::move(wanted.value()), now);
+  return {};
+}
+
+void SubsystemRates::take(blob::Rates rates, Moment now) {
+  rates_ = std::move(rates);
   changes_ += 1;
   last_change_ = now;
   if (switch_) switch_->on.store(changes_, std::memory_order_release);
+}
+
+Result<void> SubsystemRates::come_again(pid_t feeder, std::string_view text, Moment now) {
+  {
+    const MutexLock lock(mutex_);
+    feeder_.pid = feeder;
+    if (set_by_user_ || text.find_first_not_of(' ') == text.npos) return {};
+  }
+  auto wanted = parse(text);
+  if (!wanted) return wanted.error();
+  const MutexLock lock(mutex_);
+  const auto is_same = [](const stats_tpl_sample_rate& one, const stats_tpl_sample_rate& other) {
+    return one.tpl_slot_id == other.tpl_slot_id && one.tpl_sample_pct == other.tpl_sample_pct;
+  };
+  if (!std::ranges::equal(rates_, wanted.value(), is_same)) take(std::move(wanted.value()), now);
   return {};
 }
 

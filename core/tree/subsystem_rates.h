@@ -15,6 +15,7 @@
 #include "core/base/result.h"
 #include "core/base/switch.h"
 #include "core/blob/rates.h"
+#include "core/tree/command.h"
 #include "core/tree/feeder_templates.h"
 #include "core/tree/file.h"
 
@@ -24,16 +25,21 @@ class SubsystemRates {
  public:
   // So many that a feeder's answer has room for them.
   static constexpr std::size_t kRatesMax = 1000;
+  // Of a text: so many rates as they are written at their longest.
+  static constexpr std::size_t kTextBytesMax = 96 * kRatesMax;
 
-  // uid: whose templates can be named. Templates are shared with the branch. its_switch: nullptr:
-  // there is none for it.
-  SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid, Switch* its_switch,
-                 Moment now);
+  // feeder: whose templates can be named, and whose process's come first. Templates are shared with
+  // the branch. its_switch: nullptr: there is none for it.
+  SubsystemRates(std::shared_ptr<const FeederTemplates> templates, const Sender& feeder,
+                 Switch* its_switch, Moment now);
 
   // kInvalid, kNoTemplate: nothing has changed.
   Result<void> set(std::string_view text, Moment now) EXCLUDES(mutex_);
   // As they are when a subsystem is made, which is no change.
   Result<void> begin(std::string_view text) EXCLUDES(mutex_);
+  // A feeder comes to a subsystem that is there: by a name in rates, its template is meant from now
+  // on. Its rates take the place of those that a feeder brought, but not of what set() did.
+  Result<void> come_again(pid_t feeder, std::string_view text, Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's.
   void detach() EXCLUDES(mutex_);
 
@@ -45,11 +51,13 @@ class SubsystemRates {
   Moment last_change() const EXCLUDES(mutex_);
 
  private:
-  Result<blob::Rates> parse(std::string_view text) const;
+  Result<blob::Rates> parse(std::string_view text) const EXCLUDES(mutex_);
+  void take(blob::Rates rates, Moment now) REQUIRES(mutex_);
 
   const std::shared_ptr<const FeederTemplates> templates_;
-  const uid_t uid_;
   mutable Mutex mutex_;
+  Sender feeder_ GUARDED_BY(mutex_);
+  bool set_by_user_ GUARDED_BY(mutex_) = false;
   blob::Rates rates_ GUARDED_BY(mutex_);
   std::uint32_t changes_ GUARDED_BY(mutex_) = 0;
   Switch* switch_ GUARDED_BY(mutex_);

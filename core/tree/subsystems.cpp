@@ -1,6 +1,7 @@
 #include "core/tree/subsystems.h"
 
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 
@@ -79,13 +80,14 @@ class Subsystems::ObjectsDirectory final : public Directory {
   const std::string name_;
 };
 
-Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, SwitchRange switches)
+Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports)
     : tree_(tree),
       ledger_(ledger),
       owner_(owner),
-      first_(switches.first),
+      first_(ports.switches.first),
+      processes_(ports.processes),
       templates_(std::make_shared<FeederTemplates>(ledger, now)),
-      switches_(switches.switches) {
+      switches_(ports.switches.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
   tree_.add_file(directory_, kTemplates, kReadable, std::make_shared<TemplatesFile>(templates_),
                  now);
@@ -114,15 +116,29 @@ Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
                0};
 }
 
+// A process is watched before the lock is taken, since that takes a system call, and looked at
+// again afterwards: it may have ended in between, when it had nothing yet.
 Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
-  const MutexLock lock(mutex_);
+  const bool publishes =
+      line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
+  const bool watched = publishes && processes_ && sender.pid > 0 &&
+                       processes_->watch(sender.pid, sender.uid).has_value();
+  auto done = [&] {
+    const MutexLock lock(mutex_);
+    return carry_out(line, sender, now);
+  }();
+  if (watched && !is_watched(sender.pid)) process_ended(sender.pid, now);
+  return done;
+}
+
+Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
   switch (line.verb) {
     case wire::StatsVerb::kSubsystem:
       return make_subsystem(line, sender, now);
     case wire::StatsVerb::kObject:
       return make_object(line, sender, now);
     case wire::StatsVerb::kRates:
-      return tell_rates(line);
+      return tell_rates(line, sender);
     case wire::StatsVerb::kWithdraw:
       return withdraw(line, sender, now);
   }
@@ -132,17 +148,14 @@ Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& send
 Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sender& sender,
                                         Moment now) {
   const std::string_view name = line.target.text;
-  if (const Subsystem* const there = find(name)) {
-    return Done{on_wire(there->number), wire::Made::kWasThere};
-  }
+  if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
   if (!is_name(name) || name == kTemplates) {
     return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')", line.target.at);
   }
   auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEntryBytes});
   if (!share) return error_at(share.error(), line.target.at);
   const std::uint64_t number = numbered_.next_number();
-  auto rates =
-      std::make_shared<SubsystemRates>(templates_, sender.uid, switches_.give(number), now);
+  auto rates = std::make_shared<SubsystemRates>(templates_, sender, switches_.give(number), now);
   if (const auto begun = rates->begin(line.rest.text); !begun) {
     switches_.take_back(number);
     return error_at(begun.error(), line.rest.at);
@@ -152,6 +165,7 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
                  .number = number,
                  .share = std::move(share.value()),
                  .rates = rates};
+  if (is_watched(sender.pid)) made.feeders.insert(sender.pid);
   made.node =
       tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
   tree_.add_file(made.node, kSampleRates, kRatesPermissions,
@@ -160,6 +174,17 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
   numbered_.add(std::move(entry));
   return Done{on_wire(number)};
+}
+
+Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& line,
+                                    const Sender& sender, Moment now) {
+  const Done done{on_wire(there.number), wire::Made::kWasThere};
+  // Whose it is not will be refused its objects. Root's templates are not the owner's.
+  if (sender.uid != there.uid) return done;
+  if (is_watched(sender.pid)) there.feeders.insert(sender.pid);
+  const auto come = there.rates->come_again(sender.pid, line.rest.text, now);
+  if (!come) return error_at(come.error(), line.rest.at);
+  return done;
 }
 
 Result<Subsystems::Subsystem*> Subsystems::find_owned(const wire::StatsLine& line,
@@ -179,15 +204,43 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   Subsystem& subsystem = *owner.value();
   const std::string_view name = wire::split_path(line.target.text).statistic;
   const std::size_t at = line.target.at + line.target.text.size() - name.size();
-  if (Tokens(line.rest.text).next()) return invalid("nothing comes behind an object", line.rest.at);
-  if (const Object* const there = find(subsystem, name)) {
-    return Done{on_wire(there->number), wire::Made::kWasThere};
+  const bool watched = is_watched(sender.pid);
+  bool goes_with_feeder = false;
+  Tokens words(line.rest.text);
+  if (const auto word = words.next()) {
+    if (word->text != "lifetime=feeder" || words.next()) {
+      return invalid("an object has no attribute but lifetime=feeder", line.rest.at + word->at);
+    }
+    goes_with_feeder = true;
+    if (!watched) {
+      return Error{ErrorCode::kNoSpace, "this process cannot be watched", line.rest.at + word->at};
+    }
   }
+  Object* object = find(subsystem, name);
+  Done done{0, object ? wire::Made::kWasThere : wire::Made::kNew};
+  if (object && is_anothers(*object, sender.pid)) {
+    return Error{ErrorCode::kExists, "process " + std::to_string(object->feeder) + " publishes it",
+                 at};
+  }
+  if (!object) {
+    const auto made = add_object(subsystem, name, now);
+    if (!made) return error_at(made.error(), at);
+    object = made.value();
+  }
+  object->feeder = watched ? sender.pid : 0;
+  object->goes_with_feeder = goes_with_feeder;
+  if (watched) subsystem.feeders.insert(sender.pid);
+  done.number = on_wire(object->number);
+  return done;
+}
+
+Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view name,
+                                                   Moment now) {
   if (!is_object_name(name)) {
-    return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", at);
+    return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
   auto share = Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kEntryBytes});
-  if (!share) return error_at(share.error(), at);
+  if (!share) return share.error();
   const std::uint64_t number = numbered_.next_number();
   Object made{.name = std::string(name), .owner = &subsystem, .number = number};
   made.content = std::make_shared<StatsObject>(
@@ -199,16 +252,18 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   made.freeform = enter(made.name, StatsObject::Format::kFreeform);
   made.json = enter(made.name + std::string(kJson), StatsObject::Format::kJson);
   auto entry = std::make_unique<Numbered>(std::move(made));
-  subsystem.objects.emplace(name, std::get_if<Object>(entry.get()));
+  Object* const added = std::get_if<Object>(entry.get());
+  subsystem.objects.emplace(name, added);
   numbered_.add(std::move(entry));
-  return Done{on_wire(number)};
+  return added;
 }
 
-Result<Done> Subsystems::tell_rates(const wire::StatsLine& line) {
-  const Subsystem* const found = find(line.target.text);
-  if (!found) return not_found("subsystem", line.target.at);
+// As the file, which nobody else can read.
+Result<Done> Subsystems::tell_rates(const wire::StatsLine& line, const Sender& sender) {
+  const auto found = find_owned(line, sender);
+  if (!found) return found.error();
   std::uint32_t changes = 0;
-  std::string text = found->rates->text_by_hash(changes);
+  std::string text = found.value()->rates->text_by_hash(changes);
   return Done{.number = changes, .text = std::move(text)};
 }
 
@@ -217,13 +272,45 @@ Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sen
   if (!owner) return owner.error();
   const wire::Path path = wire::split_path(line.target.text);
   if (!path.has_statistic) {
-    forget(*owner.value(), now);
+    withdraw_own(*owner.value(), sender.pid, now);
     return Done{};
   }
+  const std::size_t at = line.target.at + path.interface.size() + 1;
   Object* const found = find(*owner.value(), path.statistic);
-  if (!found) return not_found("object", line.target.at + path.interface.size() + 1);
+  if (!found) return not_found("object", at);
+  if (owner.value()->feeders.contains(sender.pid) && is_anothers(*found, sender.pid)) {
+    return not_found("object of this process", at);
+  }
   forget(*found, now);
   return Done{};
+}
+
+// A process that publishes there leaves the others theirs. One that does not is a person's, who
+// means all of it.
+void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
+  const bool is_feeder = subsystem.feeders.erase(process) != 0;
+  std::vector<Object*> own;
+  for (const auto& [name, object] : subsystem.objects) {
+    if (!is_feeder || !is_anothers(*object, process)) own.push_back(object);
+  }
+  if (!is_feeder || (own.size() == subsystem.objects.size() && subsystem.feeders.empty())) {
+    return forget(subsystem, now);
+  }
+  for (Object* const object : own) forget(*object, now);
+}
+
+void Subsystems::process_ended(pid_t process, Moment now) {
+  const MutexLock lock(mutex_);
+  std::vector<Object*> gone;
+  for (const auto& [key, subsystem] : subsystems_) {
+    if (subsystem->feeders.erase(process) == 0) continue;
+    for (const auto& [name, object] : subsystem->objects) {
+      if (object->feeder != process) continue;
+      object->feeder = 0;
+      if (object->goes_with_feeder) gone.push_back(object);
+    }
+  }
+  for (Object* const object : gone) forget(*object, now);
 }
 
 Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {

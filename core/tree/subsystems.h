@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "core/base/switch.h"
 #include "core/tree/command.h"
 #include "core/tree/feeder_templates.h"
+#include "core/tree/process_watch.h"
 #include "core/tree/stats_object.h"
 #include "core/tree/subsystem_rates.h"
 #include "core/tree/switch_board.h"
@@ -39,6 +41,13 @@ struct SwitchRange {
   std::uint32_t first = 0;
 };
 
+// What a branch uses of others. Without processes nothing can have lifetime=feeder, and whoever
+// publishes an object last has it.
+struct StatsPorts {
+  SwitchRange switches;
+  ProcessWatch* processes = nullptr;
+};
+
 class Subsystems {
  public:
   // Those that have switches; more have none, and are published whether anybody asks or not.
@@ -47,22 +56,25 @@ class Subsystems {
   static constexpr std::size_t kObjectNameBytesMax = 250;
 
   // Enters `stats/` into the tree. Tree and ledger outlive it, and so does the memory of the
-  // switches. owner is the daemon's uid, which may do what root may.
-  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, SwitchRange switches = {});
+  // switches, and whoever watches processes. owner is the daemon's uid, which may do what root may.
+  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports = {});
   ~Subsystems();
 
-  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace; token_at
-  // is an offset into the line.
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
+  // for an object that another process publishes; token_at is an offset into the line.
   Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
   // See FeederTemplates::add().
   Result<Done> add_template(const wire::Template& given, const Sender& sender, Moment now) {
-    if (auto added = templates_->add(sender.uid, given, now); !added) return added.error();
+    if (auto added = templates_->add(sender, given, now); !added) return added.error();
     return Done{};
   }
   // kStale: the number names nothing (any more); kNotPermitted; else see StatsObject::publish().
   Result<void> publish(const wire::PackedBlob& blob, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
+
+  // The process has ended: its objects with lifetime=feeder go, the others are anybody's.
+  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
   // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
   Result<void> remove_subsystem(std::string_view name, Moment now) EXCLUDES(mutex_);
@@ -80,6 +92,8 @@ class Subsystems {
     Subsystem* owner = nullptr;
     std::uint64_t number = 0;
     NodeId freeform = 0, json = 0;
+    pid_t feeder = 0;  // who publishes it, and is watched; 0: nobody, or it is not known
+    bool goes_with_feeder = false;
     // Shared with its files in the tree.
     std::shared_ptr<StatsObject> content;
   };
@@ -92,15 +106,21 @@ class Subsystems {
     // Shared with their file in the tree.
     std::shared_ptr<SubsystemRates> rates;
     Names<Object> objects;
+    // The processes that publish in it, and are watched.
+    boost::unordered_flat_set<pid_t> feeders;
   };
   // Whatever has a number.
   using Numbered = std::variant<Subsystem, Object>;
 
   Result<Done> make_subsystem(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
+  Result<Done> come_again(Subsystem& there, const wire::StatsLine& line, const Sender& sender,
+                          Moment now) REQUIRES(mutex_);
   Result<Done> make_object(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  Result<Done> tell_rates(const wire::StatsLine& line) REQUIRES(mutex_);
+  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> tell_rates(const wire::StatsLine& line, const Sender& sender) REQUIRES(mutex_);
   Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
 
@@ -109,6 +129,16 @@ class Subsystems {
   Result<Subsystem*> find_owned(const wire::StatsLine& line, const Sender& sender) const
       REQUIRES(mutex_);
   Result<void> may_change(uid_t creator, uid_t sender) const;
+  Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  bool is_watched(pid_t process) const {
+    return processes_ && process > 0 && processes_->watches(process);
+  }
+  // Another process than this publishes it, and still runs.
+  bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
+    return object.feeder != process && is_watched(object.feeder);
+  }
+  void withdraw_own(Subsystem& subsystem, pid_t process, Moment now) REQUIRES(mutex_);
   void forget(Object& object, Moment now) REQUIRES(mutex_);
   void forget(Subsystem& subsystem, Moment now) REQUIRES(mutex_);
   // Numbers count from 0 here; on the wire, from behind those of the statistics.
@@ -118,6 +148,7 @@ class Subsystems {
   Ledger& ledger_;
   const uid_t owner_;
   const std::uint32_t first_;
+  ProcessWatch* const processes_;
   // Shared with the objects, which may be open for longer than the branch lives.
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;

@@ -124,7 +124,12 @@ void Tree::remove(NodeId id, Moment now) {
 
 void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
   if (node.directory()) {
-    for (Node* child : node.directory()->children) take_out(*child, removed);
+    for (Node* child : node.directory()->children) {
+      if (observer_ && child->directory()) {
+        observer_->entry_removed(node.id, child->name, child->id);
+      }
+      take_out(*child, removed);
+    }
   }
   names_.erase(NameKey{node.parent, node.name});
   const auto found = nodes_.find(node.id);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/base/bytes.h"
 
@@ -32,6 +33,12 @@ std::string_view view(std::span<char> bytes) { return {bytes.data(), bytes.size(
 
 Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
 
+// Where it stays: when one is moved, gcc loses sight of which of them it is, and warns of others.
+template <typename One>
+Result<Message> made(One&& one) {
+  return Result<Message>(boost::system::in_place_value, std::forward<One>(one));
+}
+
 Result<Message> read_samples(std::uint16_t flags, std::span<char> payload) {
   if (flags > kFull) return invalid("samples message with unknown flags");
   const auto fields = static_cast<SampleFields>(flags);
@@ -41,7 +48,7 @@ Result<Message> read_samples(std::uint16_t flags, std::span<char> payload) {
   if (records.size() % record_bytes(fields) != 0) {
     return invalid("samples message that ends inside a record");
   }
-  return Message(PackedSamples(number, fields, records));
+  return made(PackedSamples(number, fields, records));
 }
 
 Result<Message> read_request(std::uint16_t flags, std::span<char> payload) {
@@ -50,7 +57,7 @@ Result<Message> read_request(std::uint16_t flags, std::span<char> payload) {
   const auto text = in.get_text();
   if (flags != 0 || !in.ok() || in.left() >= 8) return invalid("malformed request message");
   if (sequence == 0) return invalid("request message with sequence 0");
-  return Message(Request{sequence, text});
+  return made(Request{sequence, text});
 }
 
 Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
@@ -69,21 +76,21 @@ Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
   const bool knows_flags =
       (flags & ~(kWasThereFlag | (answer.error == 0 ? kTextFlag : 0))) == 0;
   if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
-  return Message(answer);
+  return made(answer);
 }
 
 Result<Message> read_dropped(std::uint16_t flags, std::span<char> payload) {
   ByteReader in(view(payload));
   const Dropped dropped{in.get<std::uint64_t>()};
   if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of drops");
-  return Message(dropped);
+  return made(dropped);
 }
 
 Result<Message> read_blob(std::uint16_t flags, std::span<char> payload) {
   ByteReader in(view(payload));
   const auto number = in.get<std::uint64_t>();
   if (flags != 0 || !in.ok()) return invalid("malformed message of a blob");
-  return Message(PackedBlob{number, in.take(in.left())});
+  return made(PackedBlob{number, in.take(in.left())});
 }
 
 Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
@@ -100,7 +107,7 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   for (std::uint32_t i = 0; i < count; ++i) given.voi_names.push_back(in.get_text());
   if (!in.ok() || in.left() >= 8) return invalid("malformed message of a template");
   if (given.sequence == 0) return invalid("message of a template with sequence 0");
-  return Message(std::move(given));
+  return made(std::move(given));
 }
 
 template <typename Kind>
@@ -121,7 +128,7 @@ std::optional<std::span<const Record>> records_in(std::span<char> bytes) {
 Result<Message> read_kernel_events(std::uint16_t flags, std::span<char> payload) {
   const auto events = records_in<KernelEvent>(payload);
   if (flags != 0 || !events) return invalid("malformed message of kernel events");
-  return Message(KernelEvents{*events});
+  return made(KernelEvents{*events});
 }
 
 Result<Message> read_latencies(std::uint16_t flags, std::span<char> payload) {
@@ -132,7 +139,7 @@ Result<Message> read_latencies(std::uint16_t flags, std::span<char> payload) {
   if (flags != 0 || zero != 0 || !in.ok()) return invalid("malformed message of latencies");
   const auto records = records_in<LatencySample>(payload.subspan(before));
   if (!records) return invalid("message of latencies that ends inside a record");
-  return Message(Latencies{name, *records});
+  return made(Latencies{name, *records});
 }
 
 template <typename Record>

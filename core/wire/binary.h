@@ -55,7 +55,7 @@ struct Answer {
 struct Template {
   std::uint32_t sequence = 0;
   std::string_view name;
-  std::string_view blob;                   // as a new blob of it is, with its hash
+  std::string_view blob;                    // as a new blob of it is, with its hash
   std::vector<std::string_view> voi_names;  // by their ids; of vacant slots empty
 };
 
@@ -156,6 +156,8 @@ class DatagramReader {
   static Result<DatagramReader> open(std::span<char> datagram);
 
   std::uint64_t epoch() const { return epoch_; }
+  // The messages that next() has not come to.
+  std::span<const char> rest() const { return rest_; }
   // The next message or what is wrong with it; nothing at the end. After an error the reader
   // stands behind the bad message, or at the end if its length was wrong.
   std::optional<Result<Message>> next();

@@ -45,10 +45,10 @@ Client::Client(Settings settings)
                [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
                  take_other(id, answer);
                }}),
-      publisher_(link_, switches_, [this](std::string text)
-                                       REQUIRES(mutex_) { note_report(std::move(text)); }),
-      events_(link_, switches_, [this](std::string text)
-                                    REQUIRES(mutex_) { note_report(std::move(text)); }),
+      publisher_(link_, switches_,
+                 [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
+      events_(link_, switches_,
+              [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -143,7 +143,11 @@ int Client::define(FedStatistic& statistic, std::string type) {
   return 0;
 }
 
-int Client::switch_on(FedStatistic& statistic, bool on) {
+int Client::switch_on(FedStatistic& statistic) { return set_started(statistic, true); }
+
+int Client::switch_off(FedStatistic& statistic) { return set_started(statistic, false); }
+
+int Client::set_started(FedStatistic& statistic, bool on) {
   const MutexLock lock(mutex_);
   const bool begins = !std::exchange(statistic.has_begun, true);
   const bool before = std::exchange(statistic.started, on);
@@ -482,6 +486,7 @@ void Client::after_fork_in_child(Lane* own) {
     each.dropped = 0;
     each.fall_asleep();
   });
+  publisher_.inherit();
   events_.begin_anew();
   note_records();
   asleep_ = true;

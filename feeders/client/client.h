@@ -69,7 +69,8 @@ class Client {
   void drop(FedInterface& interface, InTree in_tree) EXCLUDES(mutex_);
   void drop(FedStatistic& statistic, InTree in_tree) EXCLUDES(mutex_);
   int define(FedStatistic& statistic, std::string type) EXCLUDES(mutex_);
-  int switch_on(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
+  int switch_on(FedStatistic& statistic) EXCLUDES(mutex_);
+  int switch_off(FedStatistic& statistic) EXCLUDES(mutex_);
   int reset(FedStatistic& statistic) EXCLUDES(mutex_);
   int flush() EXCLUDES(mutex_);
   int sync(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
@@ -78,15 +79,15 @@ class Client {
   // ---- of publish.h
 
   int create_object(FedObject** object, std::string_view subsystem, std::string_view name,
-                    unsigned flags) EXCLUDES(mutex_);
+                    unsigned flags, Publisher::Holder holder) EXCLUDES(mutex_);
   void remove_object(FedObject& object) EXCLUDES(mutex_);
   int publish(FedObject& object, std::string_view blob) EXCLUDES(mutex_);
   int publish(std::string_view subsystem, std::string_view name, std::string_view blob)
       EXCLUDES(mutex_);
-  // name empty: the subsystem.
+  // name empty: the subsystem. -ENOENT also for what has a handle.
   int withdraw(std::string_view subsystem, std::string_view name) EXCLUDES(mutex_);
-  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback, std::string rates)
-      EXCLUDES(mutex_);
+  int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
+                   std::size_t context_bytes, std::string rates) EXCLUDES(mutex_);
 
   // ---- of event.h
 
@@ -106,7 +107,8 @@ class Client {
   // What the thread gathered is sent, and the lane is another's.
   void disown_lane(Lane& lane);
   // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
-  // threads whose end nobody can be told of. What they gathered leaves with everybody's. Signal-safe.
+  // threads whose end nobody can be told of. What they gathered leaves with everybody's.
+  // Signal-safe.
   static void watch_lane(Lane& lane);
 
   // Without a lane: the sample is dropped, and counted.
@@ -179,6 +181,7 @@ class Client {
 
   [[gnu::cold]] void add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
                                     std::uint64_t y);
+  int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
   void add_nested(Lane& lane, const Entry& entry);
   [[gnu::cold]] void take_nested(Lane& lane);
   // Where the lane's stop is reached. False: the sample is not taken.

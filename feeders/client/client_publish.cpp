@@ -14,10 +14,10 @@ int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
 }  // namespace
 
 int Client::create_object(FedObject** object, std::string_view subsystem, std::string_view name,
-                          unsigned flags) {
+                          unsigned flags, Publisher::Holder holder) {
   if (const int error = start_keeper(); error != 0) return error;
   const MutexLock lock(mutex_);
-  const auto made = publisher_.create(subsystem, name, flags);
+  const auto made = publisher_.create(subsystem, name, flags, holder);
   if (!made) return negative_errno(made.error());
   *object = made.value();
   register_soon();
@@ -32,7 +32,10 @@ void Client::remove_object(FedObject& object) {
 
 int Client::publish(FedObject& object, std::string_view blob) {
   const MutexLock lock(mutex_);
-  return publisher_.publish(object, blob, registrar_.epoch());
+  const bool inherited = object.is_inherited;
+  const int error = publisher_.publish(object, blob, registrar_.epoch());
+  if (inherited) sleep_.wake();
+  return error;
 }
 
 int Client::publish(std::string_view subsystem, std::string_view name, std::string_view blob) {
@@ -44,7 +47,7 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
     }
   }
   FedObject* made = nullptr;
-  const int error = create_object(&made, subsystem, name, 0);
+  const int error = create_object(&made, subsystem, name, 0, Publisher::Holder::kNames);
   // Another thread may have been first.
   if (error != 0 && error != -EEXIST) return error;
   const MutexLock lock(mutex_);
@@ -55,7 +58,7 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
 int Client::withdraw(std::string_view subsystem, std::string_view name) {
   const MutexLock lock(mutex_);
   FedObject* const object = publisher_.find(subsystem, name);
-  if (!name.empty() && !object) return -ENOENT;
+  if (!name.empty() && (!object || object->has_handle)) return -ENOENT;
   if (object) {
     publisher_.remove(*object);
   } else if (!publisher_.remove_subsystem(subsystem)) {
@@ -66,10 +69,10 @@ int Client::withdraw(std::string_view subsystem, std::string_view name) {
 }
 
 int Client::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
-                         std::string rates) {
+                         std::size_t context_bytes, std::string rates) {
   if (const int error = start_keeper(); error != 0) return error;
   const MutexLock lock(mutex_);
-  const auto done = publisher_.follow_rates(subsystem, callback, std::move(rates));
+  const auto done = publisher_.follow_rates(subsystem, callback, context_bytes, std::move(rates));
   if (!done) return negative_errno(done.error());
   register_soon();
   return 0;
@@ -82,8 +85,8 @@ void Client::tell_rates(const std::vector<Publisher::News>& news) {
     sysctl_req request{};
     request.newptr = each.text.c_str();
     request.newlen = each.text.size() + 1;
-    const int error =
-        stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(each.callback), 0, &request);
+    const int error = stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(each.callback),
+                                             static_cast<intmax_t>(each.context_bytes), &request);
     if (error == 0) continue;
     const MutexLock lock(mutex_);
     note_report("sample rates " + each.text + " were not taken: " + std::strerror(error));

@@ -2,11 +2,14 @@
 #include "tally/publish.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/blob/layout.h"
+#include "core/blob/rates.h"
 #include "core/blob/templates.h"
 #include "feeders/client/client.h"
 #include "feeders/client/process_client.h"
@@ -23,16 +26,16 @@ std::string_view bytes_of(const statsblob* blob) {
 }
 
 // The callback's rates, as text by hashes; an errno.
-int rates_of(stats_tpl_sr_cb_t callback, std::string& text) {
-  stats_tpl_sample_rate* rates = nullptr;
-  int count = 0;
-  if (const int error = callback(TPL_SR_RLOCKED_GET, &rates, &count, nullptr)) return error;
-  for (int i = 0; rates && i < count; ++i) {
-    const auto hash = blob::Templates::of_process().hash(rates[i].tpl_slot_id);
+int rates_of(stats_tpl_sr_cb_t callback, std::size_t context_bytes, std::string& text) {
+  std::vector<std::max_align_t> context(context_bytes / sizeof(std::max_align_t) + 1);
+  blob::Rates rates;
+  void* const given = context_bytes == 0 ? nullptr : context.data();
+  if (const int error = blob::copy_rates(callback, given, rates)) return error;
+  for (const stats_tpl_sample_rate& each : rates) {
+    const auto hash = blob::Templates::of_process().hash(each.tpl_slot_id);
     text.append(text.empty() ? ":" : ",:").append(std::to_string(hash));
-    text.append("=").append(std::to_string(rates[i].tpl_sample_pct));
+    text.append("=").append(std::to_string(each.tpl_sample_pct));
   }
-  callback(TPL_SR_RUNLOCK, nullptr, nullptr, nullptr);
   return 0;
 }
 
@@ -47,7 +50,8 @@ int stats_object_create(stats_object** object, const char* subsystem, const char
   if (!subsystem || !name) return -EINVAL;
   return with_client([&](Client& client) {
     FedObject* made = nullptr;
-    const int error = client.create_object(&made, subsystem, name, flags);
+    const int error =
+        client.create_object(&made, subsystem, name, flags, Publisher::Holder::kProgram);
     *object = made;
     return error;
   });
@@ -80,12 +84,14 @@ int stats_withdraw(const char* subsystem, const char* object) {
       [&](Client& client) { return client.withdraw(subsystem, object ? object : ""); });
 }
 
-int stats_subsystem_rates(const char* subsystem, stats_tpl_sr_cb_t callback) try {
-  if (!subsystem || !callback) return -EINVAL;
+int stats_subsystem_rates(const char* subsystem, stats_tpl_sr_cb_t callback,
+                          size_t context_bytes) try {
+  constexpr size_t kContextBytesMax = 1 << 20;
+  if (!subsystem || !callback || context_bytes > kContextBytesMax) return -EINVAL;
   std::string rates;
-  if (const int error = rates_of(callback, rates)) return -error;
+  if (const int error = rates_of(callback, context_bytes, rates)) return -error;
   return with_client([&](Client& client) {
-    return client.follow_rates(subsystem, callback, std::move(rates));
+    return client.follow_rates(subsystem, callback, context_bytes, std::move(rates));
   });
 } catch (const std::bad_alloc&) {
   return -ENOMEM;

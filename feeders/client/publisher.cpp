@@ -38,8 +38,9 @@ FedSubsystem* Publisher::find_subsystem(std::string_view name) const {
 
 Result<FedSubsystem*> Publisher::make_subsystem(std::string_view name) {
   if (FedSubsystem* const found = find_subsystem(name)) return found;
-  if (!is_name(name)) return not_a_name("a subsystem");
-  if (subsystems_.size() + objects_.size() >= kThingsMax) {
+  // `templates` is the list of those.
+  if (!is_name(name) || name == "templates") return not_a_name("a subsystem");
+  if (things() >= kThingsMax) {
     return Error{ErrorCode::kNoSpace, "too many subsystems and objects"};
   }
   auto made = std::make_unique<FedSubsystem>();
@@ -56,9 +57,10 @@ FedObject* Publisher::find(std::string_view subsystem, std::string_view name) co
 }
 
 Result<FedObject*> Publisher::create(std::string_view subsystem, std::string_view name,
-                                     unsigned flags) {
+                                     unsigned flags, Holder holder) {
+  constexpr unsigned kFlags = STATS_PUBLISH_ALWAYS | STATS_LIFETIME_FEEDER;
   if (!is_name(name) || name.size() > kObjectNameBytesMax || name == "sample_rates" ||
-      name.ends_with(".json") || (flags & ~STATS_PUBLISH_ALWAYS) != 0) {
+      name.ends_with(".json") || (flags & ~kFlags) != 0) {
     return not_a_name("an object");
   }
   if (find(subsystem, name)) return Error{ErrorCode::kExists, "there is an object of that name"};
@@ -66,14 +68,15 @@ Result<FedObject*> Publisher::create(std::string_view subsystem, std::string_vie
   if (!owner) return owner.error();
   // Whoever makes something new in what a user has removed brings it back.
   if (owner.value()->standing == Standing::kGone) owner.value()->standing = Standing::kUnknown;
-  if (subsystems_.size() + objects_.size() >= kThingsMax) {
+  if (things() >= kThingsMax) {
     return Error{ErrorCode::kNoSpace, "too many subsystems and objects"};
   }
   auto made = std::make_unique<FedObject>();
   FedObject* const object = made.get();
   object->subsystem = owner.value();
   object->name = name;
-  object->always = (flags & STATS_PUBLISH_ALWAYS) != 0;
+  object->flags = flags;
+  object->has_handle = holder == Holder::kProgram;
   objects_.emplace(object, std::move(made));
   owner.value()->objects.emplace(name, object);
   changed_ = true;
@@ -81,9 +84,13 @@ Result<FedObject*> Publisher::create(std::string_view subsystem, std::string_vie
 }
 
 void Publisher::remove(FedObject& object) {
-  if (object.standing == Standing::kKnown || object.standing == Standing::kAsked) {
+  if (!object.subsystem) {
+    withdrawn_.erase(&object);
+    return;
+  }
+  if (object.was_asked && object.standing != Standing::kGone &&
+      object.standing != Standing::kRefused) {
     withdrawals_.push_back("withdraw " + object.subsystem->name + "/" + object.name);
-    if (withdrawals_.size() > kWithdrawalsMax) withdrawals_.pop_front();
     changed_ = true;
   }
   object.subsystem->objects.erase(object.name);
@@ -93,20 +100,28 @@ void Publisher::remove(FedObject& object) {
 bool Publisher::remove_subsystem(std::string_view name) {
   const auto found = subsystems_.find(name);
   if (found == subsystems_.end()) return false;
-  for (const auto& [each, object] : found->second->objects) objects_.erase(object);
+  for (const auto& [each, object] : found->second->objects) {
+    auto owned = objects_.extract(object);
+    if (!object->has_handle) continue;
+    object->subsystem = nullptr;
+    object->standing = Standing::kGone;
+    object->kept.clear();
+    point_at_switch(*object);
+    withdrawn_.insert(std::move(owned));
+  }
   withdrawals_.push_back("withdraw " + found->second->name);
-  if (withdrawals_.size() > kWithdrawalsMax) withdrawals_.pop_front();
   subsystems_.erase(found);
   changed_ = true;
   return true;
 }
 
 Result<void> Publisher::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
-                                     std::string rates) {
+                                     std::size_t context_bytes, std::string rates) {
   const auto made = make_subsystem(subsystem);
   if (!made) return made.error();
   if (made.value()->callback) return Error{ErrorCode::kExists, "somebody follows these rates"};
   made.value()->callback = callback;
+  made.value()->context_bytes = context_bytes;
   made.value()->rates = std::move(rates);
   // Known without a callback, it was made without these.
   made.value()->wants_rates = made.value()->standing == Standing::kKnown;
@@ -125,6 +140,7 @@ int Publisher::publish(FedObject& object, std::string_view blob, std::uint64_t e
     case Standing::kUnknown:
     case Standing::kAsked:
       object.kept = blob;
+      if (std::exchange(object.is_inherited, false)) changed_ = true;
       return -object.subsystem->refusal;
     case Standing::kKnown:
       break;
@@ -155,7 +171,8 @@ int Publisher::send(FedObject& object, std::string_view blob, std::uint64_t epoc
 
 void Publisher::point_at_switch(FedObject& object) {
   const std::uint32_t* to = &FedStatistic::kOn;
-  if (object.standing == Standing::kKnown && object.was_sent && !object.always) {
+  if (object.standing == Standing::kKnown && object.was_sent &&
+      (object.flags & STATS_PUBLISH_ALWAYS) == 0) {
     const std::uint32_t* const found = switches_.find(object.number);
     if (found) to = found;
   }
@@ -163,6 +180,10 @@ void Publisher::point_at_switch(FedObject& object) {
 }
 
 // ---- asking
+
+void Publisher::inherit() {
+  for (auto& [key, object] : objects_) object->is_inherited = true;
+}
 
 void Publisher::begin() {
   asked_.clear();
@@ -179,7 +200,8 @@ void Publisher::begin() {
   for (auto& [key, object] : objects_) {
     // What a user removed was removed from another daemon.
     object->standing = Standing::kUnknown;
-    object->was_sent = false;
+    object->was_asked = object->was_sent = false;
+    if (object->is_inherited) object->kept.clear();  // the parent's
     point_at_switch(*object);
   }
 }
@@ -214,9 +236,9 @@ void Publisher::ask_for_templates() {
     const auto id = static_cast<std::int64_t>(i);
     if (told_.contains(templates.hash(id))) continue;
     const auto told = templates.tell(id);
-    wire::Template message{.name = told->name,
-                           .blob = {reinterpret_cast<const char*>(told->blob.data()),
-                                    told->blob.size()}};
+    wire::Template message{
+        .name = told->name,
+        .blob = {reinterpret_cast<const char*>(told->blob.data()), told->blob.size()}};
     std::size_t bytes = told->name.size() + told->blob.size();
     for (const std::string& name : told->voi_names) {
       message.voi_names.push_back(name);
@@ -255,10 +277,12 @@ void Publisher::ask_for_subsystem(FedSubsystem& subsystem) {
     subsystem.wants_rates = false;
   }
   for (const auto& [each, object] : subsystem.objects) {
-    if (object->standing != Standing::kUnknown) continue;
-    if (add_request("object " + name + "/" + each,
+    if (object->standing != Standing::kUnknown || object->is_inherited) continue;
+    const char* const lifetime = object->flags & STATS_LIFETIME_FEEDER ? " lifetime=feeder" : "";
+    if (add_request("object " + name + "/" + each + lifetime,
                     {.what = Asked::What::kObject, .subsystem = name, .object = each})) {
       object->standing = Standing::kAsked;
+      object->was_asked = true;
     }
   }
 }

@@ -3,8 +3,9 @@
 // core/wire/FORMAT.md for how it is said.
 //
 // Confined to whoever holds the Client's lock. It has one datagram of requests on its way at a
-// time, besides the Registrar's; what is not answered within kAnswerWait is asked for again, what is
-// refused after kRefusedPause. At most kThingsMax subsystems and objects.
+// time, besides the Registrar's; what is not answered within kAnswerWait is asked for again, what
+// is refused after kRefusedPause. At most kThingsMax subsystems, objects, and withdrawals of such
+// that wait for room: none of them is forgotten.
 #pragma once
 
 #include <chrono>
@@ -34,6 +35,7 @@ struct FedSubsystem {
   int refusal = 0;
   std::uint64_t number = 0;
   stats_tpl_sr_cb_t callback = nullptr;
+  std::size_t context_bytes = 0;   // of what the callback gets as ctx
   std::string rates;               // as text, by hashes: those that hold here
   std::uint32_t changes_seen = 0;  // of the rates, in the daemon
   bool wants_rates = false;
@@ -43,14 +45,17 @@ struct FedSubsystem {
 struct FedObject : ::stats_object {
   FedObject() : ::stats_object{&FedStatistic::kOn} {}
 
-  FedSubsystem* subsystem = nullptr;
+  FedSubsystem* subsystem = nullptr;  // nullptr: it was withdrawn with its subsystem
   std::string name;
-  bool always = false;
+  unsigned flags = 0;       // STATS_PUBLISH_
+  bool has_handle = false;  // the program's, which gives it back
   Standing standing = Standing::kUnknown;
   int refusal = 0;
   std::uint64_t number = 0;
-  bool was_sent = false;     // a blob, to this daemon
-  std::string kept;          // the last one, until it can be
+  bool is_inherited = false;  // of the parent's, by fork(); asked for when it is published here
+  bool was_asked = false;     // this daemon for it, which may have it even if no answer came
+  bool was_sent = false;      // a blob, to this daemon
+  std::string kept;           // the last one, until it can be
 };
 
 class Publisher {
@@ -59,31 +64,35 @@ class Publisher {
   static constexpr Time kAnswerWait = std::chrono::seconds(1);
   static constexpr Time kRefusedPause = std::chrono::seconds(10);
   static constexpr std::size_t kThingsMax = 65'536;
-  // Withdrawals that wait for room; the oldest of more are forgotten, and stay in the tree.
-  static constexpr std::size_t kWithdrawalsMax = 1024;
 
   // New rates, for a callback of the program's, which is called without the lock.
   struct News {
     stats_tpl_sr_cb_t callback;
+    std::size_t context_bytes;
     std::string text;
   };
 
   Publisher(Link& link, Switches& switches, std::function<void(std::string)> report);
   ~Publisher();
 
+  // Who holds an object: the program, by a handle, or this class for those that it names.
+  enum class Holder { kProgram, kNames };
   // kInvalid, kExists, kNoSpace.
-  Result<FedObject*> create(std::string_view subsystem, std::string_view name, unsigned flags);
+  Result<FedObject*> create(std::string_view subsystem, std::string_view name, unsigned flags,
+                            Holder holder);
   // Nullptr: there is none.
   FedObject* find(std::string_view subsystem, std::string_view name) const;
   void remove(FedObject& object);
-  // With all its objects, whose handles are void then; false: there is none.
+  // With all its objects; those with a handle are kGone until remove(). False: there is none.
   bool remove_subsystem(std::string_view name);
   // rates: by hashes.
   Result<void> follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
-                            std::string rates);
+                            std::size_t context_bytes, std::string rates);
   // A negative errno or 0.
   int publish(FedObject& object, std::string_view blob, std::uint64_t epoch);
 
+  // In a child of fork(), where the parent goes on publishing what is its own.
+  void inherit();
   // On a new connection, or with another daemon: nothing is known.
   void begin();
   // Takes the answer to request `id`; 0: what was published was for no object.
@@ -107,6 +116,9 @@ class Publisher {
   };
 
   FedSubsystem* find_subsystem(std::string_view name) const;
+  std::size_t things() const {
+    return subsystems_.size() + objects_.size() + withdrawn_.size() + withdrawals_.size();
+  }
   Result<FedSubsystem*> make_subsystem(std::string_view name);
   std::uint32_t note_asked(Asked asked);
   bool has_room_for(std::size_t bytes) const;
@@ -115,6 +127,7 @@ class Publisher {
   void ask_for_subsystem(FedSubsystem& subsystem);
   void give_up_asking();
   void take_subsystem(FedSubsystem& subsystem, const wire::Answer& answer);
+  void refuse_object(FedObject& object, const wire::Answer& answer, Time now);
   void take_object(FedObject& object, const wire::Answer& answer, std::uint64_t epoch);
   void take_stale(std::uint64_t number);
   void take_rates(FedSubsystem& subsystem, const wire::Answer& answer);
@@ -130,8 +143,9 @@ class Publisher {
 
   std::map<std::string, std::unique_ptr<FedSubsystem>, std::less<>> subsystems_;
   std::map<const FedObject*, std::unique_ptr<FedObject>> objects_;
-  std::map<std::uint32_t, Standing> told_;  // templates, by their hashes
-  std::uint64_t templates_seen_ = 0;        // changes of the process's
+  std::map<const FedObject*, std::unique_ptr<FedObject>> withdrawn_;  // whose handles are left
+  std::map<std::uint32_t, Standing> told_;                            // templates, by their hashes
+  std::uint64_t templates_seen_ = 0;                                  // changes of the process's
   std::deque<std::string> withdrawals_;
   std::vector<News> news_;
 

@@ -52,8 +52,7 @@ void Publisher::take(std::uint32_t id, const wire::Answer& answer, std::uint64_t
       if (!object || object->standing != Standing::kAsked) return;
       if (answer.error == 0) return take_object(*object, answer, epoch);
       object->standing = Standing::kRefused;
-      object->refusal = static_cast<int>(answer.error);
-      return refused(path_of(*object), answer, now);
+      return refuse_object(*object, answer, now);
     case Asked::What::kRates:
       if (subsystem && answer.error == 0) take_rates(*subsystem, answer);
       return;
@@ -72,6 +71,7 @@ void Publisher::take_subsystem(FedSubsystem& subsystem, const wire::Answer& answ
 
 void Publisher::take_object(FedObject& object, const wire::Answer& answer, std::uint64_t epoch) {
   object.standing = Standing::kKnown;
+  object.refusal = 0;
   object.number = answer.number;
   if (!object.kept.empty() && send(object, std::string(object.kept), epoch) != 0) {
     // There was no room: it is asked for, and answered, once more.
@@ -81,11 +81,21 @@ void Publisher::take_object(FedObject& object, const wire::Answer& answer, std::
   point_at_switch(object);
 }
 
+// That another process publishes it is said once, and no fault of this program's configuration: a
+// child of fork() has its parent's objects.
+void Publisher::refuse_object(FedObject& object, const wire::Answer& answer, Time now) {
+  const bool is_news = std::exchange(object.refusal, static_cast<int>(answer.error)) != EEXIST;
+  if (answer.error != EEXIST) return refused(path_of(object), answer, now);
+  some_refused_ = true;
+  retry_refused_at_ = now + kRefusedPause;
+  if (is_news) report_("the daemon refused " + path_of(object) + ": " + words_for(answer));
+}
+
 void Publisher::take_rates(FedSubsystem& subsystem, const wire::Answer& answer) {
   subsystem.changes_seen = static_cast<std::uint32_t>(answer.number);
   if (!answer.text || !subsystem.callback) return;
   subsystem.rates = *answer.text;
-  news_.push_back({subsystem.callback, subsystem.rates});
+  news_.push_back({subsystem.callback, subsystem.context_bytes, subsystem.rates});
 }
 
 // Without a page this is how a feeder learns that a user has removed an object.

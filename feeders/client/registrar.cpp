@@ -35,7 +35,7 @@ void Registrar::begin() {
   ping_asked_ = false;
   stale_ = false;
   page_ = Standing::kUnknown;
-  some_refused_ = false;
+  some_refused_ = told_silence_ = false;
   changed_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
@@ -59,6 +59,7 @@ void Registrar::begin() {
 void Registrar::ask(Time now, Changes changes) {
   if (asked_ != 0) {
     if (now - asked_at_ < kAnswerWait) return;
+    report_silence();
     give_up_asking();
   }
   if (some_refused_ && now >= retry_refused_at_) forget_refusals();
@@ -177,6 +178,14 @@ void Registrar::send_requests(Time now) {
   asked_at_ = now;
   for (FedStatistic* const changed : added_.changes) note_asked(*changed, Pending::kAll);
   removals_.erase(removals_.begin(), removals_.begin() + added_.removals);
+}
+
+// Once for a connection, if it has not answered anything. Our address is an abstract one, which a
+// daemon in another network namespace does not see.
+void Registrar::report_silence() {
+  if (epoch_ != 0 || std::exchange(told_silence_, true)) return;
+  events_.report("no answer from the daemon at " + link_.path() +
+                 ": is it stopped, or in another network namespace?");
 }
 
 // Whatever was asked for and not answered is asked for again.

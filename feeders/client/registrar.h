@@ -109,6 +109,7 @@ class Registrar {
   void add_removals();
   void send_requests(Time now);
   void forget_refusals();
+  void report_silence();
   void give_up_asking();
   void take(const wire::Answer& answer, const Fd& attached, Time now);
   void take_defined(FedStatistic& statistic, const wire::Answer& answer);
@@ -140,6 +141,7 @@ class Registrar {
   bool some_refused_ = false;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
+  bool told_silence_ = false;
 
   bool ping_asked_ = false;
   std::uint32_t ping_id_ = 0;

@@ -309,12 +309,12 @@ int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t 
 
 int statistic_start(::statistic* statistic) {
   if (is_none(statistic)) return -EINVAL;
-  return guarded([&](Client& client) { return client.switch_on(fed(statistic), true); });
+  return guarded([&](Client& client) { return client.switch_on(fed(statistic)); });
 }
 
 int statistic_stop(::statistic* statistic) {
   if (is_none(statistic)) return -EINVAL;
-  return guarded([&](Client& client) { return client.switch_on(fed(statistic), false); });
+  return guarded([&](Client& client) { return client.switch_off(fed(statistic)); });
 }
 
 int statistic_reset(::statistic* statistic) {

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/base/mutex.h"
 #include "feeders/clock/cycle_clock.h"
 #include "feeders/clock/driver.h"
 #include "feeders/clock/reference.h"
@@ -40,7 +39,7 @@ struct Registered {
   Driver driver;
 };
 
-constinit Mutex g_registering;
+constinit OwnedLock g_registering;
 constinit std::array<Registered, kDriversMax> g_registered{};
 constinit std::size_t g_registered_size GUARDED_BY(g_registering) = 0;
 
@@ -67,7 +66,7 @@ bool is_valid(const tally_clock_driver& driver) {
 int add_driver(const tally_clock_driver& given) REQUIRES(g_registering) {
   if (is_builtin(given.name) || find_registered(given.name)) return -EEXIST;
   if (g_registered_size == kDriversMax) return -ENOSPC;
-  Registered& made = g_registered[g_registered_size++];
+  Registered& made = g_registered[g_registered_size];
   std::strcpy(made.name.data(), given.name);
   made.driver = {.kind = Driver::Kind::kOther,
                  .name = made.name.data(),
@@ -75,28 +74,30 @@ int add_driver(const tally_clock_driver& given) REQUIRES(g_registering) {
                  .rate_hz = given.rate_hz,
                  .read = given.read,
                  .context = given.context};
-  if (given.width_bits == 64) return 0;
-  made.wide.begin(made.driver, g_reference);
-  made.driver.wide = &made.wide;
+  if (given.width_bits != 64) {
+    made.wide.begin(made.driver, g_reference);
+    made.driver.wide = &made.wide;
+  }
+  ++g_registered_size;
   return 0;
 }
 
 int select(std::string_view name) {
-  if (name == "auto") return g_clock.select(*best_driver()), 0;
-  if (name == kMonotonicDriver.name) return g_clock.select(kMonotonicDriver), 0;
+  const auto take = [](const Driver& driver) { return g_clock.select(driver) ? 0 : -ENOTSUP; };
+  if (name == "auto") return take(*best_driver());
+  if (name == kMonotonicDriver.name) return take(kMonotonicDriver);
   if (name == kCounterDriver.name) {
-    if (best_driver() != &kCounterDriver) return -ENOTSUP;
-    return g_clock.select(kCounterDriver), 0;
+    return best_driver() == &kCounterDriver ? take(kCounterDriver) : -ENOTSUP;
   }
-  const MutexLock lock(g_registering);
+  const Owned lock(g_registering);
   const Driver* const driver = find_registered(name);
   if (!driver) return -ENOENT;
-  return g_clock.select(*driver), 0;
+  return take(*driver);
 }
 
 // ---- the thread, and fork()
 
-constinit Mutex g_starting;
+constinit OwnedLock g_starting;
 // Never destroyed: the thread may be at work while a program ends.
 constinit struct Keeping {
   union {
@@ -106,19 +107,33 @@ constinit struct Keeping {
   ~Keeping() {}
 } g_keeping;
 
+// A handler of a signal that has interrupted one of our own calls forks without the locks: what
+// this thread holds it goes on holding in the child, and what others hold is made anew there.
+[[gnu::tls_model("initial-exec")]] thread_local constinit bool t_forks_within = false;
+
 void before_fork() NO_THREAD_SAFETY_ANALYSIS {
+  t_forks_within = g_starting.is_mine() || g_registering.is_mine() || g_clock.lock().is_mine();
+  if (t_forks_within) return;
   g_starting.lock();
   g_registering.lock();
-  g_clock.before_fork();
+  g_clock.lock().lock();
 }
 void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS {
-  g_clock.after_fork();
+  if (t_forks_within) return;
+  g_clock.lock().unlock();
   g_registering.unlock();
   g_starting.unlock();
 }
 void after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
-  g_keeping.thread.forget();
   after_fork_in_parent();
+  g_keeping.thread.forget();
+  if (t_forks_within) {
+    g_starting.take_from_the_gone();
+    g_registering.take_from_the_gone();
+    g_clock.recover_in_child();
+  }
+  // The thread's own is not needed without it; under the lock, which an interrupted call may have.
+  if (!g_clock.lock().is_mine()) g_clock.set_spacing(kSpacing);
 }
 
 // Before any other thread can be within one of the locks for long.
@@ -199,7 +214,7 @@ void tally_clock_upkeep() { g_clock.upkeep(Wall::Cause::kDue); }
 int tally_clock_start_upkeep(unsigned period_ms) {
   if (period_ms < 10 || period_ms > 60'000) return -EINVAL;
   const int before = errno;
-  const MutexLock lock(g_starting);
+  const Owned lock(g_starting);
   const std::chrono::milliseconds period(period_ms);
   const int error = g_keeping.thread.start(g_clock, period);
   if (error == 0) g_clock.set_spacing(std::chrono::nanoseconds(period).count() / 10 * 9);
@@ -208,20 +223,26 @@ int tally_clock_start_upkeep(unsigned period_ms) {
 }
 
 void tally_clock_stop_upkeep() {
-  const MutexLock lock(g_starting);
+  const Owned lock(g_starting);
   g_keeping.thread.stop();
   g_clock.set_spacing(kSpacing);
 }
 
 int tally_clock_register(const tally_clock_driver* driver) {
   if (!driver || !is_valid(*driver)) return -EINVAL;
-  const MutexLock lock(g_registering);
+  const Owned lock(g_registering);
   return add_driver(*driver);
 }
 
 int tally_clock_select(const char* name) { return select(name ? name : ""); }
 
-void tally_clock_set(tally_clock_switch on) { g_clock.set_on(on == TALLY_CLOCK_ON); }
+void tally_clock_set(tally_clock_switch on) {
+  if (on == TALLY_CLOCK_ON) {
+    g_clock.switch_on(*best_driver());
+  } else {
+    g_clock.switch_off();
+  }
+}
 
 int tally_clock_get_status(tally_clock_status* status, size_t size) {
   if (!status || size != sizeof *status) return -EINVAL;

@@ -1,7 +1,7 @@
 #include "feeders/clock/cycle_clock.h"
 
-#include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "core/base/int128.h"
 #include "feeders/clock/wide_counter.h"
@@ -11,18 +11,20 @@ namespace {
 
 static_assert(std::is_trivially_destructible_v<CycleClock>);
 
-// The first rate is taken over this long.
+// A rate that nobody says is first taken over this long, or as long as it takes to be any good.
 constexpr std::int64_t kFirstSpan = 200'000;
+constexpr std::int64_t kFirstSpanMax = 20'000'000;
+// A counter that jumps so often before its rate could be measured again is none.
+constexpr unsigned kStrikesMax = 8;
+// The drift is told against what was measured over this long.
+constexpr std::int64_t kDriftSpan = 1'000'000'000;
 
 }  // namespace
 
 // ---- reading
 
-// By the driver alone, one pointer, since the mode may change behind a look at it.
-std::uint64_t CycleClock::read_ordered() const {
-  const Driver* const driver = driver_.load(std::memory_order_acquire);
-  if (!driver) return 0;
-  switch (driver->kind) {
+std::uint64_t CycleClock::read(const Driver& driver) const {
+  switch (driver.kind) {
     case Driver::Kind::kNone:
       break;
     case Driver::Kind::kCounter:
@@ -30,9 +32,15 @@ std::uint64_t CycleClock::read_ordered() const {
     case Driver::Kind::kMonotonic:
       return static_cast<std::uint64_t>(reference_.monotonic_ns());
     case Driver::Kind::kOther:
-      return driver->wide ? driver->wide->read() : driver->read(driver->context);
+      return driver.wide ? driver.wide->read() : driver.read(driver.context);
   }
   return 0;
+}
+
+// By the driver alone, one pointer, since the mode may change behind a look at it.
+std::uint64_t CycleClock::read_ordered() const {
+  const Driver* const driver = driver_.load(std::memory_order_acquire);
+  return driver ? read(*driver) : 0;
 }
 
 std::uint64_t CycleClock::cycles_otherwise() { return mode() == Mode::kOff ? 0 : read_ordered(); }
@@ -47,14 +55,14 @@ void CycleClock::store_otherwise(Timestamp& stamp) {
 std::uint64_t CycleClock::now_ns_otherwise() {
   const auto read = [this] { return read_ordered(); };
   for (;;) {
-    const std::uint64_t turn = timeline_.turn();
+    const std::uint64_t edition = timeline_.edition();
     switch (mode()) {
       case Mode::kNotBegun:
       case Mode::kOff:
         return 0;
       case Mode::kMonotonic: {
         const auto ns = static_cast<std::uint64_t>(reference_.monotonic_ns());
-        if (timeline_.turn() == turn) return timeline_.not_before_floor(ns);
+        if (timeline_.edition() == edition) return timeline_.not_before_floor(ns);
         continue;  // another driver has been chosen
       }
       case Mode::kCounter:
@@ -79,7 +87,7 @@ std::uint64_t CycleClock::to_ns(std::uint64_t cycles) {
 
 Line CycleClock::line() {
   (void)mode();
-  if (const MutexLock lock(lock_); line_is_over()) take_in(take(), Wall::Cause::kDue);
+  if (const Owned lock(lock_); line_is_over()) take_in(take(), Wall::Cause::kDue);
   return timeline_.line();
 }
 
@@ -111,70 +119,83 @@ void CycleClock::set_mode(Mode mode) {
   }
 }
 
+// The mode comes last: whoever sees it finds an epoch and a rate.
 CycleClock::Mode CycleClock::begin() {
   const Driver* const driver = choose_();
-  const MutexLock lock(lock_);
-  if (mode_.load() == Mode::kNotBegun) {
-    if (driver) {
-      adopt(*driver);
-    } else {
-      set_mode(Mode::kOff);
-    }
-  }
+  const Owned lock(lock_);
+  if (mode_.load() != Mode::kNotBegun) return mode_.load();
+  if (driver && !adopt(*driver)) adopt(kMonotonicDriver);
+  set_mode(driver ? mode_of(*driver_.load()) : Mode::kOff);
   return mode_.load();
 }
 
-void CycleClock::select(const Driver& driver) {
-  const MutexLock lock(lock_);
-  if (driver_.load() != &driver) adopt(driver);
+bool CycleClock::select(const Driver& driver) {
+  (void)mode();
+  const Owned lock(lock_);
+  return driver_.load() == &driver || adopt(driver);
 }
 
-void CycleClock::set_on(bool on) {
-  if (mode() == Mode::kOff && on) {
-    const Driver* const known = driver_.load();
-    const Driver* const driver = known ? known : choose_();
-    const MutexLock lock(lock_);
-    if (!driver_.load()) return adopt(driver ? *driver : kMonotonicDriver);
-    return set_mode(mode_of(*driver_.load()));
-  }
-  if (on) return;
-  const MutexLock lock(lock_);
+void CycleClock::switch_on(const Driver& if_none) {
+  (void)mode();
+  const Owned lock(lock_);
+  if (!driver_.load() && !adopt(if_none)) adopt(kMonotonicDriver);
+  set_mode(mode_of(*driver_.load()));
+}
+
+void CycleClock::switch_off() {
+  (void)mode();
+  const Owned lock(lock_);
   set_mode(Mode::kOff);
 }
 
 bool CycleClock::set_rate(std::uint64_t hz) {
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   if (mode_.load() > Mode::kOff) return false;
   set_hz_ = hz;
   return true;
 }
 
 // Until the first anchor there is a line without length; readers then take CLOCK_MONOTONIC. The
-// mode changes between two lines, so that no reader takes one driver's cycles for another's.
-void CycleClock::adopt(const Driver& driver) {
+// mode changes between two lines, so that no reader takes one driver's cycles for another's; a
+// clock that is off stays so.
+bool CycleClock::adopt(const Driver& driver) {
+  if (driver.wide) driver.wide->resume();
+  const double said = said_rate(driver);
+  const auto rate = first_rate(driver, said);
+  if (!rate) return false;
   Line nothing = timeline_.line();
   nothing.span = 0;
   timeline_.lay(
       nothing, Timeline::Counter::kOther, [this] { return read_ordered(); },
       [&] {
         driver_.store(&driver);
-        set_mode(mode_of(driver));
+        if (mode_.load() > Mode::kOff) set_mode(mode_of(driver));
       });
-  const Anchor now = take().anchor;
-  rate_.begin(now, said_hz_ = first_rate(driver, now));
+  rate_ = *rate;
+  said_hz_ = said;
+  strikes_ = 0;
   doubts_ = driver.wide ? driver.wide->doubts() : 0;
   begin_epoch(take());
+  return true;
 }
 
-double CycleClock::first_rate(const Driver& driver, const Anchor& now) const {
-  const bool is_counter = driver.kind == Driver::Kind::kCounter;
-  const std::uint64_t said = is_counter && set_hz_ != 0 ? set_hz_ : driver.rate_hz;
-  if (said != 0) return static_cast<double>(said);
-  if (const std::uint64_t hz = is_counter ? counter_rate_hz() : 0) return static_cast<double>(hz);
-  Anchor then = now;
-  while (then.ns - now.ns < kFirstSpan) then = take().anchor;
-  return static_cast<double>(then.cycles - now.cycles) / static_cast<double>(then.ns - now.ns) *
-         1e9;
+double CycleClock::said_rate(const Driver& driver) const {
+  if (driver.kind != Driver::Kind::kCounter) return static_cast<double>(driver.rate_hz);
+  return static_cast<double>(set_hz_ != 0 ? set_hz_ : counter_rate_hz());
+}
+
+std::optional<Rate> CycleClock::first_rate(const Driver& driver, double said) const {
+  const auto look = [&] { return take_anchor(reference_, [&] { return read(driver); }); };
+  const Anchor begun = look();
+  Rate rate;
+  rate.begin(begun, said != 0 ? said : 1e9);
+  if (said != 0) return rate;
+  for (;;) {
+    const Anchor now = look();
+    if (now.cycles < begun.cycles || now.ns - begun.ns > kFirstSpanMax) return std::nullopt;
+    rate.add(now);
+    if (now.ns - begun.ns >= kFirstSpan && rate.is_measured()) return rate;
+  }
 }
 
 // ---- instants
@@ -189,41 +210,67 @@ Instant CycleClock::take() const {
   return instant;
 }
 
-void CycleClock::take_in(Instant instant, Wall::Cause cause) {
-  if (is_other_epoch(instant)) {
-    rate_.begin_again(instant.anchor);
-    return begin_epoch(instant);
+void CycleClock::take_in(const Instant& instant, Wall::Cause cause) {
+  if (!boottime_.meets(instant.boottime)) {
+    ++suspends_;
+    return begin_epoch_anew(instant);
   }
-  boottime_ = boottime_.narrowed_by(instant.boottime);
-  wall_.look(instant.anchor.ns, instant.realtime, cause);
-  switch (rate_.add(instant.anchor)) {
-    case Rate::Seen::kSteady:
-      break;
+  if (is_in_doubt()) {
+    ++jumps_;
+    return begin_epoch_anew(instant);
+  }
+  if (instant.anchor.cycles < history_.newest()->cycles) return jump(instant);
+  const Rate::Seen seen = rate_.add(instant.anchor);
+  switch (seen) {
+    case Rate::Seen::kJump:
+      return jump(instant);
+    case Rate::Seen::kStop:
+      return fall_back();
     case Rate::Seen::kChange:
       ++frequency_changes_;
       [[fallthrough]];
     case Rate::Seen::kKink:
       history_.keep_newest();
       break;
+    case Rate::Seen::kSteady:
+      break;
   }
+  boottime_ = boottime_.narrowed_by(instant.boottime);
+  wall_.look({instant.anchor.ns, instant.done_ns}, instant.realtime, cause);
   note(instant.anchor);
+  // The interval with the change is to have an end of its own.
+  if (seen == Rate::Seen::kChange) history_.keep_newest();
 }
 
-bool CycleClock::is_other_epoch(const Instant& instant) {
-  if (!boottime_.meets(instant.boottime)) {
-    ++suspends_;
-    return true;
-  }
+// Does the driver say so itself?
+bool CycleClock::is_in_doubt() {
   const Driver& driver = *driver_.load(std::memory_order_relaxed);
   const std::uint64_t doubts = driver.wide ? driver.wide->doubts() : 0;
-  if (doubts == doubts_ && instant.anchor.cycles >= history_.newest()->cycles) return false;
-  doubts_ = doubts;
+  return std::exchange(doubts_, doubts) != doubts;
+}
+
+// A counter that counts down does so at every look.
+void CycleClock::jump(const Instant& instant) {
   ++jumps_;
-  return true;
+  strikes_ = rate_.is_measured() ? 0 : strikes_ + 1;
+  if (strikes_ == kStrikesMax) return fall_back();
+  begin_epoch_anew(instant);
+}
+
+void CycleClock::fall_back() {
+  ++fallbacks_;
+  adopt(kMonotonicDriver);
+}
+
+void CycleClock::begin_epoch_anew(const Instant& instant) {
+  rate_.begin_again(instant.anchor);
+  begin_epoch(instant);
 }
 
 void CycleClock::begin_epoch(const Instant& instant) {
-  epoch_.store(epoch_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (history_.newest()) {
+    epoch_.store(epoch_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   boottime_ = instant.boottime;
   wall_.begin(instant.anchor.ns, instant.realtime);
   history_.keep_newest();
@@ -232,12 +279,14 @@ void CycleClock::begin_epoch(const Instant& instant) {
 
 // For whoever asks later, and for the timeline.
 void CycleClock::note(Anchor anchor) {
-  anchor.epoch = static_cast<std::uint32_t>(epoch_.load(std::memory_order_relaxed));
-  anchor.error_ns = round_up(anchor.error_cycles * rate_.ns_per_cycle());
+  anchor.epoch = epoch_.load(std::memory_order_relaxed);
+  anchor.error_ns =
+      round_up(static_cast<double>(anchor.error_cycles) * rate_.ns_per_cycle()) + rate_.stood_ns();
   history_.add(anchor);
   const Driver& driver = *driver_.load(std::memory_order_relaxed);
   if (driver.wide) driver.wide->hold_against(anchor.cycles, anchor.ns);
   per_cycle_.store(rate_.per_cycle(), std::memory_order_relaxed);
+  if (said_hz_ == 0 && rate_.measured_over_ns() >= kDriftSpan) said_hz_ = rate_.hz();
   const bool is_counter = driver.kind == Driver::Kind::kCounter;
   timeline_.lay(
       line_from(anchor), is_counter ? Timeline::Counter::kMachines : Timeline::Counter::kOther,
@@ -258,17 +307,24 @@ void CycleClock::upkeep(Wall::Cause cause) {
   if (mode() == Mode::kOff) return;
   // This reads a file, so before the lock.
   const Driver& known = *driver_.load();
-  const bool is_trusted = !known.is_trusted || known.is_trusted();
-  const MutexLock lock(lock_);
-  if (!is_trusted && driver_.load() == &known) {
-    ++fallbacks_;
-    return adopt(kMonotonicDriver);
-  }
+  const Trust trust = known.trusted ? known.trusted() : Trust::kYes;
+  const Owned lock(lock_);
+  if (trust == Trust::kNo && driver_.load() == &known) return fall_back();
   take_in(take(), cause);
 }
 
+void CycleClock::recover_in_child() {
+  if (!lock_.take_from_the_gone()) return;
+  const Owned lock(lock_);
+  timeline_.recover();
+  history_.clear();
+  epoch_.fetch_add(1);
+  const Driver* const driver = driver_.load();
+  if (driver && !adopt(*driver)) adopt(kMonotonicDriver);
+}
+
 void CycleClock::set_spacing(std::int64_t ns) {
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   history_.set_spacing(ns);
 }
 
@@ -276,9 +332,10 @@ void CycleClock::set_spacing(std::int64_t ns) {
 
 CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
   if (stamp.epoch == 0 || mode() == Mode::kOff) return {};
-  const MutexLock lock(lock_);
-  // What was stored since the last anchor needs one behind it; and there may have been a suspend.
-  if (stamp.cycles > history_.newest()->cycles || line_is_over()) {
+  const Owned lock(lock_);
+  // What was stored since the last anchor needs one behind it; and there may have been a suspend,
+  // or a counter that the program brought along stands still.
+  if (mode_.load() == Mode::kOther || stamp.cycles > history_.newest()->cycles || line_is_over()) {
     take_in(take(), Wall::Cause::kDue);
   }
   return look_up(stamp);
@@ -288,7 +345,7 @@ CycleClock::Answer CycleClock::look_up(const Timestamp& stamp) const {
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   if (stamp.epoch > epoch) return {};
   if (stamp.epoch != epoch) return {.why = NoTime::kOtherEpoch};
-  const auto time = history_.time_of(stamp.cycles, static_cast<std::uint32_t>(epoch));
+  const auto time = history_.time_of(stamp.cycles, epoch);
   const auto ahead = time ? wall_.at(time->ns) : std::nullopt;
   if (!ahead) return {.why = NoTime::kTooOld};
   return {.time = TimeOfDay{time->ns + ahead->ns,
@@ -299,18 +356,17 @@ CycleClock::Status CycleClock::status() {
   Timestamp now;
   store(now);
   const Answer answer = time_of(now);
-  const MutexLock lock(lock_);
+  const Owned lock(lock_);
   const Driver* const driver = is_on() ? driver_.load() : nullptr;
   const std::size_t anchors = history_.size();
   return {
       .driver = driver,
-      .rate_hz = rate_.hz(),
+      .rate_hz = anchors != 0 ? rate_.hz() : 0,
       .drift_ppm = said_hz_ != 0 ? (rate_.hz() / said_hz_ - 1) * 1e6 : 0,
-      .epoch = epoch_.load(),
+      .epoch = anchors != 0 ? epoch_.load() : 0,
       .anchors = anchors,
       .anchors_max = history_.size_max(),
-      .reach_ns =
-          static_cast<std::uint64_t>(anchors != 0 ? history_.newest()->ns - history_.at(0).ns : 0),
+      .reach_ns = static_cast<std::uint64_t>(history_.reach_ns()),
       .steps = wall_.steps(),
       .last_step_ns = wall_.last_step_ns(),
       .leap_seconds = wall_.leap_seconds(),

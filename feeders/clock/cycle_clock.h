@@ -15,12 +15,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
-#include "core/base/mutex.h"
 #include "feeders/clock/cycles.h"
 #include "feeders/clock/driver.h"
 #include "feeders/clock/history.h"
+#include "feeders/clock/owned_lock.h"
 #include "feeders/clock/rate.h"
 #include "feeders/clock/reference.h"
 #include "feeders/clock/timeline.h"
@@ -87,11 +86,14 @@ class CycleClock {
   void upkeep(Wall::Cause cause) EXCLUDES(lock_);
   void set_spacing(std::int64_t ns) EXCLUDES(lock_);
 
-  // The driver must live on.
-  void select(const Driver& driver) EXCLUDES(lock_);
+  // The driver must live on. A clock that is off stays so. False: no rate could be measured; what
+  // was chosen before stays.
+  bool select(const Driver& driver) EXCLUDES(lock_);
   // Of the machine's counter. False: too late.
   bool set_rate(std::uint64_t hz) EXCLUDES(lock_);
-  void set_on(bool on) EXCLUDES(lock_);
+  // if_none: the driver if none was ever chosen.
+  void switch_on(const Driver& if_none) EXCLUDES(lock_);
+  void switch_off() EXCLUDES(lock_);
   bool is_on() const { return mode_.load(std::memory_order_relaxed) > Mode::kOff; }
 
   struct Status {
@@ -114,17 +116,12 @@ class CycleClock {
   };
   Status status() EXCLUDES(lock_);
 
-  // The forking thread calls the first before, and the other one after, on both sides.
-  void before_fork() NO_THREAD_SAFETY_ANALYSIS { lock_.lock(); }
-  void after_fork() NO_THREAD_SAFETY_ANALYSIS { lock_.unlock(); }
+  // For who handles fork(). What another thread was about is begun anew in the child, as an epoch.
+  OwnedLock& lock() RETURN_CAPABILITY(lock_) { return lock_; }
+  void recover_in_child() EXCLUDES(lock_);
 
  private:
   enum class Mode : std::uint32_t { kNotBegun, kOff, kCounter, kMonotonic, kOther };
-
-  static std::uintptr_t this_thread() {
-    [[gnu::tls_model("initial-exec")]] static thread_local constinit std::uint64_t t_here = 0;
-    return reinterpret_cast<std::uintptr_t>(&t_here);
-  }
 
   Mode mode() {
     const Mode mode = mode_.load(std::memory_order_acquire);
@@ -133,16 +130,21 @@ class CycleClock {
   [[gnu::cold]] std::uint64_t cycles_otherwise();
   [[gnu::noinline]] std::uint64_t now_ns_otherwise();
   [[gnu::cold]] void store_otherwise(Timestamp& stamp);
+  std::uint64_t read(const Driver& driver) const;
   std::uint64_t read_ordered() const;
   Mode begin() EXCLUDES(lock_);
-  void adopt(const Driver& driver) REQUIRES(lock_);
-  double first_rate(const Driver& driver, const Anchor& now) const REQUIRES(lock_);
+  bool adopt(const Driver& driver) REQUIRES(lock_);
+  double said_rate(const Driver& driver) const REQUIRES(lock_);
+  std::optional<Rate> first_rate(const Driver& driver, double said) const;
   void set_mode(Mode mode);
   static Mode mode_of(const Driver& driver);
 
   Instant take() const;
-  void take_in(Instant instant, Wall::Cause cause) REQUIRES(lock_);
-  bool is_other_epoch(const Instant& instant) REQUIRES(lock_);
+  void take_in(const Instant& instant, Wall::Cause cause) REQUIRES(lock_);
+  bool is_in_doubt() REQUIRES(lock_);
+  void jump(const Instant& instant) REQUIRES(lock_);
+  void fall_back() REQUIRES(lock_);
+  void begin_epoch_anew(const Instant& instant) REQUIRES(lock_);
   void begin_epoch(const Instant& instant) REQUIRES(lock_);
   void note(Anchor anchor) REQUIRES(lock_);
   Line line_from(const Anchor& anchor) const REQUIRES(lock_);
@@ -154,19 +156,20 @@ class CycleClock {
   std::uint32_t* const counter_flag_;
 
   std::atomic<Mode> mode_{Mode::kNotBegun};
-  std::atomic<std::uint64_t> epoch_{0};
+  std::atomic<std::uint64_t> epoch_{1};
   std::atomic<std::uint64_t> per_cycle_{0};  // ns, times 2^32
   std::atomic<const Driver*> driver_{nullptr};
   Timeline timeline_;
 
-  Mutex lock_;
+  OwnedLock lock_;
   History history_ GUARDED_BY(lock_);
   Wall wall_ GUARDED_BY(lock_);
   Rate rate_ GUARDED_BY(lock_);
   Between boottime_ GUARDED_BY(lock_);
-  double said_hz_ GUARDED_BY(lock_) = 0;
+  double said_hz_ GUARDED_BY(lock_) = 0;  // or what it turned out to be first; 0: not yet
   std::uint64_t set_hz_ GUARDED_BY(lock_) = 0;
   std::uint64_t doubts_ GUARDED_BY(lock_) = 0;
+  unsigned strikes_ GUARDED_BY(lock_) = 0;
   std::uint64_t suspends_ GUARDED_BY(lock_) = 0;
   std::uint64_t jumps_ GUARDED_BY(lock_) = 0;
   std::uint64_t frequency_changes_ GUARDED_BY(lock_) = 0;

@@ -28,33 +28,35 @@ bool is_counter_invariant() {
   return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
 }
 
-bool first_line_is(const char* path, std::string_view line) {
+Trust first_line_is(const char* path, std::string_view line) {
   const int errno_before = errno;
   const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
   char text[32];
-  const auto size = file.valid() ? ::read(file.get(), text, sizeof text) : 0;
+  const auto size = file.valid() ? ::read(file.get(), text, sizeof text) : -1;
   errno = errno_before;
-  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)) == line;
+  if (size <= 0) return Trust::kUnknown;
+  const bool is_same = std::string_view(text, static_cast<std::size_t>(size)) == line;
+  return is_same ? Trust::kYes : Trust::kNo;
 }
 #endif
 
 }  // namespace
 
-bool is_counter_trusted() {
+Trust is_counter_trusted() {
 #if defined(__x86_64__)
   static const bool invariant = is_counter_invariant();
-  return invariant &&
-         first_line_is("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+  if (!invariant) return Trust::kNo;
+  return first_line_is("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
 #elif defined(__aarch64__)
-  return true;
+  return Trust::kYes;
 #else
-  return false;
+  return Trust::kNo;
 #endif
 }
 
 const Driver* best_driver() {
   const bool has_counter = kCounterDriver.kind != Driver::Kind::kNone;
-  return has_counter && is_counter_trusted() ? &kCounterDriver : &kMonotonicDriver;
+  return has_counter && is_counter_trusted() == Trust::kYes ? &kCounterDriver : &kMonotonicDriver;
 }
 
 const Driver* driver_by_environment() {

@@ -10,6 +10,9 @@ namespace tally {
 
 class WideCounter;
 
+// Unknown: what would tell cannot be read now, for lack of a descriptor or behind a chroot().
+enum class Trust { kNo, kYes, kUnknown };
+
 struct Driver {
   enum class Kind : std::uint32_t {
     kNone,
@@ -24,25 +27,25 @@ struct Driver {
   std::uint64_t rate_hz = 0;  // 0: to be measured
   std::uint64_t (*read)(void* context) = nullptr;
   void* context = nullptr;
-  WideCounter* wide = nullptr;     // what extends it, if width_bits < 64
-  bool (*is_trusted)() = nullptr;  // null: always; may read a file
+  WideCounter* wide = nullptr;   // what extends it, if width_bits < 64
+  Trust (*trusted)() = nullptr;  // null: always; may read a file
 };
 
 // Whether the kernel itself keeps time by the machine's counter. Of x86's, which must run on at one
 // rate in all states of the CPU, it says so by making it its clock source; it takes that back when
 // the counter turns out to be wrong, so a file is read each time. ARM64's generic counter is what
 // the architecture gives for time.
-bool is_counter_trusted();
+Trust is_counter_trusted();
 
 // Trusted or not. kNone where the machine has none.
 inline constexpr Driver kCounterDriver = {
     .kind = *kCounterName == '\0' ? Driver::Kind::kNone : Driver::Kind::kCounter,
     .name = kCounterName,
-    .is_trusted = &is_counter_trusted};
+    .trusted = &is_counter_trusted};
 inline constexpr Driver kMonotonicDriver = {
     .kind = Driver::Kind::kMonotonic, .name = "monotonic", .rate_hz = 1'000'000'000};
 
-// The counter if it is trusted, else CLOCK_MONOTONIC.
+// The counter if it is known to be trusted, else CLOCK_MONOTONIC.
 const Driver* best_driver();
 
 // What $TALLY_CLOCK says: auto, off (null), or a name; the best one if that is not there or not to

@@ -30,7 +30,7 @@ void History::add(const Anchor& anchor) {
   ++size_;
 }
 
-std::optional<History::Time> History::time_of(std::uint64_t cycles, std::uint32_t epoch) const {
+std::optional<History::Time> History::time_of(std::uint64_t cycles, std::uint64_t epoch) const {
   // The first anchor at or behind the cycles.
   std::size_t low = 0;
   std::size_t high = size_;
@@ -42,7 +42,7 @@ std::optional<History::Time> History::time_of(std::uint64_t cycles, std::uint32_
   }
   if (low == size_ || at(low).epoch != epoch) return std::nullopt;
   const Anchor& after = at(low);
-  if (after.cycles == cycles) return Time{after.ns, after.error_ns};
+  if (after.cycles == cycles) return time_at(low);
   if (low == 0 || at(low - 1).epoch != epoch) return std::nullopt;
   const Anchor& before = at(low - 1);
   const auto passed = static_cast<std::int64_t>(cycles - before.cycles);
@@ -54,34 +54,53 @@ std::optional<History::Time> History::time_of(std::uint64_t cycles, std::uint32_
               std::max(before.error_ns, after.error_ns) + cycle + drift(low, cycles)};
 }
 
-// ns per cycle; nullopt where that is another epoch's, or there is none.
-std::optional<double> History::slope_between(std::size_t from, std::size_t to) const {
-  if (from >= to || to >= size_ || at(from).epoch != at(to).epoch ||
-      at(from).cycles == at(to).cycles) {
-    return std::nullopt;
+// At the cycles of an anchor; a slow counter, or one that stands still, shows these for a while.
+History::Time History::time_at(std::size_t first) const {
+  std::size_t last = first;
+  while (last + 1 < size_ && at(last + 1).epoch == at(first).epoch &&
+         at(last + 1).cycles == at(first).cycles) {
+    ++last;
   }
-  return ns_per_cycle(at(from), at(to));
+  const std::int64_t half = (at(last).ns - at(first).ns + 1) / 2;
+  return {at(first).ns + half, half + std::max(at(first).error_ns, at(last).error_ns)};
 }
 
-// By how much a change of rate within the interval that ends with `after` may have led astray.
+std::int64_t History::reach_ns() const {
+  if (size_ == 0) return 0;
+  std::size_t oldest = size_ - 1;
+  while (oldest != 0 && at(oldest - 1).epoch == at(size_ - 1).epoch) --oldest;
+  return at(size_ - 1).ns - at(oldest).ns;
+}
+
+// From the anchor before `after` to that one?
+bool History::is_interval(std::size_t after) const {
+  return after != 0 && after < size_ && at(after - 1).epoch == at(after).epoch &&
+         at(after - 1).cycles != at(after).cycles;
+}
+
+// How much the rates of these intervals, each named by its end, differ at most, in ns per cycle.
+std::optional<double> History::change_from(std::size_t after, std::size_t neighbour) const {
+  if (!is_interval(neighbour)) return std::nullopt;
+  const Anchor& from = at(neighbour - 1);
+  const Anchor& to = at(neighbour);
+  const double change = std::abs(ns_per_cycle(at(after - 1), at(after)) - ns_per_cycle(from, to));
+  const std::uint64_t cycles = to.cycles - from.cycles;
+  // The rate of a short one is the error of its anchors.
+  const bool is_short = cycles < (at(after).cycles - at(after - 1).cycles) / 4;
+  const auto error = static_cast<double>(from.error_ns + to.error_ns);
+  return change + (is_short ? error / static_cast<double>(cycles) : 0);
+}
+
+// By how much changes of rate within the interval that ends with `after` may have led astray.
 std::int64_t History::drift(std::size_t after, std::uint64_t cycles) const {
-  const double slope = *slope_between(after - 1, after);
-  const double since = static_cast<double>(cycles - at(after - 1).cycles);
-  const double until = static_cast<double>(at(after).cycles - cycles);
-  const auto before_it = after >= 2 ? slope_between(after - 2, after - 1) : std::nullopt;
-  auto behind_it = slope_between(after, after + 1);
-  // A short interval's slope is the error of its anchors.
-  const double length = since + until;
-  if (behind_it && static_cast<double>(at(after + 1).cycles - at(after).cycles) < length / 4) {
-    behind_it.reset();
-  }
-  double drift = std::min(since, until) * slope * kSlewMax;
-  if (before_it) drift = since * std::abs(slope - *before_it);
-  if (behind_it) {
-    const double backwards = until * std::abs(slope - *behind_it);
-    drift = before_it ? std::min(drift, backwards) : backwards;
-  }
-  return round_up(drift);
+  const auto since = static_cast<double>(cycles - at(after - 1).cycles);
+  const auto until = static_cast<double>(at(after).cycles - cycles);
+  const auto before = change_from(after, after - 1);
+  const auto behind = change_from(after, after + 1);
+  const double slewed = std::min(since, until) * ns_per_cycle(at(after - 1), at(after)) * kSlewMax;
+  const double by_before = before ? since * *before : slewed + since * behind.value_or(0);
+  const double by_behind = behind ? until * *behind : slewed + until * before.value_or(0);
+  return round_up(std::max(by_before, by_behind));
 }
 
 }  // namespace tally

@@ -31,24 +31,33 @@ inline std::int64_t round_up(double ns) {
 struct Anchor {
   std::uint64_t cycles = 0;
   std::int64_t ns = 0;
-  std::uint32_t error_cycles = 0;
-  std::uint32_t epoch = 0;
+  std::uint64_t error_cycles = 0;
+  std::uint64_t epoch = 0;
   std::int64_t error_ns = 0;  // the same, by the rate of then
 };
 
 struct Instant {
   Anchor anchor;
-  Between realtime;  // CLOCK_REALTIME - CLOCK_MONOTONIC
-  Between boottime;  // CLOCK_BOOTTIME - CLOCK_MONOTONIC
+  Between realtime;          // CLOCK_REALTIME - CLOCK_MONOTONIC
+  Between boottime;          // CLOCK_BOOTTIME - CLOCK_MONOTONIC
+  std::int64_t done_ns = 0;  // CLOCK_MONOTONIC, when CLOCK_REALTIME had been read
 };
 
 // How much later `clock()` is than CLOCK_MONOTONIC; each of them drops fractions of a nanosecond.
+// The narrowest of some attempts; the first one nearly always will do.
 template <typename Read>
 Between ahead_of_monotonic(const Reference& reference, Read&& clock) {
-  const std::int64_t before = reference.monotonic_ns();
-  const std::int64_t read = clock();
-  const std::int64_t after = reference.monotonic_ns();
-  return {read - after - 1, read - before + 1};
+  constexpr int kAttempts = 3;
+  constexpr std::int64_t kNarrow = 500;
+  Between best;
+  for (int i = 0; i < kAttempts && (i == 0 || best.high - best.low > kNarrow); ++i) {
+    const std::int64_t before = reference.monotonic_ns();
+    const std::int64_t read = clock();
+    const std::int64_t after = reference.monotonic_ns();
+    const Between now = {read - after - 1, read - before + 1};
+    if (i == 0 || now.high - now.low < best.high - best.low) best = now;
+  }
+  return best;
 }
 
 // read_cycles: the counter, ordered. Of some attempts the one that took the least time counts,
@@ -56,14 +65,14 @@ Between ahead_of_monotonic(const Reference& reference, Read&& clock) {
 template <typename ReadCycles>
 Anchor take_anchor(const Reference& reference, ReadCycles&& read_cycles) {
   constexpr int kAttempts = 3;
-  Anchor best{.error_cycles = UINT32_MAX};
+  Anchor best;
   std::uint64_t before = read_cycles();
   for (int i = 0; i < kAttempts; ++i) {
     const std::int64_t ns = reference.monotonic_ns();
     const std::uint64_t after = read_cycles();
     const std::uint64_t half = (after - before) / 2;
-    if (half + 1 < best.error_cycles) {
-      best = {before + half, ns, static_cast<std::uint32_t>(half + 1), 0, 0};
+    if (i == 0 || half + 1 < best.error_cycles) {
+      best = {.cycles = before + half, .ns = ns, .error_cycles = half + 1};
     }
     before = after;
   }
@@ -72,11 +81,12 @@ Anchor take_anchor(const Reference& reference, ReadCycles&& read_cycles) {
 
 template <typename ReadCycles>
 Instant take_instant(const Reference& reference, ReadCycles&& read_cycles) {
-  return {
-      .anchor = take_anchor(reference, read_cycles),
-      .realtime = ahead_of_monotonic(reference, [&] { return reference.realtime_ns(); }),
-      .boottime = ahead_of_monotonic(reference, [&] { return reference.boottime_ns(); }),
-  };
+  Instant instant;
+  instant.anchor = take_anchor(reference, read_cycles);
+  instant.realtime = ahead_of_monotonic(reference, [&] { return reference.realtime_ns(); });
+  instant.done_ns = reference.monotonic_ns();
+  instant.boottime = ahead_of_monotonic(reference, [&] { return reference.boottime_ns(); });
+  return instant;
 }
 
 }  // namespace tally

@@ -6,8 +6,6 @@
 namespace tally {
 namespace {
 
-// The least that a rate is taken over.
-constexpr std::int64_t kBaseMin = 50'000;
 constexpr std::int64_t kGoodForMin = 100'000;
 constexpr std::int64_t kGoodForMax = 800'000;
 
@@ -17,12 +15,16 @@ double cycles_between(const Anchor& from, const Anchor& to) {
 double ns_between(const Anchor& from, const Anchor& to) {
   return static_cast<double>(to.ns - from.ns);
 }
+double error_cycles(const Anchor& from, const Anchor& to) {
+  return static_cast<double>(from.error_cycles + to.error_cycles);
+}
 
 }  // namespace
 
 void Rate::begin(const Anchor& anchor, double hz) {
   set_hz(hz);
   base_ = next_base_ = last_ = anchor;
+  ticked_ns_ = anchor.ns;
   base_ns_ = 0;
   is_measured_ = false;
 }
@@ -34,35 +36,63 @@ void Rate::set_hz(double hz) {
 
 Rate::Seen Rate::add(const Anchor& anchor) {
   const Seen seen = judge(anchor);
-  if (seen != Seen::kSteady) base_ = next_base_ = last_;
+  switch (seen) {
+    case Seen::kJump:
+    case Seen::kStop:
+      return seen;
+    case Seen::kKink:
+      base_ = next_base_ = last_;
+      break;
+    case Seen::kChange:
+      base_ = next_base_ = anchor;
+      is_measured_ = false;
+      break;
+    case Seen::kSteady:
+      break;
+  }
+  if (anchor.cycles != last_.cycles) ticked_ns_ = anchor.ns;
+  measure(anchor);
+  last_ = anchor;
+  return seen;
+}
+
+void Rate::measure(const Anchor& anchor) {
   const std::int64_t base_ns = anchor.ns - base_.ns;
   const double cycles = cycles_between(base_, anchor);
-  if (base_ns >= kBaseMin && cycles > 0) {
-    const double ns = ns_between(base_, anchor);
-    set_hz(cycles / ns * 1e9);
+  const double error = error_cycles(base_, anchor);
+  if (base_ns >= kBaseMin && error < cycles * kErrorMax) {
+    set_hz(cycles / static_cast<double>(base_ns) * 1e9);
     base_ns_ = base_ns;
-    const double error = (base_.error_cycles + anchor.error_cycles) / cycles;
-    is_measured_ = is_measured_ || error * 1e6 < kChangePpm / 4;
+    error_ = error / cycles;
+    is_measured_ = true;
   }
-  if (anchor.ns - next_base_.ns >= kBaseMax) {
+  // A slow counter needs more than a second for as many steps.
+  if (anchor.ns - next_base_.ns >= kBaseMax &&
+      error_cycles(next_base_, anchor) < cycles_between(next_base_, anchor) * kErrorMax) {
     base_ = next_base_;
     next_base_ = anchor;
   }
-  last_ = anchor;
-  return seen;
 }
 
 // Does the way from the last anchor agree with the rate?
 Rate::Seen Rate::judge(const Anchor& anchor) const {
   const double ns = ns_between(last_, anchor);
-  if (!is_measured_ || ns <= 0) return Seen::kSteady;
-  const double off_ns = std::abs(ns - cycles_between(last_, anchor) * ns_per_cycle());
-  const double doubt_ns = (last_.error_cycles + anchor.error_cycles) * ns_per_cycle() + 2;
-  if (off_ns > doubt_ns + ns * kChangePpm / 1e6) return Seen::kChange;
-  return off_ns > 2 * doubt_ns + ns * kKinkPpm / 1e6 ? Seen::kKink : Seen::kSteady;
+  const double cycles = cycles_between(last_, anchor);
+  if (ns <= 0) return Seen::kSteady;
+  const double stood = static_cast<double>(anchor.ns - ticked_ns_);
+  if (cycles == 0 && stood >= kStopMin && stood > kStopCycles * ns_per_cycle()) return Seen::kStop;
+  if (!is_measured_) return Seen::kSteady;
+  const double off_ns = std::abs(ns - cycles * ns_per_cycle());
+  const double doubt_ns = error_cycles(last_, anchor) * ns_per_cycle() + 2;
+  const double rate_ns = ns * error_;
+  const double by_rate = cycles * ns_per_cycle();
+  if (by_rate > 2 * ns + doubt_ns || by_rate < ns / 2 - doubt_ns) return Seen::kJump;
+  if (off_ns > doubt_ns + rate_ns + ns * kChange) return Seen::kChange;
+  return off_ns > 2 * doubt_ns + rate_ns + ns * kKink ? Seen::kKink : Seen::kSteady;
 }
 
 std::int64_t Rate::good_for_ns() const {
+  if (!is_measured_) return 0;
   return std::clamp(4 * base_ns_, kGoodForMin, kGoodForMax);
 }
 

@@ -48,17 +48,18 @@ class Timeline {
   // The machine's own counter; `thread` is an address that no other living thread has. Nullopt: the
   // line is over, or being laid, or cycles() is not the counter any more.
   std::optional<std::uint64_t> read_own(std::uintptr_t thread) const {
-    const std::uint64_t turn = turn_.load(std::memory_order_acquire);
+    const std::uint64_t edition = edition_.load(std::memory_order_acquire);
     if (owner_.load(std::memory_order_acquire) != thread) return std::nullopt;
     const std::uint64_t floor = floor_.load(std::memory_order_acquire);
-    const Slot& slot = slots_[(turn >> 1) & 1];
+    const Slot& slot = slots_[(edition >> 1) & 1];
     const std::uint64_t distance = read_counter() - slot.cycles.load(std::memory_order_acquire);
     const std::uint64_t span = slot.span.load(std::memory_order_acquire);
     const std::uint64_t ns = slot.ns.load(std::memory_order_acquire) +
                              ((distance * slot.rate.load(std::memory_order_acquire)) >> 32);
-    // The turn as well: a signal handler of this very thread may have become the next line's owner.
+    // The edition as well: a signal handler of this very thread may have become the next line's
+    // owner.
     if (distance > span || owner_.load(std::memory_order_relaxed) != thread ||
-        turn_.load(std::memory_order_relaxed) != turn) {
+        edition_.load(std::memory_order_relaxed) != edition) {
       return std::nullopt;
     }
     return ns > floor ? ns : floor;
@@ -67,13 +68,17 @@ class Timeline {
   // Any other case. read_cycles: ordered. Nullopt: as above.
   template <typename ReadCycles>
   std::optional<std::uint64_t> read(std::uintptr_t thread, ReadCycles&& read_cycles) {
-    const std::uint64_t turn = turn_.load(std::memory_order_acquire);
-    if (is_being_laid(turn) || !take_part(thread)) return std::nullopt;
+    const std::uint64_t edition = edition_.load(std::memory_order_acquire);
+    if (is_being_laid(edition) || !take_part(thread)) return std::nullopt;
     const std::uint64_t floor = floor_.load(std::memory_order_acquire);
-    const Line line = load(turn);
+    const Line line = load(edition);
     const std::uint64_t distance = read_cycles() - line.cycles;
-    if (turn_.load(std::memory_order_acquire) != turn || distance > line.span) return std::nullopt;
-    const std::uint64_t ns = line.ns + ((distance * line.rate) >> 32);
+    if (edition_.load(std::memory_order_acquire) != edition || distance >= line.span) {
+      return std::nullopt;
+    }
+    // The line of CLOCK_MONOTONIC holds for so long that 64 bits would not do.
+    const std::uint64_t ns =
+        line.ns + static_cast<std::uint64_t>((UInt128{distance} * line.rate) >> 32);
     return ns > floor ? ns : floor;
   }
 
@@ -81,17 +86,17 @@ class Timeline {
   template <typename ReadCycles>
   std::uint64_t read_meanwhile(std::uint64_t reference_ns, ReadCycles&& read_cycles) {
     for (;;) {
-      const std::uint64_t turn = turn_.load(std::memory_order_acquire);
-      const Line line = load(turn);
+      const std::uint64_t edition = edition_.load(std::memory_order_acquire);
+      const Line line = load(edition);
       const std::uint64_t reached = reach(line, read_cycles());
-      if (turn_.load(std::memory_order_acquire) != turn) continue;
+      if (edition_.load(std::memory_order_acquire) != edition) continue;
       const std::uint64_t ns = raise_floor(reached > reference_ns ? reached : reference_ns);
-      if (turn_.load(std::memory_order_acquire) == turn) return ns;
+      if (edition_.load(std::memory_order_acquire) == edition) return ns;
     }
   }
 
   // Changes with the line.
-  std::uint64_t turn() const { return turn_.load(std::memory_order_acquire); }
+  std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
   // Not before what has been read: for whoever reads CLOCK_MONOTONIC itself from now on.
   std::uint64_t not_before_floor(std::uint64_t ns) const {
     const std::uint64_t floor = floor_.load(std::memory_order_acquire);
@@ -105,20 +110,25 @@ class Timeline {
   // last_cycles: reads the last line's cycles, ordered. `change` is done between the two lines.
   template <typename ReadCycles, typename Change>
   void lay(const Line& line, Counter counter, ReadCycles&& last_cycles, Change&& change) {
-    const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
-    const Line last = load(turn);
-    turn_.exchange(turn + 1);
+    const std::uint64_t edition = edition_.load(std::memory_order_relaxed);
+    const Line last = load(edition);
+    edition_.exchange(edition + 1);
     owner_.exchange(kBeingLaid);
     // Reads that were checked by now had no later cycles than these; the second time outlasts those
     // whose check overtook them.
     (void)last_cycles();
     raise_floor(reach(last, last_cycles()));
     change();
-    store(turn + 2, line);
-    turn_.store(turn + 2);
+    store(edition + 2, line);
+    edition_.store(edition + 2);
     owner_.store(counter == Counter::kMachines ? kNobody : kEverybody);
   }
-  Line line() const { return load(turn_.load(std::memory_order_acquire)); }
+  // In a forked child: whoever laid it is gone. The last line goes on.
+  void recover() {
+    edition_.store(edition_.load() & ~std::uint64_t{1});
+    owner_.store(kEverybody);
+  }
+  Line line() const { return load(edition_.load(std::memory_order_acquire)); }
 
  private:
   static constexpr std::uintptr_t kNobody = 0;
@@ -132,7 +142,7 @@ class Timeline {
     std::atomic<std::uint64_t> span{0};
   };
 
-  static bool is_being_laid(std::uint64_t turn) { return (turn & 1) != 0; }
+  static bool is_being_laid(std::uint64_t edition) { return (edition & 1) != 0; }
   // What readers of the line may have got at `cycles`. A counter that jumped tells nothing.
   static std::uint64_t reach(const Line& line, std::uint64_t cycles) {
     const std::uint64_t distance = cycles - line.cycles;
@@ -159,13 +169,13 @@ class Timeline {
     return floor;
   }
 
-  Line load(std::uint64_t turn) const {
-    const Slot& slot = slots_[(turn >> 1) & 1];
+  Line load(std::uint64_t edition) const {
+    const Slot& slot = slots_[(edition >> 1) & 1];
     return {slot.cycles.load(std::memory_order_acquire), slot.ns.load(std::memory_order_acquire),
             slot.rate.load(std::memory_order_acquire), slot.span.load(std::memory_order_acquire)};
   }
-  void store(std::uint64_t turn, const Line& line) {
-    Slot& slot = slots_[(turn >> 1) & 1];
+  void store(std::uint64_t edition, const Line& line) {
+    Slot& slot = slots_[(edition >> 1) & 1];
     slot.cycles.store(line.cycles, std::memory_order_relaxed);
     slot.ns.store(line.ns, std::memory_order_relaxed);
     slot.rate.store(line.rate, std::memory_order_relaxed);
@@ -173,7 +183,7 @@ class Timeline {
   }
 
   alignas(64) std::atomic<std::uintptr_t> owner_{kNobody};
-  std::atomic<std::uint64_t> turn_{0};
+  std::atomic<std::uint64_t> edition_{0};
   std::atomic<std::uint64_t> floor_{0};
   Slot slots_[2];
 };

@@ -18,11 +18,22 @@ constexpr time_t kNever = 9'000'000'000;  // in the year 2255; the kernel's own 
 }  // namespace
 
 int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
-  if (runs_) return -EBUSY;
-  if (const int error = open_descriptors(); error != 0) return error;
+  if (works_) return -EBUSY;
+  stop();
+  if (const int error = open_descriptors(); error != 0) {
+    forget();
+    return error;
+  }
   clock_ = &clock;
   period_ = period;
-  // None of the program's signals is handled on a thread that it does not know.
+  works_ = true;
+  is_to_be_joined_ = spawn();
+  if (!is_to_be_joined_) forget();
+  return is_to_be_joined_ ? 0 : -EAGAIN;
+}
+
+// None of the program's signals is handled on a thread that it does not know.
+bool UpkeepThread::spawn() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -33,14 +44,14 @@ int UpkeepThread::start(CycleClock& clock, std::chrono::milliseconds period) {
   const int error = ::pthread_create(&thread_, &attributes, &UpkeepThread::run, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
-  runs_ = error == 0;
-  return error == 0 ? 0 : -EAGAIN;
+  return error == 0;
 }
 
 int UpkeepThread::open_descriptors() {
   wall_set_ = Fd(::timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!wall_set_.valid()) return -errno;
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wall_set_.valid() || !stop_.valid() || !arm()) return -errno;
+  if (!stop_.valid() || !arm()) return -errno;
   return 0;
 }
 
@@ -52,7 +63,7 @@ bool UpkeepThread::arm() const {
 }
 
 void UpkeepThread::stop() {
-  if (!runs_) return;
+  if (!is_to_be_joined_) return;
   const std::uint64_t one = 1;
   (void)!::write(stop_.get(), &one, sizeof one);
   ::pthread_join(thread_, nullptr);
@@ -60,14 +71,17 @@ void UpkeepThread::stop() {
 }
 
 void UpkeepThread::forget() {
-  runs_ = false;
+  is_to_be_joined_ = false;
+  works_ = false;
   wall_set_.reset();
   stop_.reset();
 }
 
 void* UpkeepThread::run(void* self) {
   ::pthread_setname_np(::pthread_self(), "tally-clock");
-  static_cast<UpkeepThread*>(self)->keep();
+  auto& thread = *static_cast<UpkeepThread*>(self);
+  thread.keep();
+  thread.works_ = false;
   return nullptr;
 }
 

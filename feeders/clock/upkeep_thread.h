@@ -18,19 +18,22 @@ class UpkeepThread {
   // A negative errno: -EBUSY, -EAGAIN, -EMFILE and the like.
   int start(CycleClock& clock, std::chrono::milliseconds period);
   void stop();  // returns when it has ended
-  bool runs() const { return runs_.load(); }
+  // No longer, too, if the program has closed our descriptors.
+  bool runs() const { return works_.load(); }
   // In a forked child, which does not have the thread.
   void forget();
 
  private:
   static void* run(void* self);
   void keep();
+  bool spawn();
   int open_descriptors();
   bool arm() const;
 
   CycleClock* clock_ = nullptr;
   std::chrono::milliseconds period_{0};
-  std::atomic<bool> runs_{false};
+  bool is_to_be_joined_ = false;
+  std::atomic<bool> works_{false};
   Fd wall_set_;
   Fd stop_;
   pthread_t thread_{};

@@ -16,35 +16,47 @@ constexpr std::int64_t kLeapError = 1'000;
 void Wall::begin(std::int64_t now, const Between& ahead) {
   newest_ = 0;
   size_ = 1;
-  settings_[0] = {{INT64_MIN, INT64_MIN}, ahead};
+  settings_[0] = {.begun = {INT64_MIN, INT64_MIN}, .ahead = ahead};
   looked_ = now;
+  open_ns_ = 0;
 }
 
-void Wall::look(std::int64_t now, const Between& ahead, Cause cause) {
-  Setting& known = settings_[newest_];
-  if (known.ahead.meets(ahead)) {
-    known.ahead = known.ahead.narrowed_by(ahead);
-  } else {
-    ++steps_;
-    last_step_ns_ = ahead.middle() - known.ahead.middle();
-    const Between begun = date(now, ahead, cause);
-    newest_ = (newest_ + 1) % kStepsMax;
-    size_ = std::min(size_ + 1, kStepsMax);
-    settings_[newest_] = {begun, ahead};
+void Wall::look(const Between& when, const Between& ahead, Cause cause) {
+  if (settings_[newest_].ahead.meets(ahead)) return confirm(when.low, ahead);
+  ++steps_;
+  last_step_ns_ = ahead.middle() - settings_[newest_].ahead.middle();
+  const Setting next = step(when.high, ahead, cause);
+  newest_ = (newest_ + 1) % kStepsMax;
+  size_ = std::min(size_ + 1, kStepsMax);
+  settings_[newest_] = next;
+  looked_ = when.low;
+  open_ns_ = 0;
+}
+
+void Wall::confirm(std::int64_t now, const Between& ahead) {
+  Between& known = settings_[newest_].ahead;
+  if (ahead.high - ahead.low > std::max(kConfirming, known.high - known.low)) {
+    open_ns_ = std::max({open_ns_, ahead.high - known.low, known.high - ahead.low});
+    return;
   }
+  known = known.narrowed_by(ahead);
   looked_ = now;
+  open_ns_ = 0;
 }
 
-Between Wall::date(std::int64_t now, const Between& ahead, Cause cause) {
-  if (const auto exact = leap(now, ahead)) {
+Wall::Setting Wall::step(std::int64_t now, const Between& ahead, Cause cause) {
+  if (const auto begun = leap(now, ahead)) {
     ++leap_seconds_;
-    return {*exact, *exact};
+    return {.begun = *begun, .ahead = ahead, .likely = begun->low};
   }
-  if (cause == Cause::kTold) return {std::max(looked_, now - kWakeMax), now};
-  return {looked_, now};
+  const Between begun = {looked_, now};
+  return {.begun = begun,
+          .ahead = ahead,
+          .likely = cause == Cause::kTold ? begun.high : begun.middle()};
 }
 
-std::optional<std::int64_t> Wall::leap(std::int64_t now, const Between& ahead) const {
+// Between which times it was, if it was one.
+std::optional<Between> Wall::leap(std::int64_t now, const Between& ahead) const {
   const std::int64_t before = settings_[newest_].ahead.middle();
   const std::int64_t step = ahead.middle() - before;
   if (std::abs(std::abs(step) - kSecond) > kLeapError) return std::nullopt;
@@ -52,20 +64,22 @@ std::optional<std::int64_t> Wall::leap(std::int64_t now, const Between& ahead) c
   const std::int64_t early = step > 0 ? kSecond : 0;
   const std::int64_t midnight = (now + before + early) / kDay * kDay;
   const std::int64_t at = midnight - early - before;
-  if (at < looked_ || at > now) return std::nullopt;
-  return at;
+  const Between begun = {std::max(at, looked_), std::min(at + kLeapLateMax, now)};
+  if (begun.low > begun.high) return std::nullopt;
+  return begun;
 }
 
 std::optional<Wall::Offset> Wall::at(std::int64_t time) const {
+  const std::int64_t open = time > looked_ ? open_ns_ : 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    const auto& [begun, ahead] = back(i);
-    if (time >= begun.high) return Offset{ahead.middle(), ahead.error()};
+    const auto& [begun, ahead, likely] = back(i);
+    if (time >= begun.high) return Offset{ahead.middle(), ahead.error() + open};
     if (time < begun.low) continue;
     if (i + 1 == size_) break;
     const Between& before = back(i + 1).ahead;
-    const Between& likely = time < begun.middle() ? before : ahead;
-    return Offset{likely.middle(),
-                  std::abs(ahead.middle() - before.middle()) + ahead.error() + before.error()};
+    const Between& guess = time < likely ? before : ahead;
+    return Offset{guess.middle(), std::abs(ahead.middle() - before.middle()) + ahead.error() +
+                                      before.error() + open};
   }
   return std::nullopt;
 }

@@ -32,6 +32,16 @@ void WideCounter::begin(const Driver& driver, const Reference& reference) {
   hold_against(last_, now);
 }
 
+void WideCounter::resume() {
+  const std::int64_t now = reference_->monotonic_ns();
+  const std::int64_t gauge = std::min(now, gauge_ns());
+  std::uint64_t last = last_.load(std::memory_order_acquire);
+  const std::uint64_t resumed = last + ((counter() - last) & mask_);
+  hold_against(resumed, now);
+  if (!last_.compare_exchange_strong(last, resumed, std::memory_order_acq_rel)) return;
+  last_ns_.store(gauge, std::memory_order_release);
+}
+
 void WideCounter::hold_against(std::uint64_t cycles, std::int64_t ns) {
   const auto passed = static_cast<std::uint64_t>(UInt128(ns) * driver_.rate_hz / kSecond);
   origin_.store(cycles - passed, std::memory_order_relaxed);

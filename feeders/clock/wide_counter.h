@@ -27,6 +27,9 @@ class WideCounter {
   // To be called when nobody reads it. Driver::rate_hz and width_bits are taken.
   void begin(const Driver& driver, const Reference& reference);
 
+  // After a time in which nobody read it, without that being a gap. Late readers do no harm.
+  void resume();
+
   // Does not step back, over all threads. Signal-safe if the driver is.
   std::uint64_t read();
 

@@ -12,6 +12,7 @@
 #include "core/wire/errno.h"
 #include "core/wire/line.h"
 #include "feeders/intake/answer_address.h"
+#include "feeders/intake/backlog.h"
 
 namespace tally {
 namespace {
@@ -35,6 +36,13 @@ std::uint64_t draw_epoch() {
   // 0 means "no numbers" on the wire.
   while (epoch == 0) (void)::getrandom(&epoch, sizeof epoch, 0);
   return epoch;
+}
+
+std::size_t room_for_answers(int fd) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  ::getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size);
+  return static_cast<std::size_t>(bytes);
 }
 
 // The line of text in which the token stands.
@@ -91,17 +99,22 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, E
       events_(events),
       kernel_(kernel),
       epoch_(draw_epoch()),
+      unread_(statistics.owner(), room_for_answers(fd), clock,
+              [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
       answers_(epoch_) {}
 
-void Dispatcher::begin(const Datagram& datagram, Moment now) {
+void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
   origin_ = &datagram.origin;
   now_ = now;
   reports_ = 0;
   told_stale_ = false;
+  bytes_ = datagram.bytes;
   text_ = text_left_ = {};
   messages_.reset();
-  counts_.datagrams += 1;
-  if (datagram.fds_refused) counts_.fds_refused += 1;
+  if (piece == Piece::kWhole) {
+    counts_.datagrams += 1;
+    if (datagram.fds_refused) counts_.fds_refused += 1;
+  }
   if (datagram.truncated) {
     counts_.truncated += 1;
     return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
@@ -123,6 +136,22 @@ bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
   send_answers();
   origin_ = nullptr;
   return true;
+}
+
+std::vector<char> Dispatcher::put_off() {
+  send_answers();
+  origin_ = nullptr;
+  if (!messages_) return {text_left_.begin(), text_left_.end()};
+  const auto header = bytes_.first(wire::kHeaderBytes);
+  std::vector<char> left(header.begin(), header.end());
+  left.insert(left.end(), messages_->rest().begin(), messages_->rest().end());
+  return left;
+}
+
+void Dispatcher::refuse(const Datagram& datagram, Piece piece, const Error& error, Moment now) {
+  begin(datagram, now, piece);
+  reject(kWholeDatagram, error);
+  origin_ = nullptr;
 }
 
 bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
@@ -149,7 +178,7 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
     const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
     if (*message) {
-      take_message(message->value(), messages_->epoch() == epoch_);
+      take_message(message->value());
     } else {
       reject(kMessage, message->error());
     }
@@ -207,12 +236,12 @@ void Dispatcher::flush_named() {
   named_.clear();
 }
 
-void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) {
+void Dispatcher::take_message(const wire::Message& message) {
   std::visit(
-      Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples, epoch_is_ours); },
+      Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
-                 [&](const wire::PackedBlob& blob) { take_blob(blob, epoch_is_ours); },
+                 [&](const wire::PackedBlob& blob) { take_blob(blob); },
                  [&](const wire::Template& given) { take_template(given); },
                  [&](const wire::KernelEvents& events) { take_kernel_events(events); },
                  [&](const wire::Latencies& latencies) { take_latencies(latencies); },
@@ -225,10 +254,11 @@ void Dispatcher::take_message(const wire::Message& message, bool epoch_is_ours) 
       message);
 }
 
-void Dispatcher::take_samples(const wire::PackedSamples& samples, bool epoch_is_ours) {
+void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
-      epoch_is_ours ? statistics_.add(samples, now_)
-                    : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
+      has_our_epoch()
+          ? statistics_.add(samples, now_)
+          : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
   if (taken) return count(taken.value());
   take_numbered_badly(taken.error(), 0);
 }
@@ -239,10 +269,10 @@ void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
   answers_.answer({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
-void Dispatcher::take_blob(const wire::PackedBlob& blob, bool epoch_is_ours) {
+void Dispatcher::take_blob(const wire::PackedBlob& blob) {
   const auto taken =
-      epoch_is_ours ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
-                    : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
+      has_our_epoch() ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
+                      : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
   if (!taken) return take_numbered_badly(taken.error(), blob.number);
   counts_.blobs += 1;
 }
@@ -297,15 +327,11 @@ void Dispatcher::answer_with_switches(const wire::Request& request) {
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
   if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
-    const auto done = statistics_.execute(*command, {origin_->uid, origin_->pid}, now_);
-    if (done) counts_.commands += 1;
-    return done;
+    return carry_out(statistics_, *command);
   }
   if (const auto* event = std::get_if<wire::EventLine>(&line)) return execute_event(*event);
   if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
-    const auto done = subsystems_.execute(*stats, {origin_->uid, origin_->pid}, now_);
-    if (done) counts_.commands += 1;
-    return done;
+    return carry_out(subsystems_, *stats);
   }
   if (const auto* latency = std::get_if<wire::LatencyLine>(&line)) return take_latency(*latency);
   if (const auto* sample = std::get_if<wire::SampleLine>(&line)) {
@@ -316,6 +342,16 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
     if (!taken.rejected.empty()) return error_in(text, sample->path, taken.rejected.front().error);
   }
   return Done{};
+}
+
+template <typename Branch, typename Command>
+Result<Done> Dispatcher::carry_out(Branch& branch, const Command& command) {
+  const auto begun = clock_.now().monotonic;
+  auto done = branch.execute(command, {origin_->uid, origin_->pid}, now_);
+  const auto spent = clock_.now().monotonic - begun;
+  if (spent >= Backlog::kCostly) costs_ += spent;
+  if (done) counts_.commands += 1;
+  return done;
 }
 
 Result<Done> Dispatcher::execute_event(const wire::EventLine& line) {
@@ -441,10 +477,18 @@ void Dispatcher::reject(std::string_view text, const Error& error) {
 
 void Dispatcher::send_answers(int attached) {
   if (answers_.empty()) return;
-  if (origin_->bound() && !send_to_origin(answers_.bytes(), attached)) {
+  if (origin_->bound()) send_or_drop(answers_.bytes(), attached);
+  answers_.clear(epoch_);
+}
+
+void Dispatcher::send_or_drop(std::string_view bytes, int attached) {
+  if (!unread_.may_send(*origin_, bytes.size())) {
+    counts_.answers_over_share += 1;
+  } else if (send_to_origin(bytes, attached)) {
+    unread_.sent(*origin_, bytes.size());
+  } else {
     counts_.answers_dropped += 1;
   }
-  answers_.clear(epoch_);
 }
 
 bool Dispatcher::send_to_origin(std::string_view bytes, int attached) const {
@@ -483,7 +527,9 @@ void Dispatcher::publish_counts(Moment now) {
   publish(Own::kTruncated, &Counts::truncated);
   publish(Own::kFdsRefused, &Counts::fds_refused);
   publish(Own::kAnswersDropped, &Counts::answers_dropped);
+  publish(Own::kAnswersOverShare, &Counts::answers_over_share);
   publish(Own::kSaturations, &Counts::saturations);
+  publish(Own::kPutOff, &Counts::put_off);
   counts_ = {};
 }
 

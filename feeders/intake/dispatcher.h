@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,8 @@
 #include "core/tree/user_events.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/unix_sockets.h"
+#include "feeders/intake/unread_answers.h"
 
 namespace tally {
 
@@ -47,13 +50,22 @@ class Dispatcher {
              const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr,
              UserEvents* events = nullptr, KernelFeed* kernel = nullptr);
 
-  // Begins with a datagram that arrived at `now`; it must stay where it is until it is done.
-  void begin(const Datagram& datagram, Moment now);
+  // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
+  // off. A rest is what put_off() returned.
+  enum class Piece { kWhole, kRest };
+  void begin(const Datagram& datagram, Moment now, Piece piece = Piece::kWhole);
   // Works on it, line by line or message by message. False if the deadline came first: then it is
   // to be called again. Does at least one line or message.
   bool go_on(std::chrono::nanoseconds deadline);
   // Between begin() and the go_on() that returned true.
   bool is_busy() const { return origin_ != nullptr; }
+  // What is left of the datagram at hand, which is over herewith. is_busy().
+  std::vector<char> put_off();
+  // Takes nothing of a datagram, or nothing more. Not while busy.
+  void refuse(const Datagram& datagram, Piece piece, const Error& error, Moment now);
+  // How long commands have taken, since the last call, that took at least Backlog::kCostly each.
+  std::chrono::nanoseconds take_costs() { return std::exchange(costs_, {}); }
+  void count_put_off() { counts_.put_off += 1; }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
@@ -73,7 +85,9 @@ class Dispatcher {
     std::uint64_t truncated = 0;
     std::uint64_t fds_refused = 0;
     std::uint64_t answers_dropped = 0;
+    std::uint64_t answers_over_share = 0;
     std::uint64_t saturations = 0;
+    std::uint64_t put_off = 0;
   };
 
   bool take_text(std::chrono::nanoseconds deadline);
@@ -84,16 +98,20 @@ class Dispatcher {
   void take_line(std::string_view line);
   void take_named(const wire::SampleLine& sample);
   void flush_named();
-  void take_message(const wire::Message& message, bool epoch_is_ours);
-  void take_samples(const wire::PackedSamples& samples, bool epoch_is_ours);
+  void take_message(const wire::Message& message);
+  // Of the datagram at hand: its numbers are of this daemon's giving.
+  bool has_our_epoch() const { return messages_->epoch() == epoch_; }
+  void take_samples(const wire::PackedSamples& samples);
   void take_request(const wire::Request& request);
   // text: what the error log shows of what was asked.
   void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
   Result<Done> execute(const wire::Line& line, std::string_view text);
   Result<Done> execute_event(const wire::EventLine& line);
+  template <typename Branch, typename Command>
+  Result<Done> carry_out(Branch& branch, const Command& command);
   void count_dropped(const wire::Dropped& dropped);
-  void take_blob(const wire::PackedBlob& blob, bool epoch_is_ours);
+  void take_blob(const wire::PackedBlob& blob);
   void take_template(const wire::Template& given);
   // number: of the object that a blob was for; 0: samples were refused.
   void take_numbered_badly(const Error& error, std::uint64_t number);
@@ -108,6 +126,7 @@ class Dispatcher {
   void reject(std::string_view text, const Error& error);
   // attached: a descriptor to go with them; -1: none.
   void send_answers(int attached = -1);
+  void send_or_drop(std::string_view bytes, int attached);
   bool send_to_origin(std::string_view bytes, int attached) const;
 
   const int fd_;
@@ -120,12 +139,16 @@ class Dispatcher {
   UserEvents* const events_;
   KernelFeed* const kernel_;
   const std::uint64_t epoch_;
+  UnixSockets sockets_;
+  UnreadAnswers unread_;
   Counts counts_;
+  std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;
   Moment now_;
+  std::span<const char> bytes_;
   std::string_view text_;
   std::string_view text_left_;
   std::optional<wire::DatagramReader> messages_;

@@ -17,7 +17,8 @@ Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subs
       clock_(clock),
       readable_(loop.context()),
       dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies, events,
-                  kernel) {
+                  kernel),
+      backlog_(statistics.owner()) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 
@@ -62,6 +63,7 @@ Intake::Progress Intake::take_turn() {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
     progress = work(clock_.now().monotonic + kTurnMax);
+    if (catch_up(clock_.now().monotonic + kTurnMax) == Progress::kCut) progress = Progress::kCut;
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
@@ -69,7 +71,7 @@ Intake::Progress Intake::take_turn() {
   return progress;
 }
 
-// kCut only when something of a batch is left; the socket may hold more in any case.
+// kCut only when something of the batch is left; the socket may hold more in any case.
 Intake::Progress Intake::work(Deadline deadline) {
   for (;;) {
     if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
@@ -89,8 +91,9 @@ void Intake::settle(const std::function<void()>& before_waiting) {
     readers_waiting_.fetch_sub(1);
     readers_served_.fetch_add(1);
     readers_served_.notify_all();
-    progress = drain(clock_.now().monotonic + kSettleMax,
-                     must_wait ? std::function<void()>() : before_waiting);
+    const Deadline deadline = clock_.now().monotonic + kSettleMax;
+    progress = drain(deadline, must_wait ? std::function<void()>() : before_waiting);
+    if (progress == Progress::kDone) progress = catch_up(deadline);
   }
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
@@ -115,15 +118,56 @@ Intake::Progress Intake::drain(Deadline deadline, const std::function<void()>& b
 Intake::Progress Intake::finish_batch(Deadline deadline) {
   if (batch_.empty()) return Progress::kDone;
   const Moment begun = clock_.now();
-  while (!batch_.empty()) {
-    if (!dispatcher_.is_busy()) dispatcher_.begin(batch_.front(), begun);
-    if (!dispatcher_.go_on(deadline)) break;
-    batch_ = batch_.subspan(1);
-  }
+  while (!batch_.empty() && take_next(begun, deadline)) batch_ = batch_.subspan(1);
   const Moment done = clock_.now();
   statistics_.own().record(Own::kBatchNs, (done.monotonic - begun.monotonic).count(), 1, done);
   dispatcher_.publish_counts(done);
   return batch_.empty() ? Progress::kDone : Progress::kCut;
+}
+
+bool Intake::take_next(Moment now, Deadline deadline) {
+  const Datagram& datagram = batch_.front();
+  if (!dispatcher_.is_busy()) {
+    if (backlog_.holds(datagram.origin, now.monotonic)) [[unlikely]] {
+      put_off(datagram, Piece::kWhole, backlog_.put(datagram), now);
+      return true;
+    }
+    dispatcher_.begin(datagram, now);
+  }
+  if (go_on_with(datagram, deadline)) return true;
+  if (!backlog_.holds(datagram.origin, now.monotonic)) return false;
+  put_off(datagram, Piece::kRest, backlog_.put_rest(datagram, dispatcher_.put_off()), now);
+  return true;
+}
+
+bool Intake::go_on_with(const Datagram& datagram, Deadline deadline) {
+  const bool done = dispatcher_.go_on(deadline);
+  const auto costs = dispatcher_.take_costs();
+  if (costs.count() != 0) [[unlikely]] {
+    backlog_.charge(datagram.origin, costs, clock_.now().monotonic);
+  }
+  return done;
+}
+
+void Intake::put_off(const Datagram& datagram, Piece piece, const Result<void>& kept, Moment now) {
+  if (kept) return dispatcher_.count_put_off();
+  dispatcher_.refuse(datagram, piece, kept.error(), now);
+}
+
+// Not in the middle of a datagram of the batch, which cannot last: a costly one is put off itself.
+Intake::Progress Intake::catch_up(Deadline deadline) {
+  if (backlog_.empty()) return Progress::kDone;
+  if (dispatcher_.is_busy()) return Progress::kCut;
+  const Moment begun = clock_.now();
+  do {
+    const Backlog::Late late = backlog_.take();
+    dispatcher_.begin(late.datagram, begun, late.is_rest ? Piece::kRest : Piece::kWhole);
+    if (go_on_with(late.datagram, deadline)) continue;
+    (void)backlog_.put_rest(late.datagram, dispatcher_.put_off());  // there is room: it was here
+    break;
+  } while (!backlog_.empty() && !is_past(deadline));
+  dispatcher_.publish_counts(clock_.now());
+  return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }
 
 // Whoever resets and overflows a counter all day fills no disk with that; `saturations` counts all.

@@ -2,7 +2,8 @@
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
 // once if nobody has it, else as the next. So a flood cannot keep readers out, and needs no
 // second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order.
+// next, in its order; that of senders who ask for costly things, for turns between the others'
+// (backlog.h).
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -19,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/tree/barrier.h"
+#include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
@@ -53,6 +55,7 @@ class Intake final : public Barrier {
 
  private:
   using Deadline = std::chrono::nanoseconds;
+  using Piece = Dispatcher::Piece;
   enum class Progress { kDone, kCut };
 
   // The one chain of the loop's turns: wait for a datagram, take turns until nothing of a batch is
@@ -65,6 +68,13 @@ class Intake final : public Barrier {
   Progress work(Deadline deadline) REQUIRES(turn_);
   Progress drain(Deadline deadline, const std::function<void()>& before_waiting) REQUIRES(turn_);
   Progress finish_batch(Deadline deadline) REQUIRES(turn_);
+  // The next of the batch. False if it is not done.
+  bool take_next(Moment now, Deadline deadline) REQUIRES(turn_);
+  bool go_on_with(const Datagram& datagram, Deadline deadline) REQUIRES(turn_);
+  void put_off(const Datagram& datagram, Piece piece, const Result<void>& kept, Moment now)
+      REQUIRES(turn_);
+  // Takes what was put off.
+  Progress catch_up(Deadline deadline) REQUIRES(turn_);
   bool is_past(Deadline deadline) const { return clock_.now().monotonic >= deadline; }
   void log_saturated(std::vector<std::string> names);
 
@@ -85,6 +95,7 @@ class Intake final : public Barrier {
   Mutex turn_;
   Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);
+  Backlog backlog_ GUARDED_BY(turn_);
   // What is left of the last batch; the first of them may be half done, inside the dispatcher.
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
 };

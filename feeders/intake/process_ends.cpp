@@ -1,5 +1,6 @@
 #include "feeders/intake/process_ends.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,7 +58,11 @@ Result<void> ProcessEnds::watch(pid_t process, uid_t uid) {
 
 bool ProcessEnds::watches(pid_t process) const {
   const MutexLock lock(mutex_);
-  return watched_.contains(process);
+  const auto found = watched_.find(process);
+  if (found == watched_.end()) return false;
+  // Readable when it has ended, which the loop may have yet to hear.
+  pollfd ended{.fd = found->second.pidfd->native_handle(), .events = POLLIN, .revents = 0};
+  return ::poll(&ended, 1, 0) == 0;
 }
 
 // Nobody else uses this descriptor, so that any thread may begin the wait; it ends on the loop's.

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "tally/clock.h"
 #include "tally/statistic.h"
@@ -15,16 +16,35 @@ namespace {
 constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
+constexpr int kUsageStatus = 2;
+
+// What is refused is somebody's to put right; the rest is how things go.
+spdlog::level::level_enum level_of(std::string_view report) {
+  return report.find(" refused ") == report.npos ? spdlog::level::info : spdlog::level::warn;
+}
 
 }  // namespace
 
 void add_options(CLI::App& app, ProgramOptions& options) {
+  app.name(options.name);
+  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
+    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+  });
   app.set_version_flag("--version", options.name + " " + ::tally_version());
   app.add_option("--socket", options.socket,
                  "The daemon's socket (else $TALLY_SOCKET, else its default)");
   app.add_option("--log-level", options.log_level, "What is told on stderr")
       ->capture_default_str()
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
+}
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageStatus;
+  }
 }
 
 Result<void> set_up(const ProgramOptions& options) {
@@ -34,7 +54,7 @@ Result<void> set_up(const ProgramOptions& options) {
   if (!options.socket.empty()) settings.socket = options.socket.c_str();
   settings.wait_ms = kWaitMs;
   settings.held_max = kHeldMax;
-  settings.report = [](const char* text, void*) { spdlog::info("{}", text); };
+  settings.report = [](const char* text, void*) { spdlog::log(level_of(text), "{}", text); };
   if (const int error = ::statistic_configure(&settings); error != 0) {
     return Error{ErrorCode::kInvalid,
                  "socket path '" + options.socket + "': " + std::strerror(-error)};

@@ -39,6 +39,11 @@ Result<void> Sender::connect() {
   return error;
 }
 
+std::string Sender::where() const {
+  if (!fell_back()) return link_.path();
+  return link_.path() + ", the system's daemon, as there is none at " + options_.socket.path;
+}
+
 Result<void> Sender::send(const NumberedLine& line) {
   if (requests_ == kRequestsMax ||
       writer_.size() + kRequestOverhead + line.text.size() > kDatagramBytes) {
@@ -193,7 +198,8 @@ Error Sender::gone() const {
 Error Sender::silent() const {
   return {ErrorCode::kBusy, "the daemon at " + link_.path() + " does not answer for " +
                                 std::to_string(options_.timeout.count()) +
-                                " ms: is it stopped, or overloaded? --timeout-ms waits longer" +
+                                " ms: is it stopped, overloaded, or in another network namespace? "
+                                "--timeout-ms waits longer" +
                                 unanswered()};
 }
 

@@ -44,6 +44,10 @@ class Sender {
   // kNotFound: no daemon, or no more. kNoAccess: the socket's mode forbids it. kBusy: the daemon
   // does not answer. kInvalid: no socket can have this path.
   Result<void> connect();
+  // Nobody served the socket that comes first, and this is the other's.
+  bool fell_back() const { return link_.path() != options_.socket.path; }
+  // Which daemon it is, and why that one. Connected.
+  std::string where() const;
   // Sends it, sooner or later; waits while too much is unanswered. The line is not too long.
   Result<void> send(const NumberedLine& line);
   // Returns when there is something to read from `input`. Whatever send() has taken is sent

@@ -73,7 +73,8 @@ void TcpFeeder::roll(const Connection& connection, Watched& watched, std::uint64
 void TcpFeeder::add_object(const std::string& name, Watched& watched) {
   auto blob = TcpBlob::create(template_id_);
   stats_object* published = nullptr;
-  if (!blob || ::stats_object_create(&published, kSubsystem, name.c_str(), 0) != 0) {
+  if (!blob ||
+      ::stats_object_create(&published, kSubsystem, name.c_str(), STATS_LIFETIME_FEEDER) != 0) {
     left_out_.add(0, 1);
     return;
   }

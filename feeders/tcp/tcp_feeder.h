@@ -1,9 +1,10 @@
-// What becomes of dumps: the object `total` of stats/tcp, of all connections, and an object for each
-// connection that the sample rates choose, under the name of its ends, for as long as it is there.
-// Which are chosen depends on their ends and the rates alone, and follows the rates.
+// What becomes of dumps: the object `total` of stats/tcp, of all connections, and an object for
+// each connection that the sample rates choose, under the name of its ends, for as long as it and
+// this process are there. Which are chosen depends on their ends and the rates alone, and follows
+// the rates.
 //
-// Confined to one thread. At most objects_max objects; connections beyond are in the total only, and
-// count in statistics/tcp/data as left_out, as do those that a dump has no room for.
+// Confined to one thread. At most objects_max objects; connections beyond are in the total only,
+// and count in statistics/tcp/data as left_out, as do those that a dump has no room for.
 #pragma once
 
 #include <cstdint>

@@ -52,9 +52,10 @@ Result<void> follow(const char* subsystem, std::string_view text) {
   if (error != 0) {
     return Error{ErrorCode::kInvalid, "sample rates '" + line + "': " + std::strerror(error)};
   }
-  error = -::stats_subsystem_rates(subsystem, &keep);
+  error = -::stats_subsystem_rates(subsystem, &keep, 0);
   if (error == 0) return {};
-  return Error{ErrorCode::kInvalid, std::string("stats/") + subsystem + ": " + std::strerror(error)};
+  return Error{ErrorCode::kInvalid,
+               std::string("stats/") + subsystem + ": " + std::strerror(error)};
 }
 
 std::uint64_t changes() {

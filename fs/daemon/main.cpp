@@ -142,7 +142,7 @@ class Daemon {
         ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
-        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_switches()),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
@@ -194,7 +194,10 @@ class Daemon {
     session.value()->start([this] { loop_.post([this] { arrive(); }); }, [this] { loop_.stop(); });
     events_.leave_out(own_threads());
     intake_.start();
-    loop_.every(kUpkeepPeriod, [] { tally_clock_upkeep(); });
+    loop_.every(kUpkeepPeriod, [this] {
+      tally_clock_upkeep();
+      operations_.give_memory_back();
+    });
     loop_.run([this](int signal) {
       spdlog::info("ending on signal {}", signal);
       loop_.stop();
@@ -229,10 +232,13 @@ class Daemon {
         .processes = &processes_};
   }
   // Behind those of all statistics that there may be.
-  SwitchRange stats_switches() {
-    if (!switches_) return {};
-    return {.switches = switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
-            .first = static_cast<std::uint32_t>(statistics_max())};
+  StatsPorts stats_ports() {
+    StatsPorts ports{.switches = {}, .processes = &processes_};
+    if (switches_) {
+      ports.switches = {switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
+                        static_cast<std::uint32_t>(statistics_max())};
+    }
+    return ports;
   }
   SwitchRange event_switches() {
     if (!switches_) return {};
@@ -250,6 +256,7 @@ class Daemon {
     intake_.settle();
     statistics_.process_ended(process, clock_.now());
     user_events_.process_ended(process, clock_.now());
+    subsystems_.process_ended(process, clock_.now());
   }
 
   const DaemonOptions& options_;

@@ -1,5 +1,6 @@
 #include "fs/daemon/mount_point.h"
 
+#include <fcntl.h>
 #include <mntent.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -55,6 +56,13 @@ bool has_live_mount(const std::string& path) {
   return false;
 }
 
+// Asks the file system itself: what the kernel has cached of a mount outlives its daemon.
+bool is_dead_mount(const std::string& path) {
+  struct statx status {};
+  return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_MODE, &status) != 0 &&
+         errno == ENOTCONN;
+}
+
 // realpath(3) fails on a dead mount, so only what stands above it is resolved.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
@@ -104,7 +112,7 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
   const auto found = absolute(given);
   if (!found) return found.error();
   const std::string& path = found.value();
-  if (::stat(path.c_str(), &status) != 0 && errno == ENOTCONN) {
+  if (is_dead_mount(path)) {
     if (auto done = clean_up(path, leftover); !done) return done.error();
   }
   if (::stat(path.c_str(), &status) != 0) {

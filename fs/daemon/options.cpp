@@ -64,6 +64,9 @@ std::string check_octal(const std::string& text) {
 class CommandLine {
  public:
   CommandLine() : app_(kDescription, "tallyfs") {
+    app_.failure_message([](const CLI::App* of, const CLI::Error& error) {
+      return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+    });
     app_.set_version_flag("--version,-V", std::string("tallyfs ") + TALLYFS_VERSION);
     add_mounting();
     add_socket();
@@ -81,6 +84,8 @@ class CommandLine {
     if (options_.socket_path.empty()) options_.socket_path = default_socket_path();
     options_.ledger.per_uid.bytes =
         std::min(options_.ledger.per_uid.bytes, options_.ledger.total.bytes);
+    options_.handles.bytes_per_uid =
+        std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
     add_mount_defaults(places_.size() == 2 ? places_.front() : "tallyfs");
     return options_;
   }
@@ -130,6 +135,7 @@ class CommandLine {
     own("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
     own("--uid-open-files", options_.handles.files_per_uid, "files that a uid may have open");
     bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
+    bytes("--open-bytes-max", options_.handles.bytes_total, "text in all open files");
   }
 
   // An option of the daemon's own; it may stand behind -o too.

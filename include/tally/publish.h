@@ -29,10 +29,13 @@ struct stats_object {
   const uint32_t *on;
 };
 
-#define STATS_PUBLISH_ALWAYS 0x1u /* whether anybody asks or not */
+#define STATS_PUBLISH_ALWAYS 0x1u  /* whether anybody asks or not */
+#define STATS_LIFETIME_FEEDER 0x2u /* it goes with this process, however that ends, and not only when it is removed */
 
 /* Makes known that there will be blobs of it; one object for each pair of names. 0; -EINVAL: a name or flags; -EEXIST: there is one;
- * -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. */
+ * -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. The handle is good until stats_object_remove(), whatever else happens. An object
+ * that another process publishes which still runs stays that one's: the daemon refuses it (-EEXIST, by stats_object_publish() and the
+ * report), and is asked again every 10 seconds. */
 TALLY_EXPORT int stats_object_create(struct stats_object **object, const char *subsystem, const char *name,
                                      unsigned flags);
 /* Takes it out of the tree, and sets *object to NULL. */
@@ -51,16 +54,18 @@ static inline int stats_object_publish(struct stats_object *object, const struct
 
 /* The same by names; the first call creates the object. */
 TALLY_EXPORT int stats_publish(const char *subsystem, const char *object, const struct statsblob *blob);
-/* Takes an object that stats_publish() made out of the tree; or, with NULL, the subsystem with all that is in it, whose
- * rates stats_subsystem_rates() then follows no more. 0; -ENOENT: this process has made none. */
+/* Takes an object that stats_publish() made out of the tree; or, with NULL, the subsystem with all that this process has in it,
+ * whose rates stats_subsystem_rates() then follows no more; handles of its objects answer -ENOENT from then on, until they are removed.
+ * 0; -ENOENT: stats_publish() has made none, or it has a handle. */
 TALLY_EXPORT int stats_withdraw(const char *subsystem, const char *object);
 
 /* From now on stats/SUBSYSTEM/sample_rates is the list that the callback keeps, as it would be of a sysctl variable of FreeBSD's
  * (see stats_tpl_sr_cb_t in <tally/stats.h>): its rates now are what the file shows until somebody writes it, and each change
  * there, one second later at most, reaches the callback by stats_tpl_sample_rates(), on the library's thread, without locks of the library's.
  * Where the subsystem is in the tree already, the rates in force there do at once. One callback for each subsystem; a process has
- * it until its end. 0; -EINVAL, -EEXIST, -ENOSPC, -ENOMEM, -EAGAIN; what the callback returned. */
-TALLY_EXPORT int stats_subsystem_rates(const char *subsystem, stats_tpl_sr_cb_t callback);
+ * it until its end. Each call, and each change, gives the callback so many zeroed bytes (at most 1 MiB) as ctx as sysctl's arg2
+ * would, NULL for 0. 0; -EINVAL, -EEXIST, -ENOSPC, -ENOMEM, -EAGAIN; what the callback returned. */
+TALLY_EXPORT int stats_subsystem_rates(const char *subsystem, stats_tpl_sr_cb_t callback, size_t context_bytes);
 
 #ifdef __cplusplus
 }

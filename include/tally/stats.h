@@ -173,7 +173,7 @@ TALLY_HIST_(drhist, 64, TALLY_BOUNDS_DR_);
 TALLY_HIST_(dvhist, 32, val);
 TALLY_HIST_(dvhist, 64, val);
 
-/* t-digests: centroids, ordered by their means. mu is a Q number, signed if the VOI's type is. ARB_FOREACH walks through
+/* t-digests: centroids, to be walked in the order of their means. mu is a Q number, signed if the VOI's type is. ARB_FOREACH walks through
  * them: ARB_FOREACH(ctd, ctdth32, &digest->ctdtree). */
 struct voistatdata_tdgstctd32 {
   ARB16_ENTRY() ctdlnk;
@@ -253,9 +253,10 @@ enum hist_bkt_alloc { BKT_LIN, BKT_EXP, BKT_LINEXP, BKT_USR };
 
 /* Bounds run lb, lb + step, ... until the upper bound of a bucket is > ub.
  * LIN: step is stepinc. EXP: it is stepbase^(stepexp + i) for bucket i. LINEXP: stepbase^e / nlinsteps, at least 1, with the
- * smallest e >= 1 for which stepbase^e is beyond the bucket's lb. Of Q-typed VOIs lb, ub and stepinc are Q numbers.
+ * smallest e >= 1 for which stepbase^e is beyond the bucket's lb. Of Q-typed VOIs lb and ub are Q numbers, and steps are
+ * integers: stepinc is one, LINEXP's is truncated to one.
  * EINVAL: a step of 0 or less, stepbase below 2 for LINEXP, nlinsteps 0, bounds outside of the VOI's type, ub its largest
- * number, USR bounds of a CRHIST that descend, a DVHIST with flags. EFBIG: more buckets than a blob can have. */
+ * number, USR bounds of a CRHIST that descend (lb 10, then 5), a DVHIST with flags. EFBIG: more buckets than a blob can have. */
 struct vss_hist_hlpr_info {
   enum hist_bkt_alloc scheme;
   enum vsd_dtype voi_dtype; /* not looked at */
@@ -427,20 +428,23 @@ struct sysctl_req {
 
 /* Writes the rates as text with its end, `"A":HASH=5,"BETA":HASH=95`, to the old value, and sets them from the new one.
  * arg1: a stats_tpl_sr_cb_t. arg2: so many zeroed bytes are given to each of its calls as ctx, unless 0. oidp is not looked
- * at. New text: pairs SPEC=PERCENT with commas between (one at the end is taken too) and blanks around; SPEC is "NAME":HASH,
- * "NAME" or :HASH, the marks may be left out, and it has at most 76 bytes; nothing at all clears. 0; EINVAL: the text, or a
- * sum beyond 100; ESRCH: no such template; ENOMEM: or the old value does not fit; what the callback returned.
+ * at. With neither oldptr nor newptr, oldidx is how much there may be: 82 bytes a rate, got with TPL_SR_UNLOCKED_GET. RUNLOCK is
+ * given what RLOCKED_GET gave.
+ * New text: pairs SPEC=PERCENT with commas between (one at the end is taken too), blanks before a pair and around PERCENT, but
+ * none before '='; SPEC is "NAME":HASH, "NAME" or :HASH, the marks may be left out, of a HASH the digits count that it begins
+ * with, and it has at most 76 bytes; a template that is named twice has both shares; nothing at all clears. 0; EINVAL: the text,
+ * or a sum beyond 100; ESRCH: no such template; ENOMEM: or the old value does not fit; what the callback returned.
  * After an error the rates are as they were. */
 TALLY_EXPORT int stats_tpl_sample_rates(SYSCTL_HANDLER_ARGS);
 
-/* Chooses a template by its share, exactly: of a seed always the same, over seeds and (seed_bytes NULL) over calls at random.
- * Its slot ID, or -1 for none. */
+/* Chooses a template by its share, exactly: of a seed (which may have no bytes) always the same, over seeds and (seed_bytes NULL)
+ * over calls at random, in each child of fork() anew. Its slot ID, or -1 for none. */
 TALLY_EXPORT int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate *rates, int nrates, void *seed_bytes,
                                               size_t seed_len);
 
 /* ---- Updates ------------------------------------------------------------------------------------
  * abs: voival is what the VOI is now. rel: it is added to what it was at the last update. SUM wraps (Q numbers: EOVERFLOW); MAX
- * and MIN count once they were improved. 0, also for a NULL blob; EINVAL: no such VOI, another type, or rel without
+ * and MIN count once they were improved, so that a MAX of unsigned samples that are all 0 is still `null` in JSON, as with FreeBSD. 0, also for a NULL blob; EINVAL: no such VOI, another type, or rel without
  * SB_VOI_RELUPDATE, and nothing is changed. EOVERFLOW: a t-digest or sum has no room for such a number; that statistic's
  * errs counts it, the others are updated. */
 
@@ -534,7 +538,8 @@ TALLY_EXPORT int stats_blob_tostr(struct statsblob *sb, struct sbuf *buf, enum s
 
 /* One statistic's data. The manual page has five arguments, (vsd, dtype, fmt, buf, objdump), which suffice for numbers;
  * FreeBSD's header has seven, (vsd, voi_dtype, vsd_dtype, vsd_sz, fmt, buf, objdump), as struct sb_visit gives them. The name
- * takes either; with five, histograms and t-digests, whose size nobody knows then, are EINVAL. */
+ * takes either; with five, histograms and t-digests, whose size nobody knows then, are EINVAL, and so is a voi_dtype that no
+ * VOI has. A number stands without a key in JSON, too. */
 TALLY_EXPORT int stats_voistatdata_tostr(const struct voistatdata *vsd, enum vsd_dtype voi_dtype,
                                          enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
                                          struct sbuf *buf, int objdump);

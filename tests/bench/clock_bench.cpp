@@ -1,10 +1,13 @@
 // The clock on this machine's real clocks: what issue 5 wants shown. Costs are those that tally-clock prints, measured
 // here once more through libtally.so; the watch is 60 s (or as many as the argument says) in the main thread, while
 // threads of their own show each other their last time.
+//
+// clock_bench [--strict] [SECONDS]: ends with 1 if a thread saw a step back; with --strict also if a figure is missed, as a busy machine may do.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <thread>
 #include <vector>
@@ -67,19 +70,23 @@ void with_threads(int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const unsigned seconds = argc > 1 ? static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10)) : 60;
+  const bool is_strict = argc > 1 && std::strcmp(argv[1], "--strict") == 0;
+  const char* const told = argc > 1 + is_strict ? argv[1 + is_strict] : "60";
+  const auto seconds = static_cast<unsigned>(std::strtoul(told, nullptr, 10));
   std::printf("(wanted: 0.6, 0.8, 0.8)\n");
-  tally::print_costs();
+  bool is_as_wanted = tally::print_costs();
   for (const int threads : {1, 2, 4}) with_threads(threads);
 
   Shared shared;
   std::vector<std::jthread> readers;
   for (int i = 0; i < 2; ++i) readers.emplace_back([&] { read_in_turns(shared); });
   std::printf("%u s, beside two threads that take turns (wanted: off by at most 1000; p99 50; 99%%; none back)\n", seconds);
-  const bool is_good = tally::watch(seconds, tally::Progress::kQuiet);
+  const tally::Watched watched = tally::watch(seconds, tally::Progress::kQuiet);
   shared.done = true;
   readers.clear();
   std::printf("%-20s %llu, of %llu reads\n", "back_between_threads", static_cast<unsigned long long>(shared.steps_back),
               static_cast<unsigned long long>(shared.reads));
-  return is_good && shared.steps_back == 0 ? 0 : 1;
+  if (shared.steps_back != 0) return 1;
+  is_as_wanted &= watched.is_good && watched.stamp_p99_ns <= 50 && watched.same_microsecond_percent >= 99;
+  return is_as_wanted || !is_strict ? 0 : 1;
 }

@@ -86,11 +86,11 @@ voistatspec digest(vss_tdgst_hlpr_info& info) {
   return spec;
 }
 
-statsblob* make_blob(std::vector<voistatspec> specs) {
+statsblob* make_blob(std::vector<voistatspec> specs, vsd_dtype dtype = VSD_DTYPE_INT_U32) {
   static int made = 0;
   const int tpl = stats_tpl_alloc(("bench" + std::to_string(made++)).c_str(), 0);
   const auto slot = static_cast<std::uint32_t>(tpl);
-  if (stats_tpl_add_voistats(slot, 0, "X", VSD_DTYPE_INT_U32, static_cast<std::uint32_t>(specs.size()), specs.data(),
+  if (stats_tpl_add_voistats(slot, 0, "X", dtype, static_cast<std::uint32_t>(specs.size()), specs.data(),
                              0) != 0) {
     std::fprintf(stderr, "stats_bench: a template was refused\n");
     std::exit(1);
@@ -117,6 +117,40 @@ double update_cost(statsblob* blob, const std::vector<std::uint32_t>& samples) {
   });
   stats_blob_destroy(blob);
   return ns;
+}
+
+// Of a Q-typed VOI with 16 bits of fraction.
+constexpr unsigned kQFraction = 16;
+u64q_t q_of(std::uint64_t number) {
+  u64q_t q = 0;
+  Q_INI(&q, 0, 0, kQFraction);
+  Q_QADDI(&q, static_cast<std::int64_t>(number));
+  return q;
+}
+
+void print_q_updates() {
+  for (const hist_bkt_alloc scheme : {BKT_LIN, BKT_EXP}) {
+    auto info = computed(scheme, 0);
+    info.lb = stats_ctor_vsd_numeric(q_of(0));
+    info.ub = stats_ctor_vsd_numeric(q_of(scheme == BKT_LIN ? 9'990 : 2'000'000'000));
+    if (scheme == BKT_LIN) {
+      info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+    } else {
+      info.u.exp.stepbase = 2;
+    }
+    std::vector<u64q_t> samples;
+    for (const std::uint32_t each : samples_below(scheme == BKT_LIN ? 10'000 : 2'000'000'000, scheme == BKT_EXP)) {
+      samples.push_back(q_of(each));
+    }
+    statsblob* const blob = make_blob({histogram(info)}, VSD_DTYPE_Q_U64);
+    print(scheme == BKT_LIN ? "CRHIST, LIN, 1000 buckets, of Q numbers" : "CRHIST, EXP, base 2, of Q numbers",
+          cost(4 * samples.size(), [&] {
+            for (int turn = 0; turn < 4; ++turn) {
+              for (const u64q_t sample : samples) stats_voi_update_abs_uq64(blob, 0, sample);
+            }
+          }), 15);
+    stats_blob_destroy(blob);
+  }
 }
 
 void print_updates() {
@@ -290,7 +324,14 @@ void print_ranks(std::size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+  char* end = nullptr;
+  const std::size_t count = argc > 1 ? std::strtoull(argv[1], &end, 10) : 1'000'000;
+  if (argc > 2 || (argc > 1 && (*end != '\0' || count == 0))) {
+    const bool asked = argc == 2 && argv[1] == std::string("--help");
+    std::fprintf(asked ? stdout : stderr, "usage: stats_bench [SAMPLES]\n"
+                 "What samples cost in blobs, and the rank errors of t-digests of so many samples (1000000).\n");
+    return asked ? 0 : 2;
+  }
   g_clock_read = cost(1'000'000, [] {
     for (int i = 0; i < 1'000'000; ++i) keep(static_cast<std::uint64_t>(cpu_ns(CLOCK_MONOTONIC)));
   });
@@ -299,6 +340,7 @@ int main(int argc, char** argv) {
           for (std::uint64_t i = 0; i < 10'000'000; ++i) keep(i);
         }), 0);
   print_updates();
+  print_q_updates();
   print_json();
   print_publishing();
   print_ranks(count);

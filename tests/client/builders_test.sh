@@ -101,6 +101,11 @@ clock_symbols='get_cycles|sched_clock|cycles_to_|cyc2ns|fast_timestamp|tally_clo
 check "a C program has all of clock.h" cc -std=gnu11 $flags clock.c -o clock_on $(tally_config --cflags --libs)
 check_eq '0 errors, 1' "$(./clock_on)" "and a time"
 check "which is a C++ header too" c++ -std=c++11 $flags -x c++ clock.c -o clock_cpp -x none $(tally_config --cflags --libs)
+for standard in c89 c99 c11; do
+  for option in -DTALLY_CLOCK=1 -DTALLY_CLOCK=0; do
+    check "clock.h is a $standard header, with $option" cc "-std=$standard" -pedantic -Wall -Wextra -Werror "$option" -fsyntax-only -x c "-I$PREFIX/include" - <<<'#include <tally/clock.h>'
+  done
+done
 check "with TALLY_CLOCK=0 it needs no library" cc -std=c11 -D_GNU_SOURCE $flags -DTALLY_CLOCK=0 "-I$PREFIX/include" clock.c -o clock_off
 check_eq '6 errors, 0' "$(./clock_off)" "has no time"
 check_eq '' "$(nm clock_off | grep -E "$clock_symbols")" "and calls nothing"

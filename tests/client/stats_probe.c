@@ -3,7 +3,7 @@
  *   template NAME [VOIS]               u32 VOIs x0, x1, ... with SUM and MAX; 1 if not said
  *   blob NAME TEMPLATE                 a new one
  *   update NAME VALUE                  of VOI 0
- *   object SUBSYSTEM OBJECT [always]   publish-object SUBSYSTEM/OBJECT BLOB    remove SUBSYSTEM/OBJECT
+ *   object SUBSYSTEM OBJECT [always|feeder]   publish-object SUBSYSTEM/OBJECT BLOB    remove SUBSYSTEM/OBJECT
  *   publish SUBSYSTEM OBJECT BLOB      withdraw SUBSYSTEM [OBJECT]
  *   follow SUBSYSTEM [TEMPLATE PERCENT]   its rates, which begin so
  *   rates                              as the callback has them
@@ -95,7 +95,7 @@ static const char *follow(const char *subsystem, const char *name, unsigned perc
     rates->tpl_sample_pct = percent;
     rates_count = 1;
   }
-  return result(stats_subsystem_rates(subsystem, keep_rates));
+  return result(stats_subsystem_rates(subsystem, keep_rates, 0));
 }
 
 static void print_rates(void) {
@@ -147,7 +147,10 @@ static const char *obey(const char *verb, char *a, char *b, char *c) {
   if (strcmp(verb, "object") == 0) {
     char path[128];
     struct stats_object *made;
-    const int error = stats_object_create(&made, a, b, strcmp(c, "always") == 0 ? STATS_PUBLISH_ALWAYS : 0);
+    const int error = stats_object_create(&made, a, b,
+                                          strcmp(c, "always") == 0   ? STATS_PUBLISH_ALWAYS
+                                          : strcmp(c, "feeder") == 0 ? STATS_LIFETIME_FEEDER
+                                                                     : 0);
     snprintf(path, sizeof path, "%.60s/%.60s", a, b);
     if (error == 0) find(objects, path)->thing = made;
     return result(error);

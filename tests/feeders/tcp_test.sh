@@ -85,6 +85,18 @@ check "an object goes with its connection" wait_until '! [ -e "$STATS/$OBJECT" ]
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
 check_eq "sample_rates total total.json" "$(ls "$STATS" | tr '\n' ' ' | sed 's/ $//')" "its objects go with it, the total stays"
-"$BIN/tally-feed-tcp" --rates 'NOPE=1' --socket "$SOCK" >"$WORK/said" 2>&1 && not_ok "wrong rates are refused" || check "wrong rates are refused" grep -q "sample rates 'NOPE=1'" "$WORK/said"
+start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-tcp" --socket "$SOCK" --period-ms 20 --rates TCP_DEFAULT=50
+FEEDER=$PID
+start_transfer
+check "rates that a user has written hold for the next feeder, too" wait_until '[ -e "$STATS/$OBJECT" ]'
+check "so they are shown" grep -qE '=100$' "$STATS/sample_rates"
+kill -9 "$FEEDER"
+wait "$FEEDER" 2>/dev/null
+forget "$FEEDER"
+check "of a feeder that is killed no connection stays" wait_until '[ "$(ls "$STATS" | tr "\n" " ")" = "sample_rates total total.json " ]'
+end_transfer
+"$BIN/tally-feed-tcp" --rates 'NOPE=1' --socket "$SOCK" >"$WORK/said" 2>&1
+check_eq 2 $? "wrong rates are wrong usage"
+check "and it says which" grep -q "sample rates 'NOPE=1'" "$WORK/said"
 stop "$DAEMON"
 check_eq 0 "$STATUS" "SIGTERM ends the daemon well"

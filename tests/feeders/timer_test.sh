@@ -34,3 +34,6 @@ check "another feeder goes on with what the user has defined since" \
 stop "$PID"
 stop "$DAEMON"
 check_eq 0 "$STATUS" "SIGTERM ends the daemon well"
+"$BIN/tally-feed-timer" --nonsense 2>"$WORK/said"
+check_eq 2 $? "wrong usage ends with 2"
+check "and is told under the program's name" grep -q '^tally-feed-timer: ' "$WORK/said"

@@ -151,6 +151,7 @@ class IntakeStand {
     processes.end(pid);
     statistics->process_ended(pid, clock.now());
     events->process_ended(pid, clock.now());
+    subsystems->process_ended(pid, clock.now());
   }
 
   // Every interface reads, what it shows can be written back, and nothing stays behind.
@@ -187,7 +188,8 @@ class IntakeStand {
       tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
-      tree, ledger, kDaemonUid, clock.now(), SwitchRange{stats_switches, 80});
+      tree, ledger, kDaemonUid, clock.now(),
+      StatsPorts{.switches = {stats_switches, 80}, .processes = &processes});
   ErrorLog errors{clock.now()};
   KernelEventsAtWill source;
   LatencyHist latencies{

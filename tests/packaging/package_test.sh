@@ -43,6 +43,7 @@ declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-event.3" || echo "$each"; done)" "tally-event(3) has all calls of event.h"
 declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
+check_eq '' "$(for each in $declared; do grep -qE "[ (]$each( |\)|\$)" "$PROJECT/packaging/CMakeLists.txt" || echo "$each"; done)" "and is found by the name of each"
 
 if has systemd-analyze; then
   mkdir "$WORK/units"

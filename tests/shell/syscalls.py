@@ -1,7 +1,7 @@
 """A hostile user: system calls on the mount with random arguments, from several processes at once.
 
-syscalls.py CHANCES: each process draws from its own seed and goes on for SECONDS. Ends with 0 if every
-call came back in time, with an errno that a file system may give.
+Each process draws from its own seed and goes on for SECONDS. Ends with 0 if every call came back in time,
+with an errno that a file system may give; with TALLY_STRANGER=yes only if nothing but directories was opened.
 """
 import ctypes
 import errno
@@ -20,6 +20,8 @@ from hostile import PATIENCE, SECONDS, SEED, random
 WORKERS = 4
 LONGEST = 5 * PATIENCE  # seconds; a call that takes longer hangs
 MNT = os.environ["MNT"]
+# Somebody to whom no file here may be opened.
+STRANGER = os.environ.get("TALLY_STRANGER") == "yes"
 LIBC = ctypes.CDLL(None, use_errno=True)
 # What a file system must not say of what it could have refused, or got wrong.
 NEVER = {errno.ENOSYS, errno.EIO, errno.EFAULT, errno.EBADMSG, errno.ENOTCONN, errno.ECONNABORTED, errno.EREMOTEIO}
@@ -78,7 +80,9 @@ class Worker:
         for flag in (os.O_TRUNC, os.O_APPEND, os.O_CREAT, os.O_EXCL, os.O_DIRECT, os.O_NONBLOCK, os.O_SYNC, os.O_NOFOLLOW,
                      os.O_DIRECTORY, os.O_PATH, os.O_TMPFILE, os.O_NOATIME):
             if rng.randrange(25) == 0: flags |= flag
-        self.fds.append(os.open(self.path(), flags, rng.getrandbits(9)))
+        path = self.path()
+        self.fds.append(os.open(path, flags, rng.getrandbits(9)))
+        if STRANGER and not flags & os.O_PATH: assert stat.S_ISDIR(os.fstat(self.fds[-1]).st_mode), f"{path} was opened"
 
     def do_close(self):
         if not self.fds: return

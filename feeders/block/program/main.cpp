@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1000u));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 

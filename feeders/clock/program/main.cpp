@@ -4,8 +4,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <iostream>
+#include <optional>
 #include <string>
 
 #include "feeders/clock/program/cost.h"
@@ -14,10 +19,12 @@
 
 namespace {
 
-enum Status { kGood = 0, kOff = 1, kUsage = 2 };
+enum Status { kGood = 0, kOff = 1, kUsage = 2, kUnwritten = 3 };
+
+constexpr const char* kDrivers = "auto, tsc, cntvct, or monotonic";
 
 struct Options {
-  std::string driver;
+  std::optional<std::string> driver;
   unsigned watch_seconds = 0;
   bool cost = false;
   bool quiet = false;
@@ -47,14 +54,47 @@ void print_status() {
   number("error_ns", status.error_ns);
 }
 
+std::string driver_in_use() {
+  tally_clock_status status{};
+  tally_clock_get_status(&status, sizeof status);
+  return status.driver;
+}
+
+void say_no_driver(const std::string& whose, const std::string& name) {
+  const bool is_known = name == "tsc" || name == "cntvct";
+  std::fprintf(stderr, "tally-clock: %s: %s\n", whose.c_str(),
+               is_known ? "not to be trusted on this machine"
+                        : (std::string("there is none of this name, but ") + kDrivers).c_str());
+}
+
+// The option is stronger than the environment, `off` included.
+bool select(const std::string& name) {
+  if (tally_clock_select(name.c_str()) != 0) {
+    say_no_driver("driver " + (name.empty() ? "''" : name), name);
+    return false;
+  }
+  tally_clock_set(TALLY_CLOCK_ON);
+  return true;
+}
+
+// The library goes on with the best one.
+void tell_of_environment() {
+  const char* const told = ::secure_getenv("TALLY_CLOCK");
+  const std::string name = told ? told : "";
+  if (name.empty() || name == "auto" || name == driver_in_use()) return;
+  say_no_driver("TALLY_CLOCK=" + name, name);
+  std::printf("%-20s %s\n", "not_taken", name.c_str());
+}
+
 int run(const Options& options) {
-  if (!options.driver.empty()) {
-    if (const int error = tally_clock_select(options.driver.c_str()); error != 0) {
-      std::fprintf(
-          stderr, "tally-clock: driver %s: %s\n", options.driver.c_str(),
-          error == -ENOENT ? "there is none of this name" : "not to be trusted on this machine");
-      return kUsage;
-    }
+  if (options.driver) {
+    if (!select(*options.driver)) return kUsage;
+  } else {
+    tell_of_environment();
+  }
+  if (options.watch_seconds != 0 && driver_in_use() == "off") {
+    std::fprintf(stderr, "tally-clock: TALLY_CLOCK=off: the clock is off, nothing to watch\n");
+    return kUsage;
   }
   // The first two anchors, as far apart as a rate needs.
   sched_clock();
@@ -63,20 +103,31 @@ int run(const Options& options) {
   bool is_good = true;
   if (options.watch_seconds != 0) {
     is_good = tally::watch(options.watch_seconds,
-                           options.quiet ? tally::Progress::kQuiet : tally::Progress::kShown);
+                           options.quiet ? tally::Progress::kQuiet : tally::Progress::kShown)
+                  .is_good;
   }
-  if (options.cost) tally::print_costs();
+  if (options.cost) (void)tally::print_costs();
   print_status();
   return is_good ? kGood : kOff;
+}
+
+// A full disk, say; what a pipe's reader leaves unread ends us by SIGPIPE.
+int written(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "tally-clock: standard output: %s\n", std::strerror(errno));
+  return kUnwritten;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Says what the instrumentation clock is worth on this machine.");
+  CLI::App app("Says what the instrumentation clock is worth on this machine.", "tally-clock");
+  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
+    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+  });
   app.set_version_flag("--version", "tally-clock " TALLYFS_VERSION);
-  app.add_option("--driver", options.driver, "auto, tsc, cntvct, or monotonic");
+  app.add_option("--driver", options.driver, kDrivers);
   app.add_option("--watch", options.watch_seconds,
                  "hold it against the system's clocks for so many seconds")
       ->check(CLI::Range(1u, 1'000'000u));
@@ -85,7 +136,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kGood : kUsage;
+    const int status = app.exit(error) == 0 ? kGood : kUsage;
+    std::cout.flush();
+    return written(status);
   }
-  return run(options);
+  return written(run(options));
 }

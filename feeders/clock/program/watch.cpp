@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -32,7 +33,13 @@ class Watch {
     look_at_realtime();
     look_at_microsecond();
   }
-  bool is_good() const { return outside_.max() <= kMonotonicMax && steps_back_ == 0; }
+  Watched found() const {
+    const std::uint64_t looks = same_ + other_;
+    return {.is_good = outside_.max() <= kMonotonicMax && steps_back_ == 0,
+            .stamp_p99_ns = stamps_.quantile(0.99),
+            .same_microsecond_percent =
+                looks == 0 ? 0 : 100.0 * static_cast<double>(same_) / static_cast<double>(looks)};
+  }
   std::int64_t outside_max() const { return outside_.max(); }
   void print() const {
     const auto count = static_cast<unsigned long long>(outside_.count());
@@ -43,10 +50,7 @@ class Watch {
                 static_cast<long long>(stamps_.quantile(0.5)),
                 static_cast<long long>(stamps_.quantile(0.99)),
                 static_cast<long long>(stamps_.max()));
-    std::printf("%-20s %.2f%%\n", "same_microsecond",
-                same_ + other_ == 0
-                    ? 0.0
-                    : 100.0 * static_cast<double>(same_) / static_cast<double>(same_ + other_));
+    std::printf("%-20s %.2f%%\n", "same_microsecond", found().same_microsecond_percent);
   }
 
  private:
@@ -102,6 +106,31 @@ class Watch {
   std::int64_t last_ = 0;
 };
 
+volatile std::sig_atomic_t g_interrupted = 0;
+
+// While it is there, SIGINT and SIGTERM end the watch, not the program; what is ignored stays so.
+class Interruptible {
+ public:
+  Interruptible() {
+    g_interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_interrupted = 1; };
+    ::sigaction(SIGINT, &action, &before_int_);
+    if (before_int_.sa_handler == SIG_IGN) ::sigaction(SIGINT, &before_int_, nullptr);
+    ::sigaction(SIGTERM, &action, &before_term_);
+  }
+  ~Interruptible() {
+    ::sigaction(SIGINT, &before_int_, nullptr);
+    ::sigaction(SIGTERM, &before_term_, nullptr);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  struct sigaction before_int_ {};
+  struct sigaction before_term_ {};
+};
+
 void show_progress(std::int64_t passed, unsigned seconds, const Watch& watch) {
   tally_clock_status status{};
   tally_clock_get_status(&status, sizeof status);
@@ -129,21 +158,24 @@ std::int64_t Distances::quantile(double share) const {
   return max_;
 }
 
-bool watch(unsigned seconds, Progress progress) {
+Watched watch(unsigned seconds, Progress progress) {
   Watch watch;
+  const Interruptible until_interrupted;
   const std::int64_t begun = now_ns(CLOCK_MONOTONIC);
   std::int64_t shown = begun;
-  tally_clock_start_upkeep(1000);
-  for (std::int64_t now = begun; now - begun < seconds * kSecond; now = now_ns(CLOCK_MONOTONIC)) {
+  const bool has_thread = tally_clock_start_upkeep(1000) == 0;
+  for (std::int64_t now = begun; now - begun < seconds * kSecond && g_interrupted == 0;
+       now = now_ns(CLOCK_MONOTONIC)) {
     for (int i = 0; i < 1000; ++i) watch.look();
     ::usleep(kPauseUs);
-    if (progress == Progress::kQuiet || now - shown < kSecond) continue;
+    if (now - shown < kSecond) continue;
     shown = now;
-    show_progress(now - begun, seconds, watch);
+    if (!has_thread) tally_clock_upkeep();
+    if (progress == Progress::kShown) show_progress(now - begun, seconds, watch);
   }
-  tally_clock_stop_upkeep();
+  if (has_thread) tally_clock_stop_upkeep();
   watch.print();
-  return watch.is_good();
+  return watch.found();
 }
 
 }  // namespace tally

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace tally {
@@ -24,8 +23,15 @@ class Distances {
 
 enum class Progress { kShown, kQuiet };
 
-// Prints what was found; a line of progress goes to stderr each second. False: sched_clock() was
-// more than a microsecond outside what CLOCK_MONOTONIC said before and after, or stepped back.
-bool watch(unsigned seconds, Progress progress);
+struct Watched {
+  bool is_good = false;  // or sched_clock() was more than a microsecond outside what
+                         // CLOCK_MONOTONIC said before and after, or stepped back
+  std::int64_t stamp_p99_ns = 0;
+  double same_microsecond_percent = 0;
+};
+
+// Prints what was found; a line of progress goes to stderr each second.
+// SIGINT and SIGTERM end it early.
+Watched watch(unsigned seconds, Progress progress);
 
 }  // namespace tally

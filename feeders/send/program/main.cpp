@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feeders/client/socket_path.h"
@@ -25,6 +26,7 @@ struct Options {
   std::string socket;
   unsigned timeout_ms = 2000;
   bool quiet = false;
+  bool verbose = false;
   std::vector<std::string> lines;
 };
 
@@ -47,6 +49,7 @@ class Program {
  private:
   Result<void> send_all() {
     if (auto done = sender_.connect(); !done) return done;
+    if (options_.verbose) say("tally-send: to " + sender_.where() + "\n");
     const std::vector<std::string> just_stdin{"-"};
     for (const std::string& each : options_.lines.empty() ? just_stdin : options_.lines) {
       // An empty argument is a line, too, in the counting.
@@ -96,9 +99,11 @@ class Program {
     return {};
   }
 
+  // Whoever has a daemon of his own in mind shall not look for the fault there.
   void refuse(const Refusal& refusal) {
-    refused_ = true;
-    if (!options_.quiet) say(describe(refusal));
+    const bool is_first = !std::exchange(refused_, true);
+    if (is_first && sender_.fell_back()) say("tally-send: to " + sender_.where() + "\n");
+    say(describe(refusal));
   }
 
   void say(const std::string& text) const {
@@ -113,14 +118,20 @@ class Program {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.");
+  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.",
+               "tally-send");
+  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
+    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+  });
   app.set_version_flag("--version", "tally-send " TALLYFS_VERSION);
   app.add_option("--socket", options.socket,
                  "The daemon's socket (else $TALLY_SOCKET, else its default)");
   app.add_option("--timeout-ms", options.timeout_ms, "How long to wait for a daemon that is silent")
       ->capture_default_str()
       ->check(CLI::Range(1u, 86'400'000u));
-  app.add_flag("-q,--quiet", options.quiet, "Say nothing; the exit status tells");
+  auto* const quiet =
+      app.add_flag("-q,--quiet", options.quiet, "Say nothing; the exit status tells");
+  app.add_flag("-v,--verbose", options.verbose, "Say which daemon is sent to")->excludes(quiet);
   app.add_option("LINE", options.lines,
                  "'INTERFACE/STATISTIC X [Y]', or 'create', 'define', 'remove', 'attach' and what "
                  "they need; '-', or none: lines from stdin");

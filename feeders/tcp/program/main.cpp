@@ -14,6 +14,8 @@
 namespace tally {
 namespace {
 
+constexpr int kUsage = 2;
+
 struct Options : ProgramOptions {
   int period_ms = 1000;
   std::size_t objects_max = 1000;
@@ -40,7 +42,8 @@ int run(const Options& options) {
   const auto template_id = TcpBlob::make_template();
   if (!template_id) return fail(template_id.error());
   if (auto done = tcp_rates::follow(TcpFeeder::kSubsystem, options.rates); !done) {
-    return fail(done.error());
+    (void)fail(done.error());
+    return kUsage;
   }
   auto feeder = TcpFeeder::create(template_id.value(), options.objects_max);
   if (!feeder) return fail(feeder.error());
@@ -63,7 +66,7 @@ int main(int argc, char** argv) {
   app.add_option("--objects-max", options.objects_max, "At most so many have one")
       ->capture_default_str()
       ->check(CLI::Range(0, 60'000));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 

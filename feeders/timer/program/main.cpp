@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   app.add_option("--period-us", options.period_us, "How long each sleep is")
       ->capture_default_str()
       ->check(CLI::Range(100u, 1'000'000u));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 

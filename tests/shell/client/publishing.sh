@@ -125,10 +125,50 @@ a_child_publishes_for_itself() {
   assert_has '"val":9' "$(_json web/mine)"
 }
 
+an_object_is_of_one_process_as_long_as_that_runs() {
+  start_stats_probe
+  ok 'template T' 'blob b T' 'update b 7' 'publish web total b' 'sync 5000' 'become-child' 'update b 2'
+  _refused() { tell 'publish web total b'; [ "$SAID" = EEXIST ]; }
+  cat "$MNT/stats/web/total" >"$CASE/text"
+  wait_until '_refused'
+  assert_has '"val":7' "$(_json web/total)"
+  ok 'publish web mine b' 'withdraw web' 'sync 5000'
+  assert_eq 'sample_rates total total.json' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
+}
+
+what_goes_with_its_feeder_goes_when_that_is_killed() {
+  start_stats_probe
+  ok 'template T' 'blob b T' 'object web a feeder' 'object web b' 'publish-object web/a b' 'publish-object web/b b' 'sync 5000'
+  assert_eq 'a a.json b b.json sample_rates' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
+  kill -9 "$PROBE"
+  wait_until '! [ -e "$MNT/stats/web/a" ]'
+  assert_eq 'b b.json sample_rates' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
+}
+
+rates_of_a_feeder_replace_its_earlier_ones() {
+  start_stats_probe
+  ok 'template A' 'follow web A 10' 'sync 5000'
+  end_probe
+  start_stats_probe
+  ok 'template A' 'follow web A 20' 'sync 5000'
+  assert_match '"A":[0-9]+=20' "$(cat "$MNT/stats/web/sample_rates")"
+}
+
+a_subsystem_that_is_withdrawn_leaves_handles_to_the_program() {
+  start_stats_probe
+  ok 'template T' 'blob b T' 'object web a' 'publish-object web/a b' 'sync 5000'
+  said ENOENT 'withdraw web a'
+  ok 'withdraw web'
+  said ENOENT 'publish-object web/a b'
+  ok 'remove web/a' 'object web a' 'publish-object web/a b' 'sync 5000'
+  assert_has '"tplname":"T"' "$(_json web/a)"
+}
+
 bad_names_and_blobs_are_told_at_once() {
   start_stats_probe
   ok 'template T' 'blob b T'
   said EINVAL 'publish web sample_rates b'
+  said EINVAL 'publish templates a b'
   said EINVAL 'publish web a.json b'
   said EINVAL 'publish we=b a b'
   said EINVAL 'publish web a none'

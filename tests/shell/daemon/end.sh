@@ -96,10 +96,19 @@ after_a_crash_starting_says_what_to_do() {
 }
 
 after_a_crash_auto_unmount_cleans_up() {
-  local crashed=$DAEMON
   kill_daemon
   start_daemon -o auto_unmount
   assert_eq 1 "$(grep -c " $MNT fuse" /proc/mounts)"
+  send 'web/b 1'
+  assert_data web 'b 1'
+}
+
+# 3 a.m.: whoever looked has left the directory's attributes in the kernel, which go on answering.
+a_dead_mount_is_seen_as_such_though_its_attributes_are_cached() {
+  ls -ld "$MNT" "$STAT" >/dev/null
+  kill_daemon
+  assert_fails_with "fusermount3 -u" "$TALLYFS" -f --socket "$SOCK" "$MNT"
+  start_daemon -o auto_unmount
   send 'web/b 1'
   assert_data web 'b 1'
 }

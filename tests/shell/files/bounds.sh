@@ -124,6 +124,30 @@ assert own("opens_refused") == 2
 EOT
 }
 
+bytes_in_all_open_files() {
+  start_daemon --open-bytes-max 1M
+  py <<'EOT'
+import errno
+from peer import *
+peer, name = Peer(), os.environ["STAT"] + "/web/data"
+peer.socket.send(b"create web/a type=raw entries_max=10000 on=1\n" + b"web/a 123456789\n" * 8000)
+one, fds = len(data("web")), []
+try:
+    for i in range(100): fds.append(os.open(name, os.O_RDONLY))
+    raise SystemExit("100 are open")
+except OSError as error:
+    assert error.errno == errno.ENFILE, error
+assert (len(fds) + 1) * one > 1 << 20 >= len(fds) * one, (len(fds), one)
+os.close(fds.pop())
+while True:  # a release comes after its close()
+    try: fds.append(os.open(name, os.O_RDONLY))
+    except OSError as error: assert error.errno == errno.ENFILE, error
+    else: break
+assert own("opens_refused") >= 1
+EOT
+  assert_has 'was refused: the text would be longer than' "$(cat "$STDERR")"
+}
+
 datagrams_that_wait() {
   need_root
   start_daemon --queue-length 20

@@ -192,3 +192,91 @@ finally:
 assert data("polite") == f"hits {taken}\n"
 EOT
 }
+
+costly_commands_delay_their_sender_and_nobody_else() {
+  stop_daemon
+  start_daemon
+  DAEMON=$DAEMON py <<'EOT'
+import signal
+from hostile import *
+from peer import *
+STATISTICS, LINES = 260_000, 15_000
+peer, polite = Peer(), Peer()
+number = polite.make("polite/hits on=1")
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+for i in range(0, STATISTICS, 2000):
+    peer.socket.send(b"".join(b"create large/s%d\n" % n for n in range(i, i + 2000)))
+peer.socket.settimeout(60)
+assert peer.ask("attach large/s%d" % (STATISTICS - 1))[0] == 0
+pid = os.fork()
+if pid == 0:  # another process, since it is that what waits
+    try:
+        hostile = Peer()
+        hostile.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+        hostile.socket.settimeout(None)
+        flip = b"".join(b"define large on=%d\n" % (n % 2) for n in range(LINES))
+        hostile.socket.send(flip[:flip.rindex(b"\n", 0, min(len(flip), 200_000)) + 1])
+        while True: signal.pause()
+    finally: os._exit(1)
+try:
+    while own("put_off") == 0: polite.ask("")
+    commands, longest, waits = own("commands"), 0, []
+    deadline = time.monotonic() + SECONDS / 2
+    while time.monotonic() < deadline:
+        begun = time.monotonic()
+        polite.send(samples(number, [1]))
+        assert polite.ask("attach polite/hits") == (0, number)
+        waits.append(time.monotonic() - begun)
+    waits.sort()
+    print(f"{len(waits)} asked: median {waits[len(waits) // 2] * 1e3:.2f} ms, longest {waits[-1] * 1e3:.2f} ms; "
+          f"{own('commands') - commands - len(waits)} commands of the other's meanwhile")
+    assert waits[len(waits) // 2] < 0.1 * PATIENCE and waits[-1] < 1 * PATIENCE, waits[-5:]
+    assert data("polite") == f"hits {len(waits)}\n"
+    assert own("commands") > commands + len(waits), "what was put off must go on"
+    assert own("rejects") == 0
+finally:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+EOT
+}
+
+feeders_of_a_user_that_read_no_answers_leave_others_theirs() {
+  need_root
+  chmod 755 "$CASE" "$CASE/run"
+  DAEMON=$DAEMON py <<'EOT'
+import signal
+from hostile import *
+from peer import *
+GREEDY, POLITE = 65534, 1
+pid = os.fork()
+if pid == 0:
+    try:
+        os.setgid(65534)
+        os.setuid(GREEDY)
+        deaf = [Peer() for _ in range(150)]
+        for peer in deaf:
+            for _ in range(4): peer.send(*[request(i + 1, "create web/size type=list") for i in range(100)])
+        Peer().send(request(1, "deaf/done 1"))
+        signal.pause()
+    finally: os._exit(1)
+try:
+    deadline = time.monotonic() + 60 * PATIENCE
+    while not os.path.exists(os.environ["STAT"] + "/deaf"): assert time.monotonic() < deadline
+    print(f"{own('answers_over_share')} over the share, {own('answers_dropped')} dropped")
+    assert own("answers_over_share") > 0
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgid(POLITE)
+            os.setuid(POLITE)
+            polite = Peer()
+            for i in range(1000): assert polite.ask("attach deaf/nothing")[0] != 0
+            os._exit(0)
+        finally: os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0, "another user's feeder was not answered"
+    assert Peer().ask("")[0] == 0, "root's was not"
+finally:
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+EOT
+}

@@ -324,3 +324,14 @@ a_loop_of_echos_into_one_nc_is_counted() {
   for i in {1..1000}; do echo "web/a $i"; done | nc -uU -q0 "$SOCK"
   assert_data web 'a 1000'
 }
+
+what_is_wrong_on_the_command_line_is_told_under_its_name() {
+  _expect 2 _send --nonsense
+  assert_match 'tally-send: .*' "$(head -1 <<<"$SAID")"
+  _expect 2 _send --quiet --verbose
+}
+
+verbose_says_which_daemon_is_sent_to() {
+  _expect 0 _send --verbose 'web/a 1'
+  assert_eq "tally-send: to $SOCK" "$SAID"
+}

@@ -38,6 +38,19 @@ junk_is_ignored() {
   assert_attribute web x on 1
 }
 
+a_misspelt_key_is_ignored_and_told_in_the_error_log() {
+  send 'create web/x'
+  define web 'name=x entrys_max=5 on=1'
+  assert_attribute web x on 1
+  assert_match '.* statistics/web: warning: there is no such key, and it was ignored
+  Command: name=x entrys_max=5 on=1
+                  \^' "$(errors)"
+  echo >"$MNT/tracing/error_log"
+  cat "$STAT/web/definition" >"$CASE/saved"
+  cat "$CASE/saved" >"$STAT/web/definition"
+  assert_eq '' "$(errors)"
+}
+
 attributes_of_other_types_are_junk_of_this_one() {
   send 'create web/x type=range'
   define web 'name=x entries_max=5 period=10 base_interval=3'

@@ -2,9 +2,12 @@
 _alone=yes
 
 _makes() { send "create web/h on=1 type=history period=${2:-50000} entries_max=${3:-1000} mode=$1"; }
+# What was sent is in its period when this returns, however late the daemon gets to it: an open waits for it.
+_taken_in() { data web >/dev/null; }
 # Reads the data once all that was fed stands in complete periods, checks the time stamps, and
 # prints what stands behind them, without the empty periods before and after.
 _results() {
+  _taken_in
   sleep "${1:-0.12}"
   data web >"$CASE/history"
   definition web >"$CASE/definition"
@@ -93,8 +96,8 @@ holds_at_most_entries_max_the_newest() {
 
 oldest_come_first() {
   _makes increments 20000
-  send 'web/h 0 1'; sleep 0.05
-  send 'web/h 0 2'; sleep 0.05
+  send 'web/h 0 1'; _taken_in; sleep 0.05
+  send 'web/h 0 2'; _taken_in; sleep 0.05
   send 'web/h 0 3'
   assert_eq '1 2 3' "$(_results | grep -v '^0$' | paste -sd' ')"
 }
@@ -102,6 +105,7 @@ oldest_come_first() {
 stands_still_while_it_is_off() {
   _makes increments 20000
   send 'web/h 0 5'
+  _taken_in
   sleep 0.05
   define web 'name=h on=0'
   data web >"$CASE/before"
@@ -109,6 +113,7 @@ stands_still_while_it_is_off() {
   assert_eq "$(cat "$CASE/before")" "$(data web)" 'while off'
   define web 'name=h on=1'
   send 'web/h 0 6'
+  _taken_in
   sleep 0.05
   assert_eq '5 6' "$(data web | cut -d' ' -f3 | grep -v '^0$' | paste -sd' ')"
   # What stood there still stands there, and all time stamps still are ends of periods.

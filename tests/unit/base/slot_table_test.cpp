@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace tally {
 namespace {
@@ -23,6 +24,21 @@ TEST(SlotTableTest, ANumberNamesItsEntryUntilThatIsRemovedAndNeverAnother) {
   EXPECT_EQ(table.find(a), nullptr);
   EXPECT_EQ(**table.find(b), "b");
   EXPECT_EQ(table.size(), 2u);
+}
+
+TEST(SlotTableTest, ASlotIsUsedNoMoreWhenItsNumbersWouldComeAgain) {
+  SlotTable<std::unique_ptr<int>> table(0xFFFFFFFD);
+  std::vector<std::uint64_t> given;
+  for (int i = 0; i < 5; ++i) {
+    given.push_back(table.add(std::make_unique<int>(i)));
+    EXPECT_EQ(*table.remove(given.back()), i);
+    EXPECT_EQ(table.size(), 0u);
+  }
+  EXPECT_EQ(given,
+            (std::vector<std::uint64_t>{0xFFFFFFFE00000000, 0xFFFFFFFF00000000, 0xFFFFFFFE00000001,
+                                        0xFFFFFFFF00000001, 0xFFFFFFFE00000002}));
+  table.add(std::make_unique<int>(5));
+  for (const std::uint64_t number : given) EXPECT_EQ(table.find(number), nullptr);
 }
 
 TEST(SlotTableTest, NumbersNeverGivenOutNameNothing) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "core/blob/check.h"
@@ -154,6 +155,152 @@ TEST(DigestTest, ShowsMeansWithAsManyDecimalsAsBits) {
       << text_of(sb.get(), SB_STRFMT_FREEFORM);
   EXPECT_NE(text_of(sb.get(), SB_STRFMT_FREEFORM, SB_TOSTR_OBJDUMP).find("\n\t\t\t\tctd[1].{mu=0.0000,cnt=0}"),
             std::string::npos);
+}
+
+// ---- the layout, and digests that another library built
+
+TEST(DigestLayoutTest, GivesFreeBsdsTcpTemplateTheHashThatItHasThere) {
+  Stand stand;
+  const auto tpl = static_cast<std::uint32_t>(stats_tpl_alloc("TCP_DEFAULT", 0));
+  const auto add = [&](int voi, const char* name, vsd_dtype dtype, Specs& specs) {
+    ASSERT_EQ(stats_tpl_add_voistats(tpl, voi, name, dtype, specs.size(), specs.data(), 0), 0);
+  };
+  Specs sum, max, rtt, csig, gput, nd, window, acks;
+  add(0, "TCP_TXPB", VSD_DTYPE_INT_U64, sum.sum());
+  add(1, "TCP_RETXPB", VSD_DTYPE_INT_U32, sum);
+  add(2, "TCP_FRWIN", VSD_DTYPE_INT_ULONG, max.max());
+  add(3, "TCP_LCWIN", VSD_DTYPE_INT_ULONG, max);
+  add(4, "TCP_RTT", VSD_DTYPE_INT_U32, rtt.max().min().digest(VSD_DTYPE_TDGSTCLUST32, 20, 4));
+  add(5, "TCP_CSIG", VSD_DTYPE_INT_U32, csig.usr(VSD_DTYPE_DVHIST32, 0, {{1, 1}, {2, 2}, {4, 4}, {8, 8}}));
+  add(6, "TCP_GPUT", VSD_DTYPE_INT_U32, gput.max().digest(VSD_DTYPE_TDGSTCLUST32, 20, 4));
+  add(8, "TCP_GPUT_ND", VSD_DTYPE_INT_S32, nd.digest(VSD_DTYPE_TDGSTCLUST32, 10, 4));
+  add(7, "TCP_CALCFRWINDIFF", VSD_DTYPE_INT_S32, window.usr(VSD_DTYPE_CRHIST32, VSD_HIST_LBOUND_INF, {{0, 0}}));
+  add(9, "TCP_ACKLEN", VSD_DTYPE_INT_U32, acks.max().lin(VSD_DTYPE_CRHIST32, 0, 9, 1, VSD_HIST_UBOUND_INF));
+  statsblob_tpl* found = nullptr;
+  ASSERT_EQ(stats_tpl_fetch(static_cast<int>(tpl), &found), 0);
+  EXPECT_EQ(found->mb->tplhash, 186575824u);
+}
+
+voistatdata_tdgstclust32& digest_of(statsblob* sb) {
+  vsd_dtype dtype{};
+  voistatdata* data = nullptr;
+  EXPECT_EQ(stats_voistat_fetch_dptr(sb, 0, VS_STYPE_TDGST, &dtype, &data, nullptr), 0);
+  return *reinterpret_cast<voistatdata_tdgstclust32*>(data);
+}
+
+TEST(DigestLayoutTest, BeginsWithAllPlacesInTheListOfFreeOnes) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 2, 2));
+  const auto* const bytes = reinterpret_cast<const char*>(&digest_of(sb.get()));
+  EXPECT_EQ(std::string(bytes, 20), std::string("\0\0\0\0" "\0\0\0\0" "\0\0" "\2\0" "\xff\xff" "\0\0" "\xff\xff" "\xff\xff", 20));
+  EXPECT_EQ(std::string(bytes + 20, 8), std::string("\0\0" "\0\0" "\1\0" "\xff" "\0", 8));
+  EXPECT_EQ(std::string(bytes + 36, 8), std::string("\0\0" "\0\0" "\xff\xff" "\xff" "\0", 8));
+}
+
+// The same centroids at other places of the array, in a tree of another shape whose ends nobody has looked for yet.
+void rebuild_as_another_library(statsblob* sb, std::mt19937& random) {
+  auto& digest = digest_of(sb);
+  auto& tree = digest.ctdtree;
+  const int room = tree.arb_maxnodes, size = tree.arb_curnodes;
+  const std::vector<voistatdata_tdgstctd32> before(tree.arb_nodes, tree.arb_nodes + room);
+  std::vector<int> places(static_cast<std::size_t>(room));
+  std::iota(places.begin(), places.end(), 0);
+  std::shuffle(places.begin(), places.end(), random);
+  const auto link = [&](int i) { return static_cast<std::int16_t>(i < 0 ? ARB_NULLIDX : places[static_cast<std::size_t>(i)]); };
+  for (int i = 0; i < room; ++i) {
+    auto& node = tree.arb_nodes[link(i)] = before[static_cast<std::size_t>(i)];
+    const bool last = i + 1 == (i < size ? size : room);
+    node.ctdlnk = {};
+    node.ctdlnk.arbe_right = link(last ? -1 : i + 1);
+    node.ctdlnk.arbe_color = static_cast<std::int8_t>(i < size ? i % 2 : ARB_NOCOLOR);
+    if (i < size) {
+      node.ctdlnk.arbe_left = ARB_NULLIDX;
+      node.ctdlnk.arbe_parent = link(i - 1);
+    }
+  }
+  tree.arb_root_idx = link(size > 0 ? 0 : -1);
+  tree.arb_free_idx = link(size < room ? size : -1);
+  tree.arb_min_idx = tree.arb_max_idx = ARB_NULLIDX;
+}
+
+TEST(DigestLayoutTest, TakesDigestsWhoseCentroidsStandInAnotherOrder) {
+  std::mt19937 random(kSeed);
+  for (const std::size_t count : {0u, 1u, 3u, 7u, 40u, 5'000u}) {
+    SCOPED_TRACE(count);
+    Stand stand;
+    Specs specs;
+    const auto ours = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 50, 2));
+    for (const std::uint32_t x : distributed("uniform", count)) stats_voi_update_abs_u32(ours.get(), 0, x);
+    statsblob* copied = nullptr;
+    ASSERT_EQ(stats_blob_clone(&copied, 0, ours.get(), SB_CLONE_ALLOCDST), 0);
+    const OwnedBlob theirs(copied);
+    const auto shuffle = [&] {
+      rebuild_as_another_library(theirs.get(), random);
+      char why[128] = "";
+      ASSERT_EQ(stats_blob_check(theirs.get(), theirs->cursz, why, sizeof why), 0) << why;
+      EXPECT_EQ(text_of(theirs.get(), SB_STRFMT_JSON), text_of(ours.get(), SB_STRFMT_JSON));
+    };
+    shuffle();
+    std::size_t walked = 0;
+    voistatdata_tdgstctd32* centroid = nullptr;
+    ARB_FOREACH(centroid, ctdth32, &digest_of(theirs.get()).ctdtree) ++walked;
+    EXPECT_EQ(walked, static_cast<std::size_t>(digest_of(ours.get()).ctdtree.arb_curnodes));
+    for (const double q : {0.0, 0.25, 0.5, 0.99, 1.0}) {
+      if (count > 0) {
+        EXPECT_EQ(quantile(theirs.get(), q), quantile(ours.get(), q)) << q;
+      }
+    }
+    shuffle();
+    for (const std::uint32_t x : {0u, 500'000u, 500'000u, 2'000'000u}) {
+      ASSERT_EQ(stats_voi_update_abs_u32(theirs.get(), 0, x), 0);
+      ASSERT_EQ(stats_voi_update_abs_u32(ours.get(), 0, x), 0);
+    }
+    EXPECT_EQ(text_of(theirs.get(), SB_STRFMT_JSON), text_of(ours.get(), SB_STRFMT_JSON));
+    shuffle();
+    const OwnedBlob sum(stats_blob_alloc(0, 0)), other_sum(stats_blob_alloc(0, 0));
+    ASSERT_EQ(stats_blob_merge(sum.get(), ours.get()), 0);
+    ASSERT_EQ(stats_blob_merge(other_sum.get(), theirs.get()), 0);
+    EXPECT_EQ(text_of(other_sum.get(), SB_STRFMT_JSON), text_of(sum.get(), SB_STRFMT_JSON));
+  }
+}
+
+TEST(DigestLayoutTest, IsDumpedByTheOrderOfItsPlaces) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 8, 2));
+  for (const std::uint32_t x : {1u, 2u, 3u}) stats_voi_update_abs_u32(sb.get(), 0, x);
+  std::mt19937 random(kSeed);
+  rebuild_as_another_library(sb.get(), random);
+  const std::string text = text_of(sb.get(), SB_STRFMT_FREEFORM, SB_TOSTR_OBJDUMP);
+  std::size_t at = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::size_t next = text.find("ctd[" + std::to_string(i) + "].{", at);
+    ASSERT_NE(next, text.npos) << i << " in " << text;
+    at = next;
+  }
+}
+
+TEST(DigestLayoutTest, RefusesAnOrderThatIsNotWhatItSays) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 8, 2));
+  for (const std::uint32_t x : {1u, 2u, 3u}) stats_voi_update_abs_u32(sb.get(), 0, x);
+  auto& tree = digest_of(sb.get()).ctdtree;
+  ASSERT_EQ(tree.arb_nodes[0].ctdlnk.arbe_is_ours, 1);
+  ASSERT_EQ(stats_blob_check(sb.get(), sb->cursz, nullptr, 0), 0);
+  // 1 <- 0 -> 2 by their means, which only a look at them tells.
+  const std::uint32_t first = tree.arb_nodes[0].umu;
+  tree.arb_nodes[0].umu = tree.arb_nodes[1].umu;
+  tree.arb_nodes[1].umu = first;
+  tree.arb_nodes[0].ctdlnk = {ARB_NULLIDX, 1, 2, ARB_BLACK, 1};
+  tree.arb_nodes[1].ctdlnk = {0, ARB_NULLIDX, ARB_NULLIDX, ARB_RED, 0};
+  tree.arb_nodes[2].ctdlnk = {0, ARB_NULLIDX, ARB_NULLIDX, ARB_RED, 0};
+  tree.arb_root_idx = 0;
+  tree.arb_min_idx = 1;
+  EXPECT_EQ(stats_blob_check(sb.get(), sb->cursz, nullptr, 0), EINVAL);
+  tree.arb_nodes[0].ctdlnk.arbe_is_ours = 0;
+  EXPECT_EQ(stats_blob_check(sb.get(), sb->cursz, nullptr, 0), 0);
 }
 
 TEST(DigestTest, RefusesWhatItsMeansHaveNoRoomForAndCountsThat) {

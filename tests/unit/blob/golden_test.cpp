@@ -184,5 +184,21 @@ TEST(GoldenTest, EveryBlobAndTextComesOutAsFreeBsdMadeIt) {
   EXPECT_GE(files, 83);
 }
 
+TEST(FormatTest, TheWorkedExampleIsWhatTheCallsMake) {
+  std::istringstream in(read_text(TALLY_SOURCE_DIR "/core/blob/FORMAT.md"));
+  std::string line, wanted, made;
+  while (std::getline(in, line) && line != "```hex") {
+  }
+  while (std::getline(in, line) && line != "```") wanted += line.substr(0, line.find(' '));
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.sum());
+  ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, 7), 0);
+  for (const char c : hex_of(sb.get())) {
+    if (!std::isspace(static_cast<unsigned char>(c))) made += c;
+  }
+  EXPECT_EQ(made, wanted);
+}
+
 }  // namespace
 }  // namespace tally::blob

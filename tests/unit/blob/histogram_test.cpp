@@ -170,6 +170,102 @@ TEST(HistogramTest, FindsTheBucketThatLookingAtAllFinds) {
   }
 }
 
+// ---- of Q numbers
+
+constexpr std::int64_t kFourBits = 1;  // control bits: 4 bits of fraction
+
+// `sixteenths` / 16.
+std::int64_t q(std::int64_t sixteenths) {
+  const std::int64_t sign = sixteenths < 0 ? INT64_MIN : 0;
+  return sign | (sixteenths < 0 ? -sixteenths : sixteenths) << 3 | kFourBits;
+}
+
+Numbers sixteenths_of(Specs& specs) {
+  Stand stand;
+  const auto sb = make_blob(VSD_DTYPE_Q_S64, specs);
+  if (!sb) return {};
+  Numbers numbers;
+  for (const std::int64_t raw : shown<std::int64_t>(sb.get()).bounds) {
+    EXPECT_EQ(raw & 7, kFourBits);
+    numbers.push_back(static_cast<std::int64_t>(QNumber<s64q_t>{raw}.scaled()));
+  }
+  return numbers;
+}
+
+TEST(QHistogramTest, StepsByIntegersAsFreeBsdDoes) {
+  constexpr auto cr = VSD_DTYPE_CRHIST64;
+  EXPECT_EQ(sixteenths_of(Specs().lin(cr, q(0), q(160), 2)), (Numbers{0, 32, 64, 96, 128, 160}));
+  EXPECT_EQ(sixteenths_of(Specs().lin(cr, q(8), q(40), 1)), (Numbers{8, 24, 40}));
+  // A quarter of 10 is 2.5, of which the whole part counts.
+  EXPECT_EQ(sixteenths_of(Specs().linexp(cr, q(0), q(128), 4, 10)), (Numbers{0, 32, 64, 96, 128}));
+  EXPECT_EQ(error_of(VSD_DTYPE_Q_S64, Specs().lin(cr, q(0), q(160), 0)), EINVAL);
+  EXPECT_EQ(error_of(VSD_DTYPE_Q_S64, Specs().lin(cr, q(0), q(160), -2)), EINVAL);
+}
+
+TEST(QHistogramTest, GivesTheTypesEndTheFractionOfTheOtherBounds) {
+  const Numbers bounds = sixteenths_of(Specs().lin(VSD_DTYPE_CRHIST64, q(0), q(16), 1, kLower | kUpper));
+  EXPECT_EQ(bounds, (Numbers{-((std::int64_t{1} << 60) - 1), 0, 16, 32}));
+}
+
+TEST(QHistogramTest, FindsTheBucketOfANumberOfAnyFraction) {
+  std::mt19937_64 random(seed());
+  for (int round = 0; round < 100; ++round) {
+    Stand stand;
+    Specs specs;
+    const auto below = [&](std::uint64_t end) { return static_cast<std::int64_t>(random() % end); };
+    const std::uint32_t flags = static_cast<std::uint32_t>(below(4));
+    const std::int64_t lb = below(4000) - 2000;
+    switch (below(4)) {
+      case 0: specs.lin(VSD_DTYPE_CRHIST64, q(lb), q(lb + below(8000)), 1 + below(9), flags); break;
+      case 1: specs.exp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))), 2 + static_cast<std::uint64_t>(below(3)), 0, flags); break;
+      case 2: specs.linexp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))), 3, 2, flags); break;
+      default: {
+        // Given with two fractions: 4 bits and 2.
+        std::vector<std::array<std::int64_t, 2>> bounds;
+        for (std::int64_t i = 0, at = 0; i < 40; ++i, at += 4 * (1 + below(5))) {
+          const std::int64_t bound = below(2) == 0 ? q(at) : at / 4 << 3;
+          bounds.push_back({bound, bound});
+        }
+        specs.usr(VSD_DTYPE_CRHIST64, flags, bounds);
+      }
+    }
+    const auto sb = make_blob(VSD_DTYPE_Q_S64, specs);
+    if (!sb) continue;
+    Shown slow = shown<std::int64_t>(sb.get());
+    for (int i = 0; i < 500; ++i) {
+      const auto fraction_code = static_cast<std::uint64_t>(below(8));
+      const std::uint64_t magnitude = random() >> (3 + random() % 61);
+      const auto raw = static_cast<s64q_t>((magnitude << 3 & ~(std::uint64_t{1} << 63)) | fraction_code |
+                                           static_cast<std::uint64_t>(below(2)) << 63);
+      ASSERT_EQ(stats_voi_update_abs_sq64(sb.get(), 0, raw), 0);
+      std::size_t at = slow.bounds.size();
+      for (std::size_t k = 0; k < slow.bounds.size(); ++k) {
+        if (QNumber<s64q_t>{slow.bounds[k]} <= QNumber<s64q_t>{raw}) at = k;
+      }
+      at == slow.bounds.size() ? ++slow.oob : ++slow.counts[at];
+    }
+    const Shown fast = shown<std::int64_t>(sb.get());
+    EXPECT_EQ(fast.counts, slow.counts);
+    EXPECT_EQ(fast.oob, slow.oob);
+  }
+}
+
+TEST(QSumTest, KeepsWhatTheTemplateBeginsWith) {
+  Stand stand;
+  Specs specs;
+  s64q_t begin = q(40);
+  voistatspec spec{};
+  spec.stype = VS_STYPE_SUM;
+  spec.vs_dtype = VSD_DTYPE_Q_S64;
+  spec.iv = reinterpret_cast<voistatdata*>(&begin);
+  spec.vsdsz = sizeof begin;
+  const auto sb = make_blob(VSD_DTYPE_Q_S64, specs.plain(spec));
+  ASSERT_EQ(stats_voi_update_abs_sq64(sb.get(), 0, q(2)), 0);
+  s64q_t sum = 0;
+  ASSERT_EQ(stats_voistat_fetch_sq64(sb.get(), 0, VS_STYPE_SUM, &sum), 0);
+  EXPECT_EQ(sum, q(42));
+}
+
 TEST(HistogramTest, KeepsACounterOf32BitsAtItsMaximum) {
   Stand stand;
   Specs specs;

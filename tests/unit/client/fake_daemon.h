@@ -178,10 +178,8 @@ class FakeDaemon {
     const auto found = numbers_.find(target);
     return found == numbers_.end() ? 0 : found->second;
   }
-  void switch_on(const std::string& target, bool on) {
-    const std::uint64_t number = number_of(target);
-    page->set(static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), on);
-  }
+  void switch_on(const std::string& target) { flip(target, 1); }
+  void switch_off(const std::string& target) { flip(target, 0); }
 
   // What it has gathered: the samples by their statistic, and what was said of drops.
   std::map<std::string, std::vector<Sample>> samples;
@@ -212,6 +210,15 @@ class FakeDaemon {
     } else if (const auto* said = std::get_if<wire::Dropped>(&message)) {
       dropped += said->samples;
       datagram.log.push_back("dropped " + std::to_string(said->samples));
+    } else if (const auto* blob = std::get_if<wire::PackedBlob>(&message)) {
+      std::string target = "?";
+      for (const auto& [name, number] : numbers_) {
+        if (number == blob->number) target = name;
+      }
+      datagram.log.push_back("blob " + target);
+    } else if (const auto* given = std::get_if<wire::Template>(&message)) {
+      datagram.requests.emplace_back(given->sequence, "template " + std::string(given->name));
+      datagram.log.push_back(datagram.requests.back().second);
     } else if (auto* records = std::get_if<wire::PackedEvents>(&message)) {
       take_records(datagram, *records);
     } else {
@@ -280,6 +287,7 @@ class FakeDaemon {
       if (target.find('/') != std::string::npos) made.number = give_number(target, text);
     }
     if (verb == "event") made.number = give_number(event_target(rest), text);
+    if (verb == "subsystem" || verb == "object") made.number = give_number(target, text);
     if (verb == "remove") remove(target);
     answer({made});
   }
@@ -288,11 +296,15 @@ class FakeDaemon {
     const std::string from = rest.substr(rest.find(' ') + 1);
     return from.substr(0, from.find(' '));
   }
+  void flip(const std::string& target, std::uint32_t on) {
+    const std::uint64_t number = number_of(target);
+    page->set(static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32), on);
+  }
   std::uint64_t give_number(const std::string& target, const std::string& text) {
     if (const auto found = numbers_.find(target); found != numbers_.end()) return found->second;
     const std::uint64_t number = ++generation_ << 32 | next_slot_++;
     numbers_[target] = number;
-    if (page) switch_on(target, text.find(" on=1") != std::string::npos);
+    if (page) flip(target, text.find(" on=1") != std::string::npos ? 1 : 0);
     return number;
   }
 

@@ -3,13 +3,11 @@
 #include "tally/clock.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -251,65 +249,6 @@ TEST(ClockTest, AThreadKeepsAnchors) {
   tally_clock_stop_upkeep();
   ASSERT_EQ(tally_clock_start_upkeep(10), 0);
   tally_clock_stop_upkeep();
-}
-
-TEST(ClockTest, AForkedChildGoesOnWithoutUpkeep) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer allows no thread in a forked child";
-#endif
-  ASSERT_EQ(tally_clock_start_upkeep(10), 0);
-  const std::uint64_t before = sched_clock();
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool good =
-        sched_clock() >= before && status().has_thread == 0 && tally_clock_start_upkeep(10) == 0;
-    tally_clock_stop_upkeep();
-    _exit(good ? 0 : 1);
-  }
-  int ended = 0;
-  waitpid(child, &ended, 0);
-  EXPECT_EQ(ended, 0);
-  tally_clock_stop_upkeep();
-}
-
-std::atomic<std::uint64_t> g_latest{0};
-std::atomic<int> g_signals{0};
-std::atomic<int> g_signal_faults{0};
-
-void look_at_clock(int) {
-  const std::uint64_t seen = g_latest.load();
-  const std::uint64_t now = sched_clock();
-  fast_timestamp_t stamp;
-  store_fast_timestamp(&stamp);
-  if (now < seen || stamp.epoch == 0 || get_cycles() == 0) ++g_signal_faults;
-  if (now > seen) g_latest = now;
-  ++g_signals;
-}
-
-// Among them those that interrupt the laying of a new line, and a conversion.
-TEST(ClockTest, MayBeReadInSignalHandlers) {
-  struct sigaction action {};
-  struct sigaction before {};
-  action.sa_handler = &look_at_clock;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &action, &before);
-  const itimerval often = {{0, 50}, {0, 50}};
-  const itimerval never{};
-  setitimer(ITIMER_REAL, &often, nullptr);
-  int faults = 0;
-  while (g_signals < 200) {
-    const std::uint64_t seen = g_latest.load();
-    if (sched_clock() < seen) ++faults;
-    tally_clock_upkeep();
-    fast_timestamp_t stamp;
-    timeval time;
-    store_fast_timestamp(&stamp);
-    if (fast_timestamp_to_timeval(&stamp, &time, nullptr) != 0) ++faults;
-  }
-  setitimer(ITIMER_REAL, &never, nullptr);
-  sigaction(SIGALRM, &before, nullptr);
-  EXPECT_EQ(faults, 0);
-  EXPECT_EQ(g_signal_faults.load(), 0);
 }
 
 TEST(ClockTest, RefusesAStatusItDoesNotKnow) {

@@ -42,6 +42,7 @@ class FakeWorld final : public Reference {
     counter_hz = hz;
     counter_ahead_ = before - counter_of(now_);
   }
+  void stop_counter() { change_frequency(0); }
   void set_counter(std::uint64_t value) { counter_ahead_ = value - counter_of(now_); }
 
   std::int64_t now() const { return now_; }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -85,6 +86,53 @@ TEST_F(HistoryTest, TheErrorBoundHoldsWhereverARateChanges) {
       }
     }
   }
+}
+
+// Two changes within one interval, with what is behind it known and unknown: a slew that begins and
+// ends, one that turns round, and a counter that jumps forward or stands still for a while.
+TEST_F(HistoryTest, TheErrorBoundHoldsWhereARateChangesTwice) {
+  struct Way {
+    double first;   // ns per cycle between the changes
+    double second;  // and behind them
+  };
+  for (const Way way : {Way{1 + 500e-6, 1}, Way{1 + 500e-6, 1 - 300e-6}, Way{1e-6, 1}, Way{4, 1}}) {
+    for (double from = 0.05; from < 0.9; from += 0.1) {
+      for (double to = from + 0.1; to < 1; to += 0.1) {
+        const auto truth = [&](double s) {
+          const double in = std::clamp(s - 1 - from, 0.0, to - from);
+          const double behind = std::max(0.0, s - 1 - to);
+          return s + in * (way.first - 1) + behind * (way.second - 1);
+        };
+        for (int intervals : {2, 3}) {
+          const bool is_slew = std::abs(way.first - 1) < 0.001;
+          if (!is_slew && intervals == 2) continue;
+          History history(room_);
+          for (int s = 0; s <= intervals; ++s) {
+            history.add({.cycles = static_cast<std::uint64_t>(s) * 1'000'000'000,
+                         .ns = std::llround(truth(s) * 1e9),
+                         .epoch = 1});
+          }
+          for (double s = 1.01; s < 2; s += 0.01) {
+            const auto time =
+                *history.time_of(static_cast<std::uint64_t>(std::llround(s * 1e9)), 1);
+            const double off = std::abs(static_cast<double>(time.ns) - truth(s) * 1e9);
+            ASSERT_LE(off, static_cast<double>(time.error_ns) + 1)
+                << way.first << ' ' << from << ' ' << to << ' ' << s << ' ' << intervals;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(HistoryTest, ReachesBackWithinTheEpoch) {
+  EXPECT_EQ(history_.reach_ns(), 0);
+  history_.add({.cycles = 1000, .ns = kSecond, .epoch = 1});
+  history_.add({.cycles = 2000, .ns = 3 * kSecond, .epoch = 1});
+  EXPECT_EQ(history_.reach_ns(), 2 * kSecond);
+  history_.keep_newest();
+  history_.add({.cycles = 10, .ns = 9 * kSecond, .epoch = 2});
+  EXPECT_EQ(history_.reach_ns(), 0);
 }
 
 TEST_F(HistoryTest, AnEvenRateLeavesOnlyTheErrorOfTheAnchors) {

@@ -210,6 +210,18 @@ TEST(ChangeTest, DataIsDiscardedByTypeAttributesAndAnArraysRange) {
   EXPECT_FALSE(discards("", "mode=increments"));
 }
 
+TEST(ChangeTest, AKeyThatNoDefinitionHasIsPointedAt) {
+  EXPECT_EQ(find_unknown_key("name=a entrys_max=3 foo=1")->token_at, 7u);
+  EXPECT_TRUE(find_unknown_key("on=1 =5"));
+  for (const char* line :
+       {"", "just words",
+        "name=a on=1 type=value range_min=0 range_max=1 mode=increments "
+        "hits_out_of_range=0 hits_missed=0 data=[1.0] started=[1.0] stopped=[1.0] units=x",
+        "entries_max=1 base_interval=1 scale=lin period=1"}) {
+    EXPECT_FALSE(find_unknown_key(line)) << line;
+  }
+}
+
 TEST(ChangeTest, ABlankLineAsksForNothing) {
   for (const char* line : {"", " ", "\t\r\n\v\f "}) {
     EXPECT_EQ(apply(parse_change(line).value(), Definition{}).value(), Definition{});

@@ -42,5 +42,17 @@ TEST(HandlesTest, BoundsFilesAndBytesPerUidAndGivesThemBack) {
   EXPECT_TRUE(handles.add(open_file(1, 6)));
 }
 
+TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
+  Handles handles({.files_per_uid = 9, .bytes_per_uid = 10, .bytes_total = 15});
+  const auto first = handles.add(open_file(1, 10)).value();
+  EXPECT_EQ(handles.bytes_left(2), 5u);
+  const auto refused = handles.add(open_file(2, 6));
+  EXPECT_EQ(refused.error().reason, "its text of 6 bytes is longer than what is left for it, 5");
+  ASSERT_TRUE(handles.add(open_file(2, 5)));
+  EXPECT_EQ(handles.bytes_left(3), 0u);
+  handles.remove(first);
+  EXPECT_EQ(handles.bytes_left(3), 10u);
+}
+
 }  // namespace
 }  // namespace tally

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <sstream>
+
+#include "tests/unit/statistic/allocated.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tally {
@@ -135,6 +139,44 @@ TEST(HistoryTest, IdleDaysOfMicrosecondsCostNoMoreThanTheEntries) {
   stand.clock.advance(std::chrono::hours(24 * 365));  // 3e13 periods: a loop over them never ends
   stand.add(1);
   EXPECT_EQ(stand.data(), "s [31535999.999999] 0\ns [31536000.000000] 0\n");
+}
+
+// 3.6 million of them between two samples, of which a million are kept; each is a block written,
+// and none of the others.
+TEST(HistoryTest, EmptyPeriodsCostNeitherMemoryNorAStepEach) {
+  Stand stand("on=1 type=history entries_max=1048576 mode=range period=1000");
+  constexpr std::size_t kBlockBytes = 1024 * 64;
+  const std::size_t before = allocated_bytes();
+  for (int i = 0; i < 1000; ++i) {
+    stand.clock.advance(std::chrono::hours(1));
+    stand.add(7);
+  }
+  EXPECT_LT(allocated_bytes() - before, 1000 * kBlockBytes);
+  stand.clock.advance(milliseconds(1));
+  const std::string text = stand.data();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1'048'576);
+  EXPECT_TRUE(text.ends_with("s [3600000.000000] 0 0 0.000 0\ns [3600000.001000] 1 7 7.000 7\n"))
+      << text.substr(text.size() - 100);
+}
+
+TEST(HistoryTest, ALateSampleGoesIntoAnEmptyPeriodOrBehindTheTimeWhenItWasOff) {
+  Stand stand("on=1 type=history entries_max=10000 mode=increments period=1000");
+  stand.clock.advance(milliseconds(3000));
+  EXPECT_EQ(stand.define("on=0"), "");
+  stand.clock.advance(milliseconds(3000));
+  EXPECT_EQ(stand.define("on=1"), "");
+  stand.clock.advance(milliseconds(3000));
+  stand.add({{.x = 1, .y = 1, .time = milliseconds(1500)},
+             {.x = 1, .y = 2, .time = milliseconds(4000)},
+             {.x = 1, .y = 3, .time = milliseconds(7000)}});
+  std::string found;
+  std::istringstream lines(stand.data());
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (!line.ends_with(" 0")) found += line + "\n";
+  }
+  EXPECT_EQ(found, "s [1.501000] 1\ns [6.001000] 2\ns [7.001000] 3\n");
+  EXPECT_EQ(count, 6001u);
 }
 
 TEST(HistoryTest, APeriodThatEndsIsAChangeWhenItIsNoticed) {

@@ -42,6 +42,45 @@ TEST(RingTest, HoldsTheNewestWhateverTheirNumber) {
   }
 }
 
+TEST(RingTest, BlanksAreElementsLikeAllOthers) {
+  std::mt19937 random(7);
+  for (const std::uint32_t bound : {1u, 2u, 1023u, 1024u, 1025u, 5000u}) {
+    Ring<int> ring(bound);
+    std::deque<int> expected;
+    for (int next = 1; next < 1'000; ++next) {
+      const std::size_t count = random() % 3 == 0 ? random() % (2 * bound) : random() % 3;
+      if (random() % 2 == 0) {
+        ring.push_blanks(count);
+        expected.resize(expected.size() + count);
+      } else {
+        const auto some = numbers(next, count);
+        ring.push(some);
+        expected.insert(expected.end(), some.begin(), some.end());
+      }
+      while (expected.size() > bound) expected.pop_front();
+      if (!expected.empty()) {
+        const std::size_t at = random() % expected.size();
+        expected[at] = ring.change(at) = -next;
+      }
+      ASSERT_EQ(contents(ring), std::vector<int>(expected.begin(), expected.end())) << bound;
+    }
+  }
+}
+
+TEST(RingTest, BlanksTakeNoMemoryAndGiveBackWhatWasTheirs) {
+  Ring<int> ring(1'000'000);
+  const std::size_t before = allocated_bytes();
+  ring.push_blanks(1'000'000);
+  EXPECT_LT(allocated_bytes() - before, 40'000u);  // the table of blocks
+  ring.push(numbers(0, 1'000'000));
+  const Ring<int> copy = ring;
+  const std::size_t full = allocated_bytes();
+  ring.push_blanks(1'000'000);
+  EXPECT_LT(allocated_bytes() - full, 10'000u);
+  EXPECT_EQ(ring.newest(), 0);
+  EXPECT_EQ(copy.newest(), 999'999);
+}
+
 TEST(RingTest, ACopyStaysAsItWasWhateverIsDoneToTheOriginal) {
   Ring<int> ring(3000);
   ring.push(numbers(0, 2500));

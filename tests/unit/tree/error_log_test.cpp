@@ -29,6 +29,12 @@ TEST_F(ErrorLogTest, ShowsReasonLineAndACaretUnderTheToken) {
             "                  ^\n");
 }
 
+TEST_F(ErrorLogTest, SaysOfWhatWasTakenThatItIsAWarning) {
+  log_.warn(ErrorLog::Source::kMount, "statistics/web", "foo=1",
+            {ErrorCode::kInvalid, "no such key", 0}, clock_.now());
+  EXPECT_TRUE(text().starts_with("[12.345000] statistics/web: warning: no such key\n")) << text();
+}
+
 TEST_F(ErrorLogTest, KeepsTheLastEight) {
   for (int i = 0; i < 10; ++i) report(ErrorLog::Source::kMount, "line" + std::to_string(i));
   const std::string all = text();

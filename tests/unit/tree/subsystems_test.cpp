@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 #include "core/wire/line.h"
@@ -40,18 +41,36 @@ struct Blob {
   std::uint32_t hash = 0;
 };
 
+// Processes that a test lets end.
+class FakeProcesses final : public ProcessWatch {
+ public:
+  Result<void> watch(pid_t process, uid_t) override {
+    if (full) return Error{ErrorCode::kNoSpace, "too many"};
+    watched.insert(process);
+    return {};
+  }
+  bool watches(pid_t process) const override { return watched.contains(process); }
+
+  bool full = false;
+  std::set<pid_t> watched;
+};
+
 class SubsystemsTest : public testing::Test {
  protected:
   Result<Done> execute(std::string_view line, const Sender& sender = kAlice) {
     const auto parsed = wire::parse_line(line);
     return subsystems_.execute(std::get<wire::StatsLine>(parsed.value()), sender, clock_.now());
   }
-  Result<Done> tell(const char* name, const std::string& blob, uid_t uid = kAlice) {
+  Result<Done> tell(const char* name, const std::string& blob, const Sender& sender = kAlice) {
     return subsystems_.add_template({.sequence = 1, .name = name, .blob = blob, .voi_names = {"x"}},
-                                    uid, clock_.now());
+                                    sender, clock_.now());
   }
   Result<void> publish(std::uint64_t number, std::string_view bytes, uid_t uid = kAlice) {
     return subsystems_.publish({number, bytes}, uid, clock_.now());
+  }
+  void end(pid_t process) {
+    processes_.watched.erase(process);
+    subsystems_.process_ended(process, clock_.now());
   }
   std::shared_ptr<File> file(std::string_view directory, std::string_view name) {
     NodeId node = tree_.lookup(Tree::kRoot, "stats").value().id;
@@ -89,7 +108,9 @@ class SubsystemsTest : public testing::Test {
   Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 8, .bytes = 1 << 20},
                   .total = {.interfaces = 8, .statistics = 16, .bytes = 1 << 20}}};
   std::vector<Switch> switches_ = std::vector<Switch>(16);
-  Subsystems subsystems_{tree_, ledger_, kDaemon, clock_.now(), SwitchRange{switches_, kFirst}};
+  FakeProcesses processes_;
+  Subsystems subsystems_{tree_, ledger_, kDaemon, clock_.now(),
+                         StatsPorts{{switches_, kFirst}, &processes_}};
 };
 
 TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
@@ -250,6 +271,122 @@ TEST_F(SubsystemsTest, CountsInTheLedgerAsInterfacesAndStatisticsDo) {
   for (const char* line : {"subsystem b", "subsystem c", "subsystem d"}) ASSERT_TRUE(execute(line));
   EXPECT_EQ(execute("subsystem e").error().code, ErrorCode::kNoSpace);
   EXPECT_TRUE(execute("subsystem e", kBob));
+}
+
+// ---- several processes
+
+constexpr pid_t kOne = 11, kTwo = 12, kScript = 13;
+
+TEST_F(SubsystemsTest, AnObjectIsOfOneProcessAsLongAsThatRuns) {
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kOne}));
+  const auto made = execute("object web/total", {kAlice, kOne});
+  EXPECT_EQ(execute("object web/total", {kAlice, kOne}).value().number, made.value().number);
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kTwo}));
+  const auto refused = execute("object web/total", {kAlice, kTwo});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_EQ(refused.error().reason, "process 11 publishes it");
+  // The end of the second takes nothing out that is the first's.
+  EXPECT_FALSE(execute("withdraw web/total", {kAlice, kTwo}));
+  ASSERT_TRUE(execute("withdraw web", {kAlice, kTwo}));
+  EXPECT_NE(file("web", "total"), nullptr);
+  end(kTwo);
+  EXPECT_NE(file("web", "total"), nullptr);
+  end(kOne);
+  EXPECT_NE(file("web", "total"), nullptr) << "it stays to be looked at";
+  EXPECT_TRUE(execute("object web/total", {kAlice, kTwo})) << "nobody's by now";
+}
+
+TEST_F(SubsystemsTest, AProcessThatHasEndedUnheardHoldsNothing) {
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kOne}));
+  ASSERT_TRUE(execute("object web/total lifetime=feeder", {kAlice, kOne}));
+  processes_.watched.erase(kOne);
+  ASSERT_TRUE(execute("object web/total lifetime=feeder", {kAlice, kTwo}));
+  subsystems_.process_ended(kOne, clock_.now());
+  EXPECT_NE(file("web", "total"), nullptr) << "it is the second's";
+}
+
+TEST_F(SubsystemsTest, ObjectsGoWithTheirFeederIfItSaysSo) {
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
+  ASSERT_TRUE(execute("object tcp/a lifetime=feeder", {kAlice, kOne}));
+  ASSERT_TRUE(execute("object tcp/total", {kAlice, kOne}));
+  end(kOne);
+  EXPECT_EQ(file("tcp", "a"), nullptr);
+  EXPECT_EQ(file("tcp", "a.json"), nullptr);
+  EXPECT_NE(file("tcp", "total"), nullptr);
+  const auto wrong = execute("object tcp/b lifetime=ever", {kAlice, kOne});
+  EXPECT_EQ(wrong.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(wrong.error().token_at, 13u);
+  processes_.full = true;
+  EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code, ErrorCode::kNoSpace);
+  EXPECT_TRUE(execute("object tcp/b", {kAlice, kTwo}));
+}
+
+TEST_F(SubsystemsTest, AScriptWithdrawsWhateverItNames) {
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kOne}));
+  ASSERT_TRUE(execute("object web/a", {kAlice, kOne}));
+  ASSERT_TRUE(execute("object web/b", {kAlice, kOne}));
+  ASSERT_TRUE(execute("withdraw web/a", {kAlice, kScript}));
+  EXPECT_EQ(file("web", "a"), nullptr);
+  ASSERT_TRUE(execute("withdraw web", {kAlice, kScript}));
+  EXPECT_EQ(file("web", "b"), nullptr);
+}
+
+TEST_F(SubsystemsTest, ANameInRatesIsTheTemplateOfTheSubsystemsOwnFeeder) {
+  // Two programs of one uid with templates of one name.
+  const Blob one("TR", 0);
+  const int id = stats_tpl_fetch_allocid("TR", 0);
+  voistatspec spec{};
+  spec.hlpr = stats_vss_numeric_hlpr;
+  spec.stype = VS_STYPE_SUM;
+  ASSERT_TRUE(tell("TR", one.fresh, {kAlice, kOne}));
+  ASSERT_TRUE(execute("subsystem web TR=5", {kAlice, kOne}));
+  ASSERT_EQ(stats_tpl_add_voistats(static_cast<std::uint32_t>(id), 1, "y", VSD_DTYPE_INT_U32, 1, &spec, 0), 0);
+  const Blob other("TR", 0);
+  ASSERT_NE(one.hash, other.hash);
+  ASSERT_TRUE(subsystems_.add_template({.sequence = 1, .name = "TR", .blob = other.fresh, .voi_names = {"x", "y"}},
+                                       {kAlice, kTwo}, clock_.now()));
+  ASSERT_TRUE(execute("subsystem db TR=6", {kAlice, kTwo}));
+  EXPECT_EQ(write("web", "TR=7"), kTaken);
+  EXPECT_EQ(read("web", "sample_rates"), "\"TR\":" + std::to_string(one.hash) + "=7\n");
+  EXPECT_EQ(read("db", "sample_rates"), "\"TR\":" + std::to_string(other.hash) + "=6\n");
+  EXPECT_EQ(read("", "templates"), "\"TR\":" + std::to_string(other.hash) + "\n") << "the last of a name";
+}
+
+TEST_F(SubsystemsTest, AFeedersRatesTakeThePlaceOfItsEarlierOnesButNotOfAUsers) {
+  const Blob blob("TS", 0);
+  const std::string spec = "\"TS\":" + std::to_string(blob.hash);
+  ASSERT_TRUE(tell("TS", blob.fresh, {kAlice, kOne}));
+  const auto made = execute("subsystem web TS=5", {kAlice, kOne});
+  ASSERT_TRUE(execute("subsystem web TS=20", {kAlice, kTwo}));
+  EXPECT_EQ(read("web", "sample_rates"), spec + "=20\n");
+  EXPECT_EQ(switch_of(made.value().number), 1u) << "the first hears of it";
+  ASSERT_TRUE(execute("subsystem web TS=20", {kAlice, kTwo}));
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kTwo}));
+  EXPECT_EQ(switch_of(made.value().number), 1u);
+  EXPECT_EQ(write("web", "TS=30"), kTaken);
+  ASSERT_TRUE(execute("subsystem web TS=40", {kAlice, kOne}));
+  EXPECT_EQ(read("web", "sample_rates"), spec + "=30\n");
+  ASSERT_TRUE(execute("subsystem web TS=50", {kBob, kTwo})) << "told that it is there";
+  EXPECT_EQ(read("web", "sample_rates"), spec + "=30\n");
+}
+
+TEST_F(SubsystemsTest, RatesAreShownToWhoMayReadTheirFile) {
+  ASSERT_TRUE(execute("subsystem web"));
+  EXPECT_TRUE(execute("rates web"));
+  EXPECT_TRUE(execute("rates web", 0));
+  EXPECT_EQ(execute("rates web", kBob).error().code, ErrorCode::kNotPermitted);
+}
+
+TEST_F(SubsystemsTest, RatesOfAnyLengthAreRefusedAtOnce) {
+  const Blob blob("TL", 0);
+  ASSERT_TRUE(tell("TL", blob.fresh));
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += "TL=0,";
+  EXPECT_EQ(execute("subsystem web " + many).error().reason, "too many rates");
+  many.resize(5 * 1000);
+  EXPECT_TRUE(execute("subsystem web " + many));
+  EXPECT_EQ(execute("subsystem db " + std::string(96'001, ' ') + "x").error().code, ErrorCode::kInvalid);
 }
 
 }  // namespace

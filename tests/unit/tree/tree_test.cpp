@@ -97,6 +97,14 @@ TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
   tree_.remove(web, clock_.now());
   EXPECT_EQ(heard.removed, (std::vector<std::pair<NodeId, std::string>>{{Tree::kRoot, "web"}}));
   EXPECT_EQ(heard.changed, (std::vector<NodeId>{Tree::kRoot, Tree::kRoot}));
+  // Of a directory with others in it, of each.
+  const NodeId events = add_directory(Tree::kRoot, "events");
+  add_directory(events, "sched");
+  add_file(events, "enable");
+  heard.removed.clear();
+  tree_.remove(events, clock_.now());
+  EXPECT_EQ(heard.removed, (std::vector<std::pair<NodeId, std::string>>{{Tree::kRoot, "events"},
+                                                                        {events, "sched"}}));
   tree_.observe(nullptr);
 }
 

@@ -1,0 +1,76 @@
+#include "feeders/intake/unread_answers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace tally {
+namespace {
+
+// What the kernel reckons for a datagram, at most: memory comes in powers of two.
+std::size_t cost_of(std::size_t bytes) { return 2 * bytes + 1024; }
+
+std::string_view name_of(const Origin& origin) {
+  const char* const name = origin.address.sun_path;
+  const std::size_t size = origin.address_size - offsetof(sockaddr_un, sun_path);
+  return {name, *name == '\0' ? size : ::strnlen(name, size)};
+}
+
+}  // namespace
+
+bool UnreadAnswers::may_send(const Origin& to, std::size_t bytes) {
+  if (is_trusted(to.uid)) return true;
+  // In time, so that one who is just reading is seen to have read before it has its share.
+  if (!has_room(to.uid, cost_of(bytes) + room_ / kShares / 2)) look();
+  return has_room(to.uid, cost_of(bytes));
+}
+
+bool UnreadAnswers::has_room(uid_t uid, std::size_t bytes) const {
+  const auto found = by_uid_.find(uid);
+  const std::size_t held = found == by_uid_.end() ? 0 : found->second;
+  return held + bytes <= room_ / kShares && total_ + bytes <= room_ - room_ / kShares;
+}
+
+void UnreadAnswers::sent(const Origin& to, std::size_t bytes) {
+  if (is_trusted(to.uid)) return;
+  const std::size_t cost = cost_of(bytes);
+  Unread& unread = by_name_[std::string(name_of(to))];
+  // Another's who had that name before: it is gone, and what it had not read with it.
+  if (unread.uid != to.uid) {
+    forget(unread);
+    unread = {.uid = to.uid};
+  }
+  unread.bytes += cost;
+  by_uid_[to.uid] += cost;
+  total_ += cost;
+}
+
+void UnreadAnswers::forget(const Unread& unread) {
+  if (unread.bytes == 0) return;
+  total_ -= unread.bytes;
+  std::size_t& held = by_uid_[unread.uid];
+  held -= unread.bytes;
+  if (held == 0) by_uid_.erase(unread.uid);
+}
+
+// Whose socket is gone or has nothing in it has read all of it. Where the kernel does not tell,
+// nobody is held to a share: the bound of all is the kernel's own.
+void UnreadAnswers::look() {
+  const auto begun = clock_.now().monotonic;
+  if (begun < next_look_) return;
+  for (auto& [name, unread] : by_name_) unread.stays = false;
+  const auto done = look_([this](std::string_view name, UnixSockets::Inbox inbox) {
+    const auto found = by_name_.find(std::string(name));
+    if (found == by_name_.end()) return;
+    found->second.stays = inbox == UnixSockets::Inbox::kHasUnread;
+  });
+  boost::unordered::erase_if(by_name_, [&](const auto& entry) {
+    if (done && entry.second.stays) return false;
+    forget(entry.second);
+    return true;
+  });
+  const auto ended = clock_.now().monotonic;
+  next_look_ = ended + std::max<std::chrono::nanoseconds>(kLookPause, kLookShare * (ended - begun));
+}
+
+}  // namespace tally

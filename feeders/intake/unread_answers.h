@@ -1,0 +1,70 @@
+// The answers under way, by who has not read them. All that are under way share what the kernel
+// lets the daemon's one socket hold, and feeders that ask and never read could fill that, so that
+// nobody is answered any more. So a uid may have a share of it under way, all strangers together
+// not all of it, and root and the daemon's owner are not held to a share.
+//
+// What was read the kernel tells nobody as it happens. It is asked (UnixSockets) when a uid seems
+// to have half of its share, for no more than a twentieth of the time.
+//
+// Limits: a uid's share is a quarter of the room, that of all strangers three quarters. Of a feeder
+// in another network namespace nothing is known, and its answers are counted as read at the next
+// look.
+// Confined to whoever sends the answers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "feeders/intake/receiver.h"
+#include "feeders/intake/unix_sockets.h"
+
+namespace tally {
+
+class UnreadAnswers {
+ public:
+  using Look = std::function<Result<void>(const UnixSockets::Visit&)>;
+
+  static constexpr std::size_t kShares = 4;
+  static constexpr std::chrono::milliseconds kLookPause{10};
+  static constexpr int kLookShare = 20;
+
+  // room: what the kernel lets be under way, as SO_SNDBUF tells. clock outlives this.
+  UnreadAnswers(uid_t owner, std::size_t room, const Clock& clock, Look look)
+      : owner_(owner), room_(room), clock_(clock), look_(std::move(look)) {}
+
+  // Whether a datagram of so many bytes may be sent to it.
+  bool may_send(const Origin& to, std::size_t bytes);
+  void sent(const Origin& to, std::size_t bytes);
+
+ private:
+  struct Unread {
+    uid_t uid = 0;
+    std::size_t bytes = 0;
+    bool stays = false;
+  };
+
+  bool is_trusted(uid_t uid) const { return uid == 0 || uid == owner_; }
+  bool has_room(uid_t uid, std::size_t bytes) const;
+  void look();
+  void forget(const Unread& unread);
+
+  const uid_t owner_;
+  const std::size_t room_;
+  const Clock& clock_;
+  const Look look_;
+  std::chrono::nanoseconds next_look_{0};
+  std::size_t total_ = 0;
+  boost::unordered_flat_map<uid_t, std::size_t> by_uid_;
+  // By the name of the socket; at most as many as fit into the room.
+  boost::unordered_flat_map<std::string, Unread> by_name_;
+};
+
+}  // namespace tally

@@ -1,0 +1,44 @@
+// Text beyond what the golden files show: single numbers, and names that are no UTF-8.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "tests/unit/blob/stand.h"
+
+namespace tally::blob {
+namespace {
+
+TEST(NumberTextTest, HasNoKeyInJsonWhenItStandsAlone) {
+  const std::int32_t number = -7;
+  const auto* const data = reinterpret_cast<const voistatdata*>(&number);
+  const auto shown = [&](unsigned voi_dtype) {
+    sbuf* const text = sbuf_new_auto();
+    const int error = stats_voistatdata_tostr(data, static_cast<vsd_dtype>(voi_dtype), VSD_DTYPE_INT_S32, 4,
+                                              SB_STRFMT_JSON, text, 0);
+    sbuf_finish(text);
+    const std::string out = error == 0 ? sbuf_data(text) : "error " + std::to_string(error);
+    sbuf_delete(text);
+    return out;
+  };
+  EXPECT_EQ(shown(VSD_DTYPE_INT_S32), "-7");
+  EXPECT_EQ(shown(VSD_DTYPE_VOISTATE), "error " + std::to_string(EINVAL));
+  EXPECT_EQ(shown(VSD_DTYPE_CRHIST32), "error " + std::to_string(EINVAL));
+  EXPECT_EQ(shown(200), "error " + std::to_string(EINVAL));
+}
+
+TEST(NameTextTest, IsUtf8WhateverTheProgramGave) {
+  Stand stand;
+  Specs sum;
+  const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("\xffT", 0));
+  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "a\xc3(\xe2\x82\xac\"\n", VSD_DTYPE_INT_U32, 1, sum.sum().data(), 0), 0);
+  const OwnedBlob sb(stats_blob_alloc(slot, 0));
+  ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, 1), 0);
+  const std::string json = text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META);
+  EXPECT_NE(json.find("{\"tplname\":\"\\ufffdT\""), json.npos) << json;
+  EXPECT_NE(json.find("\"a\\ufffd(\xe2\x82\xac\\\"\\u000a\":{"), json.npos) << json;
+  const std::string freeform = text_of(sb.get(), SB_STRFMT_FREEFORM, SB_TOSTR_META);
+  EXPECT_NE(freeform.find("name=\"a\\xc3(\xe2\x82\xac\"\\x0a\""), freeform.npos) << freeform;
+}
+
+}  // namespace
+}  // namespace tally::blob

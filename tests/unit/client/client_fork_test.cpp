@@ -1,0 +1,195 @@
+// Children that go on with the Client of their parent.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "client_stand.h"
+
+namespace tally {
+namespace {
+
+class ForkTest : public ClientTest {
+ protected:
+  // What the child returns is its status; with failed expectations it is 99.
+  template <typename Do>
+  int in_child(Feeder& feeder, Do&& what) {
+    feeder.client.before_fork();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      feeder.client.after_fork_in_child(feeder.lane);
+      what();
+      ::_exit(HasFailure() ? 99 : 0);
+    }
+    feeder.client.after_fork_in_parent();
+    EXPECT_GT(child, 0);
+    // The daemon is the parent's; it goes on while the child is there.
+    int status = -1;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      daemon_->wait(1ms);
+      daemon_->serve();
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+};
+
+TEST_F(ForkTest, AChildSendsNoneOfTheParentsSamplesAndEachCountsItsOwn) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  exchange(feeder);
+  feeder.add(hits, 1);
+  feeder.add(hits, 2);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       EXPECT_EQ(feeder.counts().added, 0u);
+                       feeder.add(hits, 10);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                       const auto counts = feeder.counts();
+                       EXPECT_EQ(counts.added, 1u);
+                       EXPECT_EQ(counts.confirmed, 1u);
+                     }),
+            0);
+  EXPECT_EQ(daemon_->xs("web/hits"), Xs{10});
+  EXPECT_EQ(feeder.counts().held, 2u);
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{10, 1, 2}));
+  EXPECT_EQ(feeder.counts().confirmed, 2u);
+}
+
+// Until it has heard of the daemon itself, its parent's switches count.
+TEST_F(ForkTest, AChildsFirstSamplesCountWhereTheParentsDid) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& off = feeder.statistic(web, "off");
+  FedStatistic& on = feeder.started(web, "on");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(off, x);
+                       for (std::int64_t x = 0; x < 3; ++x) feeder.add(on, x);
+                       feeder.client.drop_sample(off);
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                       for (std::int64_t x = 3; x < 6; ++x) feeder.add(off, x);
+                       EXPECT_FALSE(off.is_on());
+                       EXPECT_EQ(feeder.counts().added, 3u);
+                     }),
+            0);
+  EXPECT_EQ(daemon_->xs("web/on"), (Xs{0, 1, 2}));
+  EXPECT_EQ(daemon_->xs("web/off"), Xs{});
+}
+
+TEST_F(ForkTest, AChildOfAChildThatDidNothingHasTheSwitchesToo) {
+  start_daemon();
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  Feeder feeder(settings());
+  FedStatistic& off = feeder.statistic(feeder.interface("web"), "off");
+  exchange(feeder);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       EXPECT_EQ(in_child(feeder, [&] { feeder.add(off, 1); }), 0);
+                       feeder.add(off, 1);
+                       EXPECT_EQ(feeder.counts().added, 0u);
+                     }),
+            0);
+}
+
+TEST_F(ForkTest, WhatAParentHadDroppedIsNothingToItsChild) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  feeder.add(hits, 1);
+  feeder.client.drop(hits, Client::InTree::kLeave);
+  EXPECT_EQ(in_child(feeder,
+                     [&] {
+                       feeder.add(feeder.started(web, "hits"), 2);
+                       EXPECT_EQ(feeder.client.sync(60s), 0);
+                     }),
+            0);
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 1}));
+}
+
+TEST_F(ForkTest, AChildThatAddsNothingSendsNothing) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  exchange(feeder);
+  feeder.add(hits, 1);
+  EXPECT_EQ(in_child(feeder, [&] { EXPECT_EQ(feeder.client.sync(60s), 0); }), 0);
+  EXPECT_EQ(daemon_->count(), 0u);
+}
+
+TEST_F(ForkTest, TheParentsConnectionSurvivesTheChild) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  exchange(feeder);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(in_child(feeder, [&] { EXPECT_EQ(feeder.client.sync(60s), 0); }), 0);
+  }
+  feeder.add(hits, 1);
+  EXPECT_EQ(feeder.client.flush(), 0);
+  EXPECT_EQ(daemon_->take()->log.front(), "web/hits 1");
+}
+
+// Without a fork: what the child's side does to what it finds.
+
+TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
+  Feeder feeder(settings(1024));
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  for (std::int64_t x = 0; x < 1030; ++x) feeder.add(hits, x);
+  ASSERT_EQ(hits.dropped, 6u);
+  feeder.client.before_fork();
+  feeder.client.after_fork_in_child(feeder.lane);
+  EXPECT_EQ(feeder.counts().dropped, 0u);
+  EXPECT_EQ(hits.dropped, 0u);
+}
+
+// Nobody locked its lane for the fork.
+TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
+  Feeder feeder(settings());
+  feeder.client.before_fork();
+  Lane* const lane = feeder.own_lane();
+  ASSERT_TRUE(lane);
+  ASSERT_NE(lane, feeder.lane);
+  lane->mutex().lock();
+  feeder.client.after_fork_in_parent();
+  int value = 1;  // under the lock
+  std::atomic<bool> wants{false};
+  std::thread other([&] {
+    wants = true;
+    const MutexLock lock(lane->mutex());
+    EXPECT_EQ(value, 2);
+  });
+  while (!wants) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  value = 2;
+  lane->mutex().unlock();
+  other.join();
+  lane->disown();
+}
+
+// The thread that was inside is not in the child, and will never leave.
+TEST_F(ForkTest, ALaneWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  Lane* const of_another_thread = feeder.own_lane();
+  ASSERT_TRUE(of_another_thread);
+  of_another_thread->enter();
+  feeder.client.before_fork();
+  feeder.client.after_fork_in_child(feeder.lane);
+  Lane* const lane = feeder.own_lane();
+  ASSERT_EQ(lane, of_another_thread);
+  for (std::int64_t x = 0; x < 100; ++x) feeder.add_by(*lane, hits, x);
+  EXPECT_EQ(feeder.counts().held, 100u);
+  EXPECT_EQ(hits.dropped, 0u);
+}
+
+}  // namespace
+}  // namespace tally

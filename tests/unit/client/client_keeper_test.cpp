@@ -1,0 +1,142 @@
+// The Client with its keeper, which makes the rounds.
+#include <atomic>
+#include <thread>
+
+#include "client_stand.h"
+
+namespace tally {
+namespace {
+
+// A daemon that serves by itself until the test ends.
+class KeeperTest : public ClientTest {
+ protected:
+  ~KeeperTest() override { stop_serving(); }
+  void serve_always() {
+    serving_ = true;
+    server_ = std::thread([this] {
+      while (serving_) {
+        daemon_->wait(1ms);
+        daemon_->serve();
+      }
+    });
+  }
+  void stop_serving() {
+    serving_ = false;
+    if (server_.joinable()) server_.join();
+  }
+  // True as soon as it holds; false after a minute.
+  template <typename Holds>
+  static bool comes(Holds&& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  static std::uint64_t confirmed(const Feeder& feeder) {
+    statistic_counts counts{};
+    feeder.client.count(counts);
+    return counts.confirmed;
+  }
+
+  std::atomic<bool> serving_{false};
+  std::thread server_;
+};
+
+TEST_F(KeeperTest, SendsWhatWaitsByItselfAndWakesForTheNextSample) {
+  start_daemon();
+  serve_always();
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  for (std::uint64_t n = 1; n <= 3; ++n) {
+    feeder.add(hits, static_cast<std::int64_t>(n));
+    EXPECT_TRUE(comes([&] { return confirmed(feeder) == n; }));
+  }
+  feeder.client.finish(0ms);
+  stop_serving();
+  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1, 2, 3}));
+}
+
+TEST_F(KeeperTest, FindsADaemonThatComesLater) {
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  feeder.add(hits, 1);
+  start_daemon();
+  serve_always();
+  EXPECT_TRUE(comes([&] { return confirmed(feeder) == 1; }));
+  feeder.client.finish(0ms);
+}
+
+TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
+  start_daemon();
+  serve_always();
+  {
+    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+    for (std::int64_t x = 0; x < 100; ++x) feeder.add(hits, x);
+    feeder.client.finish(60s);
+  }
+  stop_serving();
+  daemon_->serve();
+  EXPECT_EQ(daemon_->count(), 100u);
+}
+
+TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
+  start_daemon();
+  serve_always();
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  for (std::int64_t x = 0; x < 1000; ++x) feeder.add(hits, x);
+  EXPECT_EQ(feeder.client.sync(60s), 0);
+  EXPECT_EQ(feeder.counts().confirmed, 1000u);
+  feeder.client.finish(0ms);
+}
+
+TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
+  start_daemon();
+  daemon_->refuses["web/bad"] = ENOSPC;
+  serve_always();
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& bad = feeder.started(web, "bad");
+  FedStatistic& good = feeder.started(web, "good");
+  for (std::int64_t x = 0; x < 1'000; ++x) feeder.add(good, x);
+  EXPECT_EQ(feeder.client.sync(60s), -ENOSPC);
+  EXPECT_EQ(feeder.counts().confirmed, 1'000u);
+  feeder.client.drop(bad, Client::InTree::kLeave);
+  EXPECT_EQ(feeder.client.sync(60s), 0);
+  feeder.client.finish(0ms);
+}
+
+TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
+  constexpr int kThreads = 3;
+  constexpr std::int64_t kSamples = 20'000;
+  start_daemon();
+  serve_always();
+  auto given = settings(1024);
+  given.wait_max = 60s;
+  given.delay = 1ms;
+  Feeder feeder(given, Feeder::Keeper::kRuns);
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  ASSERT_EQ(feeder.client.sync(60s), 0);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < kThreads; ++n) {
+    threads.emplace_back([&] {
+      Lane* const lane = feeder.own_lane();
+      for (std::int64_t x = 0; x < kSamples; ++x) feeder.add_by(*lane, hits, x);
+      feeder.client.disown_lane(*lane);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(feeder.client.sync(60s), 0);
+  const auto counts = feeder.counts();
+  EXPECT_EQ(counts.confirmed, std::uint64_t{kThreads} * kSamples);
+  EXPECT_EQ(counts.dropped, 0u);
+  feeder.client.finish(0ms);
+  stop_serving();
+  EXPECT_EQ(daemon_->count(), counts.confirmed);
+}
+
+}  // namespace
+}  // namespace tally

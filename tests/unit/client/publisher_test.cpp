@@ -1,0 +1,163 @@
+#include "feeders/client/publisher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "fake_daemon.h"
+#include "feeders/client/registrar.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+using Holder = Publisher::Holder;
+
+class PublisherTest : public testing::Test {
+ protected:
+  PublisherTest() {
+    EXPECT_TRUE(link_.connect());
+    registrar_.begin();
+    settle();
+  }
+
+  // What was asked until there was nothing more to ask.
+  Log settle() {
+    Log all;
+    for (int i = 0; i < 1000; ++i) {
+      registrar_.ask(now_);
+      publisher_.ask(registrar_.epoch(), now_);
+      const Log log = daemon_.serve();
+      all.insert(all.end(), log.begin(), log.end());
+      registrar_.take_answers(now_);
+      if (log.empty() && registrar_.is_settled() && publisher_.is_settled()) break;
+    }
+    return all;
+  }
+  FedObject& object(std::string_view subsystem, std::string_view name, Holder holder = Holder::kProgram,
+                    unsigned flags = 0) {
+    return *publisher_.create(subsystem, name, flags, holder).value();
+  }
+  int publish(FedObject& object) { return publisher_.publish(object, "bytes", registrar_.epoch()); }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "socket";
+  FakeDaemon daemon_{path_};
+  Link link_{path_};
+  Registry registry_;
+  Switches switches_;
+  Log reports_;
+  Publisher publisher_{link_, switches_, [this](std::string text) { reports_.push_back(std::move(text)); }};
+  Registrar registrar_{registry_, link_, switches_,
+                       {.other_epoch = [](std::uint64_t) {},
+                        .confirmed = [](std::uint64_t, bool) {},
+                        .report = [this](std::string text) { reports_.push_back(std::move(text)); },
+                        .begun = [this] { publisher_.begin(); },
+                        .other_answer = [this](std::uint32_t id, const wire::Answer& answer) {
+                          publisher_.take(id, answer, registrar_.epoch(), now_);
+                        }}};
+  std::chrono::nanoseconds now_ = 100s;
+};
+
+TEST_F(PublisherTest, AsksForTheSubsystemThenTheObjectThenSendsTheLastBlob) {
+  FedObject& total = object("web", "total");
+  EXPECT_EQ(publish(total), 0);
+  EXPECT_EQ(settle(), (Log{"subsystem web ", "object web/total", "blob web/total"}));
+  EXPECT_EQ(publish(total), 0);
+  EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
+}
+
+TEST_F(PublisherTest, AnObjectThatGoesWithItsFeederIsMadeSo) {
+  object("tcp", "a", Holder::kProgram, STATS_LIFETIME_FEEDER);
+  EXPECT_EQ(settle(), (Log{"subsystem tcp ", "object tcp/a lifetime=feeder"}));
+}
+
+TEST_F(PublisherTest, EveryObjectOfManyThatAreRemovedAtOnceIsWithdrawn) {
+  std::vector<FedObject*> made;
+  for (int i = 0; i < 3'000; ++i) made.push_back(&object("web", "object" + std::to_string(i)));
+  settle();
+  for (FedObject* const each : made) publisher_.remove(*each);
+  const Log log = settle();
+  EXPECT_EQ(std::ranges::count_if(log, [](const std::string& each) { return each.starts_with("withdraw web/"); }), 3'000);
+}
+
+TEST_F(PublisherTest, AnObjectWhoseAnswerWasLostIsWithdrawnToo) {
+  daemon_.ignores.insert("object web/a");
+  FedObject& a = object("web", "a");
+  settle();
+  now_ += 2s;
+  settle();
+  publisher_.remove(a);
+  now_ += 2s;
+  const Log log = settle();
+  EXPECT_EQ(std::ranges::count(log, "withdraw web/a"), 1);
+}
+
+TEST_F(PublisherTest, ASubsystemThatIsWithdrawnLeavesHandlesToTheProgram) {
+  FedObject& held = object("web", "held");
+  object("web", "named", Holder::kNames);
+  settle();
+  EXPECT_TRUE(publisher_.remove_subsystem("web"));
+  EXPECT_EQ(publish(held), -ENOENT);
+  EXPECT_EQ(settle(), (Log{"withdraw web"}));
+  FedObject& again = object("web", "held");
+  EXPECT_NE(&again, &held);
+  publisher_.look(now_);
+  EXPECT_EQ(publish(held), -ENOENT);
+  publisher_.remove(held);
+  EXPECT_EQ(settle(), (Log{"subsystem web ", "object web/held"})) << "nothing is withdrawn twice";
+}
+
+TEST_F(PublisherTest, ThatAnotherProcessPublishesAnObjectIsSaidOnce) {
+  daemon_.refuses["web/a"] = EEXIST;
+  FedObject& a = object("web", "a");
+  settle();
+  EXPECT_EQ(reports_, (Log{"the daemon refused stats/web/a: File exists"}));
+  EXPECT_EQ(publish(a), -EEXIST);
+  EXPECT_EQ(publisher_.refusal(), 0);
+  now_ += 11s;
+  EXPECT_EQ(settle(), (Log{"object web/a"}));
+  EXPECT_EQ(reports_.size(), 1u);
+  daemon_.refuses.clear();
+  now_ += 11s;
+  EXPECT_EQ(settle(), (Log{"object web/a"}));
+  EXPECT_EQ(publish(a), 0);
+  publisher_.remove(a);
+}
+
+TEST_F(PublisherTest, WhatIsAnothersIsNotWithdrawn) {
+  daemon_.refuses["web/a"] = EEXIST;
+  FedObject& a = object("web", "a");
+  settle();
+  publisher_.remove(a);
+  EXPECT_EQ(settle(), Log{});
+}
+
+TEST_F(PublisherTest, AChildAsksForItsParentsObjectsWhenItPublishesThem) {
+  FedObject& a = object("web", "a");
+  settle();
+  publisher_.inherit();
+  publisher_.begin();
+  EXPECT_EQ(settle(), (Log{"subsystem web "}));
+  EXPECT_EQ(publish(a), 0);
+  EXPECT_EQ(settle(), (Log{"object web/a", "blob web/a"}));
+}
+
+TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
+  const auto refusal = [this](std::string_view subsystem, std::string_view name, unsigned flags = 0) {
+    const auto made = publisher_.create(subsystem, name, flags, Holder::kProgram);
+    return made ? ErrorCode::kStale : made.error().code;
+  };
+  EXPECT_EQ(refusal("we b", "a"), ErrorCode::kInvalid);
+  EXPECT_EQ(refusal("web", "a.json"), ErrorCode::kInvalid);
+  EXPECT_EQ(refusal("web", "sample_rates"), ErrorCode::kInvalid);
+  EXPECT_EQ(refusal("templates", "a"), ErrorCode::kInvalid);
+  EXPECT_EQ(refusal("web", "a", 4), ErrorCode::kInvalid);
+  for (std::size_t i = 1; i < Publisher::kThingsMax; ++i) object("web", std::to_string(i));
+  EXPECT_EQ(refusal("web", "a"), ErrorCode::kNoSpace);
+  EXPECT_EQ(refusal("web", "1"), ErrorCode::kExists);
+}
+
+}  // namespace
+}  // namespace tally

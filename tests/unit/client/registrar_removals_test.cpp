@@ -1,0 +1,76 @@
+// What is removed, with a daemon and without.
+#include "registrar_stand.h"
+
+namespace tally {
+namespace {
+
+TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
+  Registrar early(registry_, link_, switches_,
+                  {.other_epoch = [](std::uint64_t) {},
+                   .confirmed = [](std::uint64_t, bool) {},
+                   .report = [](const std::string&) {}});
+  link_.disconnect();
+  early.remove("old/hits");
+  early.remove("old");
+  ASSERT_TRUE(link_.connect());
+  early.begin();
+  early.ask(now_);
+  EXPECT_EQ(daemon_->serve(), (Log{"switches", "remove old/hits", "remove old"}));
+}
+
+TEST_F(RegistrarTest, WhatIsRemovedWhileADaemonIsAwayIsLeftToTheNext) {
+  settle();
+  registrar_.remove("web/hits");
+  link_.disconnect();
+  registrar_.remove("web");
+  ASSERT_TRUE(link_.connect());
+  registrar_.begin();
+  EXPECT_EQ(settle(), Log{"switches"});
+}
+
+TEST_F(RegistrarTest, RemovalsAreSentInTheirOrder) {
+  settle();
+  registrar_.remove("web/hits");
+  registrar_.remove("disk");
+  EXPECT_FALSE(registrar_.is_settled());
+  EXPECT_EQ(settle(), (Log{"remove web/hits", "remove disk"}));
+}
+
+TEST_F(RegistrarTest, WithoutADaemonThereIsNothingToRemove) {
+  link_.disconnect();
+  registrar_.remove("web/hits");
+  connect();
+  EXPECT_EQ(settle(), Log{"switches"});
+}
+
+TEST_F(RegistrarTest, ARemovalOfWhatIsGoneAlreadyIsDoneAndAnyOtherRefusalReported) {
+  settle();
+  daemon_->refuses = {{"web", ENOENT}, {"disk", EPERM}};
+  registrar_.remove("web");
+  registrar_.remove("disk");
+  settle();
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_NE(reports_[0].find("Operation not permitted"), std::string::npos);
+}
+
+TEST_F(RegistrarTest, RemovalsThatFindNoRoomAreSentWhenThereIsSome) {
+  settle();
+  fill();
+  registrar_.remove("web/hits");
+  registrar_.ask(now_);
+  serve_but_fillers();
+  EXPECT_EQ(settle(), Log{"remove web/hits"});
+}
+
+TEST_F(RegistrarTest, OfMoreThan1024RemovalsThatWaitTheOldestAreForgotten) {
+  settle();
+  for (int i = 0; i < 1025; ++i) registrar_.remove("web/" + std::to_string(i));
+  const Log log = settle();
+  ASSERT_EQ(log.size(), 1024u);
+  EXPECT_EQ(log.front(), "remove web/1");
+  EXPECT_EQ(log.back(), "remove web/1024");
+  EXPECT_LE(daemon_->largest, 8192u);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,158 @@
+// Requests that are refused, and answers that do not come.
+#include "registrar_stand.h"
+
+namespace tally {
+namespace {
+
+// ---- refusals
+
+TEST_F(RegistrarTest, ARefusedStatisticIsSaidToBeAndReportedWithItsReason) {
+  daemon_->refuses["web/hits"] = EPERM;
+  FedInterface& web = interface("web");
+  FedStatistic& hits = statistic(web, "hits");
+  FedStatistic& misses = statistic(web, "misses");
+  settle();
+  EXPECT_EQ(hits.standing, Standing::kRefused);
+  EXPECT_EQ(misses.standing, Standing::kKnown);
+  EXPECT_EQ(registrar_.refusal(), EPERM);
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0], "the daemon refused web/hits: Operation not permitted");
+}
+
+TEST_F(RegistrarTest, TheDaemonsReasonIsInTheReport) {
+  interface("web");
+  registrar_.ask(now_);
+  const auto asked = daemon_->take();
+  daemon_->answer({{.sequence = asked->requests.at(0).first, .error = EINVAL},
+                   {.sequence = asked->requests.at(1).first,
+                    .error = ENOSPC,
+                    .at = 7,
+                    .reason = "too many interfaces"}});
+  registrar_.take_answers(now_);
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0], "the daemon refused web: too many interfaces (No space left on device)");
+}
+
+TEST_F(RegistrarTest, WhatIsRefusedIsAskedForAgainAfter10Seconds) {
+  daemon_->refuses["web/hits"] = ENOSPC;
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  now_ += 9'999ms;
+  EXPECT_EQ(round(), Log{});
+  now_ += 1ms;
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  EXPECT_EQ(registrar_.refusal(), ENOSPC);
+  daemon_->refuses.clear();
+  now_ += 10s;
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  EXPECT_EQ(registrar_.refusal(), 0);
+  EXPECT_EQ(hits.standing, Standing::kKnown);
+}
+
+TEST_F(RegistrarTest, InARefusedInterfaceNothingIsAskedForUntilItIsAskedAgain) {
+  daemon_->refuses["web"] = EPERM;
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  EXPECT_EQ(settle(), (Log{"switches", "create web"}));
+  EXPECT_EQ(hits.standing, Standing::kRefused);
+  daemon_->refuses.clear();
+  now_ += 10s;
+  EXPECT_EQ(round(), Log{"create web"});
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  EXPECT_EQ(hits.standing, Standing::kKnown);
+}
+
+// ---- lost answers
+
+TEST_F(RegistrarTest, AnAnswerThatDoesNotComeIsAskedForAgainAfterASecond) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  registrar_.ask(now_);
+  EXPECT_EQ(daemon_->take()->log, Log{"create web/hits"});
+  now_ += 999ms;
+  EXPECT_EQ(round(), Log{});
+  EXPECT_FALSE(registrar_.is_settled());
+  now_ += 1ms;
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  EXPECT_EQ(hits.standing, Standing::kKnown);
+}
+
+TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  registrar_.ask(now_);
+  const auto first = daemon_->take();
+  now_ += 1s;
+  registrar_.ask(now_);
+  const auto second = daemon_->take();
+  const wire::Answer answer{.sequence = first->requests.at(0).first, .number = 1ull << 32 | 5};
+  daemon_->answer({answer});
+  registrar_.take_answers(now_);
+  EXPECT_EQ(hits.number, answer.number);
+  wire::Answer again = answer;
+  again.sequence = second->requests.at(0).first;
+  again.made = wire::Made::kWasThere;
+  daemon_->answer({again});
+  registrar_.take_answers(now_);
+  EXPECT_EQ(hits.number, answer.number);
+  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_FALSE(hits.was_there);
+  EXPECT_TRUE(registrar_.is_settled());
+}
+
+TEST_F(RegistrarTest, SomeLostAnswersAreAskedForAgainAndTheOthersNot) {
+  FedInterface& web = interface("web");
+  statistic(web, "a");
+  statistic(web, "b");
+  statistic(web, "c");
+  round();
+  daemon_->ignores = {"create web/b"};
+  round();
+  daemon_->ignores.clear();
+  now_ += 1s;
+  EXPECT_EQ(round(), Log{"create web/b"});
+  EXPECT_TRUE(registrar_.is_settled());
+}
+
+TEST_F(RegistrarTest, RequestsThatFindNoRoomAreSentWhenThereIsSome) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  fill();
+  registrar_.ask(now_);
+  EXPECT_FALSE(registrar_.is_waiting());
+  serve_but_fillers();
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  EXPECT_EQ(hits.standing, Standing::kKnown);
+}
+
+TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
+  FedInterface& web = interface("web");
+  FedStatistic& hits = statistic(web, "hits");
+  round();
+  registrar_.ask(now_);
+  registry_.erase(hits);
+  registry_.erase(web);
+  daemon_->serve();
+  registrar_.take_answers(now_);
+  EXPECT_TRUE(registrar_.is_settled());
+  EXPECT_EQ(reports_, Log{});
+}
+
+TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  daemon_->send("");
+  daemon_->send("not binary");
+  daemon_->send(std::string("\xFETLY\1\0\0\0", 8));
+  wire::DatagramWriter writer(daemon_->epoch);
+  writer.request(1, "create web");
+  writer.dropped(5);
+  writer.answer({.sequence = 77, .number = 5});
+  writer.answer({.sequence = 7u << 29 | 1, .number = 5});
+  daemon_->send(writer.bytes());
+  registrar_.take_answers(now_);
+  EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
+  EXPECT_EQ(settle(), Log{});
+}
+
+}  // namespace
+}  // namespace tally

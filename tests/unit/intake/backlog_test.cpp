@@ -1,0 +1,121 @@
+// Who waits behind others, in which order, and for how long.
+#include "feeders/intake/backlog.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uid_t kOwner = 500;
+
+Datagram datagram_of(std::string& text, uid_t uid, pid_t pid) {
+  return {.bytes = text, .origin = {.pid = pid, .uid = uid}};
+}
+
+class BacklogTest : public testing::Test {
+ protected:
+  void charge(uid_t uid, pid_t pid, std::chrono::nanoseconds spent) {
+    backlog_.charge({.pid = pid, .uid = uid}, spent, now_);
+  }
+  bool holds(uid_t uid, pid_t pid) { return backlog_.holds({.pid = pid, .uid = uid}, now_); }
+  bool put(std::string text, uid_t uid, pid_t pid) {
+    return backlog_.put(datagram_of(text, uid, pid)).has_value();
+  }
+  std::string take() {
+    const auto late = backlog_.take();
+    return {late.datagram.bytes.begin(), late.datagram.bytes.end()};
+  }
+
+  Backlog backlog_{kOwner};
+  std::chrono::nanoseconds now_{1h};
+};
+
+TEST_F(BacklogTest, HoldsWhoseCommandsCostMoreThanTheAllowance) {
+  charge(0, 7, Backlog::kAllowance);
+  EXPECT_FALSE(holds(0, 7));
+  charge(0, 7, 1us);
+  EXPECT_TRUE(holds(0, 7));
+}
+
+TEST_F(BacklogTest, HoldsNobodyWhoKeepsToItsShareOfTheTime) {
+  for (int i = 0; i < 1000; ++i) {
+    charge(0, 7, 5ms);
+    ASSERT_FALSE(holds(0, 7));
+    now_ += 5ms * Backlog::kShare;
+  }
+}
+
+TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProcesses) {
+  charge(kOwner, 7, 1s);
+  charge(1000, 8, 1s);
+  EXPECT_TRUE(holds(kOwner, 7));
+  EXPECT_FALSE(holds(kOwner, 8));
+  EXPECT_TRUE(holds(1000, 7));
+  EXPECT_FALSE(holds(1001, 8));
+}
+
+TEST_F(BacklogTest, LetsGoOfASenderWhoseDebtIsOldAndOfWhomNothingWaits) {
+  charge(0, 7, 1h);
+  ASSERT_TRUE(put("a", 0, 7));
+  now_ += Backlog::kDebtMax * Backlog::kShare;
+  EXPECT_TRUE(holds(0, 7));
+  EXPECT_EQ(take(), "a");
+  now_ += 1s;
+  EXPECT_FALSE(holds(0, 7));
+}
+
+TEST_F(BacklogTest, GivesEachSenderItsTurnAndKeepsTheOrderOfEach) {
+  charge(0, 7, 1s);
+  charge(0, 8, 1s);
+  for (const char* text : {"a1", "a2", "a3"}) ASSERT_TRUE(put(text, 0, 7));
+  for (const char* text : {"b1", "b2"}) ASSERT_TRUE(put(text, 0, 8));
+  std::string order;
+  while (!backlog_.empty()) order += take() + " ";
+  EXPECT_EQ(order, "a1 b1 a2 b2 a3 ");
+}
+
+TEST_F(BacklogTest, PutsARestBeforeWhatItsSenderSentLater) {
+  charge(0, 7, 1s);
+  ASSERT_TRUE(put("first second", 0, 7));
+  ASSERT_TRUE(put("third", 0, 7));
+  const auto late = backlog_.take();
+  EXPECT_FALSE(late.is_rest);
+  const std::string rest = "second";
+  ASSERT_TRUE(backlog_.put_rest(late.datagram, {rest.begin(), rest.end()}));
+  EXPECT_EQ(take(), "second");
+  EXPECT_EQ(take(), "third");
+  EXPECT_TRUE(backlog_.empty());
+}
+
+TEST_F(BacklogTest, RefusesWhatIsBeyondTheBoundOfASenderAndOfAll) {
+  constexpr std::size_t kBytes = 256 * 1024;
+  constexpr pid_t kSenders = Backlog::kBytesMax / Backlog::kBytesOfSenderMax + 1;
+  std::size_t kept = 0;
+  for (pid_t pid = 1; pid <= kSenders; ++pid) {
+    charge(0, pid, 1s);
+    std::size_t of_this = 0;
+    while (put(std::string(kBytes, 'x'), 0, pid)) of_this += kBytes;
+    EXPECT_LE(of_this, Backlog::kBytesOfSenderMax);
+    kept += of_this;
+  }
+  EXPECT_LE(kept, Backlog::kBytesMax);
+  EXPECT_GT(kept, Backlog::kBytesMax - 2 * kSenders * kBytes);
+  // What is taken makes room.
+  while (!backlog_.empty()) take();
+  EXPECT_TRUE(put("x", 0, 1));
+}
+
+TEST_F(BacklogTest, KnowsABoundedNumberOfSendersAndHoldsNoMore) {
+  for (pid_t pid = 1; pid <= 2 * static_cast<pid_t>(Backlog::kSendersMax); ++pid) {
+    charge(0, pid, 1s);
+  }
+  EXPECT_TRUE(holds(0, Backlog::kSendersMax));
+  EXPECT_FALSE(holds(0, Backlog::kSendersMax + 1));
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,138 @@
+// Who may be sent answers while others leave theirs unread.
+#include "feeders/intake/unread_answers.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/fake_clock.h"
+#include "tests/unit/intake/intake_stand.h"
+
+namespace tally {
+namespace {
+
+using Inbox = UnixSockets::Inbox;
+
+constexpr uid_t kDaemon = 500;
+constexpr uid_t kGreedy = 1000;
+constexpr uid_t kPolite = 1001;
+constexpr std::size_t kRoom = 1 << 20;
+constexpr std::size_t kAnswer = 8 * 1024;
+
+Origin origin(uid_t uid, int number) {
+  Origin origin{.uid = uid};
+  const std::string name = std::string(1, '\0') + "socket" + std::to_string(number);
+  name.copy(origin.address.sun_path, name.size());
+  origin.address_size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  return origin;
+}
+
+class UnreadAnswersTest : public testing::Test {
+ protected:
+  std::string name(int number) const {
+    return std::string(1, '\0') + "socket" + std::to_string(number);
+  }
+  bool send(uid_t uid, int number) {
+    const Origin to = origin(uid, number);
+    if (!answers_.may_send(to, kAnswer)) return false;
+    answers_.sent(to, kAnswer);
+    sockets_[name(number)] = Inbox::kHasUnread;
+    return true;
+  }
+  // As many as it may, one to each socket.
+  std::size_t send_until_refused(uid_t uid, int first) {
+    std::size_t sent = 0;
+    while (sent < 10'000 && send(uid, first + static_cast<int>(sent))) ++sent;
+    return sent;
+  }
+
+  FakeClock clock_{std::chrono::hours(1)};
+  std::map<std::string, Inbox> sockets_;
+  int looks_ = 0;
+  UnreadAnswers answers_{kDaemon, kRoom, clock_,
+                         [this](const UnixSockets::Visit& visit) -> Result<void> {
+                           ++looks_;
+                           for (const auto& [each, inbox] : sockets_) visit(each, inbox);
+                           return {};
+                         }};
+};
+
+TEST_F(UnreadAnswersTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters) {
+  const std::size_t of_one = send_until_refused(kGreedy, 0);
+  EXPECT_GT(of_one * 2 * kAnswer, kRoom / 5);
+  EXPECT_LE(of_one * 2 * kAnswer, kRoom / 4);
+  std::size_t of_all = of_one;
+  for (uid_t uid = kGreedy + 1; uid < kGreedy + 9; ++uid) {
+    of_all += send_until_refused(uid, static_cast<int>(uid) * 10'000);
+  }
+  EXPECT_GT(of_all * 2 * kAnswer, kRoom / 2);
+  EXPECT_LE(of_all * 2 * kAnswer, kRoom - kRoom / 4);
+}
+
+TEST_F(UnreadAnswersTest, RootAndTheOwnerAreHeldToNoShare) {
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(send(0, i));
+    ASSERT_TRUE(send(kDaemon, i));
+  }
+  EXPECT_EQ(looks_, 0);
+}
+
+TEST_F(UnreadAnswersTest, WhoHasReadMayBeSentMore) {
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(send(kPolite, 1)) << i;
+    sockets_[name(1)] = Inbox::kEmpty;
+    clock_.advance(std::chrono::milliseconds(1));
+  }
+  EXPECT_LE(looks_, 1000 / 10);
+}
+
+TEST_F(UnreadAnswersTest, ASocketThatIsGoneHoldsNothing) {
+  send_until_refused(kGreedy, 0);
+  clock_.advance(UnreadAnswers::kLookPause);
+  EXPECT_FALSE(send(kGreedy, 5));
+  sockets_.clear();
+  clock_.advance(UnreadAnswers::kLookPause);
+  EXPECT_TRUE(send(kGreedy, 5));
+}
+
+TEST_F(UnreadAnswersTest, LooksNoMoreOftenThanThePause) {
+  send_until_refused(kGreedy, 0);
+  const int before = looks_;
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(send(kGreedy, 5));
+  EXPECT_LE(looks_, before + 1);
+}
+
+TEST(UnixSocketsTest, SeesWhatWaitsInASocketUntilItIsRead) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "socket";
+  const Fd reader(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = address_of(path);
+  ASSERT_EQ(::bind(reader.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto inbox = [&] {
+    std::optional<Inbox> found;
+    UnixSockets sockets;
+    const auto done = sockets.each([&](std::string_view name, Inbox in) {
+      if (name == path) found = in;
+    });
+    EXPECT_TRUE(done) << done.error().reason;
+    return found;
+  };
+  EXPECT_EQ(inbox(), Inbox::kEmpty);
+  Feeder(path).send("x");
+  EXPECT_EQ(inbox(), Inbox::kHasUnread);
+  char byte = 0;
+  ASSERT_EQ(::read(reader.get(), &byte, 1), 1);
+  EXPECT_EQ(inbox(), Inbox::kEmpty);
+}
+
+TEST(UnixSocketsTest, WhatIsNoAnswerOfTheKernelsIsRefused) {
+  const auto nobody = [](std::string_view, Inbox) { ADD_FAILURE(); };
+  std::array<char, 64> bytes{};
+  EXPECT_FALSE(read_unix_sockets(bytes, nobody));  // a length of 0
+  bytes.fill('\x7f');
+  EXPECT_FALSE(read_unix_sockets(bytes, nobody));
+  EXPECT_FALSE(read_unix_sockets({}, nobody).value());
+}
+
+}  // namespace
+}  // namespace tally

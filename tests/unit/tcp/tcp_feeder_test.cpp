@@ -1,0 +1,112 @@
+// Which connections have an object. There is no daemon: what libtally holds is asked by making an object of that name, which is refused
+// while there is one.
+#include "feeders/tcp/tcp_feeder.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "feeders/tcp/tcp_rates.h"
+#include "tally/statistic.h"
+
+namespace tally {
+namespace {
+
+constexpr std::size_t kObjectsMax = 3;
+
+Connection connection(std::uint64_t cookie, std::uint16_t port) {
+  Connection made;
+  made.cookie = cookie;
+  made.local = made.remote = {127, 0, 0, 1};
+  made.local_port = port;
+  made.remote_port = 40'000;
+  made.rtt_us = 100;
+  return made;
+}
+
+SockDiag::Dump dump_of(std::uint16_t connections) {
+  SockDiag::Dump dump;
+  for (std::uint16_t i = 0; i < connections; ++i) {
+    dump.connections.push_back(connection(1 + i, static_cast<std::uint16_t>(1000 + i)));
+  }
+  return dump;
+}
+
+bool has_object(const Connection& connection) {
+  stats_object* object = nullptr;
+  const int error = ::stats_object_create(&object, TcpFeeder::kSubsystem, name_of(connection).c_str(), 0);
+  if (error == 0) ::stats_object_remove(&object);
+  return error == -EEXIST;
+}
+
+int objects_of(const SockDiag::Dump& dump) {
+  int objects = 0;
+  for (const Connection& each : dump.connections) objects += has_object(each);
+  return objects;
+}
+
+class TcpFeederTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
+    settings.socket = "/nonexistent/tallyfs-test";
+    ASSERT_EQ(::statistic_configure(&settings), 0);
+    template_id = TcpBlob::make_template().value();
+  }
+  // A callback is for one subsystem and for ever; the list behind it is set before that is known.
+  static void set_rates(const std::string& text) {
+    static int calls = 0;
+    ASSERT_TRUE(tcp_rates::follow(("rates" + std::to_string(calls++)).c_str(), text));
+  }
+
+  static std::uint32_t template_id;
+};
+std::uint32_t TcpFeederTest::template_id = 0;
+
+TEST_F(TcpFeederTest, AConnectionHasAnObjectAsLongAsItIsThere) {
+  set_rates("TCP_DEFAULT=100");
+  auto feeder = TcpFeeder::create(template_id, kObjectsMax);
+  ASSERT_TRUE(feeder);
+  const auto two = dump_of(2);
+  feeder.value().take(two);
+  EXPECT_EQ(objects_of(two), 2);
+  feeder.value().take(dump_of(1));
+  EXPECT_TRUE(has_object(two.connections[0]));
+  EXPECT_FALSE(has_object(two.connections[1]));
+}
+
+TEST_F(TcpFeederTest, RatesThatChangeAreFollowedByTheNextDump) {
+  set_rates("TCP_DEFAULT=0");
+  auto feeder = TcpFeeder::create(template_id, kObjectsMax);
+  const auto dump = dump_of(3);
+  feeder.value().take(dump);
+  EXPECT_EQ(objects_of(dump), 0);
+  set_rates("TCP_DEFAULT=100");
+  feeder.value().take(dump);
+  EXPECT_EQ(objects_of(dump), 3);
+  set_rates("");
+  feeder.value().take(dump);
+  EXPECT_EQ(objects_of(dump), 0);
+}
+
+TEST_F(TcpFeederTest, NoMoreObjectsThanItMayHave) {
+  set_rates("TCP_DEFAULT=100");
+  auto feeder = TcpFeeder::create(template_id, kObjectsMax);
+  const auto dump = dump_of(10);
+  feeder.value().take(dump);
+  EXPECT_EQ(objects_of(dump), static_cast<int>(kObjectsMax));
+}
+
+TEST_F(TcpFeederTest, AFeederThatEndsTakesItsObjectsAlong) {
+  set_rates("TCP_DEFAULT=100");
+  const auto dump = dump_of(2);
+  {
+    auto feeder = TcpFeeder::create(template_id, kObjectsMax);
+    feeder.value().take(dump);
+    EXPECT_EQ(objects_of(dump), 2);
+  }
+  EXPECT_EQ(objects_of(dump), 0);
+}
+
+}  // namespace
+}  // namespace tally
