@@ -3,6 +3,7 @@
 #include "core/blob/text.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -387,7 +388,7 @@ using namespace tally::blob;
 
 int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt,
                      uint32_t flags) try {
-  if (!sb || sb->abi != STATS_ABI_V1 || !buf || static_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS)
+  if (!sb || sb->abi != STATS_ABI_V1 || !buf || std::bit_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS)
     return EINVAL;
   std::optional<TemplateNames> names;
   if (flags & SB_TOSTR_META) {
@@ -410,10 +411,11 @@ int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt
 int stats_voistatdata_tostr(const struct voistatdata* vsd, enum vsd_dtype voi_dtype,
                             enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
                             struct sbuf* buf, int objdump) try {
-  if (!vsd || !buf || static_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS) return EINVAL;
+  if (!vsd || !buf || std::bit_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS) return EINVAL;
+  // In C an enum may be any number.
   const auto text = render_data(reinterpret_cast<const std::uint8_t*>(vsd),
-                                static_cast<unsigned>(voi_dtype), static_cast<unsigned>(vsd_dtype),
-                                vsd_sz, fmt, objdump != 0 ? Detail::kObjdump : Detail::kPlain);
+                                std::bit_cast<unsigned>(voi_dtype),
+                                std::bit_cast<unsigned>(vsd_dtype), vsd_sz, fmt, objdump != 0 ? Detail::kObjdump : Detail::kPlain);
   if (!text) return EINVAL;
   sbuf_bcat(buf, text->data(), text->size());
   return sbuf_error(buf);

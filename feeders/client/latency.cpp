@@ -30,7 +30,7 @@ LatencySender& sender() {
 }
 
 int shown_priority_of_this_thread() {
-  const int policy = ::sched_getscheduler(0);
+  const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   if (policy != SCHED_FIFO && policy != SCHED_RR) {
     return kShownOfNiceZero - ::getpriority(PRIO_PROCESS, 0);
   }

@@ -1,5 +1,6 @@
 #include "feeders/kernel/orders.h"
 
+#include <cerrno>
 #include <string_view>
 
 namespace tally {
@@ -7,8 +8,8 @@ namespace tally {
 std::optional<wire::Order> Orders::next() {
   for (;;) {
     const auto size = ::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT);
-    if (size < 0) return std::nullopt;
-    ended_ = size == 0;
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
+    ended_ = size <= 0;
     if (ended_) return std::nullopt;
     const std::string_view text(text_.data(), static_cast<std::size_t>(size));
     if (auto order = wire::parse_order(text)) return order;

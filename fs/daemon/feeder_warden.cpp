@@ -44,12 +44,17 @@ std::string path_of(const FeedSocket& socket) {
   return std::filesystem::absolute(address.sun_path).string();
 }
 
-// stderr stays: the feeder's log is where the daemon's is.
-void let_go() {
+// Nothing of the daemon's stays open here but the channel: neither the socket and its lock, which
+// the next daemon needs, nor what somebody waits for the end of.
+void let_go(const Fd& channel, FeederLog log) {
   (void)::chdir("/");
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   ::dup2(null.get(), STDIN_FILENO);
   ::dup2(null.get(), STDOUT_FILENO);
+  if (log == FeederLog::kNowhere) ::dup2(null.get(), STDERR_FILENO);
+  const auto kept = static_cast<unsigned>(channel.get());
+  if (kept > 3) ::close_range(3, kept - 1, 0);
+  ::close_range(kept + 1, ~0U, 0);
 }
 
 [[noreturn]] void execute(const Fd& channel, const std::string& program,
@@ -76,9 +81,9 @@ void tell(const Fd& channel, const std::string& program, int status) {
   (void)!::send(channel.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path) {
+[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path, FeederLog log) {
   for (const int signal : kSignals) std::signal(signal, SIG_IGN);
-  let_go();
+  let_go(channel, log);
   ::prctl(PR_SET_NAME, "tallyfs-warden");
   const std::string program = feeder_path();
   do {
@@ -94,7 +99,7 @@ void tell(const Fd& channel, const std::string& program, int status) {
 
 }  // namespace
 
-Result<Fd> employ_feeder_warden(FeedSocket& socket) {
+Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return failed("make a socket for the feeder of the kernel's events");
@@ -104,11 +109,7 @@ Result<Fd> employ_feeder_warden(FeedSocket& socket) {
   const std::string socket_path = path_of(socket);
   const pid_t child = ::fork();
   if (child < 0) return failed("fork");
-  if (child == 0) {
-    ours.reset();
-    socket.close();
-    keep_feeding(theirs, socket_path);
-  }
+  if (child == 0) keep_feeding(theirs, socket_path, log);
   return ours;
 }
 

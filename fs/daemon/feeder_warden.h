@@ -13,8 +13,11 @@
 
 namespace tally {
 
+// Where the feeder's log goes: to the daemon's stderr, or, of a daemon in the background, nowhere.
+enum class FeederLog { kStderr, kNowhere };
+
 // Forks; returns in the daemon, with its end of the socket over which it orders
 // (core/wire/order.h). kInvalid: no socket, no process.
-Result<Fd> employ_feeder_warden(FeedSocket& socket);
+Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log);
 
 }  // namespace tally

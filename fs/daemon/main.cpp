@@ -300,7 +300,8 @@ int run(DaemonOptions options) {
   // Before the caretaker, whose pipe it must not hold open.
   std::optional<Fd> feeder;
   if (options.tracefs) {
-    auto employed = employ_feeder_warden(socket.value());
+    auto employed = employ_feeder_warden(
+        socket.value(), options.foreground ? FeederLog::kStderr : FeederLog::kNowhere);
     if (!employed) return fail(employed.error());
     feeder = std::move(employed.value());
   }

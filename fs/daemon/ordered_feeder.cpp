@@ -262,9 +262,11 @@ void OrderedFeeder::listen() {
 // had these, so that theirs come after them.
 void OrderedFeeder::hear(const wire::Hello&) {
   std::uint64_t number = 0;
+  bool is_first = false;  // before whom nobody was told of anything: nothing can be lost
   {
     const MutexLock lock(mutex_);
     is_there_ = false;
+    is_first = number_ == 0;
     number = ++number_;
     told_.clear();
     places_.clear();
@@ -273,7 +275,7 @@ void OrderedFeeder::hear(const wire::Hello&) {
   if (wanted.any()) {
     send(
         wire::print(wire::WantOrder{.number = number, .events = wanted, .without = own_threads()}));
-    listeners_.changed();
+    if (!is_first) listeners_.changed();
   }
   listeners_.arrived();
   {

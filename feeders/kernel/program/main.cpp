@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
                  "What the kernel keeps of events until then, for each CPU")
       ->capture_default_str()
       ->check(CLI::Range(64u, 1u << 20));
-  CLI11_PARSE(app, argc, argv);
+  if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
 

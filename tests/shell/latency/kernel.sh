@@ -91,7 +91,8 @@ the_feeder_ends_with_a_daemon_that_was_killed() {
 a_daemon_without_privileges_reads_them_all_the_same() {
   need perl
   stop_daemon
-  start_daemon -o tracefs --run-as nobody
+  # As in daemon/privileges: what libfuse leaves behind is not looked for.
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o tracefs --run-as nobody
   put 1 "$HIST/enable/wakeup"
   _sleep_ten_times
   [ "$(_samples wakeup)" -ge 8 ] || fail "$(cat "$HIST/wakeup/summary")"
@@ -124,4 +125,20 @@ who_is_not_root_is_told_so() {
   setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "cat $MNT/tracing/error_log" >"$CASE/log"
   assert_has 'not root' "$(cat "$CASE/log")"
   fusermount3 -u "$MNT" || umount "$MNT"
+}
+
+# Neither the socket's lock nor what its caller waits for is held by who starts the feeder.
+a_killed_daemon_in_the_background_holds_up_nobody() {
+  local said
+  stop_daemon
+  said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) || fail "it ended with $?" "$said"
+  # The daemon alone: who starts the feeder looks the same but for its name.
+  local pid daemon=''
+  for pid in $(pgrep -f "^$TALLYFS --socket $SOCK -o tracefs $MNT"); do
+    [ "$(cat "/proc/$pid/comm")" != tallyfs ] || daemon=$pid
+  done
+  kill -KILL "$daemon"
+  start_daemon -o auto_unmount,tracefs
+  send 'web/hits 1'
+  assert_data web 'hits 1'
 }

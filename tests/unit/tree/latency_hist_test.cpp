@@ -82,8 +82,8 @@ class LatencyHistTest : public testing::Test {
   }
 
   FakeClock clock_;
+  Ledger ledger_{Ledger::Limits{}};  // outlives what the tree's files hold
   Tree tree_{clock_.now()};
-  Ledger ledger_{Ledger::Limits{}};
   LatencyHist branch_;
 };
 
