@@ -246,7 +246,7 @@ void Dispatcher::take_message(const wire::Message& message) {
                  [&](const wire::KernelEvents& events) { take_kernel_events(events); },
                  [&](const wire::Latencies& latencies) { take_latencies(latencies); },
                  [&](const wire::OfferedEvent& offered) { take_offer(offered); },
-                 [&](const wire::PackedEvents& records) { take_events(records, epoch_is_ours); },
+                 [&](const wire::PackedEvents& records) { take_events(records); },
                  [&](const wire::LostEvents& lost) { take_lost(lost); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
@@ -399,15 +399,16 @@ void Dispatcher::take_lost(const wire::LostEvents& lost) {
   if (!taken) reject(kMessage, taken.error());
 }
 
-void Dispatcher::take_events(const wire::PackedEvents& records, bool epoch_is_ours) {
+void Dispatcher::take_events(const wire::PackedEvents& records) {
   if (!records.number()) {
     const auto fed = kernel_ ? kernel_->feed(records, origin_->uid, now_) : no_events();
     if (!fed) reject(kMessage, fed.error());
     return;
   }
-  const auto fed = !events_        ? Result<void>(no_events())
-                   : epoch_is_ours ? feed_user_event(records)
-                                   : Error{ErrorCode::kStale, "an event numbered by another daemon"};
+  const auto fed = !events_ ? Result<void>(no_events())
+                   : has_our_epoch()
+                       ? feed_user_event(records)
+                       : Error{ErrorCode::kStale, "an event numbered by another daemon"};
   if (!fed) take_numbered_badly(fed.error(), *records.number());
 }
 

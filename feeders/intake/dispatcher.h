@@ -118,7 +118,7 @@ class Dispatcher {
   void take_kernel_events(const wire::KernelEvents& message);
   void take_latencies(const wire::Latencies& message);
   void take_offer(const wire::OfferedEvent& offered);
-  void take_events(const wire::PackedEvents& records, bool epoch_is_ours);
+  void take_events(const wire::PackedEvents& records);
   void take_lost(const wire::LostEvents& lost);
   Result<void> feed_user_event(wire::PackedEvents records);
   Result<Done> take_latency(const wire::LatencyLine& line);

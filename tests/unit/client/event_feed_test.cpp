@@ -78,9 +78,9 @@ TEST_F(EventFeedTest, TellsTheDaemonOfItsEventsAndFollowsTheirSwitches) {
   EXPECT_EQ(log_, std::vector<std::string>{"event define web/done lifetime=feeder u8 a; u16 b"});
   EXPECT_TRUE(feed_.is_settled());
   EXPECT_FALSE(event_enabled(&done));
-  daemon_->switch_on("web/done", true);
+  daemon_->switch_on("web/done");
   EXPECT_TRUE(event_enabled(&done));
-  daemon_->switch_on("web/done", false);
+  daemon_->switch_off("web/done");
   EXPECT_FALSE(event_enabled(&done));
 }
 

@@ -219,8 +219,8 @@ class FakeDaemon {
     } else if (const auto* given = std::get_if<wire::Template>(&message)) {
       datagram.requests.emplace_back(given->sequence, "template " + std::string(given->name));
       datagram.log.push_back(datagram.requests.back().second);
-    } else if (auto* records = std::get_if<wire::PackedEvents>(&message)) {
-      take_records(datagram, *records);
+    } else if (auto* packed_records = std::get_if<wire::PackedEvents>(&message)) {
+      take_records(datagram, *packed_records);
     } else {
       ADD_FAILURE() << "a feeder that answers";
     }

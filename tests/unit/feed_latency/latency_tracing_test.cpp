@@ -1,4 +1,4 @@
-#include "feeders/latency/tracing.h"
+#include "feeders/latency/latency_tracing.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ int want_without_rights() {
   const SystemClock clock;
   Link link("/nowhere");
   EventShipper shipper(link);
-  Tracing tracing(shipper, clock);
+  LatencyTracing tracing(shipper, clock);
   const auto done = tracing.want({.wakeups = true}, {});
   if (done) return 1;
   // A kernel without tracefs says so to everybody.
@@ -23,7 +23,7 @@ int want_without_rights() {
   return is_told && !done.error().reason.empty() && !tracing.is_on() ? 0 : 2;
 }
 
-TEST(TracingTest, TellsWhoeverIsNotRootThatItIsForbidden) {
+TEST(LatencyTracingTest, TellsWhoeverIsNotRootThatItIsForbidden) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(3);
@@ -35,11 +35,11 @@ TEST(TracingTest, TellsWhoeverIsNotRootThatItIsForbidden) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-TEST(TracingTest, WantsNothingWithoutTouchingAnything) {
+TEST(LatencyTracingTest, WantsNothingWithoutTouchingAnything) {
   const SystemClock clock;
   Link link("/nowhere");
   EventShipper shipper(link);
-  Tracing tracing(shipper, clock);
+  LatencyTracing tracing(shipper, clock);
   EXPECT_TRUE(tracing.want({}, {1, 2}));
   EXPECT_EQ(tracing.poll(), MergedReader::Left::kNothing);
   tracing.drain();
