@@ -13,8 +13,11 @@ _set_up() {
 }
 _samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
-# Sleeps ten times for a millisecond, with real-time priority.
-_sleep_ten_times() { chrt -f 80 perl -e 'select(undef, undef, undef, 0.001) for 1 .. 10'; }
+# Sleeps ten times for a millisecond, with real-time priority, on a CPU that never does: of one that sleeps the kernel
+# may leave out the switches from its idle task.
+_sleep_ten_times() {
+  taskset -c 0 sh -c 'chrt -i 0 sh -c "while :; do :; done" & chrt -f 80 perl -e "select(undef, undef, undef, 0.001) for 1 .. 10"; kill $!'
+}
 _instances() {
   local tracefs=/sys/kernel/tracing
   mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" && tracefs=$CASE/tracefs; }
