@@ -4,8 +4,7 @@
 
 namespace tally {
 
-void EventShipper::begin(EventDecoder decoder, std::vector<unsigned> cpus) {
-  decoder_ = std::move(decoder);
+void EventShipper::begin(std::vector<unsigned> cpus) {
   cpus_ = std::move(cpus);
   timers_.clear();
   lost(0);

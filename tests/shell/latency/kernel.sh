@@ -64,6 +64,24 @@ what_is_off_is_not_traced_and_keeps_its_data() {
   assert_eq "$samples" "$(_samples wakeup)"
 }
 
+# Each change once took what is traced away for some 70 ms, and what happened meanwhile counted as nothing.
+what_is_traced_changes_without_a_gap() {
+  need perl
+  local before each
+  before=$(_samples wakeup)
+  taskset -c 0 sh -c 'chrt -i 0 sh -c "while :; do :; done" & chrt -f 80 perl -e "select(undef, undef, undef, 0.002) for 1 .. 300"; kill $!' &
+  for each in 1 2 3 4 5; do
+    put 1 "$HIST/enable/missed_timer_offsets"
+    put $$ "$HIST/missed_timer_offsets/pid"
+    put 0 "$HIST/missed_timer_offsets/pid"
+    put 0 "$HIST/enable/missed_timer_offsets"
+  done
+  kill -0 $! || fail "the changes took longer than what was measured meanwhile"
+  wait $!
+  assert_eq 0 "$(sed -n 's/^lost //p' "$HIST/wakeup/summary")"
+  [ $(($(_samples wakeup) - before)) -ge 295 ] || fail "$(cat "$HIST/wakeup/summary")"
+}
+
 a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   need perl
   local feeder
