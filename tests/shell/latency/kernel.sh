@@ -93,6 +93,47 @@ a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   assert_eq 0 "$(_instances "$feeder")"
 }
 
+a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
+  local feeder each start writers=()
+  feeder=$(_feeder)
+  kill -STOP "$feeder"
+  start=${EPOCHREALTIME/./}
+  for each in 1 2 3 4; do
+    sh -c "echo 1 >$HIST/enable/missed_timer_offsets" 2>/dev/null &
+    writers+=($!)
+  done
+  send 'web/hits 1'
+  assert_data web 'hits 1'
+  cat "$HIST/irqsoff/CPU0" >"$CASE/read"
+  [ $((${EPOCHREALTIME/./} - start)) -lt 2500000 ] || fail "others waited $((${EPOCHREALTIME/./} - start)) us"
+  for each in "${writers[@]}"; do ! wait "$each" || fail "it was done"; done
+  start=${EPOCHREALTIME/./}
+  for each in 1 2 3 4 5; do
+    assert_fails_with 'Connection timed out' bash -c "echo 1 >$HIST/enable/missed_timer_offsets"
+    cat "$HIST/wakeup/summary" >"$CASE/read"
+  done
+  [ $((${EPOCHREALTIME/./} - start)) -lt 1500000 ] || fail "it was waited for again: $((${EPOCHREALTIME/./} - start)) us"
+  assert_has "the feeder of the kernel's events does not answer" "$(errors)"
+  assert_eq 0 "$(cat "$HIST/enable/missed_timer_offsets")"
+  kill -CONT "$feeder"
+  wait_until '{ echo 1 >"$HIST/enable/missed_timer_offsets"; } 2>/dev/null'
+  assert_eq 1 "$(cat "$HIST/enable/missed_timer_offsets")"
+}
+
+# Whoever was killed with its daemon has left an instance, that nobody holds open.
+what_was_left_behind_is_removed_at_the_next_start() {
+  local feeder
+  feeder=$(_feeder)
+  kill -STOP "$feeder"
+  kill_daemon
+  kill -KILL "$feeder"
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  assert_eq 1 "$(_instances "$feeder")"
+  umount -l "$MNT" 2>/dev/null || true
+  start_daemon -o tracefs
+  assert_eq 0 "$(_instances "$feeder")"
+}
+
 the_feeder_ends_with_the_daemon_and_leaves_nothing() {
   local feeder
   feeder=$(_feeder)
