@@ -45,6 +45,7 @@ class EventShipper final : public EventSink {
  private:
   bool is_of_use(const KernelEvent& event);
   void push(const KernelEvent& event);
+  std::uint64_t events_in_batch() const;
   bool send();
 
   Link& link_;
