@@ -30,8 +30,17 @@ struct OpenFile {
   std::string text;      // if readable
   std::string location;  // for the error log: the path of the file's directory
 
+  // Of a file that has news: what it had when its text was made, whether somebody has read from the
+  // start since, and a later text than the one of the open.
+  Mutex reading;
+  std::uint64_t news GUARDED_BY(reading) = 0;
+  std::uint64_t seen GUARDED_BY(reading) = 0;
+  bool is_read GUARDED_BY(reading) = false;
+  std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
+
   Mutex writing;
   WriteTransaction transaction GUARDED_BY(writing);
+  std::string begun GUARDED_BY(writing);  // a command that goes on, see File::WriteUnit
 };
 
 class Handles {

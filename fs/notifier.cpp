@@ -2,7 +2,8 @@
 
 namespace tally {
 
-Notifier::Notifier(fuse_session* session) : session_(session), thread_([this] { run(); }) {}
+Notifier::Notifier(fuse_session* session, NodeId root)
+    : session_(session), root_(root), thread_([this] { run(); }) {}
 
 Notifier::~Notifier() { stop(); }
 
@@ -67,7 +68,7 @@ std::optional<NodeId> Notifier::wait_for_notice() {
 void Notifier::run() {
   while (const auto node = wait_for_notice()) {
     // Failure means that the kernel has nothing cached, which is what is wanted.
-    fuse_lowlevel_notify_inval_inode(session_, *node, -1, 0);
+    fuse_lowlevel_notify_inval_inode(session_, *node == root_ ? Tree::kRoot : *node, -1, 0);
   }
 }
 

@@ -27,7 +27,8 @@ class Notifier final : public TreeObserver {
   static constexpr std::size_t kPendingMax = 65'536;
 
   // The session outlives the notifier and is mounted.
-  explicit Notifier(fuse_session* session);
+  // root: the node that the kernel knows as the mount's.
+  Notifier(fuse_session* session, NodeId root);
   ~Notifier() override;
   // Waits for the notice that is just being given; those that follow are left out.
   void stop();
@@ -56,6 +57,7 @@ class Notifier final : public TreeObserver {
   bool push(NodeId node) REQUIRES(mutex_);
 
   fuse_session* const session_;
+  const NodeId root_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;  // waits on mutex_
   std::deque<NodeId> pending_ GUARDED_BY(mutex_);

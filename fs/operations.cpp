@@ -8,25 +8,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/wire/errno.h"
+#include "fs/replies.h"
 
 namespace tally {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
-// What the C library keeps of shorter ones is soon used again.
-constexpr std::size_t kLongTextBytes = 1 << 20;
 constexpr std::chrono::seconds kLogPause{1};
-
-Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
-
-void reply_error(fuse_req_t request, const Error& error) {
-  fuse_reply_err(request, wire::to_errno(error.code));
-}
-
-void reply_done(fuse_req_t request, const Result<void>& done) {
-  fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
-}
 
 timespec to_timespec(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
@@ -59,8 +47,14 @@ Result<std::string> Operations::render(NodeId node, const File& file, std::size_
   return file.render(parts_.clock.now(), bytes_max);
 }
 
+// What is in it may be made only now.
+void Operations::look_into(NodeId directory) {
+  if (const auto rules = parts_.tree.rules(directory)) rules.value()->entered(parts_.clock.now());
+}
+
 // A name may come into being through a sample that the socket still holds.
 Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
+  look_into(parent);
   auto found = parts_.tree.lookup(parent, name);
   if (found || found.error().code != ErrorCode::kNotFound) return found;
   settle();
@@ -188,7 +182,7 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  file.value()->truncate(parts_.clock.now());
+  if (auto done = file.value()->truncate(parts_.clock.now()); !done) return done;
   if (open) {
     const MutexLock lock(open->writing);
     open->transaction.restart();
@@ -230,8 +224,17 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (open->file->waits()) pass_on();
   open->file->opened(parts_.clock.now());
   settle();
-  if (flags & O_TRUNC) open->file->truncate(parts_.clock.now());
+  if (flags & O_TRUNC) {
+    if (auto done = open->file->truncate(parts_.clock.now()); !done) {
+      report(*open, "(opened with O_TRUNC)", done.error());
+      return done.error();
+    }
+  }
   if (open->readable) {
+    if (const auto news = open->file->news(parts_.clock.now())) {
+      const MutexLock lock(open->reading);
+      open->news = *news;
+    }
     const std::size_t bytes_max = handles_.bytes_left(uid);
     auto taken = open->file->take(parts_.clock.now(), bytes_max);
     auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max);
@@ -270,73 +273,13 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());
 }
 
-void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
-                      const fuse_file_info& info) {
-  const auto open = handles_.find(info.fh);
-  if (!open) return reply_error(request, gone());
-  const auto start = std::min(static_cast<std::size_t>(offset), open->text.size());
-  fuse_reply_buf(request, open->text.data() + start, std::min(size, open->text.size() - start));
-}
-
-LineSink Operations::sink(const OpenFile& open) {
-  return {.apply = [this, &open](std::string_view line) -> Result<void> {
-            if (!parts_.tree.info(open.node.id)) return gone();
-            const Moment now = parts_.clock.now();
-            const auto done = open.file->write_line(line, now);
-            if (!done) return done;
-            if (const auto remark = open.file->remark(line)) {
-              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, now);
-            }
-            return {};
-          },
-          .report =
-              [this, &open](std::string_view text, const Error& error) {
-                const Moment now = parts_.clock.now();
-                parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
-                parts_.own.count(Own::kRejects, 1, now);
-              }};
-}
-
-void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
-                       const fuse_file_info& info) {
-  const auto open = handles_.find(info.fh);
-  if (!open) return reply_error(request, gone());
-  pass_on();
-  const auto lines = sink(*open);
-  const Placement placement{static_cast<std::uint64_t>(offset), open->append};
-  Result<void> done;
-  {
-    const MutexLock lock(open->writing);
-    done = open->transaction.write(text, placement, lines);
-  }
-  if (!done) return reply_error(request, done.error());
-  fuse_reply_write(request, text.size());
-}
-
-void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
-  const auto open = handles_.find(info.fh);
-  if (!open) return reply_done(request, {});
-  pass_on();
-  const auto lines = sink(*open);
-  Result<void> done;
-  {
-    const MutexLock lock(open->writing);
-    done = open->transaction.finish(lines);
-  }
-  reply_done(request, done);
-}
-
-void Operations::release(fuse_req_t request, const fuse_file_info& info) {
-  if (handles_.remove(info.fh) >= kLongTextBytes) closed_long_ = true;
-  fuse_reply_err(request, 0);
-}
-
 void Operations::give_memory_back() {
   if (closed_long_.exchange(false)) ::malloc_trim(0);
 }
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
   settle();
+  look_into(node);
   const auto found = parts_.tree.info(node);
   if (!found) return reply_error(request, found.error());
   fuse_reply_open(request, &info);
@@ -362,6 +305,15 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   if (!directory) return reply_error(request, directory.error());
   listing.fill(parts_.tree, directory.value(), offset);
   listing.reply();
+}
+
+void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
+  const auto rules = parts_.tree.rules(parent);
+  if (!rules) return reply_error(request, rules.error());
+  pass_on();
+  const auto made = rules.value()->make_directory(name, parts_.clock.now());
+  if (!made) return reply_error(request, made.error());
+  lookup(request, parent, name);
 }
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {

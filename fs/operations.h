@@ -22,6 +22,7 @@
 #include "fs/kept_text.h"
 #include "fs/listing.h"
 #include "fs/notifier.h"
+#include "fs/poll_waiters.h"
 #include "fs/protocol.h"
 #include "fs/relay.h"
 
@@ -44,11 +45,18 @@ class Operations {
   };
 
   Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
-      : parts_(parts), owner_(owner), handles_(limits) {}
+      : parts_(parts), owner_(owner), handles_(limits), polls_(parts.clock) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
 
+  // Before there are requests: what is mounted is this directory and what is below.
+  void show(NodeId root) { root_ = root; }
+  // The node that the kernel's number means.
+  NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
+
+  // Before the session goes: nobody who waits is told any more.
+  void stop_polling() { polls_.stop(); }
   // While no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
   void relay_through(Relay* relay) { relay_ = relay; }
@@ -68,10 +76,12 @@ class Operations {
   void read(fuse_req_t request, std::size_t size, off_t offset, const fuse_file_info& info);
   void write(fuse_req_t request, std::string_view text, off_t offset, const fuse_file_info& info);
   void flush(fuse_req_t request, const fuse_file_info& info);
+  void poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle);
   void release(fuse_req_t request, const fuse_file_info& info);
   void opendir(fuse_req_t request, NodeId node, fuse_file_info info);
   void readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
   void readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset);
+  void mkdir(fuse_req_t request, NodeId parent, const char* name);
   void rmdir(fuse_req_t request, NodeId parent, const char* name);
   void unlink(fuse_req_t request, NodeId parent, const char* name);
 
@@ -84,6 +94,7 @@ class Operations {
     parts_.barrier.settle([this] { pass_on(); });
   }
   Result<std::string> render(NodeId node, const File& file, std::size_t bytes_max);
+  void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // What stat shows.
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
@@ -100,11 +111,18 @@ class Operations {
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
   void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
   LineSink sink(const OpenFile& open);
+  void report(const OpenFile& open, std::string_view text, const Error& error);
+  Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text)
+      REQUIRES(open.writing);
+  Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
+  std::shared_ptr<const std::string> text_with_news(OpenFile& open, off_t offset);
 
   const Parts parts_;
   const Owner owner_;
   Handles handles_;
   KeptText texts_;
+  PollWaiters polls_;
+  NodeId root_ = Tree::kRoot;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
   Notifier* notifier_ = nullptr;

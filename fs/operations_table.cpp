@@ -3,8 +3,8 @@
 //
 // Left out on purpose: xattr (answered ENOSYS once, after which the kernel asks no more; else each
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
-// without it the kernel does it right), poll (without it a file is readable always, which is so),
-// locks (the kernel keeps them locally), access (default_permissions).
+// without it the kernel does it right), locks (the kernel keeps them locally), access
+// (default_permissions).
 #include <new>
 
 #include "fs/operations.h"
@@ -31,7 +31,7 @@ void add_names(fuse_lowlevel_ops& ops) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.lookup(request, parent, name); });
+    answer(request, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
   };
   // Nodes live as long as what they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
@@ -39,22 +39,23 @@ void add_names(fuse_lowlevel_ops& ops) {
     fuse_reply_none(request);
   };
   ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.getattr(request, node, info); });
+    answer(request, [&](Operations& on) { on.getattr(request, on.at(node), info); });
   };
   ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
                    fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.setattr(request, node, *wanted, which, info); });
+    answer(request,
+           [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
   };
   ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.opendir(request, node, *info); });
+    answer(request, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
   };
   ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                    fuse_file_info*) {
-    answer(request, [&](Operations& on) { on.readdir(request, node, size, offset); });
+    answer(request, [&](Operations& on) { on.readdir(request, on.at(node), size, offset); });
   };
   ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                        fuse_file_info*) {
-    answer(request, [&](Operations& on) { on.readdirplus(request, node, size, offset); });
+    answer(request, [&](Operations& on) { on.readdirplus(request, on.at(node), size, offset); });
   };
   ops.fsyncdir = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);
@@ -62,11 +63,14 @@ void add_names(fuse_lowlevel_ops& ops) {
   ops.releasedir = [](fuse_req_t request, fuse_ino_t, fuse_file_info*) {
     fuse_reply_err(request, 0);
   };
+  ops.mkdir = [](fuse_req_t request, fuse_ino_t parent, const char* name, mode_t) {
+    answer(request, [&](Operations& on) { on.mkdir(request, on.at(parent), name); });
+  };
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.rmdir(request, parent, name); });
+    answer(request, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
   };
   ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.unlink(request, parent, name); });
+    answer(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
   };
   ops.statfs = [](fuse_req_t request, fuse_ino_t) {
     struct statvfs numbers {};
@@ -91,6 +95,9 @@ void add_files(fuse_lowlevel_ops& ops) {
   ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
     answer(request, [&](Operations& on) { on.flush(request, *info); });
   };
+  ops.poll = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info, fuse_pollhandle* handle) {
+    answer(request, [&](Operations& on) { on.poll(request, *info, handle); });
+  };
   ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
     answer(request, [&](Operations& on) { on.release(request, *info); });
   };
@@ -102,7 +109,6 @@ void add_files(fuse_lowlevel_ops& ops) {
 void add_refusals(fuse_lowlevel_ops& ops) {
   ops.readlink = [](fuse_req_t request, fuse_ino_t) { fuse_reply_err(request, EINVAL); };
   ops.mknod = [](fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) { refuse(request); };
-  ops.mkdir = [](fuse_req_t request, fuse_ino_t, const char*, mode_t) { refuse(request); };
   ops.symlink = [](fuse_req_t request, const char*, fuse_ino_t, const char*) { refuse(request); };
   ops.rename = [](fuse_req_t request, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned) {
     refuse(request);

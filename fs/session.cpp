@@ -69,7 +69,7 @@ Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> 
       session_(std::move(session)),
       stop_(std::move(stop)),
       take_away_(std::move(take_away)),
-      notifier_(std::make_unique<Notifier>(session_.get())) {
+      notifier_(std::make_unique<Notifier>(session_.get(), operations.at(Tree::kRoot))) {
   operations_.notify_through(notifier_.get());
   operations_.relay_through(&relay_);
 }
@@ -150,6 +150,7 @@ void Session::unmount() {
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
+  operations_.stop_polling();
   // Whoever waits for an answer now gets ENOTCONN.
   if (take_away_) {
     take_away_();

@@ -26,6 +26,7 @@ enum class ErrorCode {
   kTooManyFiles,  // ENFILE: a bound of open files or of the bytes in them
   kNoDevice,      // ENODEV: what would have to be measured cannot be, here or by this kernel
   kStale,         // ESTALE: the id or node names something that is gone
+  kTimedOut,      // ETIMEDOUT: who would have to do it does not answer
 };
 
 // A failure, fit for the error log: REASON, and where in the offending text the caret goes.
@@ -35,6 +36,10 @@ struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string reason;               // one line, no full stop: "period must be 1 or more"
   std::size_t token_at = kNoToken;  // byte offset of the offending token in the text, or kNoToken
+  // What the error log shows instead of the file's directory, and of the text that was written
+  // (token_at then counts in it); empty: nothing else.
+  std::string location = {};
+  std::string text = {};
 };
 
 inline Error invalid(std::string reason, std::size_t token_at = Error::kNoToken) {

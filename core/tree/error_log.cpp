@@ -26,10 +26,12 @@ void ErrorLog::enter(Source source, std::string_view location, std::string_view 
   std::string entry;
   append_timestamp(entry, now.monotonic);
   entry.push_back(' ');
-  append_escaped(entry, location, kTextBytes + kNameBytesMax, 0);
+  append_escaped(entry, error.location.empty() ? location : error.location,
+                 kTextBytes + kNameBytesMax, 0);
   entry.append(kind).append(error.reason).append("\n").append(kCommand);
   const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
-  const std::size_t column = append_escaped(entry, text, kTextBytes, token_at);
+  const std::size_t column =
+      append_escaped(entry, error.text.empty() ? text : error.text, kTextBytes, token_at);
   entry.append("\n").append(kCommand.size() + column, ' ').append("^\n");
 
   const MutexLock lock(mutex_);
@@ -56,15 +58,13 @@ Moment ErrorLog::last_change(Moment) const {
   return last_change_;
 }
 
-Result<void> ErrorLog::write_line(std::string_view, Moment now) {
-  truncate(now);
-  return {};
-}
+Result<void> ErrorLog::write_line(std::string_view, Moment now) { return truncate(now); }
 
-void ErrorLog::truncate(Moment now) {
+Result<void> ErrorLog::truncate(Moment now) {
   const MutexLock lock(mutex_);
   entries_.clear();
   last_change_ = now;
+  return {};
 }
 
 }  // namespace tally

@@ -38,7 +38,7 @@ class ErrorLog final : public File {
   Moment last_change(Moment now) const override EXCLUDES(mutex_);
   // Any write clears the log, and so does an open with O_TRUNC.
   Result<void> write_line(std::string_view line, Moment now) override EXCLUDES(mutex_);
-  void truncate(Moment now) override EXCLUDES(mutex_);
+  Result<void> truncate(Moment now) override EXCLUDES(mutex_);
 
  private:
   void enter(Source source, std::string_view location, std::string_view kind, std::string_view text,

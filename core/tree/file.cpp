@@ -16,7 +16,21 @@ Result<void> File::write_line(std::string_view, Moment) {
 
 std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
 
-void File::truncate(Moment) {}
+Result<void> File::write_by(pid_t, std::string_view text, Moment now) {
+  return write_line(text, now);
+}
+
+std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
+
+File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
+
+Result<void> File::truncate(Moment) { return {}; }
+
+void Directory::entered(Moment) {}
+
+Result<void> Directory::make_directory(std::string_view, Moment) {
+  return Error{ErrorCode::kNotPermitted, "no directories can be made here"};
+}
 
 Result<void> Directory::remove_directory(std::string_view, Moment) {
   return Error{ErrorCode::kNotPermitted, "directories here cannot be removed"};

@@ -4,6 +4,8 @@
 // Both are called from several threads at once and without any lock of the tree held.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +19,11 @@ namespace tally {
 
 class File {
  public:
+  // What write_line() is given: lines, wherever writes cut them; what one write(2) wrote, as it is,
+  // when it is; or the same with those before it that ended in a backslash and a newline, since
+  // shells write a text of several lines line by line.
+  enum class WriteUnit { kLine, kWrite, kCommand };
+
   virtual ~File() = default;
 
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
@@ -36,21 +43,33 @@ class File {
   virtual void opened(Moment now);
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
-  // One complete line, without its newline. A function of the state and the text alone, so that it
-  // can be replayed. The default refuses (kNoAccess): the file is for reading.
+  // How often there was something new for who waits for that with poll(2); nothing: it is readable
+  // always. A file that counts is made anew by each read from its start.
+  virtual std::optional<std::uint64_t> news(Moment now) const;
+  virtual WriteUnit write_unit() const;
+  // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
+  // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
+  // reading.
   virtual Result<void> write_line(std::string_view line, Moment now);
   // What the writer of a line that was taken may want to hear of it. The default has nothing to
   // say.
   virtual std::optional<Error> remark(std::string_view line) const;
-  // An open with O_TRUNC, or truncate(2). The default does nothing: a truncated definition is one
-  // about to be written, not one to be cleared.
-  virtual void truncate(Moment now);
+  // The same, of who wrote it, for files that show that. The default forgets who it was.
+  virtual Result<void> write_by(pid_t writer, std::string_view text, Moment now);
+  // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a
+  // truncated definition is one about to be written, not one to be cleared.
+  virtual Result<void> truncate(Moment now);
 };
 
 class Directory {
  public:
   virtual ~Directory() = default;
 
+  // Somebody is about to look for a name in it, or to list it: what is only made when it is wanted
+  // may be entered now. The default does nothing.
+  virtual void entered(Moment now);
+  // mkdir in it. The default refuses (kNotPermitted).
+  virtual Result<void> make_directory(std::string_view name, Moment now);
   // rmdir of a directory in it. The default refuses (kNotPermitted).
   virtual Result<void> remove_directory(std::string_view name, Moment now);
   // unlink of a file in it. The default refuses (kNotPermitted).

@@ -52,6 +52,12 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kOpenFiles, "open_files", "on=1 type=range units=handles/opens"},
     // opens refused by a quota
     OwnStatistic{Own::kOpensRefused, "opens_refused", COUNTER "units=opens"},
+    // records of events that triggers or trace asked for
+    OwnStatistic{Own::kEvents, "events", COUNTER "units=records"},
+    // records that their source could not keep, or send
+    OwnStatistic{Own::kEventsLost, "events_lost", COUNTER "units=records"},
+    // records that could not wait any more for those of other sources that happened before
+    OwnStatistic{Own::kEventsHurried, "events_hurried", COUNTER "units=records"},
     // datagrams, whole or in part, that were taken behind others' because of what their sender's
     // commands cost
     OwnStatistic{Own::kPutOff, "put_off", COUNTER "units=datagrams"},

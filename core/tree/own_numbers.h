@@ -30,6 +30,9 @@ enum class Own {
   kBatchNs,
   kOpenFiles,
   kOpensRefused,
+  kEvents,
+  kEventsLost,
+  kEventsHurried,
   kPutOff,
   kAnswersOverShare,
 };

@@ -69,10 +69,10 @@ Result<std::string> StatsObject::render(Format format, std::size_t bytes_max) co
   // Where it lies in our memory is nobody's business; that it is another one than that, is.
   std::string address;
   append_hex(address, number_);
-  std::string text = blob::render(
-      sb, {.format = format == Format::kJson ? SB_STRFMT_JSON : SB_STRFMT_FREEFORM,
-           .names = names.get(),
-           .address = address});
+  std::string text =
+      blob::render(sb, {.format = format == Format::kJson ? SB_STRFMT_JSON : SB_STRFMT_FREEFORM,
+                        .names = names.get(),
+                        .address = address});
   text += '\n';
   if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
   return text;

@@ -107,6 +107,12 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   return made(std::move(given));
 }
 
+template <typename Kind>
+Result<Message> as_message(Result<Kind> read) {
+  if (!read) return read.error();
+  return Message(std::move(read.value()));
+}
+
 // The receive buffer is aligned and every length on the way here is a multiple of 8, so these bytes
 // may be looked at as the records that they are. Nothing if the last one is not whole.
 template <typename Record>
@@ -240,6 +246,41 @@ void DatagramWriter::latencies(std::string_view name, std::span<const LatencySam
   bytes_.append(bytes_of(latencies));
 }
 
+void DatagramWriter::offer(const OfferedEvent& offered) {
+  const std::size_t size = 12 + offered.system.size() + offered.format.size();
+  message(kOfferedEvent, 0, padded(size));
+  ByteWriter out(bytes_);
+  out.put(offered.id);
+  out.put_text(offered.system);
+  out.put_text(offered.format);
+  bytes_.append(padded(size) - size, '\0');
+}
+
+void DatagramWriter::source_records(std::span<const EventRecord> records) {
+  std::size_t size = 0;
+  for (const EventRecord& record : records) size += packed_bytes(record);
+  message(kSourceRecords, 0, size);
+  for (const EventRecord& record : records) append_record(bytes_, record);
+}
+
+void DatagramWriter::user_records(std::uint64_t number, std::span<const EventRecord> records) {
+  std::size_t size = 8;
+  for (const EventRecord& record : records) size += packed_bytes(record);
+  message(kUserRecords, 0, size);
+  ByteWriter(bytes_).put(number);
+  for (const EventRecord& record : records) append_record(bytes_, record);
+}
+
+void DatagramWriter::packed_source_records(std::string_view records) {
+  message(kSourceRecords, 0, records.size());
+  bytes_.append(records);
+}
+
+void DatagramWriter::lost_events(std::uint64_t records) {
+  message(kLostEvents, 0, 8);
+  ByteWriter(bytes_).put(records);
+}
+
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
     : number_(number), fields_(fields), record_bytes_(record_bytes(fields)), records_(records) {}
 
@@ -317,6 +358,13 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_kernel_events(flags, payload);
     case kLatencies:
       return read_latencies(flags, payload);
+    case kOfferedEvent:
+      return as_message(read_offered_event(flags, view(payload)));
+    case kSourceRecords:
+    case kUserRecords:
+      return as_message(read_records(static_cast<EventKind>(kind), flags, payload));
+    case kLostEvents:
+      return as_message(read_lost_events(flags, view(payload)));
     default:
       return Result<Message>(invalid("message of an unknown kind"));
   }

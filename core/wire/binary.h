@@ -16,6 +16,7 @@
 #include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/sample.h"
+#include "core/wire/events.h"
 
 namespace tally::wire {
 
@@ -81,6 +82,14 @@ class DatagramWriter {
   void blob(std::uint64_t number, std::string_view bytes);
   void kernel_events(std::span<const KernelEvent> events);
   void latencies(std::string_view name, std::span<const LatencySample> latencies);
+  void offer(const OfferedEvent& offered);
+  // Records of events that were offered, each with its source's id.
+  void source_records(std::span<const EventRecord> records);
+  // Records of the user's event that the daemon of this epoch numbered so; their ids are 0.
+  void user_records(std::uint64_t number, std::span<const EventRecord> records);
+  // The same, of records that append_record() has written.
+  void packed_source_records(std::string_view records);
+  void lost_events(std::uint64_t records);
 
   void clear(std::uint64_t epoch);
   std::string_view bytes() const { return bytes_; }
@@ -136,7 +145,7 @@ struct Latencies {
 };
 
 using Message = std::variant<PackedSamples, Request, Answer, Dropped, PackedBlob, Template,
-                             KernelEvents, Latencies>;
+                             KernelEvents, Latencies, OfferedEvent, PackedEvents, LostEvents>;
 
 bool is_binary(std::string_view datagram);
 

@@ -32,6 +32,21 @@ constexpr std::array kStatsVerbs = {
     StatsSpelling{"subsystem", StatsVerb::kSubsystem}, StatsSpelling{"object", StatsVerb::kObject},
     StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
+// What stands behind `event`.
+Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
+  auto target = tokens.next();
+  EventVerb verb = EventVerb::kWrite;
+  if (target && (target->text == "define" || target->text == "remove")) {
+    verb = target->text == "define" ? EventVerb::kDefine : EventVerb::kRemove;
+    target = tokens.next();
+  }
+  if (!target) return invalid("the command needs a SYSTEM/EVENT", line_end);
+  if (target->text.find('/') == std::string_view::npos) {
+    return invalid("neither SYSTEM/EVENT nor define or remove", target->at);
+  }
+  return Line(EventLine{verb, *target, tokens.rest()});
+}
+
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const Spelling& spelling : kVerbs) {
     if (spelling.word != word.text) continue;
@@ -45,6 +60,7 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
     return Line(StatsLine{spelling.verb, *target, tokens.rest()});
   }
+  if (word.text == "event") return parse_event(tokens, line_end);
   if (word.text == "switches") {
     if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
     return Line(SwitchesLine{});
@@ -55,7 +71,7 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
   }
   return invalid(
       "neither INTERFACE/STATISTIC nor a command (create, define, remove, attach, subsystem, "
-      "object, rates, withdraw, latency)",
+      "object, rates, withdraw, event, latency)",
       word.at);
 }
 

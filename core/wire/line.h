@@ -38,6 +38,15 @@ struct StatsLine {
   Token rest;    // what follows the target
 };
 
+// Of the events of user programs.
+enum class EventVerb { kWrite, kDefine, kRemove };
+
+struct EventLine {
+  EventVerb verb = EventVerb::kWrite;
+  Token target;  // SYSTEM/EVENT
+  Token rest;    // what follows the target
+};
+
 // Of tracing/latency_hist. The sample's time is not said.
 struct LatencyLine {
   Token type;  // the directory's name, as written
@@ -46,7 +55,8 @@ struct LatencyLine {
 
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, LatencyLine, BlankLine>;
+using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, LatencyLine,
+                          BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

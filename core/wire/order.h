@@ -2,9 +2,13 @@
 // a socket that only the two have: one datagram of text each.
 //
 //   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
-//   without=PID,... daemon   drain NUMBER feeder   hello feeder   done NUMBER feeder   failed
-//   NUMBER ENODEV|EACCES REASON warden   gone REASON            who starts the feeder says that it
-//   is no more
+//            without=PID,...                  for tracing/latency_hist
+//   daemon   events, place                    for tracing/events: see event_order.h
+//   daemon   drain NUMBER
+//   feeder   hello PID                        it is that process; what it has to offer has been sent to the socket
+//   feeder   done NUMBER
+//   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
+//   warden   gone REASON                      who starts the feeder says that it is no more
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
 #pragma once
@@ -18,10 +22,11 @@
 
 #include "core/base/result.h"
 #include "core/base/wanted_events.h"
+#include "core/wire/event_order.h"
 
 namespace tally::wire {
 
-inline constexpr std::size_t kOrderBytesMax = 4'096;
+inline constexpr std::size_t kOrderBytesMax = kEventOrderBytesMax;
 
 struct WantOrder {
   std::uint64_t number = 0;
@@ -31,20 +36,22 @@ struct WantOrder {
 struct DrainOrder {
   std::uint64_t number = 0;
 };
-using Order = std::variant<WantOrder, DrainOrder>;
+using Order = std::variant<WantOrder, DrainOrder, EventsOrder, PlaceOrder>;
 
-struct Hello {};
+struct Hello {
+  pid_t pid = 0;
+};
 struct Done {
   std::uint64_t number = 0;
 };
-struct Failed {
+struct Failed {  // kBusy: a drain that was given up
   std::uint64_t number = 0;
   Error error;
 };
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Done, Failed, Gone>;
+using Reply = std::variant<Hello, Done, Failed, Gone, Placed>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);

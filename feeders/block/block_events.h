@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 #include "feeders/block/request.h"
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
 namespace tally {
 

@@ -31,13 +31,20 @@ Client::Client(Settings settings)
            .confirmed = [this](std::uint64_t sent, bool stale)
                             REQUIRES(mutex_) { confirm(sent, stale); },
            .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); },
-           .begun = [this]() REQUIRES(mutex_) { publisher_.begin(); },
+           .begun =
+               [this]() REQUIRES(mutex_) {
+                 publisher_.begin();
+                 events_.begin();
+                 note_records();
+               },
            .other_answer =
                [this](std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_) {
-                 publisher_.take(id, answer, registrar_.epoch(), now_ns());
+                 take_other(id, answer);
                }}),
       publisher_(link_, switches_,
                  [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
+      events_(link_, switches_,
+              [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -250,7 +257,9 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
 
 int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
-  const int result = wait_until(deadline, [this] { return held() == 0 ? 0 : -EINPROGRESS; });
+  const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
+    return held() == 0 && !events_.has_records() ? 0 : -EINPROGRESS;
+  });
   return result == -ETIMEDOUT ? -EAGAIN : result;
 }
 
@@ -265,13 +274,17 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
-    if (!publisher_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.is_settled() || !events_.is_settled()) return -EINPROGRESS;
+    if (!sent && events_.has_records()) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
-    return registrar_.refusal() != 0 ? -registrar_.refusal() : -publisher_.refusal();
+    for (const int refusal : {registrar_.refusal(), publisher_.refusal(), events_.refusal()}) {
+      if (refusal != 0) return -refusal;
+    }
+    return 0;
   });
 }
 
@@ -417,7 +430,7 @@ std::uint64_t Client::held() const {
 }
 
 std::uint64_t Client::dropped() const {
-  std::uint64_t dropped = refused_.load() + laneless_.load();
+  std::uint64_t dropped = refused_.load() + laneless_.load() + records_dropped_.load();
   for_each_lane([&](const Lane& lane) { dropped += lane.dropped(); });
   return dropped;
 }
@@ -426,9 +439,9 @@ void Client::count(statistic_counts& counts) const {
   counts.confirmed = confirmed_.load();
   counts.lost = lost_.load();
   counts.sent = sent_.load();
-  counts.held = held();
+  counts.held = held() + records_held_.load();
   counts.dropped = dropped();
-  counts.added = laneless_.load();
+  counts.added = laneless_.load() + records_added_.load();
   for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
 }
 
@@ -470,6 +483,8 @@ void Client::after_fork_in_child(Lane* own) {
     each.fall_asleep();
   });
   publisher_.inherit();
+  events_.begin_anew();
+  note_records();
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "core/base/mutex.h"
+#include "feeders/client/event_feed.h"
 #include "feeders/client/keeper_sleep.h"
 #include "feeders/client/lane.h"
 #include "feeders/client/leaving.h"
@@ -87,6 +88,13 @@ class Client {
   int withdraw(std::string_view subsystem, std::string_view name) EXCLUDES(mutex_);
   int follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
                    std::size_t context_bytes, std::string rates) EXCLUDES(mutex_);
+
+  // ---- of event.h
+
+  int register_event(FedEvent** event, std::string_view system, std::string_view name,
+                     std::string_view fields) EXCLUDES(mutex_);
+  void unregister(FedEvent& event) EXCLUDES(mutex_);
+  int write_event(FedEvent& event, const void* fields, std::size_t bytes) EXCLUDES(mutex_);
 
   // ---- samples
 
@@ -204,6 +212,10 @@ class Client {
   enum class Urgency { kWhenDue, kNow };
   void pass_locked(Time now, Urgency urgency) REQUIRES(mutex_);
   void send_what_waits(Time now) REQUIRES(mutex_);
+  void send_records() REQUIRES(mutex_);
+  void note_records() REQUIRES(mutex_);
+  bool has_records() EXCLUDES(mutex_);
+  void take_other(std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_);
   Time tick() const;
   void reach_daemon(Time now) REQUIRES(mutex_);
   void lose_daemon(Time now) REQUIRES(mutex_);
@@ -257,6 +269,9 @@ class Client {
   Switches switches_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);
+  EventFeed events_ GUARDED_BY(mutex_);
+  // Its counts, which others read.
+  std::atomic<std::uint64_t> records_added_{0}, records_held_{0}, records_dropped_{0};
   Leaving leaving_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they

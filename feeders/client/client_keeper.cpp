@@ -63,9 +63,11 @@ void Client::pass_locked(Time now, Urgency urgency) {
     registrar_.take_answers(now);
     if (wanted_.exchange(false)) registrar_.note_change();
     publisher_.look(now);
+    events_.look(now);
     if (urgency == Urgency::kNow || now >= register_at_) {
       register_and_change(now);
       publisher_.ask(registrar_.epoch(), now);
+      events_.ask(registrar_.epoch(), now);
     }
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
@@ -78,6 +80,7 @@ void Client::send_what_waits(Time now) {
   const std::uint64_t sent_before = sent_.load();
   if (now >= drain_at_) {
     drain_all();
+    send_records();
     drain_at_ = now + settings_.delay;
   }
   if (!leaving_.empty()) leaving_.let_go(lanes());
@@ -85,8 +88,8 @@ void Client::send_what_waits(Time now) {
   keep_in_touch(now);
   send_at_ = now + tick();
   const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         !publisher_.is_settled() ||
-                         sent_.load() != confirmed_.load() + lost_.load();
+                         !publisher_.is_settled() || !events_.is_settled() ||
+                         events_.has_records() || sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();
@@ -251,7 +254,7 @@ bool Client::fall_asleep() {
     empty &= lane.held() == 0;
   });
   sleep_.prepare(KeeperSleep::Depth::kDeep);
-  if (empty && process_barrier() && held() == 0) return true;
+  if (empty && process_barrier() && held() == 0 && !has_records()) return true;
   sleep_.prepare(KeeperSleep::Depth::kAwake);
   const MutexLock lock(mutex_);
   active_until_ = now_ns() + kActiveFor;
@@ -269,11 +272,12 @@ void Client::wait_for_answers(Time time_max) const {
 
 void Client::finish(std::chrono::milliseconds time_max) {
   const bool is_first = !ending_.exchange(true);
-  if (time_max.count() > 0 && (is_first || held() != 0)) {
+  if (time_max.count() > 0 && (is_first || held() != 0 || has_records())) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      const bool settled = registrar_.is_settled() && publisher_.is_settled();
-      return held() == 0 && settled ? 0 : -EINPROGRESS;
+      const bool settled =
+          registrar_.is_settled() && publisher_.is_settled() && events_.is_settled();
+      return held() == 0 && !events_.has_records() && settled ? 0 : -EINPROGRESS;
     });
   }
   sleep_.wake();

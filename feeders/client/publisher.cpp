@@ -14,7 +14,7 @@ namespace tally {
 namespace {
 
 constexpr std::size_t kObjectNameBytesMax = 250;
-constexpr std::uint32_t kIdsEnd = 1u << 29;
+constexpr std::uint32_t kIdsEnd = Registrar::kEventIds;
 
 Error not_a_name(const char* whose) {
   return {ErrorCode::kInvalid, std::string("not a name of ") + whose};

@@ -49,6 +49,8 @@ class Registrar {
   };
   // Of requests that are not the Registrar's; below it is room for an id.
   static constexpr std::uint32_t kOthers = 6u << 29;
+  // Of those, the ids of an EventFeed's; those of the Publisher are below.
+  static constexpr std::uint32_t kEventIds = 1u << 28;
 
   Registrar(Registry& registry, Link& link, Switches& switches, Events events);
 

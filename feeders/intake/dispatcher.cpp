@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -21,6 +22,7 @@ namespace {
 // is looked at each time, since one alone can be costly.
 constexpr unsigned kSamplesBetweenLooks = 256;
 constexpr unsigned kMessagesBetweenLooks = 16;
+constexpr std::size_t kRecordsAtOnce = 64;
 
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
@@ -67,6 +69,8 @@ bool asks_for_rates(const wire::Line& line) {
   return stats && stats->verb == wire::StatsVerb::kRates;
 }
 
+Error no_events() { return {ErrorCode::kNotFound, "nobody here gathers events"}; }
+
 Error no_latencies() { return {ErrorCode::kNotFound, "nobody here gathers latencies"}; }
 
 std::uint32_t error_number(const Error& error) {
@@ -83,7 +87,8 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 }  // namespace
 
 Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-                       const Clock& clock, SharedPage switches, LatencyHist* latencies)
+                       const Clock& clock, SharedPage switches, LatencyHist* latencies,
+                       UserEvents* events, KernelFeed* kernel)
     : fd_(fd),
       statistics_(statistics),
       subsystems_(subsystems),
@@ -91,6 +96,8 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, E
       clock_(clock),
       switches_(switches),
       latencies_(latencies),
+      events_(events),
+      kernel_(kernel),
       epoch_(draw_epoch()),
       unread_(statistics.owner(), room_for_answers(fd), clock,
               [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
@@ -200,6 +207,10 @@ void Dispatcher::take_line(std::string_view line) {
                    const auto done = execute(parsed.value(), line);
                    if (!done) reject(line, done.error());
                  },
+                 [&](const wire::EventLine& event) {
+                   const auto done = execute(event, line);
+                   if (!done) reject(line, done.error());
+                 },
                  [&](const wire::LatencyLine& latency) {
                    const auto done = take_latency(latency);
                    if (!done) reject(line, done.error());
@@ -234,6 +245,9 @@ void Dispatcher::take_message(const wire::Message& message) {
                  [&](const wire::Template& given) { take_template(given); },
                  [&](const wire::KernelEvents& events) { take_kernel_events(events); },
                  [&](const wire::Latencies& latencies) { take_latencies(latencies); },
+                 [&](const wire::OfferedEvent& offered) { take_offer(offered); },
+                 [&](const wire::PackedEvents& records) { take_events(records); },
+                 [&](const wire::LostEvents& lost) { take_lost(lost); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  }},
@@ -315,6 +329,7 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) 
   if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
     return carry_out(statistics_, *command);
   }
+  if (const auto* event = std::get_if<wire::EventLine>(&line)) return execute_event(*event);
   if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
     return carry_out(subsystems_, *stats);
   }
@@ -339,9 +354,82 @@ Result<Done> Dispatcher::carry_out(Branch& branch, const Command& command) {
   return done;
 }
 
+Result<Done> Dispatcher::execute_event(const wire::EventLine& line) {
+  if (!events_) return Error{ErrorCode::kNotFound, no_events().reason, 0};
+  const auto [system, name, has_name] = wire::split_path(line.target.text);
+  const Sender sender{origin_->uid, origin_->pid};
+  Result<Done> done = Done{};
+  Result<void> plain;
+  switch (line.verb) {
+    case wire::EventVerb::kWrite:
+      plain = events_->write(system, name, line.rest.text, sender, now_);
+      break;
+    case wire::EventVerb::kRemove:
+      plain = events_->remove(system, name, sender, now_);
+      break;
+    case wire::EventVerb::kDefine:
+      done = events_->define(system, name, line.rest.text, sender, now_);
+      break;
+  }
+  if (!plain) done = plain.error();
+  if (done) {
+    counts_.commands += line.verb == wire::EventVerb::kWrite ? 0 : 1;
+    return done;
+  }
+  Error error = done.error();
+  const bool in_rest = error.token_at != Error::kNoToken;
+  error.token_at = in_rest ? line.rest.at + error.token_at : line.target.at;
+  return error;
+}
+
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   statistics_.own().count(Own::kDropped, dropped.samples, now_);
   statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
+}
+
+void Dispatcher::take_offer(const wire::OfferedEvent& offered) {
+  if (!kernel_) return reject(kMessage, no_events());
+  const auto taken = kernel_->offer(offered, origin_->uid);
+  if (!taken) reject(kMessage, taken.error());
+}
+
+void Dispatcher::take_lost(const wire::LostEvents& lost) {
+  if (!kernel_) return reject(kMessage, no_events());
+  const auto taken = kernel_->lost(lost, origin_->uid, now_);
+  if (!taken) reject(kMessage, taken.error());
+}
+
+void Dispatcher::take_events(const wire::PackedEvents& records) {
+  if (!records.number()) {
+    const auto fed = kernel_ ? kernel_->feed(records, origin_->uid, now_) : no_events();
+    if (!fed) reject(kMessage, fed.error());
+    return;
+  }
+  const auto fed = !events_ ? Result<void>(no_events())
+                   : has_our_epoch()
+                       ? feed_user_event(records)
+                       : Error{ErrorCode::kStale, "an event numbered by another daemon"};
+  if (!fed) take_numbered_badly(fed.error(), *records.number());
+}
+
+Result<void> Dispatcher::feed_user_event(wire::PackedEvents records) {
+  std::array<EventRecord, kRecordsAtOnce> scratch;
+  std::array<UserEvents::Record, kRecordsAtOnce> run;
+  for (auto some = records.unpack(scratch, now_.monotonic); !some.empty();
+       some = records.unpack(scratch, now_.monotonic)) {
+    std::ranges::transform(some, run.begin(), [](const EventRecord& each) {
+      return UserEvents::Record{.time_ns = each.time_ns,
+                                .cpu = each.cpu,
+                                .pid = each.pid,
+                                .comm = until_nul(each.comm),
+                                .fields = each.bytes};
+    });
+    auto fed = events_->feed(*records.number(), std::span(run).first(some.size()),
+                             {origin_->uid, origin_->pid}, now_);
+    if (!fed) return fed;
+  }
+  if (!records.broken()) return {};
+  return Error{ErrorCode::kInvalid, "a record beyond the end of its message"};
 }
 
 void Dispatcher::take_kernel_events(const wire::KernelEvents& message) {

@@ -17,10 +17,12 @@
 
 #include "core/base/clock.h"
 #include "core/tree/error_log.h"
+#include "core/tree/kernel_feed.h"
 #include "core/tree/latency_hist.h"
 #include "core/tree/named_samples.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
+#include "core/tree/user_events.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
@@ -42,9 +44,11 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
-  // fd: where answers are sent from. All outlive the dispatcher; latencies may be wanting.
+  // fd: where answers are sent from. All outlive the dispatcher; latencies, events and kernel may
+  // be wanting.
   Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr);
+             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr,
+             UserEvents* events = nullptr, KernelFeed* kernel = nullptr);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned.
@@ -103,6 +107,7 @@ class Dispatcher {
   void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
   Result<Done> execute(const wire::Line& line, std::string_view text);
+  Result<Done> execute_event(const wire::EventLine& line);
   template <typename Branch, typename Command>
   Result<Done> carry_out(Branch& branch, const Command& command);
   void count_dropped(const wire::Dropped& dropped);
@@ -112,6 +117,10 @@ class Dispatcher {
   void take_numbered_badly(const Error& error, std::uint64_t number);
   void take_kernel_events(const wire::KernelEvents& message);
   void take_latencies(const wire::Latencies& message);
+  void take_offer(const wire::OfferedEvent& offered);
+  void take_events(const wire::PackedEvents& records);
+  void take_lost(const wire::LostEvents& lost);
+  Result<void> feed_user_event(wire::PackedEvents records);
   Result<Done> take_latency(const wire::LatencyLine& line);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
@@ -127,6 +136,8 @@ class Dispatcher {
   const Clock& clock_;
   const SharedPage switches_;
   LatencyHist* const latencies_;
+  UserEvents* const events_;
+  KernelFeed* const kernel_;
   const std::uint64_t epoch_;
   UnixSockets sockets_;
   UnreadAnswers unread_;

@@ -9,14 +9,15 @@ namespace tally {
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
                ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches,
-               LatencyHist* latencies)
+               LatencyHist* latencies, UserEvents* events, KernelFeed* kernel)
     : loop_(loop),
       fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(statistics),
       clock_(clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies),
+      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies, events,
+                  kernel),
       backlog_(statistics.owner()) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }

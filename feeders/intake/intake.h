@@ -43,7 +43,8 @@ class Intake final : public Barrier {
   // All outlive the intake.
   Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
          ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches = {},
-         LatencyHist* latencies = nullptr);
+         LatencyHist* latencies = nullptr, UserEvents* events = nullptr,
+         KernelFeed* kernel = nullptr);
   ~Intake() override;
 
   // Starts waiting for datagrams.

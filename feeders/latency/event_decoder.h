@@ -10,7 +10,7 @@
 
 #include "core/base/kernel_event.h"
 #include "core/base/result.h"
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
 namespace tally {
 

@@ -1,6 +1,5 @@
 #include "feeders/tracefs/instance.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -18,17 +17,6 @@ namespace {
 
 const std::string kInstances = "instances/";
 constexpr std::string_view kPrefix = "tallyfs-";
-
-std::vector<std::string> list_names(const Fd& directory, const char* path) {
-  std::vector<std::string> names;
-  const int fd = ::openat(directory.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd),
-                                                    &::closedir);
-  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
-    names.emplace_back(entry->d_name);
-  }
-  return names;
-}
 
 // The process whose instance `tallyfs-NAME-PID` is; nothing for other names.
 std::optional<pid_t> owner_of(std::string_view instance) {
@@ -51,10 +39,12 @@ bool is_gone(pid_t owner) {
   return name_end != std::string::npos && status.substr(name_end).starts_with(") Z");
 }
 
+}  // namespace
+
 // An owner in another PID namespace looks dead from here, but the kernel does not remove an
 // instance whose pipes somebody holds open.
-void remove_stale(const Fd& root) {
-  for (const std::string& name : list_names(root, kInstances.c_str())) {
+void TracefsInstance::remove_left_behind(const Fd& root) {
+  for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
     if (owner && is_gone(*owner)) {
       ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
@@ -62,12 +52,10 @@ void remove_stale(const Fd& root) {
   }
 }
 
-}  // namespace
-
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
   auto root = open_tracefs();
   if (!root) return root.error();
-  remove_stale(root.value());
+  remove_left_behind(root.value());
   std::string name(kPrefix);
   name += options.name + "-" + std::to_string(::getpid());
   if (::mkdirat(root.value().get(), (kInstances + name).c_str(), 0700) != 0) {
@@ -137,6 +125,38 @@ Result<void> TracefsInstance::enable(const std::string& value) {
     if (!done) return done.error();
   }
   return {};
+}
+
+Result<void> TracefsInstance::start(const Event& event) {
+  return write_text(directory_, event.directory() + "/enable", "1");
+}
+
+Result<void> TracefsInstance::stop(const Event& event) {
+  return write_text(directory_, event.directory() + "/enable", "0");
+}
+
+Result<void> TracefsInstance::filter(const Event& event) {
+  const std::string file = event.directory() + "/filter";
+  auto done = write_text(directory_, file, event.filter.empty() ? "0" : event.filter);
+  if (!done) (void)write_text(directory_, file, "0");
+  return done;
+}
+
+Result<void> TracefsInstance::start_stacks(const Event& event) {
+  const std::string condition = event.filter.empty() ? "" : " if " + event.filter;
+  return write_text(directory_, event.directory() + "/trigger", "stacktrace" + condition);
+}
+
+Result<void> TracefsInstance::stop_stacks(const Event& event) {
+  return write_text(directory_, event.directory() + "/trigger", "!stacktrace");
+}
+
+// The kernel takes what is written to an opened file as more of them, and opening it for writing as
+// the end of those before.
+Result<void> TracefsInstance::leave_out(const std::vector<pid_t>& threads) {
+  std::string text;
+  for (const pid_t thread : threads) text += std::to_string(thread) + " ";
+  return replace_text(directory_, "set_event_notrace_pid", text);
 }
 
 Result<void> TracefsInstance::start() { return enable("1"); }

@@ -5,12 +5,15 @@
 // Confined to one thread. One pipe per CPU that the kernel could have.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
+#include "feeders/tracefs/page_format.h"
 
 namespace tally {
 
@@ -33,6 +36,8 @@ class TracefsInstance {
   // Makes the instance, its events still off. kNotPermitted, kNotFound: see open_tracefs(), or
   // one of the events does not exist. kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
+  // What create() does with what others left behind, for who does not need one now.
+  static void remove_left_behind(const Fd& tracefs);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;
@@ -48,6 +53,18 @@ class TracefsInstance {
   Result<void> start();
   // What was recorded can still be read.
   Result<void> stop();
+
+  // One event, besides those that it was made with.
+  Result<void> start(const Event& event);
+  Result<void> stop(const Event& event);
+  // Its filter from now on; empty: all. kInvalid: the kernel does not take this one, and none is
+  // set.
+  Result<void> filter(const Event& event);
+  // From now on a stack is recorded behind each record that passes its filter, or no longer.
+  Result<void> start_stacks(const Event& event);
+  Result<void> stop_stacks(const Event& event);
+  // Threads whose doings are not recorded, instead of those that were named before.
+  Result<void> leave_out(const std::vector<pid_t>& threads);
 
  private:
   TracefsInstance(Fd root, std::string name, std::vector<Event> events)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace tally {
@@ -11,6 +12,18 @@ namespace {
 constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
 // The clock is right to a microsecond, and an event may be as young as that when it is read.
 constexpr std::chrono::nanoseconds kClockError = std::chrono::microseconds(10);
+
+// 0 where the record has no such bytes.
+template <typename Number>
+Number number_at(std::span<const char> record, std::size_t offset) {
+  Number number = 0;
+  if (record.size() >= offset + sizeof number) {
+    std::memcpy(&number, record.data() + offset, sizeof number);
+  }
+  return number;
+}
+
+std::uint16_t type_of(std::span<const char> record) { return number_at<std::uint16_t>(record, 0); }
 
 }  // namespace
 
@@ -28,8 +41,10 @@ MergedReader::Left MergedReader::poll(EventSink& sink) {
     read_lane(lane);
     if (lane.drained) continue;
     all_drained = false;
-    // What this CPU has still to say is not older than what it has said.
-    if (lane.held() > 0) horizon_ns = std::min(horizon_ns, lane.items.back().time_ns);
+    // What this CPU has still to say is not older than what it has said; but it may be the stack
+    // of that.
+    const std::uint64_t stack_ns = stacks_.type != 0 ? 1 : 0;
+    if (lane.held() > 0) horizon_ns = std::min(horizon_ns, lane.items.back().time_ns - stack_ns);
   }
   hand_on(horizon_ns, sink);
   const auto holds = [](const Lane& lane) { return lane.held() > 0; };
@@ -73,10 +88,39 @@ void MergedReader::take_page(Lane& lane, std::span<const char> bytes) {
   while (const auto record = page.value().next()) {
     if (record->time_ns > now_ns) return put(last_ns, 1, 0);
     last_ns = record->time_ns;
+    if (is_stack(record->payload)) {
+      put_stack(lane, record->payload);
+      continue;
+    }
     put(last_ns, 0, record->payload.size());
     lane.bytes.append(record->payload.data(), record->payload.size());
   }
   if (page.value().broken()) put(last_ns, 1, 0);
+}
+
+bool MergedReader::is_stack(std::span<const char> payload) const {
+  return stacks_.type != 0 && type_of(payload) == stacks_.type;
+}
+
+void MergedReader::put_stack(Lane& lane, std::span<const char> payload) const {
+  if (payload.size() <= stacks_.frames_offset) return;
+  const auto frames = payload.subspan(stacks_.frames_offset);
+  const auto pid = number_at<std::int32_t>(payload, stacks_.pid_offset);
+  const std::size_t first = std::max(lane.next, lane.items.size() - std::min(lane.items.size(),
+                                                                              kStackReach));
+  for (std::size_t i = lane.items.size(); i > first; --i) {
+    Item& item = lane.items[i - 1];
+    const auto before = std::span<const char>(lane.bytes).subspan(item.offset, item.size);
+    const std::uint16_t type = type_of(before);
+    if (item.stack_size != 0 || type >= stacks_.with_stack.size() || !stacks_.with_stack[type] ||
+        number_at<std::int32_t>(before, stacks_.pid_offset) != pid) {
+      continue;
+    }
+    item.stack_offset = lane.bytes.size();
+    item.stack_size = frames.size() / 8 * 8;
+    lane.bytes.append(frames.data(), item.stack_size);
+    return;
+  }
 }
 
 // A merge of sorted lanes: of all CPUs the one with the oldest event comes first, and stays as
@@ -112,9 +156,12 @@ void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) 
   if (item.lost > 0) return sink.lost(item.lost);
   if (item.time_ns < handed_on_ns_) return sink.lost(1);
   handed_on_ns_ = item.time_ns;
-  sink.event(std::chrono::nanoseconds(static_cast<std::int64_t>(item.time_ns)),
-             static_cast<std::size_t>(&lane - lanes_.data()),
-             std::span<const char>(lane.bytes).subspan(item.offset, item.size));
+  const std::chrono::nanoseconds time(static_cast<std::int64_t>(item.time_ns));
+  const auto cpu = static_cast<std::size_t>(&lane - lanes_.data());
+  const std::span<const char> bytes(lane.bytes);
+  const auto payload = bytes.subspan(item.offset, item.size);
+  if (item.stack_size == 0) return sink.event(time, cpu, payload);
+  sink.event_with_stack(time, cpu, payload, bytes.subspan(item.stack_offset, item.stack_size));
 }
 
 // Forgets what was handed on; the few that are held back move to the front.
@@ -123,7 +170,10 @@ void MergedReader::compact(Lane& lane) {
   const std::size_t gone = lane.held() == 0 ? lane.bytes.size() : lane.items[lane.next].offset;
   lane.items.erase(lane.items.begin(), lane.items.begin() + static_cast<std::ptrdiff_t>(lane.next));
   lane.bytes.erase(0, gone);
-  for (Item& item : lane.items) item.offset -= gone;
+  for (Item& item : lane.items) {
+    item.offset -= gone;
+    item.stack_offset -= item.stack_size > 0 ? gone : 0;
+  }
   lane.next = 0;
 }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "feeders/tracefs/event_format.h"
+#include "feeders/tracefs/page_format.h"
 #include "feeders/tracefs/ring_page.h"
 
 namespace tally {
@@ -28,6 +28,12 @@ class EventSink {
   virtual ~EventSink() = default;
   virtual void event(std::chrono::nanoseconds time, std::size_t cpu,
                      std::span<const char> payload) = 0;
+  // The same of one that was recorded with its stack: addresses of 8 bytes each, innermost first,
+  // wherever they lie.
+  virtual void event_with_stack(std::chrono::nanoseconds time, std::size_t cpu,
+                                std::span<const char> payload, std::span<const char>) {
+    event(time, cpu, payload);
+  }
   // At this point of time `events` are missing, at least; whose and which is unknown.
   virtual void lost(std::uint64_t events) = 0;
 };
@@ -49,6 +55,17 @@ class MergedReader {
   // fds: the pipes, which outlive the reader, as does the clock.
   MergedReader(const PageFormat& format, const std::vector<int>& fds, const Clock& clock);
 
+  // From now on a record of the type `stacks` is the stack of an event before it on its CPU, the
+  // last one that has the same pid and belongs to with_stack (by type); an interrupt may have come
+  // in between. One that finds no such event is left out.
+  struct Stacks {
+    std::uint16_t type = 0;       // 0: there are none
+    std::size_t pid_offset = 0;   // of i32 common_pid, in every record
+    std::size_t frames_offset = 0;
+    std::vector<bool> with_stack = {};
+  };
+  void expect_stacks(Stacks stacks) { stacks_ = std::move(stacks); }
+
   Left poll(EventSink& sink);
   // The last poll(), of pipes that nobody writes to any more: hands on everything.
   void finish(EventSink& sink);
@@ -59,6 +76,8 @@ class MergedReader {
     std::uint64_t lost;  // not 0: no event but a gap
     std::size_t offset;  // of the payload in bytes
     std::size_t size;
+    std::size_t stack_offset = 0;
+    std::size_t stack_size = 0;
   };
   // One CPU.
   struct Lane {
@@ -71,6 +90,11 @@ class MergedReader {
     std::size_t held() const { return items.size() - next; }
   };
 
+  // What came between an event and its stack, at most.
+  static constexpr std::size_t kStackReach = 16;
+
+  bool is_stack(std::span<const char> payload) const;
+  void put_stack(Lane& lane, std::span<const char> payload) const;
   bool read_page(Lane& lane);
   void take_page(Lane& lane, std::span<const char> bytes);
   void read_lane(Lane& lane);
@@ -80,6 +104,7 @@ class MergedReader {
 
   const PageFormat format_;
   const Clock& clock_;
+  Stacks stacks_;
   std::vector<Lane> lanes_;
   std::vector<char> page_;
   std::vector<Lane*> heap_;  // of hand_on(), kept for its memory

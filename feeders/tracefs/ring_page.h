@@ -23,7 +23,7 @@
 #include <span>
 
 #include "core/base/result.h"
-#include "feeders/tracefs/event_format.h"
+#include "feeders/tracefs/page_format.h"
 
 namespace tally {
 

@@ -1,5 +1,6 @@
 #include "feeders/tracefs/tracefs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mount.h>
@@ -7,8 +8,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
-#include "feeders/tracefs/event_format.h"
+#include "core/event/format.h"
 
 namespace tally {
 namespace {
@@ -44,6 +46,20 @@ Error system_error(const std::string& what) {
   return {code, what + ": " + std::strerror(error) + (forbidden ? " (not root?)" : "")};
 }
 
+namespace {
+
+Result<void> write_with(int flags, const Fd& directory, const std::string& path,
+                        const std::string& text) {
+  const Fd file(::openat(directory.get(), path.c_str(), O_WRONLY | O_CLOEXEC | flags));
+  if (!file.valid()) return system_error("cannot open " + path);
+  if (!text.empty() && ::write(file.get(), text.data(), text.size()) < 0) {
+    return system_error("cannot write '" + text + "' to " + path);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Fd> open_tracefs() {
   if (Fd mounted = open_mounted(); mounted.valid()) return mounted;
   const Fd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
@@ -72,12 +88,23 @@ Result<std::string> read_text(const Fd& directory, const std::string& path) {
 }
 
 Result<void> write_text(const Fd& directory, const std::string& path, const std::string& text) {
-  const Fd file(::openat(directory.get(), path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file.valid()) return system_error("cannot open " + path);
-  if (::write(file.get(), text.data(), text.size()) < 0) {
-    return system_error("cannot write '" + text + "' to " + path);
+  return write_with(0, directory, path, text);
+}
+
+Result<void> replace_text(const Fd& directory, const std::string& path, const std::string& text) {
+  return write_with(O_TRUNC, directory, path, text);
+}
+
+std::vector<std::string> list_names(const Fd& directory, const std::string& path) {
+  std::vector<std::string> names;
+  const int fd = ::openat(directory.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd),
+                                                    &::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
-  return {};
+  return names;
 }
 
 }  // namespace tally

@@ -11,17 +11,22 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "core/base/ledger.h"
+#include "core/base/own_threads.h"
 #include "core/tree/error_log.h"
+#include "core/tree/kernel_feed.h"
 #include "core/tree/latency_hist.h"
 #include "core/tree/statistics.h"
 #include "core/tree/subsystems.h"
+#include "core/tree/tracing.h"
 #include "core/tree/tree.h"
+#include "core/tree/user_events.h"
 #include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
@@ -43,7 +48,6 @@
 namespace tally {
 namespace {
 
-constexpr unsigned kErrorLogPermissions = 0640;
 // Is the counter that our time comes from still to be trusted?
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
@@ -100,7 +104,8 @@ void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
 
 // Without one everything works, but feeders send what nobody gathers.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
-  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches);
+  auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches +
+                                 UserEvents::kEventsMax);
   if (made) return std::move(made.value());
   spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
   return std::nullopt;
@@ -141,15 +146,36 @@ class Daemon {
         errors_(std::make_shared<ErrorLog>(clock_.now())),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
-        feeder_(feeder ? std::make_unique<OrderedFeeder>(std::move(*feeder)) : nullptr),
+        feeder_(feeder ? std::make_unique<OrderedFeeder>(
+                             std::move(*feeder), [this] { intake_.settle(); },
+                             [this] { statistics_.own().count(Own::kDrainsCut, 1, clock_.now()); })
+                       : nullptr),
         latencies_(tree_, tracing_, ledger_,
                    {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
                    clock_.now()),
+        events_(tree_, tracing_, ledger_,
+                {.owner = ::geteuid(), .error_log = errors_, .own = &statistics_.own()},
+                clock_.now()),
+        user_events_(events_, ledger_, ::geteuid(), &processes_, event_switches()),
+        kernel_(feeder_ ? std::make_unique<KernelFeed>(events_, *feeder_, ::geteuid()) : nullptr),
         intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page(),
-                &latencies_),
+                &latencies_, &user_events_, kernel_.get()),
         operations_({tree_, *errors_, statistics_.own(), intake_, clock_},
-                    {::geteuid(), ::getegid()}, options.handles) {
-    tree_.add_file(tracing_, "error_log", kErrorLogPermissions, errors_, clock_.now());
+                    {::geteuid(), ::getegid()}, options.handles) {}
+
+  // What is mounted is the part of the tree that bears this path. kNotFound.
+  Result<void> show(const std::string& subtree) {
+    NodeId node = Tree::kRoot;
+    for (const auto& name : std::filesystem::path(subtree).relative_path()) {
+      if (name.empty()) continue;
+      const auto found = tree_.lookup(node, name.native());
+      if (!found || found.value().kind != NodeKind::kDirectory) {
+        return Error{ErrorCode::kNotFound, "--subtree: there is no directory " + subtree};
+      }
+      node = found.value().id;
+    }
+    operations_.show(node);
+    return {};
   }
 
   // Mounts, becomes whom it is told to be and serves until a signal or an unmount ends it. ready is
@@ -162,11 +188,11 @@ class Daemon {
     auto session = Session::create(operations_, mounting);
     if (!session) return fail(session.error());
     tree_.observe(&session.value()->notifier());
-    if (feeder_) {
-      feeder_->start([this] { latencies_.feeder_changed(clock_.now()); },
-                     [this] { return latencies_.wanted(); });
-    }
-    session.value()->start([this, ready] { loop_.post(ready); }, [this] { loop_.stop(); });
+    ready_ = ready;
+    awaited_ = feeder_ ? 2 : 1;
+    if (feeder_) listen_to_feeder();
+    session.value()->start([this] { loop_.post([this] { arrive(); }); }, [this] { loop_.stop(); });
+    events_.leave_out(own_threads());
     intake_.start();
     loop_.every(kUpkeepPeriod, [this] {
       tally_clock_upkeep();
@@ -184,6 +210,34 @@ class Daemon {
   }
 
  private:
+  void listen_to_feeder() {
+    feeder_->start({.changed = [this] { latencies_.feeder_changed(clock_.now()); },
+                    .wanted = [this] { return latencies_.wanted(); },
+                    .arrived =
+                        [this] {
+                          intake_.settle();
+                          spdlog::info("the kernel has {} events", kernel_->take_offers(clock_.now()));
+                        },
+                    .refused = [this](OrderedFeeder::Asked what,
+                                      const Error& error) { feeder_refused(what, error); },
+                    .gone = [this] { kernel_->withdraw(clock_.now()); },
+                    .left_out = [this](
+                                    std::vector<pid_t> who) { events_.leave_out(std::move(who)); },
+                    .settled = [this] { loop_.post([this] { arrive(); }); }});
+  }
+  // What a new feeder was told, and nobody waits for the answer: it is told where refused writes are.
+  void feeder_refused(OrderedFeeder::Asked what, const Error& error) {
+    const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
+    if (is_latencies) latencies_.feeder_refused(clock_.now());
+    errors_->report(ErrorLog::Source::kMount,
+                    is_latencies ? "tracing/latency_hist/enable" : "tracing/events", "", error,
+                    clock_.now());
+  }
+  // Ready is who has mounted and knows the kernel's events, if they are wanted.
+  void arrive() {
+    if (--awaited_ == 0) ready_();
+  }
+
   Ports ports() {
     return {
         .switches = switches_ ? switches_->switches().first(statistics_max()) : std::span<Switch>(),
@@ -198,6 +252,12 @@ class Daemon {
     }
     return ports;
   }
+  SwitchRange event_switches() {
+    if (!switches_) return {};
+    const std::size_t first = statistics_max() + Subsystems::kSwitches;
+    return {.switches = switches_->switches().subspan(first, UserEvents::kEventsMax),
+            .first = static_cast<std::uint32_t>(first)};
+  }
   std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
     if (!switches_) return {};
@@ -207,6 +267,7 @@ class Daemon {
   void process_ended(pid_t process) {
     intake_.settle();
     statistics_.process_ended(process, clock_.now());
+    user_events_.process_ended(process, clock_.now());
     subsystems_.process_ended(process, clock_.now());
   }
 
@@ -224,8 +285,13 @@ class Daemon {
   const NodeId tracing_;
   const std::unique_ptr<OrderedFeeder> feeder_;
   LatencyHist latencies_;
+  Tracing events_;
+  UserEvents user_events_;
+  const std::unique_ptr<KernelFeed> kernel_;
   Intake intake_;
   Operations operations_;
+  std::function<void()> ready_;
+  int awaited_ = 0;  // that have to arrive until we are ready
 };
 
 int run(DaemonOptions options) {
@@ -269,6 +335,7 @@ int run(DaemonOptions options) {
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
   Daemon daemon(options, std::move(socket.value()), std::move(feeder));
+  if (const auto shown = daemon.show(options.subtree); !shown) return fail(shown.error());
   return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
     spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
     ::sd_notify(0, "READY=1");

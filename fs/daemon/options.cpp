@@ -105,6 +105,8 @@ class CommandLine {
                     "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
                     "fsname=, subtype=, and the options below as name=value")
         ->allow_extra_args(false);
+    own("--subtree", options_.subtree,
+        "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
     app_.add_flag("--tracefs", options_.tracefs,
                   "read the kernel's events for tracing/latency_hist, once they are enabled there");
     own("--run-as", options_.run_as,

@@ -19,7 +19,7 @@ tally_config() { pkg-config "$@" tally; }
 soname=$(objdump -p "$LIB/libtally.so" | awk '$1 == "SONAME" { print $2 }')
 check_eq libtally.so.0 "$soname" "the SONAME is libtally.so.0"
 # The functions between TALLY_EXPORT and semicolon.
-declared() { awk '/^TALLY_EXPORT/ { on = 1 } on { text = text " " $0 } on && /;/ { print text; on = 0; text = "" }' "$ROOT"/include/tally/{statistic,clock,stats,publish,latency,sbuf}.h | sed -nE 's/^[^(]* \**([a-z0-9_]+)\(.*/\1/p' | sort -u; }
+declared() { awk '/^TALLY_EXPORT/ { on = 1 } on { text = text " " $0 } on && /;/ { print text; on = 0; text = "" }' "$ROOT"/include/tally/{statistic,clock,stats,publish,latency,event,sbuf}.h | sed -nE 's/^[^(]* \**([a-z0-9_]+)\(.*/\1/p' | sort -u; }
 check_eq "$(declared)" \
   "$(nm -D --defined-only "$LIB/libtally.so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)" \
   "it exports what the headers declare, and nothing else"
@@ -55,6 +55,8 @@ check "statistic.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c
 check "latency.h is a C header" cc -std=c99 $flags -fsyntax-only -x c $(tally_config --cflags) - <<<'#include <tally/latency.h>'
 check "latency.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/latency.h>'
 check "stats.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/stats.h>'
+check "event.h is a C header" cc -std=c99 $flags -fsyntax-only -x c $(tally_config --cflags) - <<<'#include <tally/event.h>'
+check "event.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/event.h>'
 check "publish.h is a C++ header too" c++ -std=c++11 $flags -fsyntax-only -x c++ $(tally_config --cflags) - <<<'#include <tally/publish.h>'
 cp "$ROOT/tests/client/freebsd_stats.c" .
 check "a program for FreeBSD's stats(3) compiles" cc -std=gnu11 -Wall -Wextra -Werror freebsd_stats.c -o freebsd_stats $(tally_config --cflags --libs)

@@ -27,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
   IntakeStand stand(line);
+  stand.offer_kernel_events();
   Input input(bytes, size);
   const unsigned how = input.byte();
   std::string datagram;

@@ -61,11 +61,12 @@ class Drive {
                          std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &stand_.errors),
                          stand_.clock.now());
     if (!(how & 2)) return;
-    notifier_.emplace(kernel_.session());
+    notifier_.emplace(kernel_.session(), Tree::kRoot);
     operations_.notify_through(&*notifier_);
     stand_.tree.observe(&*notifier_);
   }
   ~Drive() {
+    operations_.stop_polling();
     if (!notifier_) return;
     notifier_->stop();
     stand_.tree.observe(nullptr);

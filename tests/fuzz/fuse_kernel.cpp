@@ -27,7 +27,6 @@ bool may_be_not_implemented(std::uint32_t opcode) {
     case FUSE_GETLK:
     case FUSE_SETLK:
     case FUSE_SETLKW:
-    case FUSE_POLL:
     case FUSE_LSEEK:
     case FUSE_COPY_FILE_RANGE:
       return true;
@@ -46,7 +45,10 @@ std::optional<std::size_t> size_of_answer(std::uint32_t opcode) {
     case FUSE_READDIRPLUS:
       return std::nullopt;
     case FUSE_LOOKUP:
+    case FUSE_MKDIR:
       return sizeof(fuse_entry_out);
+    case FUSE_POLL:
+      return sizeof(fuse_poll_out);
     case FUSE_GETATTR:
     case FUSE_SETATTR:
       return sizeof(fuse_attr_out);

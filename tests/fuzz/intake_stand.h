@@ -74,6 +74,15 @@ class KernelEventsAtWill final : public KernelSource {
   void drain() override {}
 };
 
+class EventsAtWill final : public EventSource {
+ public:
+  Result<void> want(const Wanted& wanted) override {
+    (void)wanted();
+    return {};
+  }
+  void drain() override {}
+};
+
 class IntakeStand {
   const Line& line_;
 
@@ -86,6 +95,14 @@ class IntakeStand {
     for (const NodeEntry& entry : tree.list(enable.id, 0, 100).value()) {
       must(tree.file(entry.info.id).value()->write_line("1", clock.now()).has_value(), "it is on");
     }
+  }
+
+  std::shared_ptr<File> traced(std::string_view name) const {
+    return events_tree.file(events_tree.lookup(Tree::kRoot, name).value().id).value();
+  }
+  std::shared_ptr<File> events_file(std::string_view name) const {
+    const NodeId node = events_tree.lookup(Tree::kRoot, "events").value().id;
+    return events_tree.file(events_tree.lookup(node, name).value().id).value();
   }
 
   // One datagram; whatever is answered is checked.
@@ -103,10 +120,37 @@ class IntakeStand {
     dispatcher.publish_counts(clock.now());
     (void)dispatcher.take_saturated();
     check_answers();
+    must(events_file("enable")->write_line("1", clock.now()).has_value(), "events are enabled");
+  }
+  // An event 375, as FORMAT.md's example has it but with a field, which a histogram and the trace
+  // ask for.
+  void offer_kernel_events() {
+    constexpr const char* kFormat =
+        "name: x\nID: 375\nformat:\n"
+        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+        "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+        "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+        "\tfield:int v;\toffset:8;\tsize:4;\tsigned:1;\n";
+    must(kernel.offer({.id = 375, .system = "sched", .format = kFormat}, 0).has_value(), "offered");
+    must(kernel.take_offers(clock.now()) == 1, "an event");
+    NodeId at = Tree::kRoot;
+    for (const char* const name : {"events", "sched", "x"}) {
+      events_tree.rules(at).value()->entered(clock.now());
+      at = events_tree.lookup(at, name).value().id;
+    }
+    events_tree.rules(at).value()->entered(clock.now());
+    const auto write = [&](const char* name, const char* text) {
+      const auto node = events_tree.lookup(at, name).value();
+      must(events_tree.file(node.id).value()->write_line(text, clock.now()).has_value(), text);
+    };
+    write("trigger", "hist:keys=v,common_comm,common_stacktrace");
+    write("enable", "1");
   }
   void end_process(pid_t pid) {
     processes.end(pid);
     statistics->process_ended(pid, clock.now());
+    events->process_ended(pid, clock.now());
     subsystems->process_ended(pid, clock.now());
   }
 
@@ -125,6 +169,8 @@ class IntakeStand {
       must(removed == (entry.name != Statistics::kOwnName), "all can be removed but one");
     }
     check_stats();
+    (void)traced("trace")->render(clock.now(), kTextBytes).value();
+    events.reset();
     const Holdings left = ledger.total();
     must(left.interfaces == 1, "the own interface is left");
     statistics.reset();
@@ -148,7 +194,16 @@ class IntakeStand {
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
-  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems, errors, clock, {}, &latencies};
+  Tree events_tree{clock.now()};
+  Ledger events_ledger{Ledger::Limits{}};
+  Tracing tracing{events_tree, Tree::kRoot, events_ledger, {.owner = kDaemonUid}, clock.now()};
+  std::vector<Switch> event_switches = std::vector<Switch>(8);
+  std::unique_ptr<UserEvents> events = std::make_unique<UserEvents>(
+      tracing, ledger, kDaemonUid, &processes, SwitchRange{event_switches, 88});
+  EventsAtWill kernel_source;
+  KernelFeed kernel{tracing, kernel_source, kDaemonUid};
+  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems,  errors, clock, {},
+                        &latencies,     events.get(), &kernel};
 
  private:
   NodeId latencies_node() { return tree.lookup(Tree::kRoot, "latency_hist").value().id; }

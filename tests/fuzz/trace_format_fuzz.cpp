@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "feeders/tracefs/event_format.h"
+#include "feeders/tracefs/page_format.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace tally::fuzz {

@@ -6,7 +6,7 @@
 
 #include "feeders/tracefs/ring_page.h"
 #include "tests/fuzz/fuzzed.h"
-#include "tests/unit/tracefs/formats.h"
+#include "tests/unit/event/formats.h"
 
 namespace tally::fuzz {
 namespace {

@@ -31,7 +31,7 @@ for page in "$PROJECT"/packaging/man/*; do
 done
 options_of_page() { sed -n '/^.SH OPTIONS/,/^.SH THE TREE/p' "$1" | grep -A1 '^.TP' | sed 's/\\-/-/g' | grep -oE -- '--[a-z-]+' | sort -u; }
 options_of_help() { "$BIN/$1" --help | grep -oE -- '^  -[-a-zA-Z,]+' | grep -oE -- '--[a-z-]+' | sort -u; }
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-latency tally-clock; do
+for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
   text=$(sed 's/\\-/-/g' "$PROJECT/packaging/man/$program.1")
   missing=$(options_of_help "$program" | while read -r option; do grep -qF -e "$option" <<<"$text" || echo "$option"; done)
   check_eq '' "$missing" "$program(1) has all options of --help"
@@ -39,6 +39,8 @@ done
 check_eq "$(options_of_help tallyfs)" "$(options_of_page "$PROJECT/packaging/man/tallyfs.1")" "tallyfs(1) has no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
+declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1/p' "$PROJECT/include/tally/event.h" | grep -v _on_)
+check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-event.3" || echo "$each"; done)" "tally-event(3) has all calls of event.h"
 declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
 check_eq '' "$(for each in $declared; do grep -qE "[ (]$each( |\)|\$)" "$PROJECT/packaging/CMakeLists.txt" || echo "$each"; done)" "and is found by the name of each"
@@ -137,7 +139,7 @@ check "dpkg --verify finds each file as packed" [ -z "$(in_root dpkg --verify ta
 check "the user tallyfs is there" in_root getent passwd tallyfs >/dev/null
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-latency tally-clock; do
+for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done
 

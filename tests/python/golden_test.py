@@ -75,6 +75,11 @@ class GoldenTest(unittest.TestCase):
             (EPOCH, [tally.Answer(5, 0, 3, flags=tally.WITH_TEXT, text=":2074500719=10")]),
         )
 
+    def test_encodes_records_of_events(self):
+        fields = (7).to_bytes(8, "little")
+        record = tally.encode_user_record(0x100000005, 1_000_000_002, 0, 9, fields)
+        self.assertIn(record, golden("events"))
+
     def test_every_block_is_known_here(self):
         blocks = re.findall(r"^```golden (\S+)$", FORMAT.read_text(), re.M)
         self.assertEqual(blocks, [
@@ -85,6 +90,7 @@ class GoldenTest(unittest.TestCase):
             "template-and-blob",
             "rates",
             "latencies",
+            "events",
         ])
 
 

@@ -70,6 +70,7 @@ __version__ = "0.1.0"
 MAGIC = b"\xfeTLY"
 VERSION = 1
 SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6  # kinds of messages
+USER_RECORDS = 11
 LATENCIES = 8
 WITH_Y, WITH_TIME = 1, 2  # flags of SAMPLES
 WAS_THERE, WITH_TEXT = 1, 2  # flags of ANSWER
@@ -79,6 +80,7 @@ _HEADER = struct.Struct("<4sHHQ")
 _MESSAGE = struct.Struct("<HHI")
 _ANSWER = struct.Struct("<IIQ")
 _REASON = struct.Struct("<II")
+_RECORD = struct.Struct("<QIiIHBB")
 _LATENCY = struct.Struct("<qqII ii16s")
 
 
@@ -134,6 +136,13 @@ def encode_template(sequence, name, voi_names, blob):
     body += b"".join(struct.pack("<I", len(text)) + text for text in texts)
     body += bytes(-len(body) % 8)
     return _MESSAGE.pack(TEMPLATE, 0, len(body)) + body
+
+
+def encode_user_record(number, time_ns, cpu, pid, fields, comm=b""):
+    """A record of a user's event; fields from byte 8 of the record on, padded to 8."""
+    head = _RECORD.pack(time_ns, cpu, pid, 0, len(fields), len(comm), 0)
+    body = b"".join((struct.pack("<Q", number), head, fields, bytes(-len(fields) % 8), comm, bytes(-len(comm) % 8)))
+    return _MESSAGE.pack(USER_RECORDS, 0, len(body)) + body
 
 
 def encode_latencies(name, *latencies):
@@ -537,6 +546,112 @@ class Statistic:
         return " ".join(filter(None, words))
 
 
+_FIELD_TYPES = {
+    "s64": "q", "u64": "Q", "s32": "i", "u32": "I", "s16": "h", "u16": "H", "s8": "b", "u8": "B", "char": "b",
+    "int": "i", "long": "q", "bool": "?", "pid_t": "i", "gfp_t": "I", "unsigned char": "B", "unsigned int": "I",
+    "unsigned long": "Q",
+}  # fmt: skip
+_FIELD = re.compile(r"\s*((?:unsigned\s+)?\w+)\s*(\[\d*\])?\s+([A-Za-z_]\w*)\s*(\[\d*\])?\s*")
+_TEXT_MAX = 1024
+
+
+def _parse_fields(fields):
+    """[(name, struct code of a number, or bytes of a char[N], or 0 of a char[])]"""
+    parsed = []
+    for text in fields.strip().rstrip(";").split(";"):
+        field = _FIELD.fullmatch(text)
+        kind = field and " ".join(field[1].split())
+        brackets = field and (field[2] or field[4])
+        if kind not in _FIELD_TYPES or (field[2] and field[4]) or (brackets and kind != "char"):
+            raise ValueError(f"not a field of an event: {text!r}")
+        if not brackets:
+            parsed.append((field[3], _FIELD_TYPES[kind]))
+        else:
+            size = int(brackets[1:-1] or 0)
+            if brackets != "[]" and not 1 <= size <= 256:
+                raise ValueError(f"not a field of an event: {text!r}")
+            parsed.append((field[3], size))
+    if len(parsed) > 64:
+        raise ValueError("more than 64 fields")
+    return parsed
+
+
+class Event:
+    """An event of this program: tracing/events/SYSTEM/NAME, see include/tally/event.h.
+
+        done = tally.Event("web", "done", "u64 lat; pid_t pid; char comm[16]")
+        if done.enabled():
+            done.write(1750, os.getpid(), "worker")
+
+    fields: `TYPE NAME`, separated by semicolons, as in synthetic_events. ValueError: a name or fields;
+    OSError: EEXIST, this process has it already; EAGAIN, no thread could be started. What the daemon
+    refuses is told as of statistics. Not for signal handlers."""
+
+    def __init__(self, system, name, fields):
+        self.system = _check_name("a system's name", system)
+        self.name = _check_name("an event's name", name)
+        self._fields = fields
+        self._parsed = _parse_fields(fields)
+        self._switch = _OFF
+        self._standing = _UNKNOWN
+        self._number = 0
+        self._removed = False
+        _client.add_event(self)
+
+    def enabled(self):
+        """Whether somebody wants its records."""
+        return self._switch[0] != 0
+
+    def write(self, *values):
+        """A record, now: the values of all fields, in their order; texts as str or bytes, cut to
+        what there is room for. It is sent at once. What finds no room is dropped and counted, and
+        what is written before the daemon has heard of the event is lost. ValueError: other values."""
+        _client.wake_up_in_child()
+        if self._switch[0]:
+            _client.write_event(self, self._pack(values))
+
+    def release(self):
+        """Ends it. In the tree it goes with the process."""
+        _client.drop_event(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.release()
+
+    def __repr__(self):
+        return f"<tally.Event {self._path()}>"
+
+    def _path(self):
+        return f"{self.system}/{self.name}"
+
+    def _create_text(self):
+        return f"event define {self._path()} lifetime=feeder {self._fields}"
+
+    def _pack(self, values):
+        if len(values) != len(self._parsed):
+            raise ValueError(f"{self!r} has {len(self._parsed)} fields, not {len(values)}")
+        fixed, texts = bytearray(), bytearray()
+        start = sum(8 if not size or isinstance(size, str) else -(-size // 8) * 8 for _, size in self._parsed)
+        for (name, size), value in zip(self._parsed, values):
+            if isinstance(size, str):
+                try:
+                    fixed += struct.pack("<" + size, value)
+                except struct.error as error:
+                    raise ValueError(f"{name} of {self!r}: {error}") from None
+            else:
+                text = value.encode() if isinstance(value, str) else bytes(value)
+                if size:
+                    fixed += text[:size].ljust(size, b"\0")
+                else:
+                    text = text[:_TEXT_MAX] + b"\0"
+                    fixed += struct.pack("<HH", 8 + start + len(texts), len(text))
+                    texts += text + bytes(-len(text) % 8)
+            fixed += bytes(-len(fixed) % 8)
+        return bytes(fixed + texts)
+
+
 def _no_sample(*values):
     return ValueError(f"X must be a signed and Y an unsigned 64-bit number, not {values!r}")
 
@@ -801,6 +916,26 @@ def _alone(method):
     return call
 
 
+def _own_name():
+    try:
+        with open("/proc/thread-self/comm", "rb") as file:
+            return file.readline().rstrip(b"\n")[:15]
+    except OSError:
+        return b""
+
+
+@functools.lru_cache(maxsize=1)
+def _libc():
+    return ctypes.CDLL(None)
+
+
+def _own_cpu():
+    try:
+        return max(_libc().sched_getcpu(), 0)
+    except AttributeError:
+        return 0
+
+
 class _Client:
     """Samples go from _gathered to records to the socket; interfaces and statistics are registered
     by requests. A thread of its own, the keeper, does what nobody else comes by to do: it sends what
@@ -817,6 +952,7 @@ class _Client:
         self.next_id = 1
         self.named = 0  # statistics that have not been dropped
         self.leaving = set()  # ids that go when no samples are held
+        self.events = {}  # by system and name
         self.asleep = False  # a forked child that has not done anything yet
         self.parents_switches = {}  # by statistic, while asleep
         self.next_sequence = 0
@@ -929,6 +1065,32 @@ class _Client:
             self._make_unknown(interface)
         if interface in self.refused:
             self._refuse(statistic, self.refused[interface])
+
+    @_alone
+    def add_event(self, event):
+        _check_new((event.system, event.name) in self.events, len(self.events))
+        if not self._start_keeper():
+            raise _error(errno.EAGAIN, "no thread could be started")
+        self.events[event.system, event.name] = event
+        self._register_soon(event)
+
+    @_alone
+    def drop_event(self, event):
+        if self.events.get((event.system, event.name)) is event:
+            del self.events[event.system, event.name]
+            event._switch = _OFF
+            self._drop(event, True)
+
+    # Records leave in their order, each in a datagram of its own.
+    @_alone
+    def write_event(self, event, fields):
+        if not self.connected or event._standing != _KNOWN:
+            return
+        comm = _own_name() if event._switch[0] & 2 else b""
+        record = encode_user_record(
+            event._number, _now(), _own_cpu(), threading.get_native_id(), fields, comm
+        )
+        self.dropped += self.link.send(encode_header(self.epoch) + record) != _DONE
 
     def _give_id(self, statistic):
         statistic._id = self.next_id
@@ -1276,8 +1438,11 @@ class _Client:
         interfaces = list(self.interfaces.values()) + [each.interface for each in living]
         # What is to be asked for, or passed on.
         self.todo = dict.fromkeys(interfaces + living)
+        self.todo.update(dict.fromkeys(self.events.values()))
         for subject in self.todo:
             subject._standing = _UNKNOWN
+        for event in self.events.values():
+            event._switch = _OFF
         for statistic in living:
             statistic._number = statistic._changes_asked = 0
             statistic._early.clear()
@@ -1310,6 +1475,8 @@ class _Client:
         for subject in self.todo:
             if isinstance(subject, Interface):
                 yield subject._create_text(), self._take_interface, subject
+            elif isinstance(subject, Event):
+                yield subject._create_text(), self._take_event, subject
             elif subject._standing == _KNOWN:
                 if subject._early or not self.records:
                     changes = subject._early if self.records else {**subject._early, **subject._late}
@@ -1402,6 +1569,8 @@ class _Client:
                 self._report(str(error))
             for statistic in self.statistics.values():
                 self._point_at_switch(statistic)
+            for event in self.events.values():
+                self._point_at_event_switch(event)
         # Without one everything is sent, and the daemon sees what is on.
 
     def _take_removed(self, path, answer):
@@ -1419,6 +1588,19 @@ class _Client:
                     self._refuse(statistic, answer)
         elif interface._standing == _ASKED:
             interface._standing = _KNOWN
+
+    def _take_event(self, event, answer):
+        if answer is None:
+            self._ask_again(event)
+        elif answer.error:
+            self._refuse(event, answer)
+        elif not event._removed:
+            event._standing, event._number = _KNOWN, answer.number
+            self._point_at_event_switch(event)
+
+    def _point_at_event_switch(self, event):
+        if event._standing == _KNOWN:
+            event._switch = self._switch_of(event._number)
 
     def _take_statistic(self, statistic, answer):
         if answer is None:
@@ -1466,9 +1648,12 @@ class _Client:
             return
         if statistic._early or statistic._late or statistic._changes_asked:
             return  # it is as the feeder wants it
-        place = 2 * (statistic._number & 0xFFFFFFFF)
+        statistic._switch = self._switch_of(statistic._number)
+
+    def _switch_of(self, number):
+        place = 2 * (number & 0xFFFFFFFF)
         has_one = self.page is not None and place + 2 <= len(self.page)
-        statistic._switch = self.page[place : place + 1] if has_one else _ON
+        return self.page[place : place + 1] if has_one else _ON
 
     # A statistic is gone; the answer does not say which.
     def _take_stale(self):
@@ -1495,6 +1680,13 @@ class _Client:
                     statistic._switch = _ON
                 if statistic.interface._standing == _KNOWN:
                     statistic.interface._standing = _GONE
+        # An event that a user has removed comes back: the program says that it has it.
+        for event in self.events.values():
+            place = 2 * (event._number & 0xFFFFFFFF) + 1
+            if event._standing == _KNOWN and place < len(self.page):
+                if self.page[place] != event._number >> 32:
+                    event._switch = _OFF
+                    self._make_unknown(event)
 
     # One at a time, unless it takes long.
     def _ping(self, now):

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "tests/unit/tracefs/formats.h"
+#include "tests/unit/event/formats.h"
 
 namespace tally {
 namespace {

@@ -183,6 +183,7 @@ class FakeDaemon {
 
   // What it has gathered: the samples by their statistic, and what was said of drops.
   std::map<std::string, std::vector<Sample>> samples;
+  std::vector<std::uint64_t> records;  // the times of those of events
   std::uint64_t dropped = 0;
   std::size_t largest = 0;  // datagram served, in bytes
 
@@ -218,6 +219,8 @@ class FakeDaemon {
     } else if (const auto* given = std::get_if<wire::Template>(&message)) {
       datagram.requests.emplace_back(given->sequence, "template " + std::string(given->name));
       datagram.log.push_back(datagram.requests.back().second);
+    } else if (auto* packed_records = std::get_if<wire::PackedEvents>(&message)) {
+      take_records(datagram, *packed_records);
     } else {
       ADD_FAILURE() << "a feeder that answers";
     }
@@ -242,6 +245,26 @@ class FakeDaemon {
     datagram.log.push_back(line);
   }
 
+  // As "web/done pid 7 'cat': " and the fields' bytes, each as two digits.
+  void take_records(Datagram& datagram, wire::PackedEvents& packed) {
+    std::string target = "?";
+    for (const auto& [name, number] : numbers_) {
+      if (datagram.epoch == epoch && number == packed.number()) target = name;
+    }
+    std::array<EventRecord, 64> scratch;
+    const auto never = std::chrono::nanoseconds::max();
+    for (auto some = packed.unpack(scratch, never); !some.empty();
+         some = packed.unpack(scratch, never)) {
+      for (const EventRecord& record : some) {
+        records.push_back(record.time_ns);
+        std::string line = target + " '" + std::string(record.comm.data(), record.comm.size()) + "' ";
+        for (const char c : record.bytes) line += std::to_string(static_cast<unsigned char>(c)) + ".";
+        datagram.log.push_back(line);
+      }
+    }
+    EXPECT_FALSE(packed.broken());
+  }
+
   void answer_one(std::uint32_t sequence, const std::string& text) {
     if (ignores.contains(text)) return;
     const std::string verb = text.substr(0, text.find(' '));
@@ -263,9 +286,15 @@ class FakeDaemon {
       made.made = is_new ? wire::Made::kNew : wire::Made::kWasThere;
       if (target.find('/') != std::string::npos) made.number = give_number(target, text);
     }
+    if (verb == "event") made.number = give_number(event_target(rest), text);
     if (verb == "subsystem" || verb == "object") made.number = give_number(target, text);
     if (verb == "remove") remove(target);
     answer({made});
+  }
+  // Of `define SYS/NAME ...`.
+  static std::string event_target(const std::string& rest) {
+    const std::string from = rest.substr(rest.find(' ') + 1);
+    return from.substr(0, from.find(' '));
   }
   void flip(const std::string& target, std::uint32_t on) {
     const std::uint64_t number = number_of(target);

@@ -11,7 +11,7 @@ constexpr NodeId kDirectory = 7;
 // Without a session: what would be told to the kernel goes nowhere.
 class NotifierTest : public testing::Test {
  protected:
-  Notifier notifier_{nullptr};
+  Notifier notifier_{nullptr, NodeId{1}};
 };
 
 TEST_F(NotifierTest, ForgetsWhatItGaveOfADirectoryThatIsRemoved) {

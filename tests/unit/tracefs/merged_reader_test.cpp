@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/fd.h"
+#include "core/event/record.h"
+#include "tests/unit/event/formats.h"
 #include "tests/unit/fake_clock.h"
-#include "tests/unit/tracefs/formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
 namespace tally {
@@ -24,6 +26,13 @@ class Story final : public EventSink {
              std::span<const char> payload) override {
     cpus_ += std::to_string(cpu);
     tell(std::to_string(time.count()) + ":" + std::string(payload.begin(), payload.end()));
+  }
+  void event_with_stack(std::chrono::nanoseconds time, std::size_t cpu,
+                        std::span<const char> payload, std::span<const char> stack) override {
+    event(time, cpu, payload);
+    for (std::size_t at = 0; at < stack.size(); at += 8) {
+      text_ += "/" + std::to_string(read_raw<std::uint64_t>(stack.data() + at));
+    }
   }
   void lost(std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
 
@@ -132,6 +141,91 @@ TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
 TEST_F(MergedReaderTest, TakesNoEventOfThisMomentForOneFromTheFuture) {
   write(0, PageMaker(10'001'000).record(0, "aaaa").page());
   EXPECT_EQ(finish(), "10001000:aaaa");
+}
+
+// Records of "type, pid, letter", 12 bytes; stacks have type 4 and two frames behind those.
+std::string typed(std::uint16_t type, std::int32_t pid, const std::string& rest) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put(static_cast<std::uint16_t>(type | 0x2000));  // a letter follows: "t "
+  out.put(std::uint16_t{0x2020});
+  out.put(pid);
+  return bytes + rest;
+}
+
+std::string stack(std::int32_t pid, std::uint64_t first, std::uint64_t second) {
+  std::string frames;
+  ByteWriter out(frames);
+  out.put(first);
+  out.put(second);
+  return typed(4, pid, frames);
+}
+
+class StacksTest : public MergedReaderTest {
+ protected:
+  static constexpr std::uint16_t kType = 4 | 0x2000;
+  static constexpr std::uint16_t kWithStack = 7 | 0x2000;
+  StacksTest() {
+    MergedReader::Stacks stacks{.type = kType, .pid_offset = 4, .frames_offset = 8};
+    stacks.with_stack.assign(65'536, false);
+    stacks.with_stack[kWithStack] = true;
+    reader_.expect_stacks(std::move(stacks));
+  }
+  // Letters and stacks of what was handed on.
+  std::string polled() {
+    std::string text = poll();
+    std::string short_text;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == '/' || (c >= 'a' && c <= 'z')) short_text += c;
+      if (c >= '0' && c <= '9' && short_text.find('/') != short_text.npos &&
+          text.rfind('/', at) > text.rfind(' ', at)) {
+        short_text += c;
+      }
+    }
+    return short_text;
+  }
+};
+
+TEST_F(StacksTest, AStackBelongsToTheEventBeforeIt) {
+  write(0, PageMaker(10)
+               .record(0, typed(7, 1, "aaaa"))
+               .record(1, stack(1, 5, 6))
+               .record(1, typed(8, 1, "bbbb"))
+               .page());
+  EXPECT_EQ(polled(), "aaaa/5/6bbbb");
+}
+
+TEST_F(StacksTest, AnInterruptInBetweenHasItsOwn) {
+  write(0, PageMaker(10)
+               .record(0, typed(7, 1, "aaaa"))
+               .record(1, typed(8, 1, "bbbb"))
+               .record(1, typed(7, 1, "cccc"))
+               .record(1, stack(1, 5, 6))
+               .record(1, stack(1, 7, 8))
+               .page());
+  EXPECT_EQ(polled(), "aaaa/7/8bbbbcccc/5/6");
+}
+
+TEST_F(StacksTest, AStackOfNoneIsLeftOut) {
+  write(0, PageMaker(10)
+               .record(0, typed(7, 1, "aaaa"))
+               .record(1, stack(2, 5, 6))
+               .record(1, typed(8, 2, "bbbb"))
+               .record(1, stack(2, 5, 6))
+               .page());
+  EXPECT_EQ(polled(), "aaaabbbb");
+}
+
+TEST_F(StacksTest, OneThatStandsOnTheNextPageIsWaitedFor) {
+  PageMaker last(10 + 10 * MergedReader::kPagesPerPoll);
+  for (std::uint64_t i = 0; i < MergedReader::kPagesPerPoll; ++i) {
+    write(0, PageMaker(10 + 10 * i).record(0, typed(7, 1, "aaaa")).page());
+  }
+  write(0, last.record(0, stack(1, 5, 6)).page());
+  (void)poll();
+  EXPECT_EQ(left_, MergedReader::Left::kMore);
+  EXPECT_EQ(polled(), "aaaa/5/6");
 }
 
 }  // namespace

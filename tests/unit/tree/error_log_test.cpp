@@ -61,6 +61,15 @@ TEST_F(ErrorLogTest, NobodyForgesAnEntryWithANewline) {
   EXPECT_EQ(all.find('\x1b'), std::string::npos);
 }
 
+TEST_F(ErrorLogTest, AnErrorMayNameAPlaceAndATextOfItsOwn) {
+  log_.report(ErrorLog::Source::kMount, "tracing/events/a/b", "  hist:keys=x  ",
+              {ErrorCode::kInvalid, "Couldn't find field", 10, "hist:a:b", "hist:keys=x"},
+              clock_.now());
+  EXPECT_EQ(text().substr(text().find(' ') + 1),
+            "hist:a:b: error: Couldn't find field\n  Command: hist:keys=x\n"
+            "                     ^\n");
+}
+
 TEST_F(ErrorLogTest, AWriteClearsIt) {
   report(ErrorLog::Source::kMount, "x");
   ASSERT_TRUE(log_.write_line("", clock_.now()));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "tests/unit/wire/golden.h"
 
 namespace tally::wire {
 namespace {
@@ -38,26 +39,6 @@ std::vector<Sample> unpack_all(PackedSamples packed, nanoseconds now, std::size_
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
-}
-
-// The fenced blocks "```golden NAME" of FORMAT.md, as bytes.
-std::map<std::string, std::string> golden_datagrams() {
-  std::ifstream file(TALLY_SOURCE_DIR "/core/wire/FORMAT.md");
-  constexpr std::string_view kFence = "```";
-  constexpr std::string_view kGolden = "```golden ";
-  std::map<std::string, std::string> datagrams;
-  std::string* inside = nullptr;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(kFence)) {
-      inside = line.starts_with(kGolden) ? &datagrams[line.substr(kGolden.size())] : nullptr;
-    } else if (inside) {
-      std::istringstream words(line);
-      for (std::string word; words >> word;) {
-        inside->push_back(static_cast<char>(std::stoi(word, nullptr, 16)));
-      }
-    }
-  }
-  return datagrams;
 }
 
 constexpr std::uint64_t kEpoch = 0x1122334455667788;
@@ -98,7 +79,7 @@ std::string blob_of_t() {
 
 TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   const auto golden = golden_datagrams();
-  EXPECT_EQ(golden.size(), 7u);
+  EXPECT_EQ(golden.size(), 8u);
   DatagramWriter writer(kEpoch);
   const std::array samples = {Sample{.x = 5, .y = 2}, Sample{.x = -1, .y = 2}};
   writer.samples(7, samples, kWithY);

@@ -62,6 +62,19 @@ TEST(LineTest, ReadsTheCommandsOfStats) {
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("object/a 1").value()));
 }
 
+TEST(LineTest, ReadsEvents) {
+  const auto written = std::get<EventLine>(parse_line("event web/request lat=3 pid=7").value());
+  EXPECT_EQ(written.verb, EventVerb::kWrite);
+  EXPECT_EQ(written.target.text, "web/request");
+  EXPECT_EQ(written.rest.text, " lat=3 pid=7");
+  EXPECT_EQ(written.rest.at, 17u);
+  const auto defined = std::get<EventLine>(parse_line("event define web/request u64 lat").value());
+  EXPECT_EQ(defined.verb, EventVerb::kDefine);
+  EXPECT_EQ(defined.target.text, "web/request");
+  EXPECT_EQ(std::get<EventLine>(parse_line("event remove a/b").value()).verb, EventVerb::kRemove);
+  EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("event/define 1").value()));
+}
+
 TEST(LineTest, ReadsALatencyWithWhoSufferedFromIt) {
   const auto parsed =
       parse_line("latency my_section prio=80 ns=-25999 cpu=1 comm=sixteen_bytes_ab pid=4711");
@@ -95,6 +108,9 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
                                        Refusal{"web.hits:1|c", 10},
                                        Refusal{"switches web", 9},
                                        Refusal{"switched", 0},
+                                       Refusal{"event", 5},
+                                       Refusal{"event define", 12},
+                                       Refusal{"event web", 6},
                                        Refusal{"latency", 7},
                                        Refusal{"latency a", 9},
                                        Refusal{"latency a ns=1", 14},

@@ -1,0 +1,168 @@
+// events/SYS/EVENT/trigger: commands of all kinds; those of histograms go on in event_set_hist.cpp.
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/event/event_set_state.h"
+
+namespace tally {
+namespace {
+
+constexpr std::string_view kAvailable =
+    "# Available triggers:\n# traceon traceoff snapshot stacktrace enable_event disable_event "
+    "enable_hist disable_hist hist\n";
+
+// A backslash before the end of a line continues it, as in the documentation's examples.
+std::string joined_lines(std::string_view text) {
+  std::string joined;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
+      ++i;
+      while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t')) ++i;
+    } else {
+      joined.push_back(text[i]);
+    }
+  }
+  return joined;
+}
+
+// Cuts a part off at its colon.
+std::string_view next_part(std::string_view& text) {
+  const std::string_view part = text.substr(0, text.find(':'));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
+}  // namespace
+
+bool EventSet::State::is_referenced(const Trigger& trigger) {
+  return trigger.table && trigger.table->referrers > 0;
+}
+
+Checked<void> EventSet::State::compile_filter(const DefinedEvent& event, std::string_view text,
+                                              Trigger& trigger) const {
+  if (text.empty()) return {};
+  auto filter = Filter::compile(text, event.format);
+  if (!filter) return Fault{filter.error().reason, std::string(text)};
+  trigger.filter = std::move(filter.value());
+  trigger.filter_text = text;
+  return {};
+}
+
+Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view text) {
+  const std::string whole = joined_lines(without_blanks(text));
+  const DefinedEvent& event = at(number);
+  const auto command = TriggerCommand::parse(whole);
+  const std::string where = event.system + ":" + event.format.name;
+  if (!command) return refused(command.error(), "trigger:" + where, whole);
+  const bool is_hist = command.value().kind == TriggerKind::kHist;
+  const bool filters = is_hist || !command.value().remove;
+  Trigger probe;
+  if (const auto good = compile_filter(event, filters ? command.value().filter : "", probe);
+      !good) {
+    const auto filter = Filter::compile(command.value().filter, event.format);
+    return Refusal{Error{ErrorCode::kInvalid, std::string(good.error().reason), filter.error().at},
+                   "event filter parse error", std::string(command.value().filter)};
+  }
+  const auto done =
+      is_hist ? write_hist(number, command.value()) : write_other(number, command.value());
+  if (done) return {};
+  const std::string kind(name_of(command.value().kind));
+  return done.error().in(kind + ":" + where, kind + ":" + std::string(command.value().rest));
+}
+
+// `[SYS:EVENT][:COUNT]`
+Checked<void> EventSet::State::parse_other(const TriggerCommand& command, Trigger& trigger) const {
+  std::string_view rest = command.parameters;
+  if (has_target(command.kind)) {
+    const std::string_view system = next_part(rest);
+    const std::string_view name = next_part(rest);
+    const auto target = find(system, name);
+    if (!target) return Fault{fault::kNoSuchEvent, std::string(command.parameters)};
+    trigger.target = *target;
+    trigger.target_name = full_name(*target);
+  }
+  if (rest.empty()) return {};
+  const auto count = parse_c_number(rest);
+  if (!count || *count > 0x7fffffff) {
+    const bool word = rest.find_first_not_of("0123456789") != rest.npos;
+    return Fault{word && command.filter.empty() ? fault::kIfExpected : fault::kBadCount,
+                 std::string(rest)};
+  }
+  trigger.left = static_cast<std::int64_t>(*count);
+  return {};
+}
+
+Checked<void> EventSet::State::write_other(EventNumber number, const TriggerCommand& command) {
+  DefinedEvent& event = at(number);
+  auto made = std::make_unique<Trigger>();
+  made->kind = command.kind;
+  made->event = number;
+  if (const auto parsed = parse_other(command, *made); !parsed) return parsed;
+  const auto same = std::ranges::find_if(event.triggers, [&](const auto& trigger) {
+    return trigger->kind == made->kind &&
+           (!has_target(made->kind) || trigger->target == made->target);
+  });
+  if (command.remove) {
+    if (same != event.triggers.end()) remove_trigger(**same);
+    return {};
+  }
+  if (same != event.triggers.end()) return Fault{fault::kSameTrigger, {}, ErrorCode::kExists};
+  if (trigger_count == limits.triggers_max) {
+    return Fault{fault::kTooManyTriggers, {}, ErrorCode::kNoSpace};
+  }
+  if (const auto good = compile_filter(event, command.filter, *made); !good) return good;
+  if (has_target(made->kind)) {
+    DefinedEvent& target = at(made->target);
+    if (target.waiting == 0) target.soft_enabled = target.enabled;
+    target.waiting +=
+        made->kind == TriggerKind::kEnableEvent || made->kind == TriggerKind::kDisableEvent ? 1 : 0;
+    target.referrers += 1;
+  }
+  trigger_count += 1;
+  event.triggers.insert(event.triggers.begin(), std::move(made));
+  return {};
+}
+
+void EventSet::State::remove_trigger(Trigger& trigger) {
+  DefinedEvent& event = at(trigger.event);
+  const auto at_it = std::ranges::find_if(event.triggers,
+                                          [&](const auto& each) { return each.get() == &trigger; });
+  const std::unique_ptr<Trigger> gone = std::move(*at_it);
+  event.triggers.erase(at_it);
+  trigger_count -= 1;
+  if (has_target(gone->kind)) {
+    DefinedEvent& target = at(gone->target);
+    target.referrers -= 1;
+    const bool waited =
+        gone->kind == TriggerKind::kEnableEvent || gone->kind == TriggerKind::kDisableEvent;
+    target.waiting -= waited ? 1 : 0;
+  }
+  if (gone->kind == TriggerKind::kHist) {
+    refer(*gone->plan, -1);
+    drop_hidden(gone.get());
+  }
+}
+
+std::string EventSet::render_trigger(EventNumber event) const {
+  std::string text;
+  for (const auto& trigger : state_->at(event).triggers) text.append(trigger->text());
+  return text.empty() ? std::string(kAvailable) : text;
+}
+
+Reply<void> EventSet::write_trigger(EventNumber event, std::string_view text) {
+  if (!state_->at(event).defined) return gone(text);
+  return state_->write_trigger(event, text);
+}
+
+void EventSet::truncate_trigger(EventNumber event) {
+  // What refers to another one of them goes first, so that as many as possible can go.
+  for (bool more = true; more;) {
+    auto& triggers = state_->at(event).triggers;
+    const auto free = std::ranges::find_if(
+        triggers, [](const auto& trigger) { return !State::is_referenced(*trigger); });
+    more = free != triggers.end();
+    if (more) state_->remove_trigger(**free);
+  }
+}
+
+}  // namespace tally

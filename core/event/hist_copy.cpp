@@ -1,0 +1,157 @@
+#include "core/event/hist_copy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/int128.h"
+#include "core/base/text.h"
+
+namespace tally {
+namespace {
+
+std::uint64_t percentile(const std::uint64_t* words, std::uint64_t hits, std::uint64_t per_mille) {
+  const auto* const counters = reinterpret_cast<const std::uint32_t*>(words);
+  // The smallest value that at least so many are not above.
+  std::uint64_t wanted = (hits * per_mille + 999) / 1000;
+  for (std::uint32_t bucket = 0; bucket < kQuantileBuckets; ++bucket) {
+    if (counters[bucket] >= wanted) return bucket_high(bucket);
+    wanted -= counters[bucket];
+  }
+  return bucket_high(kQuantileBuckets - 1);
+}
+
+template <typename T>
+int three_way(T a, T b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+}  // namespace
+
+void HistCopy::add(std::string line, std::shared_ptr<const HistPlan> plan, const HistTable& table) {
+  Table copy{.line = std::move(line),
+             .plan = std::move(plan),
+             .entries = table.map.size(),
+             .hits = table.hits,
+             .dropped = table.dropped,
+             .expired = table.expired,
+             .unmatched = table.unmatched,
+             .snapshots = table.snapshots};
+  const std::size_t stride = table.map.shape().entry_words();
+  copy.words.reserve(copy.entries * stride);
+  for (std::uint32_t i = 0; i < copy.entries; ++i) {
+    const HistMap::Entry entry = table.map.entry(i);
+    copy.words.insert(copy.words.end(), entry, entry + stride);
+  }
+  tables_.push_back(std::move(copy));
+}
+
+const std::uint64_t* HistCopy::Table::key(std::uint32_t entry) const {
+  return words.data() + entry * plan->shape.entry_words();
+}
+
+const std::uint64_t* HistCopy::Table::values(std::uint32_t entry) const {
+  return key(entry) + plan->shape.key_words;
+}
+
+std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values) {
+  const std::uint64_t hits = values[kHitsWord];
+  switch (part.value.modifiers.display) {
+    case Display::kP50:
+      return percentile(values + part.word, hits, 500);
+    case Display::kP99:
+      return percentile(values + part.word, hits, 990);
+    case Display::kP999:
+      return percentile(values + part.word, hits, 999);
+    default:
+      return values[part.word];
+  }
+}
+
+bool has_decimals(Display display) {
+  return display == Display::kAverage || display == Display::kDeviation;
+}
+
+double shown_decimals(const ValuePart& part, const std::uint64_t* values) {
+  const auto hits = static_cast<long double>(values[kHitsWord]);
+  const std::uint64_t* const words = values + part.word;
+  const long double average = static_cast<long double>(words[0]) / hits;
+  if (part.value.modifiers.display == Display::kAverage) return static_cast<double>(average);
+  const UInt128 squares = static_cast<UInt128>(words[2]) << 64 | words[1];
+  // n * sum of squares - square of the sum, exactly as long as it fits; of the population.
+  const UInt128 n = values[kHitsWord];
+  const UInt128 sum_squared = static_cast<UInt128>(words[0]) * words[0];
+  const auto difference = static_cast<long double>(n * squares - sum_squared);
+  const bool exact = squares == 0 || n <= ~UInt128{0} / squares;
+  const long double variance =
+      exact ? difference / (hits * hits)
+            : std::max(0.0L, static_cast<long double>(squares) / hits - average * average);
+  return static_cast<double>(std::sqrt(variance));
+}
+
+std::uint64_t HistCopy::Table::value(std::uint32_t entry, std::uint32_t index) const {
+  return shown_value(plan->values[index], values(entry));
+}
+
+int HistCopy::Table::compare_keys(const KeyPart& part, std::uint32_t a, std::uint32_t b) const {
+  const std::uint64_t* const left = key(a) + part.word;
+  const std::uint64_t* const right = key(b) + part.word;
+  if (!part.value.is_number()) {
+    return stored_text(left, part.words).compare(stored_text(right, part.words));
+  }
+  if (!part.value.type.is_signed) return three_way(*left, *right);
+  return three_way(static_cast<std::int64_t>(*left), static_cast<std::int64_t>(*right));
+}
+
+int HistCopy::Table::compare(const SortKey& by, std::uint32_t a, std::uint32_t b) const {
+  switch (by.of) {
+    case SortKey::Of::kHitcount:
+      return three_way(values(a)[kHitsWord], values(b)[kHitsWord]);
+    case SortKey::Of::kKey:
+      return compare_keys(plan->keys[by.index], a, b);
+    case SortKey::Of::kValue:
+      break;
+  }
+  const ValuePart& part = plan->values[by.index];
+  if (has_decimals(part.value.modifiers.display)) {
+    return three_way(shown_decimals(part, values(a)), shown_decimals(part, values(b)));
+  }
+  return three_way(value(a, by.index), value(b, by.index));
+}
+
+std::vector<std::uint32_t> HistCopy::Table::sorted() const {
+  std::vector<std::uint32_t> order(entries);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    for (const SortKey& by : plan->sort) {
+      const int found = compare(by, a, b);
+      if (found != 0) return by.descending ? found > 0 : found < 0;
+    }
+    return false;
+  });
+  if (plan->limit != 0 && plan->limit < order.size()) order.resize(plan->limit);
+  return order;
+}
+
+std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset) {
+  const Symbols::Place place = symbols.place(address);
+  std::string text = place.name;
+  if (text.empty()) {
+    append_hex(text, address);
+    return text;
+  }
+  if (with_offset) {
+    text.push_back('+');
+    append_hex(text, place.offset);
+    text.push_back('/');
+    append_hex(text, place.size);
+  }
+  if (!place.module.empty()) text.append(" [").append(place.module).append("]");
+  return text;
+}
+
+std::string_view stored_text(const std::uint64_t* words, std::uint32_t count) {
+  return until_nul({reinterpret_cast<const char*>(words), count * std::size_t{8}});
+}
+
+}  // namespace tally

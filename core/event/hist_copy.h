@@ -1,0 +1,65 @@
+// The histograms of one event at one moment, taken under the EventSet's lock and rendered outside
+// of it: sorting and printing 131,072 entries takes a while. A value; rendering is const, so any
+// thread may.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/event/hist_plan.h"
+#include "core/event/symbols.h"
+
+namespace tally {
+
+class HistCopy {
+ public:
+  // line: as `trigger` shows it, with its newline.
+  void add(std::string line, std::shared_ptr<const HistPlan> plan, const HistTable& table);
+
+  // events/SYS/EVENT/hist; empty without a histogram. Ends soon behind bytes_max: what is longer
+  // than that nobody shall want.
+  std::string render(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
+  // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
+  // numbers; described in TRIGGERS.md.
+  std::string render_json(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
+
+ private:
+  friend class HistText;
+  friend class HistJson;
+  struct Table {
+    std::string line;
+    std::shared_ptr<const HistPlan> plan;
+    std::vector<std::uint64_t> words;  // of all entries, as in the map
+    std::uint32_t entries = 0;
+    std::uint64_t hits = 0, dropped = 0, expired = 0, unmatched = 0;
+    std::vector<HistTable::Snapshot> snapshots;
+
+    const std::uint64_t* key(std::uint32_t entry) const;
+    const std::uint64_t* values(std::uint32_t entry) const;
+    // What the entry is sorted and printed by.
+    std::uint64_t value(std::uint32_t entry, std::uint32_t index) const;
+    // Entries in the order of `sort`, no more than `limit`.
+    std::vector<std::uint32_t> sorted() const;
+    int compare(const SortKey& by, std::uint32_t a, std::uint32_t b) const;
+    int compare_keys(const KeyPart& part, std::uint32_t a, std::uint32_t b) const;
+  };
+
+  std::vector<Table> tables_;
+};
+
+// A value of an entry as it is shown: sums as they are, the smallest value of a percentile's
+// bucket.
+std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values);
+// Averages and deviations have decimals.
+bool has_decimals(Display display);
+double shown_decimals(const ValuePart& part, const std::uint64_t* values);
+
+// `schedule+0x2e/0x110 [module]`, or the address if nobody knows it.
+std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset);
+
+// A text of a key or of a saved field: up to its first NUL.
+std::string_view stored_text(const std::uint64_t* words, std::uint32_t count);
+
+}  // namespace tally

@@ -1,0 +1,289 @@
+// events/SYS/EVENT/hist, as the kernel prints it.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/base/text.h"
+#include "core/event/hist_copy.h"
+
+namespace tally {
+namespace {
+
+// Numbers, padded on the left; texts, padded on the right.
+void append_padded(std::string& out, std::uint64_t value, int width) {
+  char digits[32];
+  const int size =
+      std::snprintf(digits, sizeof digits, "%*llu", width, static_cast<unsigned long long>(value));
+  out.append(digits, static_cast<std::size_t>(size));
+}
+
+void append_hex_digits(std::string& out, std::uint64_t value, int width) {
+  char digits[32];
+  const int size =
+      std::snprintf(digits, sizeof digits, "%*llx", width, static_cast<unsigned long long>(value));
+  out.append(digits, static_cast<std::size_t>(size));
+}
+
+void append_left(std::string& out, std::string_view text, std::size_t width) {
+  out.append(text);
+  if (text.size() < width) out.append(width - text.size(), ' ');
+}
+
+constexpr std::uint32_t kNoShare = ~std::uint32_t{0};
+
+// In hundredths of a percent; kNoShare of nothing.
+std::uint32_t share(std::uint64_t value, std::uint64_t total) {
+  if (total == 0) return value == 0 ? 0 : kNoShare;
+  if (value < ~std::uint64_t{0} / 10000) return static_cast<std::uint32_t>(value * 10000 / total);
+  const std::uint64_t part = total / 10000;
+  return part == 0 ? kNoShare : static_cast<std::uint32_t>(value / part);
+}
+
+}  // namespace
+
+class HistText {
+ public:
+  HistText(const HistCopy::Table& table, const Symbols& symbols, std::string& out)
+      : table_(table), plan_(*table.plan), symbols_(symbols), out_(out) {}
+
+  void render(std::size_t bytes_max) {
+    out_.append("# event histogram\n#\n# trigger info: ").append(table_.line).append("#\n\n");
+    add_up();
+    for (const std::uint32_t entry : table_.sorted()) {
+      if (out_.size() > bytes_max) return;
+      print_entry(entry);
+    }
+    print_snapshots();
+    out_.append("\nTotals:\n    Hits: ");
+    append_number(out_, table_.hits);
+    out_.append("\n    Entries: ");
+    append_number(out_, std::uint64_t{table_.entries});
+    out_.append("\n    Dropped: ");
+    append_number(out_, table_.dropped);
+    out_.push_back('\n');
+    if (plan_.expiry_ns != 0) print_total("Expired", table_.expired);
+    const bool waits = !plan_.references.empty() && plan_.expiry_ns != 0;
+    if (waits) print_total("Unmatched", table_.unmatched);
+  }
+
+ private:
+  void print_total(std::string_view name, std::uint64_t value) {
+    out_.append("    ").append(name).append(": ");
+    append_number(out_, value);
+    out_.push_back('\n');
+  }
+
+  // What .percent and .graph relate to.
+  void add_up() {
+    totals_.assign(plan_.values.size(), 0);
+    largest_.assign(plan_.values.size(), 0);
+    for (std::uint32_t entry = 0; entry < table_.entries; ++entry) {
+      for (std::uint32_t i = 0; i < plan_.values.size(); ++i) {
+        const Display display = plan_.values[i].value.modifiers.display;
+        if (display != Display::kPercent && display != Display::kGraph) continue;
+        const std::uint64_t value = table_.value(entry, i);
+        totals_[i] += value;
+        largest_[i] = std::max(largest_[i], value);
+      }
+    }
+  }
+
+  void print_entry(std::uint32_t entry) {
+    const std::uint64_t* const values = table_.values(entry);
+    const auto* const comm = plan_.comm_word == 0 ? nullptr : values + plan_.comm_word;
+    print_key(table_.key(entry), comm ? stored_text(comm, kCommWords) : std::string_view());
+    if (!plan_.no_hitcount) print_number("hitcount", values[kHitsWord]);
+    for (std::uint32_t i = 0; i < plan_.values.size(); ++i) {
+      if (plan_.values[i].value.form == Expression::Form::kOperation) continue;
+      out_.push_back(' ');
+      print_value(i, values);
+    }
+    for (const Action& action : plan_.actions) print_action(action, values);
+    out_.push_back('\n');
+  }
+
+  void print_number(std::string_view name, std::uint64_t value) {
+    out_.append(" ").append(name).append(": ");
+    append_padded(out_, value, 10);
+  }
+
+  void print_value(std::uint32_t index, const std::uint64_t* values) {
+    const ValuePart& part = plan_.values[index];
+    const Display display = part.value.modifiers.display;
+    const std::string& name = part.value.name;
+    if (has_decimals(display)) return print_decimals(part, values);
+    const std::uint64_t value = shown_value(part, values);
+    switch (display) {
+      case Display::kPercent:
+        return print_share(name, share(value, totals_[index]));
+      case Display::kGraph:
+        return print_graph(name, share(value, largest_[index]));
+      case Display::kHex:
+        out_.append(" ").append(name).append(": ");
+        return append_hex_digits(out_, value, 10);
+      default:
+        print_number(is_statistic(display) ? part.value.text : name, value);
+    }
+  }
+
+  void print_decimals(const ValuePart& part, const std::uint64_t* values) {
+    char digits[64];
+    const int size = std::snprintf(digits, sizeof digits, "%10.3f", shown_decimals(part, values));
+    out_.append(" ").append(part.value.text).append(": ");
+    out_.append(digits, static_cast<std::size_t>(size));
+  }
+
+  void print_share(const std::string& name, std::uint32_t hundredths) {
+    out_.append(" ").append(name).append(" (%):");
+    if (hundredths == kNoShare) {
+      out_.append("[ERROR]");
+      return;
+    }
+    char digits[32];
+    const int size =
+        std::snprintf(digits, sizeof digits, " %3u.%02u", hundredths / 100, hundredths % 100);
+    out_.append(digits, static_cast<std::size_t>(size));
+  }
+
+  void print_graph(const std::string& name, std::uint32_t hundredths) {
+    constexpr std::size_t kColumns = 20;
+    out_.append(" ").append(name).append(": ");
+    if (hundredths == kNoShare) {
+      out_.append("[ERROR]");
+      return;
+    }
+    const std::size_t marks = std::min(kColumns, hundredths * kColumns / 10000);
+    out_.append(marks, '#').append(kColumns - marks, ' ');
+  }
+
+  void print_key(const std::uint64_t* key, std::string_view comm) {
+    out_.append("{ ");
+    bool lines = false;
+    for (const KeyPart& part : plan_.keys) {
+      if (&part != &plan_.keys.front()) out_.append(", ");
+      lines |= part.value.type.kind == ValueType::Kind::kStack;
+      print_part(part, key + part.word, comm);
+    }
+    out_.append(lines ? "}" : " }");
+  }
+
+  void print_part(const KeyPart& part, const std::uint64_t* words, std::string_view comm) {
+    const Expression& value = part.value;
+    if (value.type.kind == ValueType::Kind::kStack) {
+      const bool own = value.source.kind == TextSource::Kind::kStack;
+      out_.append(own ? "common_stacktrace:\n" : value.name + ".stacktrace");
+      return print_stack({words, part.words});
+    }
+    out_.append(value.name).append(": ");
+    if (value.is_number()) return print_key_number(value.modifiers, *words, comm);
+    append_left(out_, stored_text(words, part.words), 50);
+  }
+
+  void print_key_number(const Modifiers& modifiers, std::uint64_t value, std::string_view comm) {
+    switch (modifiers.display) {
+      case Display::kHex:
+        return append_hex_digits(out_, value, 0);
+      case Display::kSymbol:
+      case Display::kSymbolOffset: {
+        const bool offset = modifiers.display == Display::kSymbolOffset;
+        out_.push_back('[');
+        append_hex_digits(out_, value, 0);
+        out_.append("] ");
+        return append_left(out_, place_text(symbols_, value, offset), offset ? 55 : 45);
+      }
+      case Display::kExecname:
+        append_left(out_, comm.empty() ? "<...>" : comm, 16);
+        return print_bracketed(value, 10);
+      case Display::kSyscall: {
+        const std::string name = symbols_.syscall(value);
+        append_left(out_, name.empty() ? "unknown_syscall" : name, 30);
+        return print_bracketed(value, 3);
+      }
+      case Display::kLog2:
+        if (modifiers.parameter != 0) return print_range(value, log_linear_last(modifiers, value));
+        out_.append("~ 2^");
+        return append_left(out_, std::to_string(value), 2);
+      case Display::kBuckets:
+        return print_range(value, value + modifiers.parameter - 1);
+      default:
+        append_padded(out_, value, 10);
+    }
+  }
+
+  static std::uint64_t log_linear_last(const Modifiers& modifiers, std::uint64_t first) {
+    std::uint64_t width = 1;
+    while (first / width >= (std::uint64_t{2} << modifiers.parameter)) width *= 2;
+    return first + width - 1;
+  }
+
+  void print_bracketed(std::uint64_t value, int width) {
+    out_.push_back('[');
+    append_padded(out_, value, width);
+    out_.push_back(']');
+  }
+
+  void print_range(std::uint64_t first, std::uint64_t last) {
+    out_.append("~ ");
+    append_number(out_, first);
+    out_.push_back('-');
+    append_number(out_, last);
+  }
+
+  void print_stack(std::span<const std::uint64_t> frames) {
+    for (const std::uint64_t frame : frames) {
+      if (frame == 0) break;
+      out_.append(9, ' ').append(place_text(symbols_, frame, true)).append("\n");
+    }
+  }
+
+  void print_action(const Action& action, const std::uint64_t* values) {
+    if (action.kind == ActionKind::kSnapshot || action.handler == Handler::kOnMatch) return;
+    out_.append(action.handler == Handler::kOnMax ? "\n\tmax: " : "\n\tchanged: ");
+    append_padded(out_, values[action.track_word], 10);
+    if (action.kind == ActionKind::kTrace) return;
+    for (const SavedField& saved : plan_.saved) print_saved(saved, values + saved.word);
+  }
+
+  void print_saved(const SavedField& saved, const std::uint64_t* words) {
+    out_.append("  ").append(saved.value.name).append(": ");
+    if (saved.value.is_number()) return append_padded(out_, *words, 10);
+    const std::uint32_t count = (std::min(saved.value.type.size, kTextBytesMax) + 7) / 8;
+    if (saved.value.type.kind == ValueType::Kind::kText) {
+      return append_left(out_, stored_text(words, count), 32);
+    }
+    out_.push_back('\n');
+    print_stack({words, count});
+  }
+
+  void print_snapshots() {
+    for (const Action& action : plan_.actions) {
+      if (action.kind != ActionKind::kSnapshot || !table_.snapshots[action.snapshot].taken)
+        continue;
+      const HistTable::Snapshot& snapshot = table_.snapshots[action.snapshot];
+      out_.append("\nSnapshot taken (see tracing/snapshot).  Details:\n\ttriggering value { ");
+      out_.append(action.handler == Handler::kOnMax ? "onmax(" : "onchange(");
+      out_.append(action.tracked_name).append(") }: ");
+      append_padded(out_, snapshot.value, 10);
+      out_.append("\ttriggered by event with key: ");
+      print_key(snapshot.key.data(), snapshot.comm);
+      out_.push_back('\n');
+    }
+  }
+
+  const HistCopy::Table& table_;
+  const HistPlan& plan_;
+  const Symbols& symbols_;
+  std::string& out_;
+  std::vector<std::uint64_t> totals_, largest_;
+};
+
+std::string HistCopy::render(const Symbols& symbols, std::size_t bytes_max) const {
+  std::string text;
+  for (const Table& table : tables_) {
+    if (&table != &tables_.front()) text.append("\n\n");
+    HistText(table, symbols, text).render(bytes_max);
+  }
+  return text;
+}
+
+}  // namespace tally

@@ -1,0 +1,45 @@
+// What was traced up to one moment, taken under the EventSet's lock and rendered outside of it. A
+// value; rendering is const, so any thread may.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "core/event/trace_buffer.h"
+
+namespace tally {
+
+class TraceCopy {
+ public:
+  explicit TraceCopy(TraceBuffer records) : records_(std::move(records)) {}
+  // There are no records, but something to say.
+  explicit TraceCopy(std::string text) : records_(0), text_(std::move(text)) {}
+
+  void add(EventNumber event, std::uint32_t generation, EventFormat format,
+           TraceBuffer::Style style) {
+    formats_.insert_or_assign({event, generation}, Kept{std::move(format), style});
+  }
+  std::string render(const Symbols& symbols) const {
+    if (!text_.empty()) return text_;
+    return records_.render(
+        [this](EventNumber event, std::uint32_t generation) -> TraceBuffer::Shown {
+          const auto found = formats_.find({event, generation});
+          if (found == formats_.end()) return {};
+          return {&found->second.format, found->second.style};
+        },
+        symbols);
+  }
+
+ private:
+  struct Kept {
+    EventFormat format;
+    TraceBuffer::Style style;
+  };
+
+  TraceBuffer records_;
+  std::map<std::pair<EventNumber, std::uint32_t>, Kept> formats_;
+  std::string text_;
+};
+
+}  // namespace tally

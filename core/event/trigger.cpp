@@ -1,0 +1,89 @@
+#include "core/event/trigger.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace tally {
+namespace {
+
+struct KindName {
+  std::string_view text;
+  TriggerKind kind;
+};
+
+constexpr KindName kNames[] = {
+    {"hist", TriggerKind::kHist},
+    {"traceon", TriggerKind::kTraceOn},
+    {"traceoff", TriggerKind::kTraceOff},
+    {"stacktrace", TriggerKind::kStacktrace},
+    {"snapshot", TriggerKind::kSnapshot},
+    {"enable_event", TriggerKind::kEnableEvent},
+    {"disable_event", TriggerKind::kDisableEvent},
+    {"enable_hist", TriggerKind::kEnableHist},
+    {"disable_hist", TriggerKind::kDisableHist},
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Where a word `if` stands with white space on both sides; npos: nowhere.
+std::size_t find_if(std::string_view text) {
+  for (std::size_t at = text.find("if"); at != text.npos; at = text.find("if", at + 1)) {
+    const bool before = at == 0 || is_blank(text[at - 1]);
+    const bool behind = at + 2 == text.size() || is_blank(text[at + 2]);
+    if (before && behind) return at;
+  }
+  return text.npos;
+}
+
+}  // namespace
+
+std::string_view name_of(TriggerKind kind) {
+  return std::ranges::find(kNames, kind, &KindName::kind)->text;
+}
+
+bool has_target(TriggerKind kind) {
+  return kind == TriggerKind::kEnableEvent || kind == TriggerKind::kDisableEvent ||
+         kind == TriggerKind::kEnableHist || kind == TriggerKind::kDisableHist;
+}
+
+std::string Trigger::text() const {
+  std::string text(name_of(kind));
+  if (kind == TriggerKind::kHist) {
+    text.append(":");
+    if (!name.empty()) text.append(name).append(":");
+    text.append(plan->text);
+  } else {
+    if (has_target(kind)) text.append(":").append(target_name);
+    text.append(left == kUnlimited ? ":unlimited" : ":count=");
+    if (left != kUnlimited) append_number(text, left);
+  }
+  if (!filter_text.empty()) text.append(" if ").append(filter_text);
+  if (kind == TriggerKind::kHist) text.append(paused ? " [paused]" : " [active]");
+  return text.append("\n");
+}
+
+Checked<TriggerCommand> TriggerCommand::parse(std::string_view text) {
+  TriggerCommand command;
+  text = trimmed(text);
+  command.remove = text.starts_with('!');
+  if (command.remove) text = trimmed(text.substr(1));
+  const std::size_t end = std::min(text.find_first_of(": \t\n"), text.size());
+  const std::string_view name = text.substr(0, end);
+  const auto* const known = std::ranges::find(kNames, name, &KindName::text);
+  if (known == std::end(kNames)) return Fault{fault::kUnknownTrigger, std::string(name)};
+  command.kind = known->kind;
+  command.rest = trimmed(text.substr(std::min(end + 1, text.size())));
+  const std::size_t condition = find_if(command.rest);
+  command.parameters = trimmed(command.rest.substr(0, condition));
+  if (condition == text.npos) return command;
+  command.filter = trimmed(command.rest.substr(condition + 2));
+  if (command.filter.empty()) return Fault{fault::kIfExpected, "if"};
+  return command;
+}
+
+}  // namespace tally

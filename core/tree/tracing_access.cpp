@@ -1,0 +1,130 @@
+// What the files of the tracing directory call, with their own lock-keeping: looks, writes that
+// wait for the sources, markers.
+#include <algorithm>
+#include <cstring>
+
+#include "core/tree/tracing_state.h"
+
+namespace tally {
+
+// Into the ledger, as large as they may become.
+Result<void> Tracing::State::hold_histograms(TracingInstance& instance) {
+  const std::size_t bytes = instance.set.hist_bytes();
+  const std::size_t before = instance.hist_bytes;
+  if (bytes > before) {
+    if (auto grown = instance.share.grow({.bytes = bytes - before}); !grown) return grown;
+  } else {
+    instance.share.shrink({.bytes = before - bytes});
+  }
+  instance.hist_bytes = bytes;
+  return {};
+}
+
+Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const Write& write,
+                                    const Undo& undo) {
+  Orders orders;
+  Result<void> done;
+  {
+    const MutexLock lock(mutex);
+    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    touch(instance, now);
+    if (auto fits = hold_histograms(instance); !fits) {
+      if (undo) undo(instance.set);
+      (void)hold_histograms(instance);
+      done = std::move(fits);
+    }
+    // What is refused may have taken effect in part.
+    update_routes(instance, orders);
+  }
+  const auto given = give(orders);
+  const bool refused = !given && (orders.asks || orders.undelivered);
+  if (!done || !refused || !undo) return done;
+  Orders taken_back;
+  {
+    const MutexLock lock(mutex);
+    undo(instance.set);
+    touch(instance, now);
+    (void)hold_histograms(instance);
+    update_routes(instance, taken_back);
+  }
+  (void)give(taken_back);
+  return given;
+}
+
+Result<void> Tracing::State::change_synthetic(const Write& write, std::string_view removed,
+                                              Moment now) {
+  const MutexLock lock(mutex);
+  Result<void> done;
+  each_instance([&](TracingInstance& instance) {
+    if (removed.empty() || !is_synthetic_used(instance, removed)) return;
+    // In the top it has words of its own, with the command that was written.
+    if (&instance != top.get()) done = Error{ErrorCode::kBusy, "in use in " + instance.name};
+  });
+  each_instance([&](TracingInstance& instance) {
+    if (!done) return;
+    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    touch(instance, now);
+  });
+  update_all_directories(now);
+  return done;
+}
+
+bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::string_view name) {
+  for (const auto& event : instance.set.events()) {
+    if (event.system != kSyntheticSystem || (name != "*" && name != event.name)) continue;
+    if (instance.set.in_use(event.number)) return true;
+  }
+  return false;
+}
+
+void Tracing::State::refresh(TracingInstance& instance, Moment now) {
+  std::vector<EventSource*> asked;
+  {
+    const MutexLock lock(mutex);
+    for (EventSource* const source : sources) {
+      const bool all = source->is_late() && !held.empty();
+      const auto is_ours = [&](const Target& target) {
+        return all || target.instance == &instance;
+      };
+      const auto fed = [&](const Route& route) {
+        return std::ranges::any_of(route.targets, is_ours);
+      };
+      if (std::ranges::any_of(routes[source], fed)) asked.push_back(source);
+    }
+  }
+  for (EventSource* const source : asked) source->drain();
+  const MutexLock lock(mutex);
+  drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
+}
+
+void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
+                          Moment now) {
+  std::string bytes(16, '\0');
+  bytes[0] = 5;
+  const auto pid = static_cast<std::int32_t>(writer);
+  std::memcpy(bytes.data() + 4, &pid, sizeof pid);
+  bytes.append(text);
+  const MutexLock lock(mutex);
+  if (!instance.markers) return;
+  instance.set.feed({.event = instance.marker,
+                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                     .pid = pid,
+                     .bytes = bytes});
+  touch(instance, now);
+}
+
+std::vector<const Symbols*> Tracing::State::symbols() {
+  const MutexLock lock(mutex);
+  std::vector<const Symbols*> all;
+  for (const EventSource* const source : sources) {
+    if (const Symbols* const known = source->symbols()) all.push_back(known);
+  }
+  return all;
+}
+
+std::string Tracing::State::lost_line() {
+  const MutexLock lock(mutex);
+  return lost == 0 ? "" : "# records lost on their way: " + std::to_string(lost) + "\n#\n";
+}
+
+}  // namespace tally

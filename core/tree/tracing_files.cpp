@@ -1,0 +1,400 @@
+#include "core/tree/tracing_files.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.h"
+#include "core/event/faults.h"
+#include "core/tree/tracing_readme.h"
+
+namespace tally {
+namespace {
+
+// All records carry CLOCK_MONOTONIC; these say no other order.
+constexpr std::array<std::string_view, 4> kClocks = {"local", "global", "mono", "perf"};
+
+Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Of a file of several commands: one line each, up to a '#'.
+std::string_view next_command(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return trimmed(line.substr(0, line.find('#')));
+}
+
+// The synthetic event that `!NAME ...` or `-:[synthetic/]NAME` removes.
+std::string_view removed_by(std::string_view command) {
+  if (!command.starts_with('!') && !command.starts_with("-:")) return {};
+  command.remove_prefix(command.starts_with('!') ? 1 : 2);
+  constexpr std::string_view kGroup = "synthetic/";
+  if (command.starts_with(kGroup)) command.remove_prefix(kGroup.size());
+  const auto name = Tokens(command).next();
+  return name ? name->text : std::string_view();
+}
+
+std::string clocks_text(std::string_view chosen) {
+  std::string text;
+  for (const std::string_view clock : kClocks) {
+    text.append(text.empty() ? "" : " ");
+    text.append(clock == chosen ? "[" + std::string(clock) + "]" : std::string(clock));
+  }
+  return text + "\n";
+}
+
+std::string switch_text(bool on) { return on ? "1\n" : "0\n"; }
+
+}  // namespace
+
+std::optional<std::uint64_t> TracingFile::version(Moment) const {
+  const MutexLock lock(state_->mutex);
+  return instance_->changes;
+}
+
+Moment TracingFile::last_change(Moment) const {
+  const MutexLock lock(state_->mutex);
+  return instance_->last_change;
+}
+
+Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
+  if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
+  return text;
+}
+
+Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
+  switch (kind_) {
+    case Kind::kReadme:
+      return bounded(std::string(kTracingReadme), bytes_max);
+    case Kind::kAvailableEvents:
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return set.render_available_events(); });
+    case Kind::kAvailableTracers:
+    case Kind::kCurrentTracer:
+      return bounded("nop\n", bytes_max);
+    case Kind::kSetEvent:
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event(); });
+    case Kind::kSetEventPid:
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event_pid(); });
+    case Kind::kTracingOn:
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return switch_text(set.tracing_on()); });
+    case Kind::kTrace:
+    case Kind::kSnapshot:
+      return render_trace(now, bytes_max);
+    case Kind::kTraceMarker:
+      return std::string();
+    case Kind::kTraceClock:
+      return show(now, bytes_max,
+                  [this](const EventSet&) { return clocks_text(instance().clock); });
+    case Kind::kSyntheticEvents:
+      return show(now, bytes_max,
+                  [](const EventSet& set) { return set.render_synthetic_events(); });
+    case Kind::kDynamicEvents:
+      return show(now, bytes_max, [](const EventSet& set) { return set.render_dynamic_events(); });
+    case Kind::kMarkersOption:
+      return show(now, bytes_max,
+                  [this](const EventSet&) { return switch_text(instance().markers); });
+    case Kind::kOverwriteOption:
+      return bounded("1\n", bytes_max);
+  }
+  return std::string();
+}
+
+Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
+  const TraceCopy copy = [&] {
+    const MutexLock lock(state().mutex);
+    state().release_drained(now);
+    return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
+  }();
+  std::string text = copy.render(SourceSymbols(state().symbols()));
+  const std::string lost = state().lost_line();
+  // Behind the two lines that every trace begins with.
+  constexpr std::string_view kHead = "# tracer: nop\n#\n";
+  if (!lost.empty() && text.starts_with(kHead)) text.insert(kHead.size(), lost);
+  return bounded(std::move(text), bytes_max);
+}
+
+bool SetFile::waits() const {
+  return kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
+}
+
+Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
+  if (kind_ != Kind::kTraceMarker) return write_line(text, now);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  state().mark(instance(), text, writer, now);
+  return {};
+}
+
+Result<void> SetFile::write_line(std::string_view text, Moment now) {
+  const std::string_view word = trimmed(text);
+  const auto restore = [this] {
+    const MutexLock lock(state().mutex);
+    return
+        [before = instance().set.enabled_events()](EventSet& set) { set.restore_enabled(before); };
+  };
+  switch (kind_) {
+    case Kind::kReadme:
+    case Kind::kAvailableEvents:
+    case Kind::kAvailableTracers:
+      return File::write_line(text, now);
+    case Kind::kCurrentTracer:
+      if (word == "nop") return {};
+      return invalid("there is no tracer but nop");
+    case Kind::kSetEvent:
+      return state().change(
+          instance(), now, [&](EventSet& set) { return set.write_set_event(word); }, restore());
+    case Kind::kSetEventPid:
+      return state().change(instance(), now,
+                            [&](EventSet& set) { return set.write_set_event_pid(word); });
+    case Kind::kTracingOn:
+    case Kind::kMarkersOption:
+    case Kind::kOverwriteOption:
+      return write_switch(word, now);
+    case Kind::kTrace:
+      return {};  // it is the opening with O_TRUNC that clears
+    case Kind::kTraceMarker:
+      return write_by(0, text, now);
+    case Kind::kTraceClock:
+      return write_clock(word, now);
+    case Kind::kSnapshot:
+      return write_snapshot(word, now);
+    case Kind::kSyntheticEvents:
+    case Kind::kDynamicEvents:
+      return write_synthetic(text, now);
+  }
+  return {};
+}
+
+Result<void> SetFile::write_switch(std::string_view text, Moment now) {
+  const auto number = parse_unsigned(text);
+  if (!number) return invalid("a number is wanted: 0 is off, all others are on");
+  const bool on = *number != 0;
+  if (kind_ == Kind::kOverwriteOption) {
+    return on ? Result<void>() : invalid("the oldest records always give way here");
+  }
+  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+    if (kind_ == Kind::kMarkersOption) {
+      instance().markers = on;
+    } else if (on) {
+      set.start_tracing();
+    } else {
+      set.stop_tracing();
+    }
+    return {};
+  });
+}
+
+Result<void> SetFile::write_clock(std::string_view text, Moment now) {
+  if (std::ranges::find(kClocks, text) == kClocks.end()) {
+    return invalid("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
+  }
+  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+    instance().clock = text;
+    set.clear_trace();  // as the kernel does
+    return {};
+  });
+}
+
+Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
+  const auto number = parse_unsigned(text);
+  if (!number) return invalid("a number is wanted: 1 takes a snapshot, others clear it");
+  if (*number == 1) state().refresh(instance(), now);
+  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+    if (*number == 1) {
+      set.take_snapshot();
+    } else {
+      set.clear_snapshot();
+    }
+    return {};
+  });
+}
+
+Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
+  while (!text.empty()) {
+    const std::string_view command = next_command(text);
+    if (command.empty()) continue;
+    const auto write = [&](EventSet& set) {
+      return kind_ == Kind::kSyntheticEvents ? set.write_synthetic_events(command)
+                                             : set.write_dynamic_events(command);
+    };
+    if (auto done = state().change_synthetic(write, removed_by(command), now); !done) return done;
+  }
+  return {};
+}
+
+Result<void> SetFile::truncate(Moment now) {
+  const auto clear = [&](void (EventSet::*what)()) {
+    return state().change(instance(), now, [what](EventSet& set) -> Reply<void> {
+      (set.*what)();
+      return {};
+    });
+  };
+  switch (kind_) {
+    case Kind::kTrace:
+      return clear(&EventSet::clear_trace);
+    case Kind::kSetEvent:
+      return clear(&EventSet::truncate_set_event);
+    case Kind::kSetEventPid:
+      return clear(&EventSet::truncate_set_event_pid);
+    case Kind::kSyntheticEvents:
+    case Kind::kDynamicEvents:
+      return state().change_synthetic([](EventSet& set) { return set.truncate_synthetic_events(); },
+                                      "*", now);
+    case Kind::kReadme:
+    case Kind::kAvailableEvents:
+    case Kind::kAvailableTracers:
+    case Kind::kCurrentTracer:
+    case Kind::kTracingOn:
+    case Kind::kTraceMarker:
+    case Kind::kTraceClock:
+    case Kind::kSnapshot:
+    case Kind::kMarkersOption:
+    case Kind::kOverwriteOption:
+      return {};
+  }
+  return {};
+}
+
+Result<std::string> SystemFile::render(Moment now, std::size_t bytes_max) const {
+  return show(now, bytes_max, [this](const EventSet& set) {
+    return kind_ == Kind::kEnable ? set.render_enable(system_) : set.render_system_filter(system_);
+  });
+}
+
+bool SystemFile::waits() const { return kind_ == Kind::kEnable; }
+
+Result<void> SystemFile::write_line(std::string_view text, Moment now) {
+  if (kind_ == Kind::kFilter) {
+    return state().change(instance(), now,
+                          [&](EventSet& set) { return set.write_filter(system_, text); });
+  }
+  std::vector<EventNumber> before;
+  return state().change(
+      instance(), now,
+      [&](EventSet& set) {
+        before = set.enabled_events();
+        return set.write_enable(system_, text);
+      },
+      [&](EventSet& set) { set.restore_enabled(before); });
+}
+
+Result<EventNumber> EventFile::find(const EventSet& set) const {
+  const auto number = set.find(path_->first, path_->second);
+  if (!number) return Error{ErrorCode::kNotFound, std::string(fault::kNoSuchEvent)};
+  return *number;
+}
+
+Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
+  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(now, bytes_max);
+  return show(now, bytes_max, [this](const EventSet& set) {
+    const auto number = find(set);
+    if (!number) return std::string();
+    switch (kind_) {
+      case Kind::kEnable:
+        return set.render_enable(number.value());
+      case Kind::kFilter:
+        return set.render_filter(number.value());
+      case Kind::kFormat:
+        return set.render_format(number.value());
+      case Kind::kId:
+        return set.render_id(number.value());
+      case Kind::kTrigger:
+        return set.render_trigger(number.value());
+      case Kind::kHist:
+      case Kind::kHistJson:
+        break;
+    }
+    return std::string();
+  });
+}
+
+Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
+  HistCopy copy;
+  {
+    const MutexLock lock(state().mutex);
+    state().release_drained(now);
+    if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
+  }
+  const SourceSymbols symbols(state().symbols());
+  return bounded(
+      kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
+      bytes_max);
+}
+
+std::optional<std::uint64_t> EventFile::news(Moment now) const {
+  if (kind_ != Kind::kHist && kind_ != Kind::kHistJson) return std::nullopt;
+  const MutexLock lock(state().mutex);
+  state().release_old(now);
+  const auto number = find(instance().set);
+  return number ? instance().set.hits(number.value()) : 0;
+}
+
+bool EventFile::waits() const {
+  return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
+}
+
+Reply<void> EventFile::write(EventSet& set, std::string_view text) const {
+  const auto number = find(set);
+  if (!number) return Refusal{number.error(), {}, {}};
+  if (kind_ == Kind::kEnable) return set.write_enable(number.value(), text);
+  if (kind_ == Kind::kFilter) return set.write_filter(number.value(), text);
+  return set.write_trigger(number.value(), text);
+}
+
+// before: what the file said.
+void EventFile::take_back(EventSet& set, std::string_view text, std::string_view before) const {
+  const auto number = find(set);
+  if (!number) return;
+  switch (kind_) {
+    case Kind::kEnable:
+      (void)set.write_enable(number.value(), before.substr(0, 1));
+      return;
+    case Kind::kFilter:
+      (void)set.write_filter(number.value(), before == "none\n" ? "0" : before);
+      return;
+    case Kind::kTrigger:
+      if (!text.starts_with('!')) (void)set.write_trigger(number.value(), "!" + std::string(text));
+      return;
+    case Kind::kFormat:
+    case Kind::kHist:
+    case Kind::kHistJson:
+    case Kind::kId:
+      return;
+  }
+}
+
+Result<void> EventFile::write_line(std::string_view text, Moment now) {
+  if (kind_ != Kind::kEnable && kind_ != Kind::kFilter && kind_ != Kind::kTrigger) {
+    return File::write_line(text, now);
+  }
+  const std::string_view command = trimmed(text);
+  // `echo > trigger` has opened it with O_TRUNC, and that was all it was for.
+  if (command.empty() && kind_ == Kind::kTrigger) return {};
+  std::string before;
+  return state().change(
+      instance(), now,
+      [&](EventSet& set) {
+        if (const auto number = find(set)) {
+          before = kind_ == Kind::kEnable ? set.render_enable(number.value())
+                                          : set.render_filter(number.value());
+        }
+        return write(set, command);
+      },
+      [&](EventSet& set) { take_back(set, command, before); });
+}
+
+Result<void> EventFile::truncate(Moment now) {
+  if (kind_ != Kind::kTrigger) return {};
+  return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+    if (const auto number = find(set)) set.truncate_trigger(number.value());
+    return {};
+  });
+}
+
+}  // namespace tally

@@ -1,0 +1,193 @@
+// What is behind Tracing; its parts are in tracing*.cpp. Everything in it is guarded by its mutex,
+// instances included, but for what says otherwise.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/mutex.h"
+#include "core/statistic/reservation.h"
+#include "core/tree/tracing.h"
+
+namespace tally {
+
+// One tracing directory: the top, or one of instances/. Guarded by the State's mutex.
+struct TracingInstance {
+  struct System {
+    NodeId node = 0;
+    bool filled = false;
+    std::map<std::string, NodeId, std::less<>> events;
+  };
+
+  TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
+      : name(std::move(its_name)), set(limits), share(std::move(its_share)) {}
+
+  const std::string name;  // empty: the top
+  EventSet set;
+  Reservation share;
+  std::size_t hist_bytes = 0;  // of the share
+  EventNumber marker = 0;      // ftrace/print
+  bool markers = true;         // options/markers
+  std::string clock = "local";
+  std::uint64_t changes = 0;  // another one whenever any text of it is
+  Moment last_change;
+  // Its nodes. Those of systems and events are there when somebody has looked.
+  NodeId directory = 0, events = 0;
+  bool filled = false;
+  std::map<std::string, System, std::less<>> systems;
+};
+
+struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
+  // Shared with its files and with directories that somebody looks into.
+  using Instance = std::shared_ptr<TracingInstance>;
+  using EventPath = std::pair<std::string, std::string>;  // system, event
+
+  static constexpr std::string_view kMarkerSystem = "ftrace";
+  static constexpr std::string_view kSyntheticSystem = "synthetic";
+  static constexpr std::uint32_t kNoSubject = ~0u;
+
+  // An event as it was offered, and who delivers it.
+  struct Offered {
+    EventOffer::Form form = EventOffer::Form::kKernelFormat;
+    EventSource* source = nullptr;  // nullptr: nobody, now
+    std::uint32_t source_id = 0;
+  };
+  struct Target {
+    TracingInstance* instance = nullptr;
+    EventNumber number = 0;
+  };
+  // Where the records of one source_id go: to those that ask for them.
+  struct Route {
+    std::vector<Target> targets;
+    std::uint32_t subject_at = kNoSubject;  // where in a record stands whom it is about
+  };
+  using Routes = std::vector<Route>;  // by source_id
+  // A record that waits for those that happened before it.
+  struct HeldRecord {
+    EventSource* source = nullptr;
+    EventRecord record;  // without what it views
+    std::unique_ptr<std::string> bytes;
+    std::string comm;
+    std::vector<std::uint64_t> stack;
+
+    std::uint64_t time_ns() const { return record.time_ns; }
+  };
+  // What writing into a set has changed for the sources.
+  struct Orders {
+    std::vector<EventSource*> sources;
+    bool asks = false;         // for more than before, or for something else
+    bool undelivered = false;  // it asks for what nobody delivers
+  };
+
+  State(Tree& its_tree, Ledger& its_ledger, const Options& given)
+      : tree(its_tree), ledger(its_ledger), options(given) {}
+
+  // --- tracing.cpp
+  Result<Instance> create_instance(std::string name, Moment now) REQUIRES(mutex);
+  static Result<EventNumber> define(TracingInstance& instance, std::string_view system,
+                                    EventOffer::Form form, std::string_view text);
+  // What the top has: what is offered and, if somebody has defined any, synthetic events.
+  Result<void> define_all(TracingInstance& instance) REQUIRES(mutex);
+  Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now) REQUIRES(mutex);
+  void connect(const EventPath& path, const Offered& offered) REQUIRES(mutex);
+  bool in_use(const EventPath& path) REQUIRES(mutex);
+  void forget(const EventPath& path) REQUIRES(mutex);
+  void drop_targets(const TracingInstance& instance) REQUIRES(mutex);
+  static void touch(TracingInstance& instance, Moment now) {
+    instance.changes += 1;
+    instance.last_change = now;
+  }
+  std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
+  // The demands that have changed, entered into the routes.
+  void update_routes(TracingInstance& instance, Orders& orders) REQUIRES(mutex);
+  Orders orders_of(EventSource& source) REQUIRES(mutex);
+  Result<void> give(const Orders& orders) EXCLUDES(mutex);
+
+  // --- tracing_feed.cpp
+  bool is_left_out(const Route& route, const EventRecord& record) const REQUIRES(mutex);
+  // False: nobody asks for it, or it is left out.
+  bool feed(const Route& route, const EventRecord& record) REQUIRES(mutex);
+  void hold(EventSource& source, const EventRecord& record) REQUIRES(mutex);
+  void release(std::uint64_t until_ns) REQUIRES(mutex);
+  // Somebody looks: what happened before refresh() is all there.
+  void release_drained(Moment now) REQUIRES(mutex);
+  void release_old(Moment now) REQUIRES(mutex);
+  bool waits_for_late() const REQUIRES(mutex);
+  template <typename Use>
+  void each_instance(const Use& use) REQUIRES(mutex) {
+    use(*top);
+    for (const auto& [name, instance] : instances) use(*instance);
+  }
+
+  // --- tracing_access.cpp: what files call
+  using Write = std::function<Reply<void>(EventSet&)>;
+  using Undo = std::function<void(EventSet&)>;
+  // Writes, and asks the sources for what that needs; if they refuse, undo takes it back. Without
+  // an undo, that does not count.
+  Result<void> change(TracingInstance& instance, Moment now, const Write& write,
+                      const Undo& undo = {}) EXCLUDES(mutex);
+  // A synthetic event is one of all instances, as in the kernel. removed: its name, "*" for all,
+  // empty if it is to be defined; one that is in use in any of them is removed from none.
+  Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
+      EXCLUDES(mutex);
+  static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
+  Result<void> hold_histograms(TracingInstance& instance) REQUIRES(mutex);
+  // What the sources have recorded so far is fed.
+  void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
+  void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
+      EXCLUDES(mutex);
+  std::vector<const Symbols*> symbols() EXCLUDES(mutex);
+  std::string lost_line() EXCLUDES(mutex);
+
+  // --- tracing_directories.cpp
+  Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
+  Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
+  void enter_files(const Instance& instance, Moment now) REQUIRES(mutex);
+  // The directories of systems and events, in as far as somebody has looked, are those of the set.
+  void update_directories(const Instance& instance, Moment now) REQUIRES(mutex);
+  void update_all_directories(Moment now) REQUIRES(mutex);
+  void update_system(const Instance& instance, const std::string& system, Moment now)
+      REQUIRES(mutex);
+  void enter_system(const Instance& instance, const std::string& system, Moment now)
+      REQUIRES(mutex);
+
+  Tree& tree;
+  Ledger& ledger;
+  const Options options;
+
+  Mutex mutex;
+  Instance top;
+  std::map<std::string, Instance, std::less<>> instances GUARDED_BY(mutex);
+  NodeId instances_directory GUARDED_BY(mutex) = 0;
+  std::map<EventPath, Offered> offered GUARDED_BY(mutex);
+  std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
+  std::vector<EventSource*> sources GUARDED_BY(mutex);
+  std::deque<HeldRecord> held GUARDED_BY(mutex);      // in the order of their times
+  std::uint64_t drained_ns GUARDED_BY(mutex) = 0;     // until when no late source has anything left
+  bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
+  std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
+  std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six
+  std::uint64_t lost GUARDED_BY(mutex) = 0;
+};
+
+// Of something that a set refused.
+Error to_error(const Refusal& refusal);
+// All that the sources know.
+class SourceSymbols final : public Symbols {
+ public:
+  explicit SourceSymbols(std::vector<const Symbols*> sources) : sources_(std::move(sources)) {}
+  Place place(std::uint64_t address) const override;
+  std::string syscall(std::uint64_t number) const override;
+
+ private:
+  const std::vector<const Symbols*> sources_;
+};
+
+}  // namespace tally

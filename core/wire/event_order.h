@@ -1,0 +1,69 @@
+// What the daemon orders of the feeder of the kernel's events besides what latency_hist wants, and
+// what it asks it (order.h has the rest of their conversation). One datagram of text each:
+//
+//   daemon   events NUMBER without=PID,...
+//            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes
+//   daemon   place NUMBER ADDRESS                       what symbol is there?
+//   feeder   placed NUMBER OFFSET SIZE MODULE NAME      `-` for no module; no NAME: none
+//
+// Pure functions. An order has at most kOrderBytesMax bytes: print() takes as many events as fit.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::wire {
+
+inline constexpr std::size_t kEventOrderBytesMax = 64 * 1024;
+// Of one event; a longer one is not passed on: whoever wants the event filters anyhow.
+inline constexpr std::size_t kOrderFilterBytesMax = 4'000;
+
+// How an event is recorded from now on.
+struct WatchedEvent {
+  std::uint32_t id = 0;
+  bool on = false;
+  bool stack = false;
+  bool comm = false;
+  std::string filter = {};  // without newlines; empty: all records
+
+  bool operator==(const WatchedEvent&) const = default;
+};
+
+struct EventsOrder {
+  std::uint64_t number = 0;
+  std::vector<pid_t> without;  // whose doings nobody wants to see
+  std::vector<WatchedEvent> events;
+};
+
+struct PlaceOrder {
+  std::uint64_t number = 0;
+  std::uint64_t address = 0;
+};
+
+struct Placed {
+  std::uint64_t number = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string module = {};
+  std::string name = {};
+};
+
+// taken: how many of the events, from the first on.
+std::string print(const EventsOrder& order, std::size_t& taken);
+// Of one that fits.
+std::string print(const EventsOrder& order);
+std::string print(const PlaceOrder& order);
+std::string print(const Placed& reply);
+
+// `text` behind the verb and the number. Nothing: it is no such text.
+std::optional<EventsOrder> parse_events_order(std::uint64_t number, std::string_view text);
+std::optional<PlaceOrder> parse_place_order(std::uint64_t number, std::string_view text);
+std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text);
+
+}  // namespace tally::wire

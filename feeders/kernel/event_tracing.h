@@ -1,0 +1,91 @@
+// Has the kernel trace the events that are wanted, in an instance of its own that is there only as
+// long as one is: switched one by one, each with its filter, its stacks and its tasks' names.
+//
+// Confined to one thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/wire/event_order.h"
+#include "feeders/kernel/catalogue.h"
+#include "feeders/kernel/record_shipper.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/merged_reader.h"
+
+namespace tally {
+
+class EventTracing {
+ public:
+  struct Options {
+    unsigned buffer_kib_per_cpu = 8'192;
+  };
+
+  // All outlive it.
+  EventTracing(const Catalogue& catalogue, RecordShipper& shipper, const Clock& clock,
+               const Options& options)
+      : catalogue_(catalogue), shipper_(shipper), clock_(clock), options_(options) {}
+  ~EventTracing() { end(); }
+
+  // Each of the events from now on as it says; those that it does not name stay as they are. All
+  // are tried, and the first that cannot be had is answered: kNoDevice, kNoAccess. A filter that
+  // the kernel does not take is left out, since whoever wants the event filters anyhow.
+  Result<void> change(const std::vector<wire::WatchedEvent>& events);
+  // Threads whose doings are not recorded.
+  void leave_out(std::vector<pid_t> threads);
+
+  // Sends what is there. kMore: there is more than one call takes.
+  MergedReader::Left poll();
+  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
+  // takes a little more than MergedReader::kHoldBack.
+  static constexpr std::chrono::milliseconds kDrainMax{90};
+  MergedReader::Left drain();
+
+  // Readable as soon as there is an event.
+  const std::vector<int>& fds() const { return fds_; }
+  bool is_on() const { return running_ != nullptr; }
+
+ private:
+  struct Running {
+    TracefsInstance instance;
+    MergedReader reader;  // of its pipes
+  };
+  // An event that is on.
+  struct Watched {
+    TracefsInstance::Event event;
+    wire::WatchedEvent as;
+  };
+
+  Result<void> begin();
+  void end();
+  Result<void> start(const wire::WatchedEvent& event);
+  Result<void> record_as(Watched& watched, const wire::WatchedEvent& event);
+  void filter(Watched& watched, const std::string& text);
+  void stop(Watched& watched);
+  void tell_shipper();
+  void expect_stacks();
+  void follow_names();
+  void follow_names_of(const char* event, const char* name_field);
+  bool names_tasks(std::uint32_t id) const;
+
+  const Catalogue& catalogue_;
+  RecordShipper& shipper_;
+  const Clock& clock_;
+  const Options options_;
+  std::map<std::uint32_t, Watched> watched_;  // by id
+  std::vector<TracefsInstance::Event> followed_;  // for what tasks are called
+  MergedReader::Stacks stacks_;
+  std::vector<pid_t> left_out_;
+  std::unique_ptr<Running> running_;
+  std::vector<int> fds_;
+};
+
+}  // namespace tally

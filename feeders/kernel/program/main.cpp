@@ -1,0 +1,201 @@
+// tally-feed-tracefs: the kernel's events for tracing/. tallyfs starts it with -o tracefs and tells
+// it, over a socket that it has inherited, what is wanted (core/wire/order.h): events as they are for
+// tracing/events, and what becomes of scheduling events for tracing/latency_hist. One thread.
+//
+// It sleeps until the first event, then lets a poll period's worth of them gather: without orders
+// and on an idle machine it costs nothing.
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <variant>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/own_threads.h"
+#include "feeders/kernel/catalogue.h"
+#include "feeders/kernel/event_tracing.h"
+#include "feeders/kernel/offering.h"
+#include "feeders/kernel/orders.h"
+#include "feeders/kernel/record_shipper.h"
+#include "feeders/kernel/symbol_book.h"
+#include "feeders/latency/event_shipper.h"
+#include "feeders/latency/latency_tracing.h"
+#include "feeders/program/program.h"
+#include "feeders/program/stop_signal.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/tracefs.h"
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Options : ProgramOptions {
+  int orders = -1;
+  unsigned poll_ms = 20;
+  unsigned buffer_kib = 8'192;
+};
+
+// All that has the kernel trace something.
+struct Tracings {
+  LatencyTracing& latencies;
+  EventTracing& events;
+
+  MergedReader::Left poll() {
+    using Left = MergedReader::Left;
+    const Left first = latencies.poll();
+    return most(first, events.poll());
+  }
+  MergedReader::Left drain() {
+    const auto first = latencies.drain();
+    return most(first, events.drain());
+  }
+
+ private:
+  static MergedReader::Left most(MergedReader::Left one, MergedReader::Left other) {
+    using Left = MergedReader::Left;
+    if (one == Left::kMore || other == Left::kMore) return Left::kMore;
+    const bool held = one == Left::kHeldBack || other == Left::kHeldBack;
+    return held ? Left::kHeldBack : Left::kNothing;
+  }
+};
+
+class Feeder {
+ public:
+  Feeder(const StopSignal& stop, Orders& orders, Tracings tracings, SymbolBook& symbols,
+         std::chrono::milliseconds period)
+      : stop_(stop), orders_(orders), tracings_(tracings), symbols_(symbols), period_(period) {}
+
+  void run() {
+    orders_.discard();
+    orders_.answer(wire::Hello{::getpid()});
+    while (!stopped_ && !orders_.ended()) {
+      take_orders();
+      const auto left = tracings_.poll();
+      if (left == MergedReader::Left::kMore) {
+        wait(0ms, Until::kOrder);
+      } else if (left == MergedReader::Left::kHeldBack) {
+        wait(period_, Until::kOrder);
+      } else {
+        wait(-1ms, Until::kEvent);
+        wait(period_, Until::kOrder);
+      }
+    }
+  }
+
+ private:
+  enum class Until { kOrder, kEvent };
+
+  void take_orders() {
+    while (const auto order = orders_.next()) {
+      std::visit([this](const auto& each) { carry_out(each); }, *order);
+    }
+  }
+  void carry_out(const wire::WantOrder& order) {
+    answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
+  }
+  void carry_out(const wire::EventsOrder& order) {
+    // Whoever sets a trigger may want to read addresses soon.
+    if (!order.events.empty()) symbols_.load();
+    tracings_.events.leave_out(with_own(order.without));
+    answer(order.number, tracings_.events.change(order.events));
+  }
+  void carry_out(const wire::PlaceOrder& order) {
+    auto place = symbols_.place(order.address);
+    orders_.answer(wire::Placed{.number = order.number,
+                                .offset = place.offset,
+                                .size = place.size,
+                                .module = std::move(place.module),
+                                .name = std::move(place.name)});
+  }
+  void carry_out(const wire::DrainOrder& order) {
+    const bool cut = tracings_.drain() == MergedReader::Left::kMore;
+    if (!cut) return answer(order.number, {});
+    answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
+  }
+  void answer(std::uint64_t number, const Result<void>& done) {
+    if (done) return orders_.answer(wire::Done{number});
+    orders_.answer(wire::Failed{number, done.error()});
+  }
+  static std::vector<pid_t> with_own(std::vector<pid_t> threads) {
+    for (const pid_t own : own_threads()) threads.push_back(own);
+    return threads;
+  }
+
+  // An order ends any wait, and so does a signal.
+  void wait(std::chrono::milliseconds at_most, Until until) {
+    waited_.clear();
+    waited_.push_back({.fd = stop_.fd(), .events = POLLIN, .revents = 0});
+    waited_.push_back({.fd = orders_.fd(), .events = POLLIN, .revents = 0});
+    if (until == Until::kEvent) {
+      for (const auto* fds : {&tracings_.latencies.fds(), &tracings_.events.fds()}) {
+        for (const int fd : *fds) waited_.push_back({.fd = fd, .events = POLLIN});
+      }
+    }
+    ::poll(waited_.data(), waited_.size(), static_cast<int>(at_most.count()));
+    stopped_ |= waited_.front().revents != 0;
+    if (waited_[1].revents != 0) take_orders();
+  }
+
+  const StopSignal& stop_;
+  Orders& orders_;
+  Tracings tracings_;
+  SymbolBook& symbols_;
+  const std::chrono::milliseconds period_;
+  std::vector<pollfd> waited_;
+  bool stopped_ = false;
+};
+
+// Without tracefs there is nothing to offer; whoever wants something hears why.
+Catalogue read_catalogue() {
+  const auto tracefs = open_tracefs();
+  if (!tracefs) return Catalogue({});
+  TracefsInstance::remove_left_behind(tracefs.value());
+  return Catalogue::read(tracefs.value());
+}
+
+int run(const Options& options) {
+  const auto stop = StopSignal::create();
+  if (!stop) return fail(stop.error());
+  if (auto done = set_up(options); !done) return fail(done.error());
+  const SystemClock clock;
+  Link link(options.socket);
+  const Catalogue catalogue = read_catalogue();
+  if (auto offered = offer_all(catalogue, link); !offered) return fail(offered.error());
+  EventShipper latency_shipper(link);
+  LatencyTracing latencies(latency_shipper, clock);
+  SymbolBook symbols;
+  RecordShipper shipper(link, symbols, name_in_proc);
+  EventTracing events(catalogue, shipper, clock, {.buffer_kib_per_cpu = options.buffer_kib});
+  Orders orders(options.orders);
+  Feeder(stop.value(), orders, {latencies, events}, symbols,
+         std::chrono::milliseconds(options.poll_ms))
+      .run();
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  Options options{{.name = "tally-feed-tracefs"}};
+  CLI::App app("Feeds tracing/ with the kernel's events. tallyfs -o tracefs starts it.");
+  add_options(app, options);
+  app.add_option("--orders", options.orders, "The descriptor over which tallyfs gives orders")
+      ->required()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1000u));
+  app.add_option("--buffer-kib", options.buffer_kib,
+                 "What the kernel keeps of events until then, for each CPU")
+      ->capture_default_str()
+      ->check(CLI::Range(64u, 1u << 20));
+  if (const auto status = parse(app, argc, argv)) return *status;
+  return run(options);
+}
+
+}  // namespace
+}  // namespace tally
+
+int main(int argc, char** argv) { return tally::main(argc, argv); }

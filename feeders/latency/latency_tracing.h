@@ -1,0 +1,63 @@
+// The feeder of the kernel's scheduling events without its orders: traces what is wanted, in an
+// instance of its own that is there only as long as something is. What is wanted changes in place,
+// event by event and filter by filter: what is wanted before and after is recorded all the time.
+//
+// Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/base/wanted_events.h"
+#include "feeders/latency/event_shipper.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/merged_reader.h"
+
+namespace tally {
+
+class LatencyTracing {
+ public:
+  // Both outlive it.
+  LatencyTracing(EventShipper& shipper, const Clock& clock) : shipper_(shipper), clock_(clock) {}
+  ~LatencyTracing() { end(); }
+
+  // From now on what is wanted, without the wakeups of some tasks. kNoAccess, kNoDevice: it cannot
+  // be had; what was traced before is then traced on.
+  Result<void> want(const WantedEvents& wanted, const std::vector<pid_t>& without);
+
+  // Sends what is there. kMore: there is more than one call takes.
+  MergedReader::Left poll();
+  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
+  // takes a little more than MergedReader::kHoldBack.
+  static constexpr std::chrono::milliseconds kDrainMax{90};
+  MergedReader::Left drain();
+
+  // Readable as soon as there is an event.
+  const std::vector<int>& fds() const { return fds_; }
+  bool is_on() const { return running_ != nullptr; }
+
+ private:
+  struct Running {
+    TracefsInstance instance;
+    MergedReader reader;  // of its pipes
+  };
+
+  Result<void> begin();
+  Result<void> change(const std::vector<TracefsInstance::Event>& events);
+  Result<void> record(const TracefsInstance::Event& event);
+  void end();
+
+  EventShipper& shipper_;
+  const Clock& clock_;
+  WantedEvents wanted_;
+  std::vector<pid_t> without_;
+  std::vector<TracefsInstance::Event> events_;  // that are on
+  std::unique_ptr<Running> running_;
+  std::vector<int> fds_;
+};
+
+}  // namespace tally

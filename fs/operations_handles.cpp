@@ -1,0 +1,155 @@
+// What is answered to those who have a file open: reads, writes, polls.
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "fs/operations.h"
+#include "fs/replies.h"
+
+namespace tally {
+namespace {
+
+// What is written at once, for files that take it so; the kernel cuts longer writes, and a piece
+// may lack nearly one page of the most.
+constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
+// What the C library keeps of shorter ones is soon used again.
+constexpr std::size_t kLongTextBytes = 1 << 20;
+constexpr unsigned kNews = POLLIN | POLLRDNORM;
+constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
+
+}  // namespace
+
+void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
+                      const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_error(request, gone());
+  const auto later = text_with_news(*open, offset);
+  const std::string& text = later ? *later : open->text;
+  const auto start = std::min(static_cast<std::size_t>(offset), text.size());
+  fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
+}
+
+// Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
+// what it said when it was opened.
+std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, off_t offset) {
+  const auto news = open.file->news(parts_.clock.now());
+  if (!news) return nullptr;
+  bool is_again = false;
+  {
+    const MutexLock lock(open.reading);
+    is_again = offset == 0 && open.is_read && *news != open.news;
+    if (offset == 0) open.is_read = true;
+    if (!is_again) {
+      open.seen = open.news;
+      return open.later_text;
+    }
+  }
+  pass_on();
+  auto text = open.file->render(parts_.clock.now(), handles_.bytes_left(open.uid));
+  const MutexLock lock(open.reading);
+  if (text) {
+    open.later_text = std::make_shared<const std::string>(std::move(text.value()));
+    open.news = open.seen = *news;
+  }
+  return open.later_text;
+}
+
+void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
+  const auto open = handles_.find(info.fh);
+  const auto news = open ? open->file->news(parts_.clock.now()) : std::nullopt;
+  unsigned events = kAlways;
+  if (news) {
+    const MutexLock lock(open->reading);
+    events = *news != open->seen ? kNews : 0;
+    if (handle && events == 0) polls_.add(std::exchange(handle, nullptr), open->file, open->seen);
+  }
+  if (handle) fuse_pollhandle_destroy(handle);
+  fuse_reply_poll(request, events);
+}
+
+LineSink Operations::sink(const OpenFile& open) {
+  return {.apply = [this, &open](std::string_view line) -> Result<void> {
+            if (!parts_.tree.info(open.node.id)) return gone();
+            const Moment now = parts_.clock.now();
+            const auto done = open.file->write_line(line, now);
+            if (!done) return done;
+            if (const auto remark = open.file->remark(line)) {
+              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, now);
+            }
+            return {};
+          },
+          .report = [this, &open](std::string_view text,
+                                  const Error& error) { report(open, text, error); }};
+}
+
+void Operations::report(const OpenFile& open, std::string_view text, const Error& error) {
+  const Moment now = parts_.clock.now();
+  parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
+  parts_.own.count(Own::kRejects, 1, now);
+}
+
+// Wherever it is written to: the kernel's own files of this kind know no offsets.
+Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_view text) {
+  std::string whole = std::exchange(open.begun, {});
+  whole.append(text);
+  if (whole.size() > kWholeWriteBytesMax) {
+    const Error error{ErrorCode::kTooBig, "more than can be written at once"};
+    report(open, text, error);
+    return error;
+  }
+  if (open.file->write_unit() == File::WriteUnit::kCommand && whole.ends_with("\\\n")) {
+    open.begun = std::move(whole);
+    return {};
+  }
+  Result<void> done = parts_.tree.info(open.node.id)
+                          ? open.file->write_by(writer, whole, parts_.clock.now())
+                          : gone();
+  if (done) return done;
+  if (whole.ends_with('\n')) whole.pop_back();
+  report(open, whole, done.error());
+  return done;
+}
+
+// What was begun is as complete as it will be.
+Result<void> Operations::finish(OpenFile& open, pid_t writer) {
+  if (open.begun.empty()) return open.transaction.finish(sink(open));
+  open.begun.resize(open.begun.size() - 2);
+  return write_whole(open, writer, {});
+}
+
+void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
+                       const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_error(request, gone());
+  pass_on();
+  const Placement placement{static_cast<std::uint64_t>(offset), open->append};
+  const bool by_lines = open->file->write_unit() == File::WriteUnit::kLine;
+  Result<void> done;
+  {
+    const MutexLock lock(open->writing);
+    done = by_lines ? open->transaction.write(text, placement, sink(*open))
+                    : write_whole(*open, fuse_req_ctx(request)->pid, text);
+  }
+  if (!done) return reply_error(request, done.error());
+  fuse_reply_write(request, text.size());
+}
+
+void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
+  const auto open = handles_.find(info.fh);
+  if (!open) return reply_done(request, {});
+  pass_on();
+  Result<void> done;
+  {
+    const MutexLock lock(open->writing);
+    done = finish(*open, fuse_req_ctx(request)->pid);
+  }
+  reply_done(request, done);
+}
+
+void Operations::release(fuse_req_t request, const fuse_file_info& info) {
+  if (handles_.remove(info.fh) >= kLongTextBytes) closed_long_ = true;
+  fuse_reply_err(request, 0);
+}
+
+}  // namespace tally

@@ -1,0 +1,20 @@
+// How an expected failure is answered: one place where its code becomes an errno.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/wire/errno.h"
+#include "fs/protocol.h"
+
+namespace tally {
+
+inline Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
+
+inline void reply_error(fuse_req_t request, const Error& error) {
+  fuse_reply_err(request, wire::to_errno(error.code));
+}
+
+inline void reply_done(fuse_req_t request, const Result<void>& done) {
+  fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
+}
+
+}  // namespace tally

@@ -1,0 +1,69 @@
+/* Events of this program in the tree of tallyfs: tracing/events/SYSTEM/NAME beside the kernel's, with the same files. Whoever
+ * looks decides by triggers what becomes of their records: histograms, latencies between one event and another, a trace.
+ *
+ *   struct done { uint64_t lat; pid_t pid; char comm[16]; };
+ *   struct user_event *done;
+ *   event_register(&done, "web", "done", "u64 lat; pid_t pid; char comm[16]");
+ *   ...
+ *   if (event_enabled(done)) {
+ *     struct done fields = {.lat = now - start, .pid = getpid()};
+ *     event_write(done, &fields, sizeof fields);
+ *   }
+ *
+ * While nobody wants the event, event_enabled() is two loads and a branch. Records gather for as long as statistic_configure()
+ * says (10 ms) and leave in the order in which they were written, so that the triggers of one event meet those of another as
+ * they happened; the time of each is that of its event_write(), CLOCK_MONOTONIC.
+ *
+ * Fields are written as in synthetic_events: `TYPE NAME`, separated by semicolons, at most 64. Types: u8 to u64, s8 to s64,
+ * char, int and long, each also unsigned, bool, pid_t, gfp_t, char[N] with N up to 256. event_write() takes them as the C
+ * structure of the same members; char[] is a const char * there, of a text as long as it is, 1,024 bytes at most.
+ *
+ * Threads: every call may be made by any number of threads, except that nobody may use an event while or after it is
+ * unregistered. Not signal-safe. Fork, a daemon that is absent or comes again, and statistic_configure(), statistic_flush() and
+ * statistic_sync(): as in <tally/statistic.h>. The event goes from the tree with the last process that registered it, unless
+ * triggers are set on it: then it stays, and its records come again with the next process. Records that find no room are dropped, and
+ * counted in `dropped` of statistics/tallyfs as samples are. Limits: 4,096 events in a process.
+ * Errors are negative errno values. No call changes errno.
+ */
+#ifndef TALLY_EVENT_H
+#define TALLY_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tally/statistic.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One event. The member is the library's: it points at the switch that the daemon flips. */
+struct user_event {
+  const uint32_t *on;
+};
+
+/* 0: there is a handle, whatever the daemon will say; it hears of the event soon, and on statistic_sync() at once. -EINVAL: no names,
+ * or fields that are none; -EEXIST: this process has it already; -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. */
+TALLY_EXPORT int event_register(struct user_event **event, const char *system, const char *name, const char *fields);
+/* Ends it, and sets *event to NULL. */
+TALLY_EXPORT void event_unregister(struct user_event **event);
+
+/* Whether somebody wants its records. */
+static inline int event_enabled(const struct user_event *event) {
+  const uint32_t *on = __atomic_load_n(&event->on, __ATOMIC_RELAXED);
+  return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0) != 0;
+}
+
+/* For event_write() only. */
+TALLY_EXPORT int event_on_write(struct user_event *event, const void *fields, size_t bytes);
+
+/* A record. bytes: the size of the structure, which must be that of the fields. 0: it will be sent, or nobody wants it. -EINVAL: another
+ * size; -EAGAIN: there is no room, the record is dropped and counted. */
+static inline int event_write(struct user_event *event, const void *fields, size_t bytes) {
+  return event_enabled(event) ? event_on_write(event, fields, bytes) : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

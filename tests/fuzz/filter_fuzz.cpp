@@ -1,0 +1,28 @@
+// Filters: the first line is one, the rest a record. What is taken gives an answer about every
+// record, and the opposite one when it is negated.
+#include <string>
+
+#include "core/event/filter.h"
+#include "tests/fuzz/event_stand.h"
+#include "tests/fuzz/fuzzed.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace tally;  // NOLINT(google-build-using-namespace): this function alone
+  static const EventFormat format = parse_event_format(fuzz::kAllKinds).value();
+  fuzz::Input input(bytes, size);
+  const std::string text(input.until('\n'));
+  std::string record(input.rest());
+  if (record.size() < fuzz::kAllKindsBytes) record.resize(fuzz::kAllKindsBytes);
+  const auto filter = Filter::compile(text, format);
+  if (!filter) {
+    fuzz::must(!filter.error().reason.empty(), "a reason");
+    fuzz::must(filter.error().at <= text.size(), "a place in the text");
+    return 0;
+  }
+  const EventRecord fed{.cpu = 1, .pid = 7, .bytes = record, .comm = "comm"};
+  const bool matches = filter.value().matches(fed);
+  const auto negated = Filter::compile("!(" + text + ")", format);
+  if (!negated) return 0;  // one parenthesis too many
+  fuzz::must(negated.value().matches(fed) != matches, "the opposite");
+  return 0;
+}

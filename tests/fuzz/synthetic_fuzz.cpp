@@ -1,0 +1,46 @@
+// Definitions of synthetic and of users' events: what is taken is shown so that it means the same
+// again, and has a format that can be read.
+#include <string>
+
+#include "core/event/event_set.h"
+#include "core/event/synthetic.h"
+#include "tests/fuzz/fuzzed.h"
+
+namespace tally::fuzz {
+namespace {
+
+void check_definition(const std::string& text) {
+  const auto parsed = FieldsDefinition::parse(text);
+  if (!parsed) return must(!parsed.error().reason.empty(), "a reason");
+  const FieldsDefinition& made = parsed.value();
+  must(made.fields.size() <= FieldsDefinition::kFieldsMax, "bounded");
+  const auto again = FieldsDefinition::parse(made.text());
+  must(again && again.value() == made, "what is shown means the same");
+  const auto format = parse_event_format(made.format_text(40'000));
+  must(format.has_value(), "its format can be read");
+  must(format.value().fixed_bytes() <= made.fixed_bytes, "records are as long as the format says");
+  for (const FieldsDefinition::Field& field : made.fields) {
+    const auto found = format.value().field(field.name);
+    must(found.has_value(), "every field is in the format");
+  }
+}
+
+void check_files(const std::string& text) {
+  EventSet set;
+  const auto by_file = set.write_dynamic_events(text);
+  if (by_file) must(!text.empty(), "nothing defines nothing");
+  (void)set.write_synthetic_events(text);
+  (void)set.define_fields("user", text);
+  must(set.truncate_synthetic_events().has_value(), "all can go");
+  must(set.render_synthetic_events().empty(), "all went");
+}
+
+}  // namespace
+}  // namespace tally::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(bytes), size);
+  tally::fuzz::check_definition(text);
+  tally::fuzz::check_files(text);
+  return 0;
+}

@@ -1,0 +1,119 @@
+// Triggers: lines are commands for one of three events, by their first character (1, 2, or s for
+// the synthetic one; y for synthetic_events); what follows an empty line are records. What is
+// refused changes nothing, what is shown can be given back to remove it, and in the end all can go.
+#include <string>
+#include <vector>
+
+#include "core/event/event_set.h"
+#include "tests/fuzz/event_stand.h"
+#include "tests/fuzz/fuzzed.h"
+
+namespace tally::fuzz {
+namespace {
+
+class Driver {
+ public:
+  Driver() {
+    events_.push_back(set_.define_event("sys", kAllKinds).value());
+    events_.push_back(set_.define_event("sys", kSecond).value());
+    must(
+        set_.write_synthetic_events("syn u64 x; s32 y; char t[16]; char[] d; long[] s").has_value(),
+        "the synthetic event is good");
+    events_.push_back(set_.find("synthetic", "syn").value());
+  }
+
+  void command(std::string_view line) {
+    if (line.empty()) return;
+    if (line[0] == 'y') return (void)set_.write_synthetic_events(line.substr(1));
+    const EventNumber event = events_[line[0] == '1' ? 0 : line[0] == '2' ? 1 : 2];
+    const std::string before = all_triggers();
+    const auto written = set_.write_trigger(event, line.substr(1));
+    if (written) return;
+    must(!written.error().error.reason.empty(), "a reason");
+    must(written.error().error.token_at <= written.error().command.size(),
+         "a place in the command");
+    must(all_triggers() == before, "what is refused changes nothing");
+  }
+
+  void records(Input& input) {
+    std::uint64_t time_ns = 0;
+    const std::uint64_t stack[] = {1, 2, 3};
+    while (!input.empty()) {
+      const EventNumber event = events_[input.byte() % 2];
+      time_ns += input.byte() * 1000u;
+      std::string bytes(input.text(input.byte() % 128));
+      if (bytes.size() < kAllKindsBytes) bytes.resize(kAllKindsBytes);
+      set_.feed({.event = event,
+                 .time_ns = time_ns,
+                 .cpu = 1,
+                 .pid = 7,
+                 .bytes = bytes,
+                 .comm = "comm",
+                 .stack = stack});
+    }
+  }
+
+  void look() {
+    for (const EventNumber event : events_) {
+      const HistCopy copy = set_.copy_hist(event);
+      (void)copy.render(NoSymbols());
+      (void)copy.render_json(NoSymbols());
+      (void)set_.render_enable(event);
+    }
+    (void)set_.render_trace(NoSymbols());
+    (void)set_.take_changed_demands();
+  }
+
+  void remove_as_shown() {
+    for (const EventNumber event : events_) {
+      std::string lines = set_.render_trigger(event);
+      while (!lines.empty()) {
+        const std::string line = lines.substr(0, lines.find('\n'));
+        lines.erase(0, line.size() + 1);
+        if (!line.starts_with("hist:keys=")) continue;
+        const auto removed = set_.write_trigger(event, "!" + line.substr(0, line.rfind(" [")));
+        const bool refers = line.find('$') != line.npos;
+        must(removed || removed.error().error.code == ErrorCode::kBusy || refers,
+             "what is shown is understood");
+      }
+    }
+  }
+
+  void end() {
+    for (std::size_t i = 0; i < 64; ++i) {
+      for (const EventNumber event : events_) set_.truncate_trigger(event);
+    }
+    for (const EventNumber event : events_) {
+      must(set_.render_trigger(event).starts_with('#'), "all can go");
+    }
+    must(set_.truncate_synthetic_events().has_value(), "nothing is in use any more");
+  }
+
+ private:
+  std::string all_triggers() const {
+    std::string text;
+    for (const EventNumber event : events_) text += set_.render_trigger(event);
+    return text;
+  }
+
+  EventSet set_;
+  std::vector<EventNumber> events_;
+};
+
+}  // namespace
+}  // namespace tally::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  tally::fuzz::Input input(bytes, size);
+  tally::fuzz::Driver driver;
+  for (int i = 0; i < 16 && !input.empty(); ++i) {
+    const std::string line(input.until('\n'));
+    if (line.empty()) break;
+    driver.command(line);
+  }
+  driver.records(input);
+  driver.look();
+  driver.remove_as_shown();
+  driver.end();
+  return 0;
+}

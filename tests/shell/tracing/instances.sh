@@ -1,0 +1,44 @@
+# instances/: sets of their own, made with mkdir and removed with rmdir.
+T=$MNT/tracing
+
+_define() { send 'event define web/request u64 lat; pid_t pid'; wait_until '[ -d "$T/events/web/request" ]'; }
+
+an_instance_counts_for_itself() {
+  _define
+  mkdir "$T/instances/foo"
+  assert_eq foo "$(ls "$T/instances")"
+  assert_fails_with 'File exists' mkdir "$T/instances/foo"
+  [ ! -e "$T/instances/foo/instances" ] || fail 'instances in an instance'
+  [ ! -e "$T/instances/foo/README" ] || fail 'README in an instance'
+  echo hist:keys=pid >"$T/instances/foo/events/web/request/trigger"
+  echo 1 >"$T/instances/foo/events/web/request/enable"
+  send 'event web/request pid=7'
+  assert_has '{ pid:          7 }' "$(cat "$T/instances/foo/events/web/request/hist")"
+  assert_eq '' "$(cat "$T/events/web/request/hist")"
+  assert_eq 0 "$(cat "$T/events/enable")"
+  assert_has pid=7 "$(cat "$T/instances/foo/trace")"
+  assert_has_not pid=7 "$(cat "$T/trace")"
+  echo in_foo >"$T/instances/foo/trace_marker"
+  assert_has_not in_foo "$(cat "$T/trace")"
+  rmdir "$T/instances/foo"
+  assert_eq '' "$(ls "$T/instances")"
+  assert_fails_with 'No such file' rmdir "$T/instances/foo"
+  mkdir "$T/instances/foo"
+  assert_eq '' "$(cat "$T/instances/foo/events/web/request/hist")"
+}
+
+no_directories_are_made_anywhere_else() {
+  assert_fails_with 'Operation not permitted' mkdir "$T/foo"
+  assert_fails_with 'Operation not permitted' mkdir "$T/events/foo"
+  assert_fails_with 'Operation not permitted' rmdir "$T/events/ftrace"
+  assert_fails_with 'Operation not permitted' rm "$T/trace"
+  assert_fails_with 'Operation not permitted' touch "$T/foo"
+}
+
+a_file_of_an_instance_that_went_is_still_the_one_that_was_opened() {
+  mkdir "$T/instances/foo"
+  exec {fd}<"$T/instances/foo/tracing_on"
+  rmdir "$T/instances/foo"
+  assert_eq 1 "$(cat <&"$fd")"
+  exec {fd}<&-
+}

@@ -1,0 +1,62 @@
+# Events of user programs, as text on the socket.
+T=$MNT/tracing
+E=$MNT/tracing/events
+
+an_event_is_defined_written_and_removed() {
+  send 'event define web/request u64 lat; pid_t pid; char comm[16]; char[] path'
+  wait_until '[ -d "$E/web/request" ]'
+  assert_eq web:request "$(cat "$T/available_events")"
+  assert_has 'field:u64 lat;	offset:8;	size:8;	signed:0;' "$(cat "$E/web/request/format")"
+  echo 'hist:keys=path,comm:vals=lat' >"$E/web/request/trigger"
+  send 'event web/request lat=3 path=/index comm="two words"' 'event web/request path="/index" lat=0x4 comm="two words"'
+  assert_has 'hitcount:          2  lat:          7' "$(cat "$E/web/request/hist")"
+  assert_fails_with 'something is set on' "$TALLY_SEND" --socket "$SOCK" 'event remove web/request'
+  echo >"$E/web/request/trigger"
+  send 'event remove web/request'
+  wait_until '[ ! -e "$E/web" ]'
+  assert_eq '' "$(cat "$T/available_events")"
+}
+
+what_is_wrong_is_said_with_a_caret() {
+  send 'event define web/request u8 lat' 'event web/request lat=256' 'event web/other lat=1'
+  assert_has 'not a number that the field holds
+  Command: event web/request lat=256
+                                 ^' "$(errors)"
+  assert_has 'no such event
+  Command: event web/other lat=1
+                 ^' "$(errors)"
+  echo >"$T/error_log"
+  send 'event define web/more u8 lat; junk x' 'event define web' 'event'
+  assert_has 'Invalid type
+  Command: event define web/more u8 lat; junk x
+                                         ^' "$(errors)"
+  assert_has 'neither SYSTEM/EVENT nor define or remove' "$(errors)"
+  assert_has 'needs a SYSTEM/EVENT' "$(errors)"
+}
+
+tally_send_waits_for_the_daemons_word() {
+  "$TALLY_SEND" --socket "$SOCK" 'event define web/request u64 lat' 'event web/request lat=1'
+  assert_fails_with 'other fields' "$TALLY_SEND" --socket "$SOCK" 'event define web/request u32 lat'
+}
+
+an_event_may_end_with_the_process_that_defined_it() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+assert peer.ask("event define web/request lifetime=feeder u64 lat")[0] == 0, peer.reason
+assert os.path.isdir(os.environ["MNT"] + "/tracing/events/web/request")
+assert peer.ask("event web/request lat=1")[0] == 0
+EOT
+  wait_until '[ ! -e "$E/web" ]'
+}
+
+an_event_is_its_uids() {
+  need_root
+  send 'event define web/request u64 lat'
+  wait_until '[ -d "$E/web/request" ]'
+  printf 'event web/request lat=1\n' >"$CASE/datagram"
+  need socat
+  chmod 644 "$CASE/datagram"
+  as_nobody socat -u "OPEN:$CASE/datagram" "UNIX-SENDTO:$SOCK"
+  assert_has 'the event belongs to uid 0' "$(errors)"
+}

@@ -1,0 +1,193 @@
+// What ours adds to the kernel's triggers: statistics of values, log-linear groups, more of
+// everything, parentheses, limits, expiry, JSON.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/unit/event/stand.h"
+
+namespace tally {
+namespace {
+
+class BeyondTest : public EventStand {
+ protected:
+  void alloc(std::int64_t site, std::int64_t requested, std::uint64_t time_us = 1) {
+    feed(kmalloc, time_us, {{"call_site", site}, {"bytes_req", requested}});
+  }
+};
+
+TEST_F(BeyondTest, KeepsStatisticsOfValues) {
+  trigger(kmalloc,
+          "hist:keys=call_site:vals=bytes_req.avg,bytes_req.min,bytes_req.max,bytes_req.stddev,"
+          "bytes_req");
+  for (const std::int64_t bytes : {2, 4, 4, 4, 5, 5, 7, 9}) alloc(1, bytes);
+  EXPECT_EQ(entries(kmalloc),
+            "{ call_site:          1 } hitcount:          8  bytes_req.avg:      5.000"
+            "  bytes_req.min:          2  bytes_req.max:          9  bytes_req.stddev:      2.000"
+            "  bytes_req:         40\n");
+  EXPECT_EQ(set.render_trigger(kmalloc),
+            "hist:keys=call_site:vals=hitcount,bytes_req.avg,bytes_req.min,bytes_req.max,"
+            "bytes_req.stddev,bytes_req:sort=hitcount:size=2048 [active]\n");
+}
+
+TEST_F(BeyondTest, KeepsDeviationsOfLargeNumbersExact) {
+  trigger(kmalloc, "hist:keys=call_site:vals=bytes_req.stddev");
+  for (const std::int64_t bytes : {1ll << 61, (1ll << 61) + 2, 1ll << 61, (1ll << 61) + 2})
+    alloc(1, bytes);
+  EXPECT_EQ(entries(kmalloc),
+            "{ call_site:          1 } hitcount:          4  bytes_req.stddev:      1.000\n");
+}
+
+TEST_F(BeyondTest, KeepsPercentilesWithinASixteenth) {
+  trigger(kmalloc,
+          "hist:keys=call_site:vals=bytes_req.p50,bytes_req.p99,bytes_req.p999:sort=bytes_req.p99");
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("TALLY_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> all;
+  for (int i = 0; i < 5000; ++i) {
+    all.push_back(random() >> (random() % 60 + 4));
+    alloc(1, static_cast<std::int64_t>(all.back()));
+  }
+  std::ranges::sort(all);
+  const std::string text = entries(kmalloc);
+  const auto shown = [&](const std::string& name) {
+    return std::stoull(text.substr(text.find(name + ":") + name.size() + 1));
+  };
+  for (const auto& [name, at] :
+       {std::pair("bytes_req.p50", 2499), {"bytes_req.p99", 4949}, {"bytes_req.p999", 4994}}) {
+    const std::uint64_t exact = all[static_cast<std::size_t>(at)];
+    EXPECT_GE(shown(name), exact) << name;
+    EXPECT_LE(shown(name), exact + exact / 16) << name;
+  }
+}
+
+TEST_F(BeyondTest, GroupsByPartsOfOctaves) {
+  trigger(kmalloc, "hist:keys=bytes_req.log2=2:sort=bytes_req");
+  for (const std::int64_t bytes : {0, 7, 8, 9, 10, 15, 16, 100}) alloc(1, bytes);
+  EXPECT_EQ(entries(kmalloc),
+            "{ bytes_req: ~ 0-0 } hitcount:          1\n"
+            "{ bytes_req: ~ 7-7 } hitcount:          1\n"
+            "{ bytes_req: ~ 8-9 } hitcount:          2\n"
+            "{ bytes_req: ~ 10-11 } hitcount:          1\n"
+            "{ bytes_req: ~ 14-15 } hitcount:          1\n"
+            "{ bytes_req: ~ 16-19 } hitcount:          1\n"
+            "{ bytes_req: ~ 96-111 } hitcount:          1\n");
+}
+
+TEST_F(BeyondTest, TakesMoreKeysAndValues) {
+  trigger(kmalloc,
+          "hist:keys=call_site,ptr,gfp_flags,common_cpu,common_pid:"
+          "vals=bytes_req,bytes_alloc,ptr,gfp_flags:sort=ptr");
+  alloc(1, 2);
+  EXPECT_EQ(
+      entries(kmalloc),
+      "{ call_site:          1, ptr:          0, gfp_flags:          0, common_cpu:          0"
+      ", common_pid:          0 } hitcount:          1  bytes_req:          2  bytes_alloc:"
+      "          0  ptr:          0  gfp_flags:          0\n");
+  EXPECT_EQ(code_of(set.write_trigger(kmalloc, "hist:keys=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
+            ErrorCode::kInvalid);
+  EXPECT_EQ(
+      code_of(set.write_trigger(kmalloc, "hist:keys=ptr:vals=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
+      ErrorCode::kInvalid);
+}
+
+TEST_F(BeyondTest, ComputesWithParenthesesAndThenMoreOperators) {
+  trigger(waking,
+          "hist:keys=pid:a=(prio+2)*(prio-2)/3,b=2*(prio-(1+2))+prio*3-4/2,c=100/(-(prio)+12)");
+  trigger(switched, "hist:keys=next_pid:vals=$a,$b,$c");
+  feed(waking, 1, {{"pid", 7}, {"prio", 10}});
+  feed(switched, 2, {{"next_pid", 7}});
+  EXPECT_EQ(entries(switched),
+            "{ next_pid:          7 } hitcount:          1  a:         32  b:         42"
+            "  c:         50\n");
+  EXPECT_NE(set.render_trigger(waking).find(
+                ":a=(prio+2)*(prio-2)/3,b=2*(prio-3)+prio*3-2,c=100/(-(prio)+12):"),
+            std::string::npos)
+      << set.render_trigger(waking);
+}
+
+TEST_F(BeyondTest, BoundsOperatorsAndNesting) {
+  std::string sum = "(prio)";
+  for (int i = 0; i < 16; ++i) sum += "+prio";
+  EXPECT_TRUE(set.write_trigger(waking, "hist:keys=pid:x=" + sum));
+  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=" + sum + "+prio").error().error.reason,
+            "Too many subexpressions (3 max)");
+  const std::string deep = std::string(40, '(') + "prio" + std::string(40, ')');
+  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=" + deep).error().error.reason,
+            "Nested too deeply");
+  std::string doubled = "v0=prio*2";
+  for (int i = 1; i < 16; ++i) {
+    const std::string last = "$v" + std::to_string(i - 1);
+    doubled += ",v" + std::to_string(i) + "=" + last + "+" + last + "+" + last + "+" + last;
+  }
+  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:" + doubled).error().error.reason,
+            "Nested too deeply");
+  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=$z,z=$y").error().error.reason,
+            "Nested too deeply");
+}
+
+TEST_F(BeyondTest, ShowsTheFirstOfSortedEntriesOnly) {
+  trigger(kmalloc, "hist:keys=call_site:sort=hitcount.descending:limit=2");
+  for (std::int64_t site = 1; site <= 5; ++site) {
+    for (std::int64_t i = 0; i < site; ++i) alloc(site, 1);
+  }
+  EXPECT_EQ(entries(kmalloc),
+            "{ call_site:          5 } hitcount:          5\n"
+            "{ call_site:          4 } hitcount:          4\n");
+  EXPECT_NE(hist(kmalloc).find("    Entries: 5\n"), std::string::npos);
+  EXPECT_NE(set.render_trigger(kmalloc).find(":size=2048:limit=2 [active]\n"), std::string::npos);
+}
+
+TEST_F(BeyondTest, ForgetsVariablesThatNobodyReadsInTime) {
+  trigger(waking, "hist:keys=pid:ts0=common_timestamp.usecs:expire=100us:size=128");
+  trigger(switched, "hist:keys=next_pid:lat=common_timestamp.usecs-$ts0:expire=1s");
+  feed(waking, 1000, {{"pid", 7}});
+  feed(switched, 1100, {{"next_pid", 7}});
+  feed(waking, 2000, {{"pid", 7}});
+  feed(switched, 2101, {{"next_pid", 7}});
+  EXPECT_EQ(entries(switched), "{ next_pid:          7 } hitcount:          1\n");
+  EXPECT_NE(hist(waking).find("    Dropped: 0\n    Expired: 1\n"), std::string::npos);
+  EXPECT_NE(hist(switched).find("    Dropped: 0\n    Expired: 0\n    Unmatched: 1\n"),
+            std::string::npos);
+}
+
+TEST_F(BeyondTest, GivesPlacesOfExpiredVariablesToNewKeys) {
+  trigger(waking, "hist:keys=pid:ts0=common_timestamp.usecs:expire=100us:size=128");
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    feed(waking, static_cast<std::uint64_t>(1000 + i), {{"pid", i}});
+  }
+  EXPECT_NE(
+      hist(waking).find("    Hits: 1000\n    Entries: 128\n    Dropped: 0\n    Expired: 872\n"),
+      std::string::npos)
+      << hist(waking).substr(hist(waking).find("Totals"));
+  trigger(switched, "hist:keys=next_pid:lat=common_timestamp.usecs-$ts0");
+  feed(switched, 2000, {{"next_pid", 999}});
+  feed(switched, 2000, {{"next_pid", 1}});
+  EXPECT_EQ(entries(switched), "{ next_pid:        999 } hitcount:          1\n");
+}
+
+TEST_F(BeyondTest, RendersJson) {
+  trigger(waking,
+          "hist:keys=comm,prio:vals=target_cpu,target_cpu.avg:m=target_cpu:onmax($m).save(pid):"
+          "sort=comm");
+  feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 2}});
+  feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 3}});
+  EXPECT_EQ(set.copy_hist(waking).render_json(NoSymbols()),
+            "[{\"system\":\"sched\",\"event\":\"sched_waking\",\"trigger\":\"hist:keys=comm,prio:"
+            "vals=hitcount,target_cpu,target_cpu.avg:m=target_cpu:sort=comm:size=2048:"
+            "onmax($m).save(pid) [active]\",\"entries\":[{\"key\":{\"comm\":"
+            "\"a \\\"b\\\"\\\\\\u000a\",\"prio\":-3},\"hitcount\":2,\"target_cpu\":5,"
+            "\"target_cpu.avg\":2.5,\"max\":3}],\"hits\":2,\"count\":1,\"dropped\":0,\"expired\":0,"
+            "\"unmatched\":0}]\n");
+  EXPECT_EQ(set.copy_hist(kmalloc).render_json(NoSymbols()), "[]\n");
+}
+
+TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {
+  trigger(kmalloc, "hist:keys=call_site:limit=bytes_req:expire=ptr");
+  EXPECT_NE(set.render_trigger(kmalloc).find(":limit=bytes_req,expire=ptr:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,123 @@
+#include "core/event/filter.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/event/stand.h"
+
+namespace tally {
+namespace {
+
+class FilterTest : public EventStand {
+ protected:
+  bool matches(EventNumber event, const std::string& text, const std::vector<Given>& given) const {
+    const std::string bytes = bytes_of(event, given);
+    const auto filter = Filter::compile(text, set.format(event));
+    EXPECT_TRUE(filter) << text;
+    return filter && filter.value().matches(
+                         {.event = event, .cpu = 2, .pid = 42, .bytes = bytes, .comm = "bash"});
+  }
+  // A '^' in the text stands where the fault is.
+  void refuses(std::string text, std::string_view reason) const {
+    const std::size_t caret = text.find('^');
+    if (caret != text.npos) text.erase(caret, 1);
+    const auto filter = Filter::compile(text, set.format(waking));
+    ASSERT_FALSE(filter) << text;
+    EXPECT_EQ(filter.error().reason, reason) << text;
+    EXPECT_EQ(filter.error().at, caret == text.npos ? 0 : caret) << text;
+  }
+};
+
+TEST_F(FilterTest, ComparesNumbers) {
+  struct Case {
+    std::string text;
+    bool matches;
+  };
+  const Case cases[] = {
+      {"prio == 10", true},       {"prio != 10", false},      {"prio < 11", true},
+      {"prio < 10", false},       {"prio <= 10", true},       {"prio > 9", true},
+      {"prio > 10", false},       {"prio >= 10", true},       {"prio & 2", true},
+      {"prio & 5", false},        {"prio==0xa", true},        {"prio == 012", true},
+      {"target_cpu < 0", true},   {"target_cpu == -1", true}, {"target_cpu > 5", false},
+      {"common_pid == 42", true}, {"cpu == 2", true},         {"CPU==1", false},
+  };
+  for (const Case& one : cases) {
+    EXPECT_EQ(matches(waking, one.text, {{"prio", 10}, {"target_cpu", -1}}), one.matches)
+        << one.text;
+  }
+}
+
+TEST_F(FilterTest, ComparesUnsignedFieldsWithoutSign) {
+  const std::vector<Given> given = {{"bytes_req", -1}, {"gfp_flags", -1}};
+  EXPECT_TRUE(matches(kmalloc, "bytes_req > 5", given));
+  EXPECT_FALSE(matches(kmalloc, "bytes_req < 0", given));
+  EXPECT_TRUE(matches(kmalloc, "bytes_req == -1", given));
+  EXPECT_TRUE(matches(kmalloc, "gfp_flags == -1", given)) << "as the field would hold it";
+  EXPECT_TRUE(matches(kmalloc, "gfp_flags == 0xffffffff", given));
+}
+
+TEST_F(FilterTest, ComparesTexts) {
+  const std::vector<Given> given = {{"comm", "kworker/1:2"}};
+  EXPECT_TRUE(matches(waking, "comm == \"kworker/1:2\"", given));
+  EXPECT_FALSE(matches(waking, "comm == \"kworker\"", given));
+  EXPECT_TRUE(matches(waking, "comm != 'bash'", given));
+  EXPECT_TRUE(matches(waking, "comm ~ \"kworker*\"", given));
+  EXPECT_TRUE(matches(waking, "comm ~ \"*:2\"", given));
+  EXPECT_TRUE(matches(waking, "comm ~ \"*work*\"", given));
+  EXPECT_TRUE(matches(waking, "comm ~ \"kworker/[0-3]:?\"", given));
+  EXPECT_FALSE(matches(waking, "comm ~ \"kworker/[!0-3]:?\"", given));
+  EXPECT_TRUE(matches(waking, "comm==kworker/1:2", given)) << "without quotes, as documented";
+  EXPECT_TRUE(matches(exec, "filename==/usr/bin/wget", {{"filename", "/usr/bin/wget"}}));
+  EXPECT_TRUE(
+      matches(exec, "filename ~ \"*wget\" && comm == \"bash\"", {{"filename", "/usr/bin/wget"}}))
+      << "comm of the process where the event has no such field";
+}
+
+TEST_F(FilterTest, JoinsAndNegates) {
+  const std::vector<Given> given = {{"prio", 10}, {"pid", 7}, {"comm", "x"}};
+  EXPECT_TRUE(matches(waking, "prio == 1 || pid == 7 && comm == \"x\"", given));
+  EXPECT_FALSE(matches(waking, "(prio == 10 || pid == 7) && comm == \"y\"", given));
+  EXPECT_TRUE(matches(waking, "!(prio == 1)", given));
+  EXPECT_TRUE(matches(waking, "!(prio == 1 || pid == 8) && !!(comm == \"x\")", given));
+  EXPECT_FALSE(matches(waking, "!prio == 10", given));
+  EXPECT_TRUE(matches(waking, "((prio>=10&&prio<15)||pid==17)&&comm!=\"bash\"", given));
+}
+
+TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
+  refuses("", "No filter found");
+  refuses("((prio >= 10 && prio < 15) || ^dsig == 17) && comm != bash", "Field not found");
+  refuses("prio ^# 3", "Invalid operator");
+  refuses("prio ^= 3", "Invalid operator");
+  refuses("prio == 3 ^foo", "Invalid operator");
+  refuses("^(prio == 3", "Too many '('");
+  refuses("prio == 3^)", "Too few '('");
+  refuses("comm == ^\"bash", "Missing matching quote");
+  refuses("comm == ^" + std::string(256, 'x'), "Operand too long");
+  refuses("prio == ^\"3\"", "Expecting numeric field");
+  refuses("comm ^< \"a\"", "Illegal operation for field type");
+  refuses("prio ^~ \"a\"", "Illegal operation for field type");
+  refuses("prio == ^3x", "Illegal integer value");
+  refuses("prio == ^x", "Invalid value (did you forget quotes)?");
+  refuses("prio == ^", "Invalid value (did you forget quotes)?");
+  refuses("prio == 3 && ^", "Meaningless filter expression");
+  std::string many = "prio == 3";
+  for (std::size_t i = 0; i < Filter::kTermsMax; ++i) many += " || prio == 3";
+  EXPECT_EQ(Filter::compile(many, set.format(waking)).error().reason,
+            "Too many terms in predicate expression");
+  EXPECT_EQ(Filter::compile(std::string(100, '('), set.format(waking)).error().reason,
+            "Too many '('");
+}
+
+TEST(GlobTest, MatchesAsShellPatternsDo) {
+  EXPECT_TRUE(glob_matches("", ""));
+  EXPECT_TRUE(glob_matches("*", ""));
+  EXPECT_TRUE(glob_matches("a*b*c", "aXXbYYbc"));
+  EXPECT_FALSE(glob_matches("a*b*c", "aXXbYY"));
+  EXPECT_TRUE(glob_matches("\\*", "*"));
+  EXPECT_FALSE(glob_matches("\\*", "x"));
+  EXPECT_TRUE(glob_matches("[a-c]x[]y]", "bx]"));
+  EXPECT_TRUE(glob_matches("[x", "[x")) << "no class without its end";
+  EXPECT_FALSE(glob_matches("?", ""));
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,152 @@
+#include "core/tree/user_events.h"
+
+#include <array>
+
+#include "core/tree/record_text.h"
+#include "tests/unit/tree/senders.h"
+#include "tests/unit/tree/tracing_stand.h"
+
+namespace tally {
+namespace {
+
+
+class Processes final : public ProcessWatch {
+ public:
+  Result<void> watch(pid_t, uid_t) override { return {}; }
+  bool watches(pid_t) const override { return true; }
+};
+
+class UserEventsTest : public TracingTest {
+ protected:
+  Result<Done> define(std::string_view fields, const Sender& sender = {kAlice, 7},
+                      std::string_view name = "request") {
+    return events_.define("web", name, fields, sender, clock_.now());
+  }
+  Result<void> write_event(std::string_view text, const Sender& sender = {kAlice, 7}) {
+    return events_.write("web", "request", text, sender, clock_.now());
+  }
+  bool is_on(const Done& done) const {
+    return switches_[static_cast<std::uint32_t>(done.number) - 100].on.load() != 0;
+  }
+
+  std::array<Switch, 8> switches_{};
+  Processes processes_;
+  UserEvents events_{tracing_, ledger_, kDaemon, &processes_, {switches_, 100}};
+};
+
+TEST_F(UserEventsTest, AnEventIsThereWithItsFieldsAndTakesRecordsAsText) {
+  const auto defined = define("u64 lat; char comm[16]; char[] path");
+  ASSERT_TRUE(defined);
+  EXPECT_FALSE(is_on(defined.value()));
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=comm,path:vals=lat"));
+  EXPECT_TRUE(is_on(defined.value()));
+  ASSERT_TRUE(write_event(R"(lat=0x10 comm="two words" path=/a)"));
+  ASSERT_TRUE(write_event(R"(path=/a lat=5 comm="two words")"));
+  EXPECT_NE(read("events/web/request/hist").find("hitcount:          2  lat:         21\n"),
+            std::string::npos)
+      << read("events/web/request/hist");
+  ASSERT_TRUE(write("events/web/request/trigger", "!hist:keys=comm,path:vals=lat"));
+  EXPECT_FALSE(is_on(defined.value()));
+}
+
+TEST_F(UserEventsTest, SaysWhatIsWrongAndWhere) {
+  const auto junk = define("u64 lat; junk x");
+  ASSERT_FALSE(junk);
+  EXPECT_EQ(junk.error().reason, "Invalid type");
+  EXPECT_EQ(define("lifetime=ever u64 lat").error().token_at, 9u);
+  EXPECT_FALSE(events_.define("synthetic", "x", "u64 lat", {kAlice, 7}, clock_.now()));
+  EXPECT_FALSE(events_.define("web", "", "u64 lat", {kAlice, 7}, clock_.now()));
+  EXPECT_EQ(write_event("lat=1").error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(define("u8 lat; s8 s; char comm[4]"));
+  const auto at = [&](std::string_view text) {
+    const auto done = write_event(text);
+    return done ? -1 : static_cast<int>(done.error().token_at);
+  };
+  EXPECT_EQ(at("lat=255 s=-128 comm=abcd"), -1);
+  EXPECT_EQ(at("lat=256"), 4);
+  EXPECT_EQ(at("lat=1 s=-129"), 8);
+  EXPECT_EQ(at("lat=1 s=128"), 8);
+  EXPECT_EQ(at("lat=-1"), 4);
+  EXPECT_EQ(at("lat=1 comm=abcde"), 11);
+  EXPECT_EQ(at("lat=1 lat=2"), 6);
+  EXPECT_EQ(at("junk=1"), 0);
+  EXPECT_EQ(at("lat"), 0);
+  EXPECT_EQ(at("comm=\"ab"), 5);
+}
+
+TEST_F(UserEventsTest, AnEventIsItsUidsAndRoots) {
+  ASSERT_TRUE(define("u64 lat"));
+  EXPECT_EQ(define("u64 lat", {kBob, 8}).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(write_event("lat=1", {kBob, 8}).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(events_.remove("web", "request", {kBob, 8}, clock_.now()).error().code,
+            ErrorCode::kNotPermitted);
+  EXPECT_TRUE(write_event("lat=1", {0, 9}));
+  EXPECT_EQ(define("u64 lat", {kAlice, 9}).value().made, wire::Made::kWasThere);
+  EXPECT_EQ(define("u32 lat").error().code, ErrorCode::kExists);
+  EXPECT_TRUE(events_.remove("web", "request", {kAlice, 7}, clock_.now()));
+  EXPECT_TRUE(define("u32 lat", {kBob, 8}));
+}
+
+TEST_F(UserEventsTest, GoesWithTheLastProcessThatDefinedIt) {
+  ASSERT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 7}));
+  ASSERT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 8}));
+  events_.process_ended(7, clock_.now());
+  EXPECT_TRUE(node("events/web/request"));
+  events_.process_ended(8, clock_.now());
+  EXPECT_FALSE(node("events/web/request"));
+  ASSERT_TRUE(define("u64 lat", {kAlice, 7}));
+  events_.process_ended(7, clock_.now());
+  EXPECT_TRUE(node("events/web/request")) << "it was defined for good";
+}
+
+TEST_F(UserEventsTest, StaysForATriggerAndIsTakenUpByTheNextProcess) {
+  ASSERT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 7}));
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=lat"));
+  ASSERT_TRUE(write_event("lat=3"));
+  events_.process_ended(7, clock_.now());
+  EXPECT_NE(read("events/web/request/hist").find("Hits: 1\n"), std::string::npos);
+  EXPECT_EQ(define("lifetime=feeder u32 lat", {kAlice, 8}).error().code, ErrorCode::kExists);
+  const auto again = define("lifetime=feeder u64 lat", {kAlice, 8});
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(is_on(again.value()));
+  ASSERT_TRUE(write_event("lat=3", {kAlice, 8}));
+  EXPECT_NE(read("events/web/request/hist").find("Hits: 2\n"), std::string::npos);
+  events_.process_ended(8, clock_.now());
+  ASSERT_TRUE(truncate("events/web/request/trigger"));
+  events_.process_ended(9, clock_.now());
+  EXPECT_FALSE(node("events/web/request")) << "when somebody looks at what nothing holds any more";
+}
+
+TEST_F(UserEventsTest, TakesPackedRecordsByTheirNumber) {
+  const auto defined = define("u64 lat");
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=common_pid:vals=lat"));
+  const std::string fields("\7\0\0\0\0\0\0\0", 8);
+  const UserEvents::Record record{.time_ns = 5, .pid = 42, .fields = fields};
+  ASSERT_TRUE(defined);
+  const Sender alice{kAlice, 7};
+  ASSERT_TRUE(events_.feed(defined.value().number, {&record, 1}, alice, clock_.now()));
+  EXPECT_NE(read("events/web/request/hist")
+                .find("{ common_pid:         42 } hitcount:          1  lat:          7\n"),
+            std::string::npos);
+  const UserEvents::Record shorter{.fields = "1234567"};
+  EXPECT_EQ(events_.feed(defined.value().number, {&shorter, 1}, alice, clock_.now()).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(events_.feed(1, {&record, 1}, alice, clock_.now()).error().code, ErrorCode::kStale);
+  EXPECT_EQ(
+      events_.feed(defined.value().number, {&record, 1}, {kBob, 8}, clock_.now()).error().code,
+      ErrorCode::kNotPermitted);
+}
+
+TEST_F(UserEventsTest, JoinsWithTheKernelsByKey) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  ASSERT_TRUE(define("u64 lat; pid_t pid"));
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:lat=lat"));
+  ASSERT_TRUE(
+      write("events/sched/sched_waking/trigger", "hist:keys=pid:v=$lat:onmax($v).save(prio)"));
+  ASSERT_TRUE(write_event("lat=12 pid=7"));
+  feed(kernel_, kWaking, 7, 1);
+  EXPECT_NE(read("events/sched/sched_waking/hist").find("Hits: 1\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally
