@@ -213,7 +213,10 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
+  auto held = file.value()->hold();
+  if (!held) return held.error();
   auto open = std::make_shared<OpenFile>();
+  open->held = std::move(held.value());
   open->node = info.value();
   open->file = file.value();
   open->uid = uid;

@@ -115,7 +115,8 @@ class Operations {
   Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text)
       REQUIRES(open.writing);
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
-  std::shared_ptr<const std::string> text_with_news(OpenFile& open, off_t offset);
+  Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
+                                                            off_t offset);
 
   const Parts parts_;
   const Owner owner_;

@@ -24,17 +24,23 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
                       const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  const auto later = text_with_news(*open, offset);
-  const std::string& text = later ? *later : open->text;
+  const auto later = text_with_news(info.fh, *open, offset);
+  if (!later) {
+    note_refused_open(later.error(), open->uid, parts_.clock.now());
+    return reply_error(request, later.error());
+  }
+  const std::string& text = later.value() ? *later.value() : open->text;
   const auto start = std::min(static_cast<std::size_t>(offset), text.size());
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
 // Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
 // what it said when it was opened.
-std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, off_t offset) {
+Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
+                                                                      OpenFile& open,
+                                                                      off_t offset) {
   const auto news = open.file->news(parts_.clock.now());
-  if (!news) return nullptr;
+  if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
   {
     const MutexLock lock(open.reading);
@@ -47,11 +53,14 @@ std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, of
   }
   pass_on();
   auto text = open.file->render(parts_.clock.now(), handles_.bytes_left(open.uid));
+  if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
+  text.value().shrink_to_fit();
   const MutexLock lock(open.reading);
-  if (text) {
-    open.later_text = std::make_shared<const std::string>(std::move(text.value()));
-    open.news = open.seen = *news;
+  if (auto counted = handles_.replace_later(handle, text.value().size()); !counted) {
+    return counted.error();
   }
+  open.later_text = std::make_shared<const std::string>(std::move(text.value()));
+  open.news = open.seen = *news;
   return open.later_text;
 }
 

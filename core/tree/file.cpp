@@ -8,6 +8,8 @@ std::optional<Result<std::string>> File::take(Moment, std::size_t) { return std:
 
 void File::opened(Moment) {}
 
+Result<std::shared_ptr<const void>> File::hold() const { return std::shared_ptr<const void>(); }
+
 bool File::waits() const { return false; }
 
 Result<void> File::write_line(std::string_view, Moment) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ class File {
   // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
   // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
   virtual void opened(Moment now);
+  // What each open keeps until it is closed, so that the file's owner knows what is open: whoever
+  // removes what a file belongs to may refuse that meanwhile. kStale: it is gone, and there is
+  // nothing to open. The default, nullptr, is nobody's.
+  virtual Result<std::shared_ptr<const void>> hold() const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
   // How often there was something new for who waits for that with poll(2); nothing: it is readable

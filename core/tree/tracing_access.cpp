@@ -26,6 +26,7 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
   Result<void> done;
   {
     const MutexLock lock(mutex);
+    if (instance.removed) return removed_instance();
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
     if (auto fits = hold_histograms(instance); !fits) {
@@ -42,6 +43,7 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
   Orders taken_back;
   {
     const MutexLock lock(mutex);
+    if (instance.removed) return given;
     undo(instance.set);
     touch(instance, now);
     (void)hold_histograms(instance);

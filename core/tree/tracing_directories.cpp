@@ -43,6 +43,7 @@ class EventsDirectory final : public LazyDirectory {
  private:
   void fill(Moment now) override {
     const MutexLock lock(state_->mutex);
+    if (instance_->removed) return;
     instance_->filled = true;
     state_->update_directories(instance_, now);
   }
@@ -60,7 +61,7 @@ class SystemDirectory final : public LazyDirectory {
   void fill(Moment now) override {
     const MutexLock lock(state_->mutex);
     const auto found = instance_->systems.find(system_);
-    if (found == instance_->systems.end()) return;
+    if (instance_->removed || found == instance_->systems.end()) return;
     found->second.filled = true;
     state_->update_system(instance_, system_, now);
   }
@@ -82,7 +83,7 @@ class EventDirectory final : public LazyDirectory {
     using Kind = EventFile::Kind;
     const MutexLock lock(state_->mutex);
     const auto system = instance_->systems.find(path_->first);
-    if (is_made_ || system == instance_->systems.end()) return;
+    if (is_made_ || instance_->removed || system == instance_->systems.end()) return;
     const auto node = system->second.events.find(path_->second);
     const auto number = instance_->set.find(path_->first, path_->second);
     if (node == system->second.events.end() || !number) return;
@@ -265,6 +266,10 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     const auto found = instances.find(name);
     if (found == instances.end()) return Error{ErrorCode::kNotFound, "no such instance"};
     removed = found->second;
+    if (removed->open_mark.use_count() > 1) {
+      return Error{ErrorCode::kBusy, "files of the instance are open"};
+    }
+    removed->removed = true;
     for (const auto& [source, by_id] : routes) {
       const auto feeds_it = [&](const Route& route) {
         return std::ranges::any_of(

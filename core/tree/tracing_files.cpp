@@ -62,6 +62,12 @@ Moment TracingFile::last_change(Moment) const {
   return instance_->last_change;
 }
 
+Result<std::shared_ptr<const void>> TracingFile::hold() const {
+  const MutexLock lock(state_->mutex);
+  if (instance_->removed) return removed_instance();
+  return instance_->open_mark;
+}
+
 Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
   if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
   return text;

@@ -36,6 +36,9 @@ struct TracingInstance {
   EventNumber marker = 0;      // ftrace/print
   bool markers = true;         // options/markers
   std::string clock = "local";
+  bool removed = false;  // files that are looked up still lead here, and change nothing
+  // What its open files hold: who else owns it, beside this one.
+  const std::shared_ptr<const void> open_mark = std::make_shared<char>();
   std::uint64_t changes = 0;  // another one whenever any text of it is
   Moment last_change;
   // Its nodes. Those of systems and events are there when somebody has looked.
@@ -177,6 +180,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::uint64_t lost GUARDED_BY(mutex) = 0;
 };
 
+// Of a file that was looked up before its instance went.
+inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
 // Of something that a set refused.
 Error to_error(const Refusal& refusal);
 // All that the sources know.

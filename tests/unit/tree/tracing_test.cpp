@@ -164,6 +164,35 @@ TEST_F(TracingTest, InstancesAreSetsOfTheirOwn) {
   feed(kernel_, kWaking, 7, 3);
 }
 
+TEST_F(TracingTest, AnInstanceStaysAsLongAsAFileOfItIsOpen) {
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  auto held = file("instances/foo/tracing_on")->hold();
+  ASSERT_TRUE(held);
+  EXPECT_EQ(instances->remove_directory("foo", clock_.now()).error().code, ErrorCode::kBusy);
+  held.value().reset();
+  EXPECT_TRUE(instances->remove_directory("foo", clock_.now()));
+}
+
+// A write that had found its file when the directory went must leave nothing behind that records
+// are fed to.
+TEST_F(TracingTest, AFileOfAnInstanceThatWentChangesNothing) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  auto trigger = file("instances/foo/events/sched/sched_waking/trigger");
+  const auto events = tree_.rules(node("instances/foo/events").value().id).value();
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  EXPECT_EQ(trigger->write_line(kHist, clock_.now()).error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->truncate(clock_.now()).error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->hold().error().code, ErrorCode::kStale);
+  events->entered(clock_.now());
+  EXPECT_TRUE(kernel_.is_wanted.empty());
+  trigger.reset();
+  feed(kernel_, kWaking, 7, 3);
+  ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
+}
+
 TEST_F(TracingTest, SyntheticEventsAreThoseOfAllInstances) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   const auto instances = tree_.rules(node("instances").value().id).value();
