@@ -45,7 +45,6 @@ inline constexpr std::string_view
     kSetClock = "Couldn't set trace_clock", kBadModifier = "Invalid field modifier",
     kTooManySubexpressions = "Too many subexpressions (3 max)",
     kTimestampMismatch = "Timestamp units in expression don't match",
-    kTooManyFieldVariables = "Too many field variables defined",
     kEventFileNotFound = "Event file not found",
     kHistNotFound = "Matching event histogram not found",
     kHistCreate = "Couldn't create histogram for field",
@@ -106,7 +105,7 @@ inline constexpr std::string_view
     kBadCount = "Count must be a number", kIfExpected = "Expected: if FILTER",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
     kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply", kBadPid = "Not a process id",
-    kTooManyPids = "Too many process ids";
+    kTooManyPids = "Too many process ids", kBadMask = "Not a mask with a CPU that there is";
 
 }  // namespace fault
 }  // namespace tally
