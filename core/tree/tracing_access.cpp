@@ -36,8 +36,10 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
     }
     // What is refused may have taken effect in part.
     update_routes(instance, orders);
+    forget_unused(now);
   }
   const auto given = give(orders);
+  let_go(now);
   const bool refused = !given && (orders.asks || orders.undelivered);
   if (!done || !refused || !undo) return done;
   Orders taken_back;
@@ -48,6 +50,7 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
     touch(instance, now);
     (void)hold_histograms(instance);
     update_routes(instance, taken_back);
+    forget_unused(now);
   }
   (void)give(taken_back);
   return given;

@@ -202,6 +202,35 @@ void Tracing::State::update_directories(const Instance& instance, Moment now) {
   }
 }
 
+void Tracing::State::update_all_directories(const EventPath& path, Moment now) {
+  update_directories(top, path, now);
+  for (const auto& [name, instance] : instances) update_directories(instance, path, now);
+}
+
+void Tracing::State::update_directories(const Instance& instance, const EventPath& path,
+                                        Moment now) {
+  if (!instance->filled) return;
+  const auto system = instance->systems.find(path.first);
+  if (system == instance->systems.end()) {
+    if (instance->set.has_system(path.first)) enter_system(instance, path.first, now);
+    return;
+  }
+  if (!instance->set.has_system(path.first)) {
+    tree.remove(system->second.node, now);
+    instance->systems.erase(system);
+    return;
+  }
+  if (!system->second.filled) return;
+  const auto entered = system->second.events.find(path.second);
+  const bool is_entered = entered != system->second.events.end();
+  const bool is_there = instance->set.find(path.first, path.second).has_value();
+  if (is_there && !is_entered) enter_event(instance, path, now);
+  if (!is_there && is_entered) {
+    tree.remove(entered->second, now);
+    system->second.events.erase(entered);
+  }
+}
+
 void Tracing::State::enter_system(const Instance& instance, const std::string& system, Moment now) {
   TracingInstance::System made;
   made.node = tree.add_directory(
@@ -222,23 +251,23 @@ void Tracing::State::update_system(const Instance& instance, const std::string& 
                                    Moment now) {
   TracingInstance::System& made = instance->systems.find(system)->second;
   std::vector<std::string_view> wanted;
-  for (const auto& event : instance->set.events()) {
-    if (event.system == system) wanted.push_back(event.name);
-  }
+  for (const auto& event : instance->set.events(system)) wanted.push_back(event.name);
   std::erase_if(made.events, [&](const auto& event) {
     const bool stays = std::ranges::binary_search(wanted, std::string_view(event.first));
     if (!stays) tree.remove(event.second, now);
     return !stays;
   });
   for (const std::string_view name : wanted) {
-    if (made.events.contains(name)) continue;
-    const NodeId node =
-        tree.add_directory(made.node, name,
-                           std::make_shared<EventDirectory>(shared_from_this(), instance,
-                                                            EventPath(system, std::string(name))),
-                           now);
-    made.events.emplace(name, node);
+    if (!made.events.contains(name)) enter_event(instance, {system, std::string(name)}, now);
   }
+}
+
+void Tracing::State::enter_event(const Instance& instance, const EventPath& path, Moment now) {
+  TracingInstance::System& system = instance->systems.find(path.first)->second;
+  const NodeId node =
+      tree.add_directory(system.node, path.second,
+                         std::make_shared<EventDirectory>(shared_from_this(), instance, path), now);
+  system.events.emplace(path.second, node);
 }
 
 Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
@@ -280,8 +309,10 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     drop_targets(*removed);
     tree.remove(removed->directory, now);
     instances.erase(found);
+    forget_unused(now);
   }
   (void)give(orders);
+  let_go(now);
   return {};
 }
 

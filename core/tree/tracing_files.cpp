@@ -209,10 +209,12 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
-  if (!number) return invalid("a number is wanted: 1 takes a snapshot, others clear it");
+  if (!number) return invalid("a number is wanted: 0 frees it, 1 takes one, others clear it");
   if (*number == 1) state().refresh(instance(), now);
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
-    if (*number == 1) {
+    if (*number == 0) {
+      set.free_snapshot();
+    } else if (*number == 1) {
       set.take_snapshot();
     } else {
       set.clear_snapshot();

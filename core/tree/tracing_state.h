@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,10 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     EventSource* source = nullptr;  // nullptr: nobody, now
     std::uint32_t source_id = 0;
   };
+  struct TakenOver {
+    EventSource* from = nullptr;
+    EventPath path;
+  };
   struct Target {
     TracingInstance* instance = nullptr;
     EventNumber number = 0;
@@ -98,7 +103,17 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
                                     EventOffer::Form form, std::string_view text);
   // What the top has: what is offered and, if somebody has defined any, synthetic events.
   Result<void> define_all(TracingInstance& instance) REQUIRES(mutex);
-  Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now) REQUIRES(mutex);
+  // taken: whose event it was that the kernel's took the place of.
+  Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now,
+                          std::vector<TakenOver>& taken) REQUIRES(mutex);
+  // kExists: it is another source's, or is in use as it was.
+  Result<void> may_offer(EventSource& source, const EventOffer& offer, const EventPath& path)
+      REQUIRES(mutex);
+  void take_over(const EventPath& path, const EventOffer& offer, Moment now,
+                 std::vector<TakenOver>& taken) REQUIRES(mutex);
+  // Events that nobody delivers, and nothing is set on any more.
+  void forget_unused(Moment now) REQUIRES(mutex);
+  void let_go(Moment now) EXCLUDES(mutex);
   void connect(const EventPath& path, const Offered& offered) REQUIRES(mutex);
   bool in_use(const EventPath& path) REQUIRES(mutex);
   void forget(const EventPath& path) REQUIRES(mutex);
@@ -156,8 +171,13 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // The directories of systems and events, in as far as somebody has looked, are those of the set.
   void update_directories(const Instance& instance, Moment now) REQUIRES(mutex);
   void update_all_directories(Moment now) REQUIRES(mutex);
+  void update_all_directories(const EventPath& path, Moment now) REQUIRES(mutex);
+  // The same where only this event has come or gone.
+  void update_directories(const Instance& instance, const EventPath& path, Moment now)
+      REQUIRES(mutex);
   void update_system(const Instance& instance, const std::string& system, Moment now)
       REQUIRES(mutex);
+  void enter_event(const Instance& instance, const EventPath& path, Moment now) REQUIRES(mutex);
   void enter_system(const Instance& instance, const std::string& system, Moment now)
       REQUIRES(mutex);
 
@@ -170,6 +190,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::map<std::string, Instance, std::less<>> instances GUARDED_BY(mutex);
   NodeId instances_directory GUARDED_BY(mutex) = 0;
   std::map<EventPath, Offered> offered GUARDED_BY(mutex);
+  std::set<EventPath> undelivered GUARDED_BY(mutex);  // those of `offered` that have no source
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
   std::deque<HeldRecord> held GUARDED_BY(mutex);      // in the order of their times

@@ -121,6 +121,65 @@ TEST_F(TracingTest, AnEventIsOneSourcesOnly) {
   EXPECT_EQ(offer(other, "far", Tracing::kSourceIdsMax).error().code, ErrorCode::kNoSpace);
 }
 
+TEST_F(TracingTest, AnOfferThatIsRefusedChangesNothing) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const std::string before = read("events/sched/sched_waking/format");
+  FakeSource other;
+  const auto define = [&](std::string_view fields) {
+    return tracing_.offer(
+        other,
+        {.system = "sched", .form = EventOffer::Form::kFields, .text = fields, .source_id = 1},
+        clock_.now());
+  };
+  EXPECT_EQ(define("sched_waking u64 lat").error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  EXPECT_FALSE(define("other junk lat"));
+  EXPECT_EQ(read("available_events"), "sched:sched_waking\n");
+  // Nor while the kernel's feeder is being started again.
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(define("sched_waking u64 lat").error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+}
+
+TEST_F(TracingTest, WhatIsInUseInAnInstanceIsRedefinedInNone) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/trigger", kHist));
+  const std::string before = read("events/sched/sched_waking/format");
+  EXPECT_EQ(offer(kernel_, "sched_waking", kWaking + 1).error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  EXPECT_TRUE(offer(kernel_, "sched_waking", kWaking));
+}
+
+TEST_F(TracingTest, NothingIsKeptOfAnEventThatNobodyDeliversAndNothingIsSetOn) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
+  ASSERT_TRUE(write("events/ftrace/print/trigger", "enable_hist:sched:sched_switch"));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(read("available_events"), "sched:sched_switch\nsched:sched_waking\n");
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "!" + kHist));
+  EXPECT_EQ(read("available_events"), "sched:sched_switch\n");
+  EXPECT_FALSE(node("events/sched/sched_waking"));
+  ASSERT_TRUE(truncate("events/ftrace/print/trigger"));
+  EXPECT_EQ(read("available_events"), "");
+  EXPECT_FALSE(node("events/sched"));
+}
+
+TEST_F(TracingTest, AnEventThatNobodyDeliversGoesWithTheInstanceThatUsedIt) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/trigger", kHist));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(read("available_events"), "sched:sched_waking\n");
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  EXPECT_EQ(read("available_events"), "");
+}
+
 TEST_F(TracingTest, ShowsRefusalsWithTheKernelsWords) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   EXPECT_EQ(error_of(write("events/sched/sched_waking/trigger", "hist:keys=pid:vals=junk\n")),
