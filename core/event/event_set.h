@@ -171,6 +171,7 @@ class EventSet {
   std::string render_trace(const Symbols& symbols) const { return copy_trace().render(symbols); }
   TraceCopy copy_trace() const;
   void clear_trace();
+  void clear_trace(std::uint32_t cpu);
   // The oldest records, of together at most bytes_max or one alone: they are no longer there, and
   // the copy has no header. For trace_pipe.
   TraceCopy take_trace(std::size_t bytes_max);

@@ -131,6 +131,7 @@ void EventSet::stop_tracing() { state_->tracing = false; }
 
 TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace); }
 void EventSet::clear_trace() { state_->trace.clear(); }
+void EventSet::clear_trace(std::uint32_t cpu) { state_->trace.clear(cpu); }
 bool EventSet::has_trace() const { return !state_->trace.is_empty(); }
 TraceCopy EventSet::take_trace(std::size_t bytes_max) {
   return state_->copy(state_->trace.take(bytes_max));

@@ -117,11 +117,20 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
 }
 
 void TraceBuffer::resize(std::size_t bytes_max) {
+  rebuild(bytes_max, [](const EventRecord&) { return true; });
+}
+
+void TraceBuffer::clear(std::uint32_t cpu) {
+  rebuild(bytes_max_, [cpu](const EventRecord& record) { return record.cpu != cpu; });
+}
+
+template <typename Stays>
+void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
   TraceBuffer other(bytes_max);
   other.overwritten_ = overwritten_;
   other.by_cpu_ = by_cpu_;
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
-    other.add(kind, record, generation);
+    if (stays(record)) other.add(kind, record, generation);
   });
   other.written_ = written_;
   *this = std::move(other);

@@ -30,6 +30,8 @@ class TraceBuffer {
   enum class Kind : std::uint8_t { kRecord, kStack };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
   void clear();
+  // What happened on this CPU.
+  void clear(std::uint32_t cpu);
 
   // How a record is shown: `name: field=value`, or as what a program wrote into trace_marker.
   enum class Style : std::uint8_t { kFields, kMarker };
@@ -96,6 +98,9 @@ class TraceBuffer {
     Kind kind;
   };
 
+  // The same records in a buffer of that size, as far as they stay and fit.
+  template <typename Stays>
+  void rebuild(std::size_t bytes_max, const Stays& stays);
   void make_room(std::size_t bytes);
   void drop_oldest();
   Head head_at(std::size_t at) const;

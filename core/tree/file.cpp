@@ -24,6 +24,12 @@ Result<void> File::write_by(pid_t, std::string_view text, Moment now) {
 
 std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
 
+bool File::is_stream() const { return false; }
+
+std::string File::next(Moment) { return {}; }
+
+bool File::is_over() const { return true; }
+
 File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
 
 Result<void> File::truncate(Moment) { return {}; }

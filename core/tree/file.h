@@ -51,6 +51,13 @@ class File {
   // How often there was something new for who waits for that with poll(2); nothing: it is readable
   // always. A file that counts is made anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
+  // Read like a pipe: what one read gets is gone for all, and a read of nothing waits. render()
+  // then has no text, news() is 0 while there is nothing to read.
+  virtual bool is_stream() const;
+  // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
+  virtual std::string next(Moment now);
+  // Of a stream: nothing comes at present. Whoever has read something is at the end.
+  virtual bool is_over() const;
   virtual WriteUnit write_unit() const;
   // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for

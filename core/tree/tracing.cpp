@@ -175,7 +175,7 @@ void Tracing::State::take_over(const EventPath& path, const EventOffer& offer, M
   const Offered before = offered.find(path)->second;
   each_instance([&](TracingInstance& instance) {
     (void)instance.set.take_over_event(offer.system, offer.text);
-    (void)hold_histograms(instance);
+    (void)hold_memory(instance);
   });
   if (before.source) {
     routes[before.source][before.source_id] = {};

@@ -5,7 +5,9 @@
 #include <atomic>
 
 #include "core/base/text.h"
+#include "core/tree/tracing_buffer_files.h"
 #include "core/tree/tracing_files.h"
+#include "core/tree/tracing_options.h"
 
 namespace tally {
 namespace {
@@ -146,9 +148,23 @@ constexpr std::array kAtTheTop = {
     Entry{"dynamic_events", kWritable, SetFile::Kind::kDynamicEvents},
     Entry{"synthetic_events", kWritable, SetFile::Kind::kSyntheticEvents},
 };
-constexpr std::array kOptions = {
-    Entry{"markers", kWritable, SetFile::Kind::kMarkersOption},
-    Entry{"overwrite", kWritable, SetFile::Kind::kOverwriteOption},
+struct BufferEntry {
+  std::string_view name;
+  unsigned permissions;
+  BufferFile::Kind kind;
+};
+constexpr std::array kBuffers = {
+    BufferEntry{"buffer_size_kb", kWritable, BufferFile::Kind::kBufferSize},
+    BufferEntry{"buffer_total_size_kb", kReadable, BufferFile::Kind::kBufferTotalSize},
+    BufferEntry{"saved_cmdlines", kReadable, BufferFile::Kind::kSavedCmdlines},
+    BufferEntry{"set_event_notrace_pid", kWritable, BufferFile::Kind::kSetEventNotracePid},
+    BufferEntry{"timestamp_mode", kReadable, BufferFile::Kind::kTimestampMode},
+    BufferEntry{"trace_pipe", kReadable, BufferFile::Kind::kTracePipe},
+    BufferEntry{"tracing_cpumask", kWritable, BufferFile::Kind::kTracingCpumask},
+};
+constexpr std::array kOfCpus = {
+    BufferEntry{"stats", kReadable, BufferFile::Kind::kCpuStats},
+    BufferEntry{"trace", kWritable, BufferFile::Kind::kCpuTrace},
 };
 
 }  // namespace
@@ -164,8 +180,8 @@ void Tracing::State::enter_files(const Instance& instance, Moment now) {
   }
   for (const Entry& entry : kEverywhere) enter(at, entry);
   if (options.error_log) tree.add_file(at, "error_log", kWritable, options.error_log, now);
-  const NodeId all_options = tree.add_directory(at, "options", std::make_shared<Directory>(), now);
-  for (const Entry& entry : kOptions) enter(all_options, entry);
+  enter_buffers(instance, now);
+  enter_options(instance, now);
   instance->events = tree.add_directory(
       at, "events", std::make_shared<EventsDirectory>(shared_from_this(), instance), now);
   tree.add_file(
@@ -175,6 +191,32 @@ void Tracing::State::enter_files(const Instance& instance, Moment now) {
   if (instance != top) return;
   instances_directory = tree.add_directory(
       at, "instances", std::make_shared<InstancesDirectory>(shared_from_this()), now);
+}
+
+void Tracing::State::enter_buffers(const Instance& instance, Moment now) {
+  const auto enter = [&](NodeId directory, const BufferEntry& entry, std::uint32_t cpu) {
+    tree.add_file(directory, entry.name, entry.permissions,
+                  std::make_shared<BufferFile>(shared_from_this(), instance, entry.kind, cpu), now);
+  };
+  for (const BufferEntry& entry : kBuffers) enter(instance->directory, entry, 0);
+  const NodeId all =
+      tree.add_directory(instance->directory, "per_cpu", std::make_shared<Directory>(), now);
+  for (std::uint32_t cpu = 0; cpu < options.cpus; ++cpu) {
+    const NodeId node =
+        tree.add_directory(all, "cpu" + std::to_string(cpu), std::make_shared<Directory>(), now);
+    for (const BufferEntry& entry : kOfCpus) enter(node, entry, cpu);
+  }
+}
+
+void Tracing::State::enter_options(const Instance& instance, Moment now) {
+  const auto enter = [&](NodeId directory, std::string_view name, const TraceOption* option) {
+    tree.add_file(directory, name, kWritable,
+                  std::make_shared<OptionFile>(shared_from_this(), instance, option), now);
+  };
+  enter(instance->directory, "trace_options", nullptr);
+  const NodeId all =
+      tree.add_directory(instance->directory, "options", std::make_shared<Directory>(), now);
+  for (const TraceOption& option : kTraceOptions) enter(all, option.name, &option);
 }
 
 void Tracing::State::update_all_directories(Moment now) {

@@ -71,8 +71,6 @@ class SetFile final : public TracingFile {
     kSnapshot,
     kSyntheticEvents,
     kDynamicEvents,
-    kMarkersOption,
-    kOverwriteOption,
   };
   SetFile(TracingShared state, Tracing::State::Instance instance, Kind kind)
       : TracingFile(std::move(state), std::move(instance)), kind_(kind) {}

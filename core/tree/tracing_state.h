@@ -33,9 +33,10 @@ struct TracingInstance {
   const std::string name;  // empty: the top
   EventSet set;
   Reservation share;
-  std::size_t hist_bytes = 0;  // of the share
+  std::size_t held_bytes = 0;  // of the share: histograms, and what buffer_size_kb added
   EventNumber marker = 0;      // ftrace/print
   bool markers = true;         // options/markers
+  bool shows_fields = false;   // options/fields: no print formats
   std::string clock = "local";
   bool removed = false;  // files that are looked up still lead here, and change nothing
   // What its open files hold: who else owns it, beside this one.
@@ -156,7 +157,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
       EXCLUDES(mutex);
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
-  Result<void> hold_histograms(TracingInstance& instance) REQUIRES(mutex);
+  Result<void> hold_memory(TracingInstance& instance) REQUIRES(mutex);
   // What the sources have recorded so far is fed.
   void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
@@ -168,6 +169,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   void enter_files(const Instance& instance, Moment now) REQUIRES(mutex);
+  void enter_buffers(const Instance& instance, Moment now) REQUIRES(mutex);
+  void enter_options(const Instance& instance, Moment now) REQUIRES(mutex);
   // The directories of systems and events, in as far as somebody has looked, are those of the set.
   void update_directories(const Instance& instance, Moment now) REQUIRES(mutex);
   void update_all_directories(Moment now) REQUIRES(mutex);

@@ -324,6 +324,22 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   tracing_.withdraw(late, clock_.now());
 }
 
+TEST_F(TracingTest, APipeHandsOutWhatWasTraced) {
+  const auto pipe = file("trace_pipe");
+  ASSERT_TRUE(pipe->is_stream());
+  EXPECT_EQ(pipe->next(clock_.now()), "");
+  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  ASSERT_TRUE(write("trace_marker", "one"));
+  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_EQ(read("trace_pipe"), "") << "how long it is takes nothing out of it";
+  const std::string first = pipe->next(clock_.now());
+  EXPECT_TRUE(first.ends_with(": tracing_mark_write: one\n")) << first;
+  EXPECT_EQ(pipe->next(clock_.now()), "");
+  EXPECT_FALSE(pipe->is_over());
+  ASSERT_TRUE(write("tracing_on", "0"));
+  EXPECT_TRUE(pipe->is_over());
+}
+
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
@@ -338,6 +354,12 @@ TEST_F(SmallLedgerTest, HistogramsAndInstancesStandInTheLedger) {
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(read("events/sched/sched_waking/trigger").substr(0, 20), "# Available triggers");
   const auto before = ledger_.total().bytes;
+  EXPECT_EQ(write("buffer_size_kb", "8192").error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(read("buffer_size_kb"), "4096\n");
+  ASSERT_TRUE(write("buffer_size_kb", "4608"));
+  EXPECT_EQ(ledger_.total().bytes, before + (1u << 20)) << "with a snapshot";
+  ASSERT_TRUE(write("buffer_size_kb", "64"));
+  EXPECT_EQ(ledger_.total().bytes, before);
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
   EXPECT_GT(ledger_.total().bytes, before);
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", "!" + kHist));
@@ -361,6 +383,9 @@ TEST_F(TracingTest, FilesThatAreAlwaysSoSayWhatElseIsRefused) {
   EXPECT_TRUE(write("trace_clock", "mono\n"));
   EXPECT_EQ(read("trace_clock"), "local global [mono] perf\n");
   EXPECT_FALSE(write("trace_clock", "counter\n"));
+  EXPECT_EQ(
+      error_of(write("events/ftrace/print/trigger", "hist:keys=common_timestamp:clock=counter")),
+      "hist:ftrace:print|Couldn't set trace_clock|hist:keys=common_timestamp:clock=counter");
   EXPECT_TRUE(write("options/overwrite", "1"));
   EXPECT_FALSE(write("options/overwrite", "0"));
   EXPECT_TRUE(write("tracing_on", "0"));
