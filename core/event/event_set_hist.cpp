@@ -138,6 +138,7 @@ Checked<void> EventSet::State::add_hist(DefinedEvent& event, HistCompiler& compi
   const auto is_snapshot = [](const Action& a) { return a.kind == ActionKind::kSnapshot; };
   trigger->table->snapshots.resize(
       static_cast<std::size_t>(std::ranges::count_if(plan->actions, is_snapshot)));
+  if (!trigger->table->snapshots.empty()) make_snapshot();
   trigger->plan = plan;
   refer(*plan, 1);
   trigger_count += 1;

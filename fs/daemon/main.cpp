@@ -154,7 +154,10 @@ class Daemon {
                    {.cpus = count_possible_cpus(), .owner = ::geteuid(), .source = feeder_.get()},
                    clock_.now()),
         events_(tree_, tracing_, ledger_,
-                {.owner = ::geteuid(), .error_log = errors_, .own = &statistics_.own()},
+                {.owner = ::geteuid(),
+                 .cpus = count_possible_cpus(),
+                 .error_log = errors_,
+                 .own = &statistics_.own()},
                 clock_.now()),
         user_events_(events_, ledger_, ::geteuid(), &processes_, event_switches()),
         kernel_(feeder_ ? std::make_unique<KernelFeed>(events_, *feeder_, ::geteuid()) : nullptr),
@@ -216,7 +219,8 @@ class Daemon {
                     .arrived =
                         [this] {
                           intake_.settle();
-                          spdlog::info("the kernel has {} events", kernel_->take_offers(clock_.now()));
+                          spdlog::info("the kernel has {} events",
+                                       kernel_->take_offers(clock_.now()));
                         },
                     .refused = [this](OrderedFeeder::Asked what,
                                       const Error& error) { feeder_refused(what, error); },

@@ -233,7 +233,7 @@ TEST_F(ErrorsTest, OfBounds) {
             ErrorCode::kNoSpace);
   ASSERT_TRUE(small.write_trigger(only, "traceon"));
   EXPECT_EQ(code_of(small.write_trigger(only, "hist:keys=call_site")), ErrorCode::kNoSpace);
-  EXPECT_EQ(code_of(small.write_trigger(only, "traceoff")), ErrorCode::kNoSpace);
+  EXPECT_EQ(code_of(small.write_trigger(only, "stacktrace")), ErrorCode::kNoSpace);
 }
 
 }  // namespace

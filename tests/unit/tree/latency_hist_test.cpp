@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class FakeSource final : public KernelSource {
+class FakeKernel final : public KernelSource {
  public:
   Result<void> want(const std::function<WantedEvents()>& wanted) override {
     wanted_ = wanted();
@@ -87,7 +87,7 @@ class LatencyHistTest : public testing::Test {
 
 class SourceStand {
  protected:
-  FakeSource source_;
+  FakeKernel source_;
 };
 class LatencyHistWithSourceTest : private SourceStand, public LatencyHistTest {
  protected:
