@@ -71,7 +71,7 @@ class LatencyHistTest : public testing::Test {
     const LatencySample sample{.latency_ns = latency.count(),
                                .cpu = cpu,
                                .task = {.pid = 7, .priority = 19, .name = {'r', 't'}}};
-    return branch_.add(name, {&sample, 1}, uid, clock_.now());
+    return branch_.add(name, {&sample, 1}, 0, uid, clock_.now());
   }
   void wake(std::int64_t ns, std::int64_t latency_ns) {
     const Task task{.pid = 10, .priority = 19, .name = {'r', 't'}};
@@ -252,6 +252,27 @@ TEST_F(LatencyHistTest, RefusesNamesThatAreNoneOrTheKernels) {
     EXPECT_EQ(done.error().code, ErrorCode::kInvalid);
   }
   EXPECT_EQ(feed("mine", 5us, 2).error().code, ErrorCode::kInvalid) << "no such CPU";
+}
+
+TEST_F(LatencyHistTest, WhoFedADirectoryFirstMayResetAndRemoveIt) {
+  ASSERT_TRUE(feed("mine", 5us));
+  EXPECT_EQ(branch_.reset("mine", kAlice + 1, clock_.now()).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(branch_.remove("mine", kAlice + 1, clock_.now()).error().code,
+            ErrorCode::kNotPermitted);
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
+  ASSERT_TRUE(branch_.reset("mine", kAlice, clock_.now()));
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 0\n"));
+  ASSERT_TRUE(branch_.remove("mine", kAlice, clock_.now()));
+  EXPECT_FALSE(node("mine"));
+  EXPECT_EQ(branch_.reset("mine", kAlice, clock_.now()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(branch_.reset("wakeup", 0, clock_.now()).error().code, ErrorCode::kBusy);
+}
+
+TEST_F(LatencyHistTest, WhatAProgramHasDroppedIsLostOfItsDirectory) {
+  const LatencySample sample{.latency_ns = 5'000};
+  ASSERT_TRUE(branch_.add("mine", {&sample, 1}, 3, kAlice, clock_.now()));
+  ASSERT_TRUE(branch_.add("mine", {&sample, 1}, 4, kAlice, clock_.now()));
+  EXPECT_NE(read("mine/summary").find("\nlost 7\n"), std::string::npos);
 }
 
 TEST_F(LatencyHistTest, RemovesFedDirectoriesAndGivesTheirShareBack) {
