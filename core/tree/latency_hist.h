@@ -102,7 +102,7 @@ class LatencyHist {
   // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
   // taken back to how it was before, and that must not be half of what another one has written.
   bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
-  std::condition_variable_any switched_;  // waits on kernel_mutex_
+  std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
 
   Mutex fed_mutex_;

@@ -1,10 +1,11 @@
-// The way of records into the sets that ask for them. Sources are as late as they are: a marker and a
-// line on the socket are here at once, what a program writes with libtally within kGatheredNs, the
-// kernel's when its feeder has polled. A trigger that joins them shall see them in their order. So
-// what does not come from a late source waits, as long as such a one is asked for anything, until
-// that one's records have passed its time; and records of late sources wait for kGatheredNs, as
-// long as programs are asked for any. Nobody waits any more when somebody reads, who has had the late
-// ones drained: what programs have gathered and not sent by then comes too late to be in its place.
+// The way of records into the sets that ask for them. Sources are as late as they are: a marker and
+// a line on the socket are here at once, what a program writes with libtally within kGatheredNs,
+// the kernel's when its feeder has polled. A trigger that joins them shall see them in their order.
+// So what does not come from a late source waits, as long as such a one is asked for anything,
+// until that one's records have passed its time; and records of late sources wait for kGatheredNs,
+// as long as programs are asked for any. Nobody waits any more when somebody reads, who has had the
+// late ones drained: what programs have gathered and not sent by then comes too late to be in its
+// place.
 #include <algorithm>
 #include <chrono>
 
@@ -123,8 +124,8 @@ bool Tracing::State::waits_for_late() const {
 bool Tracing::State::waits_for_programs() const {
   return std::ranges::any_of(routes, [](const auto& each) {
     return !each.first->is_late() && std::ranges::any_of(each.second, [](const Route& route) {
-             return !route.targets.empty();
-           });
+      return !route.targets.empty();
+    });
   });
 }
 

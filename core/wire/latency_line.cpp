@@ -15,8 +15,9 @@ constexpr std::int32_t kShownUsual = Task::kShownMax - Task::kUsual;
 enum Key : std::size_t { kNs, kCpu, kPid, kPrio, kComm, kKeys };
 constexpr std::array<std::string_view, kKeys> kKeyNames = {"ns", "cpu", "pid", "prio", "comm"};
 
-constexpr std::array kVerbs = {std::pair<std::string_view, LatencyVerb>("reset", LatencyVerb::kReset),
-                               std::pair<std::string_view, LatencyVerb>("remove", LatencyVerb::kRemove)};
+constexpr std::array kVerbs = {
+    std::pair<std::string_view, LatencyVerb>("reset", LatencyVerb::kReset),
+    std::pair<std::string_view, LatencyVerb>("remove", LatencyVerb::kRemove)};
 
 using Values = std::array<std::optional<Token>, kKeys>;
 
