@@ -211,19 +211,18 @@ class Daemon {
 
  private:
   void listen_to_feeder() {
-    feeder_->start(
-        {.changed = [this] { latencies_.feeder_changed(clock_.now()); },
-         .wanted = [this] { return latencies_.wanted(); },
-         .arrived =
-             [this] {
-               intake_.settle();
-               spdlog::info("the kernel has {} events", kernel_->take_offers(clock_.now()));
-             },
-         .refused = [this](OrderedFeeder::Asked what,
-                           const Error& error) { feeder_refused(what, error); },
-         .gone = [this] { kernel_->withdraw(clock_.now()); },
-         .left_out = [this](std::vector<pid_t> who) { events_.leave_out(std::move(who)); },
-         .settled = [this] { loop_.post([this] { arrive(); }); }});
+    feeder_->start({.changed = [this] { latencies_.feeder_changed(clock_.now()); },
+                    .wanted = [this] { return latencies_.wanted(); },
+                    .arrived =
+                        [this] {
+                          intake_.settle();
+                          spdlog::info("the kernel has {} events",
+                                       kernel_->take_offers(clock_.now()));
+                        },
+                    .refused = [this](auto what, const auto& why) { feeder_refused(what, why); },
+                    .gone = [this] { kernel_->withdraw(clock_.now()); },
+                    .left_out = [this](auto threads) { events_.leave_out(std::move(threads)); },
+                    .settled = [this] { loop_.post([this] { arrive(); }); }});
   }
   // What a new feeder was told, and nobody waits for the answer: it is told where refused writes
   // are.

@@ -208,34 +208,6 @@ class LateSource final : public FakeSource {
   bool is_late() const override { return true; }
 };
 
-// A set variable is only there for what happened after it, whoever told of it first.
-TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
-  LateSource late;
-  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
-  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
-  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
-    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
-    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
-    tracing_.feed(source, {&record, 1}, clock_.now());
-  };
-  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
-                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
-  clock_.advance(std::chrono::microseconds(1));
-  at(100, kernel_, 1, 7);
-  at(120, kernel_, 1, 8);
-  at(90, late, kWaking, 7);   // before it: does not count
-  at(110, late, kWaking, 7);  // 10 behind it
-  EXPECT_NE(read("events/web/request/hist").find("Hits: 2\n"), std::string::npos);
-  at(130, late, kWaking, 8);
-  const std::string hist = read("events/sched/sched_waking/hist");
-  const auto first = hist.find("\tmax:         10");
-  EXPECT_NE(first, std::string::npos) << hist;
-  EXPECT_NE(hist.find("\tmax:         10", first + 1), std::string::npos) << hist;
-  EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
-  tracing_.withdraw(late, clock_.now());
-}
-
 // What a program writes with libtally comes some milliseconds after it was written.
 TEST_F(TracingTest, RecordsThatAProgramHasGatheredAreFedInTheirPlace) {
   LateSource late;
@@ -275,6 +247,34 @@ TEST_F(TracingTest, AMarkerComesBehindWhatTheKernelHasRecordedBefore) {
   const std::string trace = read("trace");
   EXPECT_LT(trace.find("sched_waking:"), trace.find("behind")) << trace;
   EXPECT_NE(trace.find("behind"), std::string::npos) << trace;
+  tracing_.withdraw(late, clock_.now());
+}
+
+// A set variable is only there for what happened after it, whoever told of it first.
+TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
+    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
+    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  };
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
+                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
+  clock_.advance(std::chrono::microseconds(1));
+  at(100, kernel_, 1, 7);
+  at(120, kernel_, 1, 8);
+  at(90, late, kWaking, 7);   // before it: does not count
+  at(110, late, kWaking, 7);  // 10 behind it
+  EXPECT_NE(read("events/web/request/hist").find("Hits: 2\n"), std::string::npos);
+  at(130, late, kWaking, 8);
+  const std::string hist = read("events/sched/sched_waking/hist");
+  const auto first = hist.find("\tmax:         10");
+  EXPECT_NE(first, std::string::npos) << hist;
+  EXPECT_NE(hist.find("\tmax:         10", first + 1), std::string::npos) << hist;
+  EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
   tracing_.withdraw(late, clock_.now());
 }
 
