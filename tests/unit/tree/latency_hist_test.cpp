@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <future>
+#include <utility>
+
 #include "tests/unit/fake_clock.h"
 
 namespace tally {
@@ -17,6 +21,7 @@ class FakeSource final : public KernelSource {
  public:
   Result<void> want(const std::function<WantedEvents()>& wanted) override {
     wanted_ = wanted();
+    if (auto meanwhile = std::exchange(meanwhile_, {})) meanwhile();
     if (refusal_) return *refusal_;
     return {};
   }
@@ -24,6 +29,7 @@ class FakeSource final : public KernelSource {
 
   WantedEvents wanted_;
   std::optional<Error> refusal_;
+  std::function<void()> meanwhile_;  // done while the next one waits
   int drains_ = 0;
 };
 
@@ -164,6 +170,28 @@ TEST_F(LatencyHistWithSourceTest, StaysOffWhenTheFeederRefuses) {
   EXPECT_EQ(write("enable/preemptirqsoff", "1").error().code, ErrorCode::kNoDevice);
   EXPECT_EQ(read("enable/preemptirqsoff"), "0\n");
   EXPECT_FALSE(branch_.wanted().any());
+}
+
+TEST_F(LatencyHistWithSourceTest, StaysOffWhenSeveralWritersAreRefusedAtOnce) {
+  std::future<Result<void>> other;
+  source_.refusal_ = Error{ErrorCode::kNoDevice, "no"};
+  source_.meanwhile_ = [&] {
+    other = std::async(std::launch::async, [this] { return write("enable/wakeup", "1"); });
+    EXPECT_EQ(other.wait_for(50ms), std::future_status::timeout) << "one writes at a time";
+  };
+  EXPECT_FALSE(write("enable/wakeup", "1"));
+  EXPECT_FALSE(other.get());
+  EXPECT_EQ(read("enable/wakeup"), "0\n");
+}
+
+TEST_F(LatencyHistWithSourceTest, GoesOffWhenAnotherFeederRefusesIt) {
+  for (const char* const each : {"wakeup", "missed_timer_offsets", "timerandwakeup"}) {
+    ASSERT_TRUE(write(std::string("enable/") + each, "1"));
+  }
+  branch_.feeder_refused(clock_.now());
+  for (const char* const each : {"wakeup", "missed_timer_offsets", "timerandwakeup"}) {
+    EXPECT_EQ(read(std::string("enable/") + each), "0\n") << each;
+  }
 }
 
 TEST_F(LatencyHistWithSourceTest, TimerAndWakeupNeedsTheOthersAndGoesOffWithThem) {
