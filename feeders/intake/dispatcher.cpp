@@ -106,6 +106,7 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, E
 void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
   origin_ = &datagram.origin;
   now_ = now;
+  dropped_ = 0;
   reports_ = 0;
   told_stale_ = false;
   bytes_ = datagram.bytes;
@@ -385,6 +386,7 @@ Result<Done> Dispatcher::execute_event(const wire::EventLine& line) {
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   statistics_.own().count(Own::kDropped, dropped.samples, now_);
   statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
+  dropped_ = dropped.samples;
 }
 
 void Dispatcher::take_offer(const wire::OfferedEvent& offered) {
@@ -441,7 +443,8 @@ void Dispatcher::take_kernel_events(const wire::KernelEvents& message) {
 
 void Dispatcher::take_latencies(const wire::Latencies& message) {
   if (!latencies_) return reject(kMessage, no_latencies());
-  const auto taken = latencies_->add(message.name, message.latencies, origin_->uid, now_);
+  const auto taken = latencies_->add(message.name, message.latencies, std::exchange(dropped_, 0),
+                                     origin_->uid, now_);
   if (!taken) return reject(kMessage, taken.error());
   counts_.samples += message.latencies.size();
 }
@@ -450,13 +453,23 @@ Result<Done> Dispatcher::take_latency(const wire::LatencyLine& line) {
   if (!latencies_) return no_latencies();
   LatencySample sample = line.sample;
   sample.time_ns = now_.monotonic.count();
-  const auto taken = latencies_->add(line.type.text, {&sample, 1}, origin_->uid, now_);
-  if (!taken) {
-    Error error = taken.error();
+  const auto done = [&]() -> Result<void> {
+    switch (line.verb) {
+      case wire::LatencyVerb::kRecord:
+        return latencies_->add(line.type.text, {&sample, 1}, 0, origin_->uid, now_);
+      case wire::LatencyVerb::kReset:
+        return latencies_->reset(line.type.text, origin_->uid, now_);
+      case wire::LatencyVerb::kRemove:
+        return latencies_->remove(line.type.text, origin_->uid, now_);
+    }
+    return {};
+  }();
+  if (!done) {
+    Error error = done.error();
     if (error.token_at != Error::kNoToken) error.token_at += line.type.at;
     return error;
   }
-  counts_.samples += 1;
+  if (line.verb == wire::LatencyVerb::kRecord) counts_.samples += 1;
   return Done{};
 }
 

@@ -148,6 +148,7 @@ class Dispatcher {
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;
   Moment now_;
+  std::uint64_t dropped_ = 0;  // that it has told of so far
   std::span<const char> bytes_;
   std::string_view text_;
   std::string_view text_left_;

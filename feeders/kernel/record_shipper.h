@@ -28,7 +28,7 @@ class RecordShipper final : public EventSink {
  public:
   // What a socket takes without being asked to hold more.
   static constexpr std::size_t kPackedMax = 100 * 1024;
-  static constexpr std::chrono::milliseconds kWaitMax{100};
+  static constexpr std::chrono::milliseconds kWaitMax{300};
 
   // What is done with the records of an event.
   struct Shipping {
