@@ -26,6 +26,7 @@ enum class ErrorCode {
   kTooManyFiles,  // ENFILE: a bound of open files or of the bytes in them
   kNoDevice,      // ENODEV: what would have to be measured cannot be, here or by this kernel
   kStale,         // ESTALE: the id or node names something that is gone
+  kTimedOut,      // ETIMEDOUT: who would have to do it does not answer
 };
 
 // A failure, fit for the error log: REASON, and where in the offending text the caret goes.

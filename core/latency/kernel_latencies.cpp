@@ -40,8 +40,15 @@ void KernelLatencies::pass(Moment now) {
 
 void KernelLatencies::give_up(Nanoseconds time) {
   wakeups_.expire(time);
-  set(Latencies::kWakeup).count_unmatched(wakeups_.take_unmatched(), now_);
-  set(Latencies::kMissedTimerOffsets).count_unmatched(timers_.take_unmatched(), now_);
+  timers_.expire(time);
+  const auto wakeups = wakeups_.take_unmatched();
+  const std::uint64_t timers = timers_.take_unmatched();
+  set(Latencies::kWakeup).count_unmatched(wakeups.exclusive, now_);
+  set(Latencies::kWakeupShared).count_unmatched(wakeups.shared, now_);
+  set(Latencies::kMissedTimerOffsets).count_unmatched(timers, now_);
+  // It takes both ends.
+  if (!is_on(Measuring::kTimerAndWakeup)) return;
+  set(Latencies::kTimerAndWakeup).count_unmatched(wakeups.timed + timers, now_);
 }
 
 bool KernelLatencies::makes_sense(const KernelEvent& event) const {
@@ -59,7 +66,7 @@ void KernelLatencies::take(const KernelEvent& event) {
     case KernelEventKind::kMigrate:
       return wakeups_.migrated(event, running_);
     case KernelEventKind::kTimerStart:
-      if (uses_timers()) timers_.started(event);
+      if (uses_timers()) timers_.started(event, running_);
       return;
     case KernelEventKind::kTimerExpire:
       if (uses_timers()) timers_.expired(event, running_);
@@ -84,6 +91,7 @@ void KernelLatencies::take_wakeup(const KernelEvent& event) {
 
 void KernelLatencies::take_switch(const KernelEvent& event) {
   if (const auto measured = wakeups_.switched(event)) record(*measured);
+  timers_.switched(event);
   running_.switched(event.cpu, event.task);
 }
 

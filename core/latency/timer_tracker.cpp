@@ -19,10 +19,14 @@ void TimerTracker::make_room(Map& map) {
   map.clear();
 }
 
-void TimerTracker::started(const KernelEvent& event) {
+void TimerTracker::started(const KernelEvent& event, const RunningTasks& running) {
+  const Task* const task = running.on(event.cpu);
+  const Task starter = task && task->pid == event.task.pid ? *task : event.task;
+  is_awake(starter);
   make_room(timers_);
-  timers_.insert_or_assign(event.number,
-                           Timer{.expiry = clock_of(event), .sleeper = event.task.pid});
+  timers_.insert_or_assign(event.number, Timer{.expiry = clock_of(event),
+                                               .sleeper = starter.pid,
+                                               .is_measured = is_measured(starter)});
 }
 
 void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running) {
@@ -37,6 +41,8 @@ void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running
                 .began = began(event),
                 .offset = clock_of(event) - timer.expiry,
                 .cpu = event.cpu,
+                .is_measured = timer.is_measured,
+                .running = {},
                 .priority = Task::kRealTimeEnd};
   if (const Task* const task = running.on(event.cpu)) {
     expiry.priority = task->priority;
@@ -59,7 +65,10 @@ TimerTracker::Woken TimerTracker::woken(const KernelEvent& event) {
   if (found == expiries_.end()) return {};
   const Expiry expiry = found->second;
   expiries_.erase(found);
-  if (Nanoseconds(event.time_ns) - expiry.time > kWakeupMax) return {};
+  if (Nanoseconds(event.time_ns) - expiry.time > kWakeupMax) {
+    unmatched_ += is_measured(event.task) ? 1 : 0;
+    return {};
+  }
   Woken woken{.offset = std::max(expiry.offset, Nanoseconds(0)) + Nanoseconds(event.time_ns) -
                         expiry.began};
   if (!is_missed(expiry, event.task)) return woken;
@@ -72,10 +81,34 @@ TimerTracker::Woken TimerTracker::woken(const KernelEvent& event) {
   return woken;
 }
 
+void TimerTracker::switched(const KernelEvent& event) {
+  is_awake(event.previous);
+  is_awake(event.task);
+}
+
+void TimerTracker::is_awake(const Task& task) {
+  if (expiries_.erase(task.pid) != 0 && is_measured(task)) unmatched_ += 1;
+}
+
+void TimerTracker::expire(Nanoseconds now) {
+  if (now - expired_at_ <= kWakeupMax) return;
+  expired_at_ = now;
+  boost::unordered::erase_if(expiries_, [&](const auto& each) {
+    const Expiry& expiry = each.second;
+    const bool is_over = now - expiry.time > kWakeupMax;
+    if (is_over && expiry.is_measured) unmatched_ += 1;
+    return is_over;
+  });
+}
+
+bool TimerTracker::is_measured(const Task& sleeper) const {
+  return selected_ != 0 ? sleeper.pid == selected_ : sleeper.is_real_time();
+}
+
 bool TimerTracker::is_missed(const Expiry& expiry, const Task& sleeper) const {
   if (expiry.offset <= Nanoseconds(0)) return false;
-  if (selected_ != 0) return sleeper.pid == selected_;
-  return sleeper.is_real_time() && sleeper.priority < expiry.priority;
+  if (selected_ != 0) return is_measured(sleeper);
+  return is_measured(sleeper) && sleeper.priority < expiry.priority;
 }
 
 void TimerTracker::forget_all() {

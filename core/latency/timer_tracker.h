@@ -2,6 +2,10 @@
 // timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
 // expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
 //
+// An expiry is unmatched if its start was not seen, or if it brought a task that could have been
+// measured no wakeup that was seen: within kWakeupMax, and before that task starts another timer,
+// goes or comes. Of sleepers that are not real-time no wakeup is told, and theirs are forgotten.
+//
 // Confined to its owner's lock. Holds kTimersMax timers and as many expiries; beyond that it
 // forgets them all and counts them as unmatched.
 #pragma once
@@ -25,8 +29,7 @@ class TimerTracker {
   using Nanoseconds = std::chrono::nanoseconds;
 
   static constexpr std::size_t kTimersMax = 16'384;
-  // The wakeup comes within the expiry, microseconds later. One that comes by another way meets an
-  // expiry that is long over.
+  // The wakeup comes within the expiry, microseconds later.
   static constexpr Nanoseconds kWakeupMax = std::chrono::milliseconds(100);
 
   struct Woken {
@@ -41,12 +44,16 @@ class TimerTracker {
 
   // 0: none.
   void select(pid_t pid) { selected_ = pid; }
-  void started(const KernelEvent& event);
+  void started(const KernelEvent& event, const RunningTasks& running);
   // An expiry whose start was not seen counts as unmatched.
   void expired(const KernelEvent& event, const RunningTasks& running);
   void cancelled(const KernelEvent& event) { timers_.erase(event.number); }
   // The task of a wakeup was asleep on a timer, or not.
   Woken woken(const KernelEvent& event);
+  // Both tasks of a switch are awake: no timer will wake them that has expired.
+  void switched(const KernelEvent& event);
+  // Gives up expiries whose wakeup will not come any more.
+  void expire(Nanoseconds now);
   void forget_all();
   std::uint64_t take_unmatched() { return std::exchange(unmatched_, 0); }
 
@@ -54,12 +61,14 @@ class TimerTracker {
   struct Timer {
     Nanoseconds expiry;
     pid_t sleeper;
+    bool is_measured;  // as far as is known
   };
   struct Expiry {
     Nanoseconds time;   // of the event
     Nanoseconds began;  // when the timer's lateness ended, on the clock of the events
     Nanoseconds offset;
     unsigned cpu;
+    bool is_measured;  // its sleeper, as far as was known when the timer was started
     std::optional<Task> running;  // if it is known which task that was
     // At least as urgent as this was what ran; Task::kRealTimeEnd: no real-time task.
     std::int32_t priority;
@@ -68,9 +77,12 @@ class TimerTracker {
   template <typename Map>
   void make_room(Map& map);
   static Nanoseconds began(const KernelEvent& event);
+  bool is_measured(const Task& sleeper) const;
   bool is_missed(const Expiry& expiry, const Task& sleeper) const;
+  void is_awake(const Task& task);
 
   pid_t selected_ = 0;
+  Nanoseconds expired_at_{0};  // the last expire() that looked
   boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by address
   boost::unordered_flat_map<pid_t, Expiry> expiries_;       // by sleeper
   std::uint64_t unmatched_ = 0;

@@ -17,9 +17,7 @@ void WakeupTracker::woken(const KernelEvent& event, const RunningTasks& running,
   if (!is_measured) return;
   // It sleeps on one CPU only: an older wakeup of it, wherever, has missed its switch.
   for (auto& pending : pending_) {
-    if (!pending || pending->task.pid != event.task.pid) continue;
-    pending.reset();
-    unmatched_ += 1;
+    if (pending && pending->task.pid == event.task.pid) give_up(pending);
   }
   admit(event.cpu,
         {.task = event.task, .since = Nanoseconds(event.time_ns), .timer_offset = timer_offset},
@@ -34,10 +32,18 @@ void WakeupTracker::migrated(const KernelEvent& event, const RunningTasks& runni
   admit(event.destination, std::move(moved), running.on(event.destination));
 }
 
+void WakeupTracker::give_up(std::optional<Pending>& pending) {
+  const bool is_shared = pending->sharing == Sharing::kShared;
+  (is_shared ? unmatched_.shared : unmatched_.exclusive) += 1;
+  if (!is_shared && pending->timer_offset) unmatched_.timed += 1;
+  pending.reset();
+}
+
 void WakeupTracker::admit(unsigned cpu, Pending arrived, const Task* running) {
   auto& pending = pending_[cpu];
   // It cannot be in its own way; that it went has not been seen, or it is awake after all.
-  if (running && running->pid == arrived.task.pid) running = nullptr;
+  arrived.had_not_gone = running && running->pid == arrived.task.pid;
+  if (arrived.had_not_gone) running = nullptr;
   if (selected_ == 0) {
     if (pending && pending->task.outranks(arrived.task)) return;
     if (running && running->outranks(arrived.task)) return;
@@ -53,7 +59,12 @@ void WakeupTracker::admit(unsigned cpu, Pending arrived, const Task* running) {
 std::optional<WakeupTracker::Measured> WakeupTracker::switched(const KernelEvent& event) {
   auto& pending = pending_[event.cpu];
   if (!pending) return std::nullopt;
-  if (event.previous.pid == pending->task.pid || is_beaten_blind(*pending, event.previous)) {
+  if (event.previous.pid == pending->task.pid) {
+    if (!pending->had_not_gone) give_up(pending);
+    pending.reset();
+    return std::nullopt;
+  }
+  if (is_beaten_blind(*pending, event.previous)) {
     pending.reset();
     return std::nullopt;
   }
@@ -61,11 +72,11 @@ std::optional<WakeupTracker::Measured> WakeupTracker::switched(const KernelEvent
     if (is_beaten(*pending, event.task)) pending.reset();
     return std::nullopt;
   }
-  const Pending done = *std::exchange(pending, std::nullopt);
-  if (Nanoseconds(event.time_ns) - done.since >= kPendingMax) {
-    unmatched_ += 1;
+  if (Nanoseconds(event.time_ns) - pending->since >= kPendingMax) {
+    give_up(pending);
     return std::nullopt;
   }
+  const Pending done = *std::exchange(pending, std::nullopt);
   return measure(done, event);
 }
 
@@ -93,9 +104,7 @@ WakeupTracker::Measured WakeupTracker::measure(const Pending& pending,
 
 void WakeupTracker::expire(Nanoseconds now) {
   for (auto& pending : pending_) {
-    if (!pending || now - pending->since < kPendingMax) continue;
-    pending.reset();
-    unmatched_ += 1;
+    if (pending && now - pending->since >= kPendingMax) give_up(pending);
   }
 }
 

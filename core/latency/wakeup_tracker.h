@@ -6,7 +6,8 @@
 //             what runs there, is passed over. Any other is pending from then on; of equal priority
 //             with one of them, its measurement is shared.
 //   migrated  The pending record goes along, and meets the same conditions where it arrives.
-//   switched  The pending task goes: nothing is measured. It comes: that was it. Another of higher
+//   switched  The pending task goes: nothing is measured, and unless it had not gone before it was
+//             woken, that it came was not seen: unmatched. It comes: that was it. Another of higher
 //             priority comes: nothing is measured; of equal priority: the measurement is shared.
 //
 // With a selected pid that task is measured, whatever the priorities, and no other.
@@ -56,8 +57,14 @@ class WakeupTracker {
   void expire(Nanoseconds now);
   // After a loss, or when nobody measures any more; it counts as nothing.
   void forget_all();
-  // How many wakeups were given up since the last call.
-  std::uint64_t take_unmatched() { return std::exchange(unmatched_, 0); }
+  // How many wakeups were given up, by what they would have been.
+  struct Unmatched {
+    std::uint64_t exclusive = 0;
+    std::uint64_t shared = 0;
+    std::uint64_t timed = 0;  // of the exclusive ones, those that a timer brought
+  };
+  // Since the last call.
+  Unmatched take_unmatched() { return std::exchange(unmatched_, {}); }
 
  private:
   struct Pending {
@@ -66,9 +73,11 @@ class WakeupTracker {
     Sharing sharing = Sharing::kExclusive;
     // What ran there was not known: the next switch tells.
     bool is_blind = false;
+    bool had_not_gone = false;  // it ran when it was woken
     std::optional<Nanoseconds> timer_offset;
   };
 
+  void give_up(std::optional<Pending>& pending);
   void admit(unsigned cpu, Pending arrived, const Task* running);
   Measured measure(const Pending& pending, const KernelEvent& event) const;
   // Whether the pending wakeup, of another task than that which comes, is not worth waiting for.
@@ -77,7 +86,7 @@ class WakeupTracker {
 
   pid_t selected_ = 0;
   std::vector<std::optional<Pending>> pending_;
-  std::uint64_t unmatched_ = 0;
+  Unmatched unmatched_;
 };
 
 }  // namespace tally

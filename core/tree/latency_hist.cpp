@@ -76,6 +76,27 @@ class LatencyHist::FedSet final : public LockedLatencies {
   LatencySet latencies_ GUARDED_BY(mutex_);
 };
 
+class LatencyHist::Switching {
+ public:
+  explicit Switching(LatencyHist& branch) : branch_(branch) {
+    const MutexLock lock(branch_.kernel_mutex_);
+    while (branch_.is_switching_) branch_.switched_.wait(branch_.kernel_mutex_);
+    branch_.is_switching_ = true;
+  }
+  ~Switching() {
+    {
+      const MutexLock lock(branch_.kernel_mutex_);
+      branch_.is_switching_ = false;
+    }
+    branch_.switched_.notify_one();
+  }
+  Switching(const Switching&) = delete;
+  Switching& operator=(const Switching&) = delete;
+
+ private:
+  LatencyHist& branch_;
+};
+
 LatencyHist::LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
                          Moment now)
     : tree_(tree),
@@ -162,6 +183,7 @@ Moment LatencyHist::last_switch() const {
 Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment now) {
   const auto value = parse_signed(only_token(line));
   if (!value) return invalid("an integer is wanted: 0 is off, all others are on");
+  const Switching only(*this);
   std::int64_t before = 0;
   {
     const MutexLock lock(kernel_mutex_);
@@ -182,6 +204,7 @@ Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment n
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
   if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none");
+  const Switching only(*this);
   pid_t before = 0;
   {
     const MutexLock lock(kernel_mutex_);
@@ -232,6 +255,15 @@ void LatencyHist::feeder_changed(Moment now) {
   const KernelEvent lost{.kind = KernelEventKind::kLost, .number = 1};
   const MutexLock lock(kernel_mutex_);
   kernel_.take({&lost, 1}, now);
+}
+
+void LatencyHist::feeder_refused(Moment now) {
+  const MutexLock lock(kernel_mutex_);
+  last_switch_ = now;
+  for (const Measuring what : {Measuring::kTimerAndWakeup, Measuring::kMissedTimerOffsets,
+                               Measuring::kWakeup, Measuring::kSections}) {
+    (void)kernel_.enable(what, 0);
+  }
 }
 
 Result<void> LatencyHist::add(std::string_view name, std::span<const LatencySample> samples,

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -54,9 +55,12 @@ class LatencyHist {
   WantedEvents wanted() const EXCLUDES(kernel_mutex_);
   // Whoever fed the events is no more, or is another one: some are missing.
   void feeder_changed(Moment now) EXCLUDES(kernel_mutex_);
+  // Another feeder than that which was switched on cannot do what is wanted: all goes off.
+  void feeder_refused(Moment now) EXCLUDES(kernel_mutex_);
 
  private:
   class Rules;
+  class Switching;
   class KernelSet;
   class FedSet;
   struct FedDirectory {
@@ -88,6 +92,10 @@ class LatencyHist {
 
   mutable Mutex kernel_mutex_;
   KernelLatencies kernel_ GUARDED_BY(kernel_mutex_);
+  // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
+  // taken back to how it was before, and that must not be half of what another one has written.
+  bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
+  std::condition_variable_any switched_;  // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
 
   Mutex fed_mutex_;

@@ -1,8 +1,11 @@
-// The way of records into the sets that ask for them. Sources are as late as they are: a program's
-// record is here at once, the kernel's a few milliseconds after it happened. What comes at once
-// waits, as long as a source that is late is asked for anything, until that one's records have
-// passed its time, or somebody reads, who has had that one drained; so a trigger that joins the two
-// sees them in their order.
+// The way of records into the sets that ask for them. Sources are as late as they are: a marker and
+// a line on the socket are here at once, what a program writes with libtally within kGatheredNs,
+// the kernel's when its feeder has polled. A trigger that joins them shall see them in their order.
+// So what does not come from a late source waits, as long as such a one is asked for anything,
+// until that one's records have passed its time; and records of late sources wait for kGatheredNs,
+// as long as programs are asked for any. Nobody waits any more when somebody reads, who has had the
+// late ones drained: what programs have gathered and not sent by then comes too late to be in its
+// place.
 #include <algorithm>
 #include <chrono>
 
@@ -11,10 +14,14 @@
 namespace tally {
 namespace {
 
+// Twice what a program's keeper and its delay take.
+constexpr std::uint64_t kGatheredNs = 50'000'000;
 // What waits longer than that waits for nobody: a source that is late and has nothing to tell says
 // nothing.
 constexpr std::uint64_t kHeldNs = 200'000'000;
-constexpr std::size_t kHeldMax = 65'536;
+// With more than that nothing waits.
+constexpr std::size_t kHeldMax = 262'144;
+constexpr std::size_t kHeldBytesMax = 64u << 20;
 
 std::uint64_t mask_of(pid_t pid) { return std::uint64_t{1} << (static_cast<unsigned>(pid) % 64); }
 
@@ -41,32 +48,62 @@ bool Tracing::State::feed(const Route& route, const EventRecord& record) {
   return true;
 }
 
-void Tracing::State::hold(EventSource& source, const EventRecord& record) {
-  HeldRecord made{.source = &source,
-                  .record = record,
-                  .bytes = std::make_unique<std::string>(record.bytes),
-                  .comm = std::string(record.comm),
-                  .stack = {record.stack.begin(), record.stack.end()}};
-  const auto place = std::ranges::upper_bound(held, record.time_ns, {}, &HeldRecord::time_ns);
-  held.insert(place, std::move(made));
+std::size_t Tracing::State::HeldRecord::size() const {
+  // A map's node has some words beside it.
+  return sizeof *this + 64 + bytes.size() + comm.size() + stack.size() * sizeof stack[0];
+}
+
+void Tracing::State::hold(HeldRecord made, const EventRecord& record) {
+  made.record = record;
+  made.bytes = record.bytes;
+  made.comm = record.comm;
+  made.stack.assign(record.stack.begin(), record.stack.end());
+  held_record_bytes += made.size();
+  // Nearly always the last.
+  held.emplace_hint(held.end(), record.time_ns, std::move(made));
+}
+
+void Tracing::State::feed_marker(TracingInstance& instance, const EventRecord& record) {
+  if (late_is_asked) return hold({.marked = &instance}, record);
+  instance.set.feed(record);
+}
+
+void Tracing::State::feed_held(const HeldRecord& first) {
+  EventRecord record = first.record;
+  record.bytes = first.bytes;
+  record.comm = first.comm;
+  record.stack = first.stack;
+  if (first.marked) {
+    each_instance([&](TracingInstance& instance) {
+      if (&instance == first.marked) instance.set.feed(record);
+    });
+    return;
+  }
+  const auto found = routes.find(first.source);
+  if (found == routes.end() || record.event >= found->second.size()) return;
+  (void)feed(found->second[record.event], record);
 }
 
 void Tracing::State::release(std::uint64_t until_ns) {
-  while (!held.empty() && held.front().time_ns() <= until_ns) {
-    const HeldRecord first = std::move(held.front());
-    held.pop_front();
-    const auto found = routes.find(first.source);
-    if (found == routes.end() || first.record.event >= found->second.size()) continue;
-    EventRecord record = first.record;
-    record.bytes = *first.bytes;
-    record.comm = first.comm;
-    record.stack = first.stack;
-    (void)feed(found->second[record.event], record);
+  while (!held.empty() && held.begin()->first <= until_ns) {
+    const HeldRecord first = std::move(held.extract(held.begin()).mapped());
+    held_record_bytes -= first.size();
+    feed_held(first);
   }
 }
 
+// late_ns: the last record of a late source.
+void Tracing::State::release_due(std::uint64_t late_ns, Moment now) {
+  const std::uint64_t time = nanoseconds(now);
+  const std::uint64_t gathered = time - std::min(time, kGatheredNs);
+  release(std::max(std::min(late_ns, gathered), time - std::min(time, kHeldNs)));
+  if (held.size() <= kHeldMax && held_record_bytes <= kHeldBytesMax) return;
+  if (options.own) options.own->count(Own::kEventsHurried, held.size(), now);
+  release(UINT64_MAX);
+}
+
 void Tracing::State::release_drained(Moment now) {
-  if (held.empty() || held.front().time_ns() > drained_ns) return;
+  if (held.empty() || held.begin()->first > drained_ns) return;
   release(drained_ns);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
 }
@@ -84,30 +121,37 @@ bool Tracing::State::waits_for_late() const {
   });
 }
 
+bool Tracing::State::waits_for_programs() const {
+  return std::ranges::any_of(routes, [](const auto& each) {
+    return !each.first->is_late() && std::ranges::any_of(each.second, [](const Route& route) {
+      return !route.targets.empty();
+    });
+  });
+}
+
 void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now) {
   State& state = *state_;
   const MutexLock lock(state.mutex);
   const auto found = state.routes.find(&source);
   if (found == state.routes.end()) return;
   const State::Routes& by_id = found->second;
-  const bool holds = !source.is_late() && state.late_is_asked;
+  const bool holds = source.is_late() ? state.waits_for_programs() : state.late_is_asked;
   std::uint64_t taken = 0;
   for (const EventRecord& record : records) {
     if (record.event >= by_id.size()) continue;
     const State::Route& route = by_id[record.event];
     if (holds) {
-      if (route.targets.empty()) continue;
-      state.hold(source, record);
+      if (route.targets.empty() || state.is_left_out(route, record)) continue;
+      state.hold({.source = &source}, record);
       taken += 1;
       continue;
     }
     if (!state.held.empty()) state.release(record.time_ns);
     taken += state.feed(route, record) ? 1 : 0;
   }
-  if (!state.held.empty()) state.release_old(now);
-  if (state.held.size() > kHeldMax) {
-    if (state.options.own) state.options.own->count(Own::kEventsHurried, state.held.size(), now);
-    state.release(UINT64_MAX);
+  if (!state.held.empty()) {
+    const bool tells = source.is_late() && !records.empty();
+    state.release_due(tells ? records.back().time_ns : 0, now);
   }
   if (taken == 0) return;
   state.each_instance([&](TracingInstance& instance) { state.touch(instance, now); });

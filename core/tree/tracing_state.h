@@ -2,7 +2,6 @@
 // instances included, but for what says otherwise.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -78,15 +77,16 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     std::uint32_t subject_at = kNoSubject;  // where in a record stands whom it is about
   };
   using Routes = std::vector<Route>;  // by source_id
-  // A record that waits for those that happened before it.
+  // A record that waits for those that happened before it: a source's, or a marker of an instance.
   struct HeldRecord {
     EventSource* source = nullptr;
+    const TracingInstance* marked = nullptr;
     EventRecord record;  // without what it views
-    std::unique_ptr<std::string> bytes;
+    std::string bytes;
     std::string comm;
     std::vector<std::uint64_t> stack;
 
-    std::uint64_t time_ns() const { return record.time_ns; }
+    std::size_t size() const;
   };
   // What writing into a set has changed for the sources.
   struct Orders {
@@ -133,12 +133,16 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool is_left_out(const Route& route, const EventRecord& record) const REQUIRES(mutex);
   // False: nobody asks for it, or it is left out.
   bool feed(const Route& route, const EventRecord& record) REQUIRES(mutex);
-  void hold(EventSource& source, const EventRecord& record) REQUIRES(mutex);
+  void hold(HeldRecord made, const EventRecord& record) REQUIRES(mutex);
+  void feed_held(const HeldRecord& held_record) REQUIRES(mutex);
+  void feed_marker(TracingInstance& instance, const EventRecord& record) REQUIRES(mutex);
   void release(std::uint64_t until_ns) REQUIRES(mutex);
   // Somebody looks: what happened before refresh() is all there.
   void release_drained(Moment now) REQUIRES(mutex);
-  void release_old(Moment now) REQUIRES(mutex);
   bool waits_for_late() const REQUIRES(mutex);
+  bool waits_for_programs() const REQUIRES(mutex);
+  void release_due(std::uint64_t late_ns, Moment now) REQUIRES(mutex);
+  void release_old(Moment now) REQUIRES(mutex);
   template <typename Use>
   void each_instance(const Use& use) REQUIRES(mutex) {
     use(*top);
@@ -196,7 +200,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::set<EventPath> undelivered GUARDED_BY(mutex);  // those of `offered` that have no source
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
-  std::deque<HeldRecord> held GUARDED_BY(mutex);      // in the order of their times
+  std::multimap<std::uint64_t, HeldRecord> held GUARDED_BY(mutex);  // by their times
+  std::size_t held_record_bytes GUARDED_BY(mutex) = 0;
   std::uint64_t drained_ns GUARDED_BY(mutex) = 0;     // until when no late source has anything left
   bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order

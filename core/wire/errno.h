@@ -33,6 +33,8 @@ constexpr int to_errno(ErrorCode code) {
       return ENODEV;
     case ErrorCode::kStale:
       return ESTALE;
+    case ErrorCode::kTimedOut:
+      return ETIMEDOUT;
   }
   return EIO;
 }

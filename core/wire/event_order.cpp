@@ -90,6 +90,11 @@ std::string print(const EventsOrder& order, std::size_t& taken) {
   return text;
 }
 
+std::string print(const EventsOrder& order) {
+  std::size_t taken = 0;
+  return print(order, taken);
+}
+
 std::string print(const PlaceOrder& order) {
   return "place " + std::to_string(order.number) + " " + std::to_string(order.address);
 }

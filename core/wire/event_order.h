@@ -56,6 +56,8 @@ struct Placed {
 
 // taken: how many of the events, from the first on.
 std::string print(const EventsOrder& order, std::size_t& taken);
+// Of one that fits.
+std::string print(const EventsOrder& order);
 std::string print(const PlaceOrder& order);
 std::string print(const Placed& reply);
 

@@ -1,11 +1,21 @@
 #include "core/wire/order.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "core/base/text.h"
 
 namespace tally::wire {
 namespace {
+
+struct NamedCode {
+  std::string_view name;
+  ErrorCode code;
+};
+constexpr NamedCode kCodes[] = {{"ENODEV", ErrorCode::kNoDevice},
+                                {"EACCES", ErrorCode::kNoAccess},
+                                {"EBUSY", ErrorCode::kBusy}};
 
 std::optional<std::uint64_t> number_in(Tokens& tokens) {
   const auto token = tokens.next();
@@ -63,10 +73,10 @@ std::optional<Order> parse_want(std::uint64_t number, Tokens& tokens) {
 
 std::optional<Reply> parse_failed(std::uint64_t number, Tokens& tokens) {
   const auto code = tokens.next();
-  if (!code || (code->text != "ENODEV" && code->text != "EACCES")) return std::nullopt;
-  return Failed{
-      number,
-      {code->text == "ENODEV" ? ErrorCode::kNoDevice : ErrorCode::kNoAccess, rest_of(tokens)}};
+  for (const auto& [name, meant] : kCodes) {
+    if (code && code->text == name) return Failed{number, {meant, rest_of(tokens)}};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -85,11 +95,13 @@ std::string print(const WantOrder& order) {
 }
 
 std::string print(const DrainOrder& order) { return "drain " + std::to_string(order.number); }
-std::string print(const Hello&) { return "hello"; }
+std::string print(const Hello& reply) { return "hello " + std::to_string(reply.pid); }
 std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
 std::string print(const Failed& reply) {
-  return "failed " + std::to_string(reply.number) +
-         (reply.error.code == ErrorCode::kNoAccess ? " EACCES " : " ENODEV ") + reply.error.reason;
+  const auto* code = std::ranges::find(kCodes, reply.error.code, &NamedCode::code);
+  if (code == std::end(kCodes)) code = kCodes;
+  return "failed " + std::to_string(reply.number) + " " + std::string(code->name) + " " +
+         reply.error.reason;
 }
 std::string print(const Gone& reply) { return "gone " + reply.reason; }
 
@@ -109,10 +121,10 @@ std::optional<Reply> parse_reply(std::string_view text) {
   Tokens tokens(text);
   const auto verb = tokens.next();
   if (!verb) return std::nullopt;
-  if (verb->text == "hello") return Hello{};
   if (verb->text == "gone") return Gone{rest_of(tokens)};
   const auto number = number_in(tokens);
   if (!number) return std::nullopt;
+  if (verb->text == "hello" && *number <= INT32_MAX) return Hello{static_cast<pid_t>(*number)};
   if (verb->text == "done") return Done{*number};
   if (verb->text == "failed") return parse_failed(*number, tokens);
   if (verb->text == "placed") return parse_placed(*number, tokens.rest().text);

@@ -5,9 +5,9 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   feeder   hello                            what it has to offer has been sent to the socket
+//   feeder   hello PID                        it is that process; what it has to offer has been sent to the socket
 //   feeder   done NUMBER
-//   feeder   failed NUMBER ENODEV|EACCES REASON
+//   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
 //   warden   gone REASON                      who starts the feeder says that it is no more
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
@@ -38,11 +38,13 @@ struct DrainOrder {
 };
 using Order = std::variant<WantOrder, DrainOrder, EventsOrder, PlaceOrder>;
 
-struct Hello {};
+struct Hello {
+  pid_t pid = 0;
+};
 struct Done {
   std::uint64_t number = 0;
 };
-struct Failed {
+struct Failed {  // kBusy: a drain that was given up
   std::uint64_t number = 0;
   Error error;
 };

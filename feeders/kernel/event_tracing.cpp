@@ -28,7 +28,7 @@ Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events)
     stopped = true;
   }
   // What was recorded before is still wanted by whoever drains.
-  if (stopped) drain();
+  if (stopped) (void)drain();
   for (const wire::WatchedEvent& event : events) {
     if (!event.on) watched_.erase(event.id);
     const auto done = event.on ? start(event) : Result<void>();
@@ -193,13 +193,14 @@ MergedReader::Left EventTracing::poll() {
   return left;
 }
 
-void EventTracing::drain() {
-  if (!running_) return;
+MergedReader::Left EventTracing::drain() {
+  if (!running_) return MergedReader::Left::kNothing;
   const auto until = clock_.now().monotonic + kDrainMax;
   // What is younger than that is held back.
   std::this_thread::sleep_for(MergedReader::kHoldBack);
-  while (poll() == MergedReader::Left::kMore && clock_.now().monotonic < until) {
-  }
+  auto left = poll();
+  while (left == MergedReader::Left::kMore && clock_.now().monotonic < until) left = poll();
+  return left;
 }
 
 }  // namespace tally

@@ -47,7 +47,7 @@ class EventTracing {
   // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
   // takes a little more than MergedReader::kHoldBack.
   static constexpr std::chrono::milliseconds kDrainMax{90};
-  void drain();
+  MergedReader::Left drain();
 
   // Readable as soon as there is an event.
   const std::vector<int>& fds() const { return fds_; }

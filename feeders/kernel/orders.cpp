@@ -5,6 +5,11 @@
 
 namespace tally {
 
+void Orders::discard() {
+  while (::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT) > 0) {
+  }
+}
+
 std::optional<wire::Order> Orders::next() {
   for (;;) {
     const auto size = ::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT);

@@ -19,6 +19,8 @@ class Orders {
   int fd() const { return fd_; }
   // Nobody gives any more.
   bool ended() const { return ended_; }
+  // Passes over those that are there: a predecessor's, who had the socket before.
+  void discard();
   // The next one that is there.
   std::optional<wire::Order> next();
   template <typename Reply>

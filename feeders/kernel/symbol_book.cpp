@@ -12,9 +12,14 @@ constexpr std::string_view kTracing[] = {"trace_event_", "__traceiter_",    "eve
 
 }  // namespace
 
+void SymbolBook::load() {
+  if (!symbols_ && !reading_.valid()) reading_ = std::async(std::launch::async, read_);
+}
+
 const KernelSymbols& SymbolBook::symbols() {
   if (!symbols_) {
-    auto read = read_();
+    load();
+    auto read = reading_.get();
     symbols_ = read ? std::move(read.value()) : KernelSymbols();
   }
   return *symbols_;

@@ -4,8 +4,7 @@
 
 namespace tally {
 
-void EventShipper::begin(EventDecoder decoder, std::vector<unsigned> cpus) {
-  decoder_ = std::move(decoder);
+void EventShipper::begin(std::vector<unsigned> cpus) {
   cpus_ = std::move(cpus);
   timers_.clear();
   lost(0);
@@ -52,9 +51,17 @@ void EventShipper::flush() {
   }
   datagram_.clear(0);
   datagram_.kernel_events(batch_);
-  // The gap that was inserted stands for what it counts.
-  dropped_ = send() ? 0 : dropped_ + batch_.size() - (dropped_ != 0 ? 1 : 0);
+  dropped_ = send() ? 0 : events_in_batch();
   batch_.clear();
+}
+
+// A notice stands for the events that it counts.
+std::uint64_t EventShipper::events_in_batch() const {
+  std::uint64_t events = 0;
+  for (const KernelEvent& each : batch_) {
+    events += each.kind == KernelEventKind::kLost ? each.number : 1;
+  }
+  return events;
 }
 
 bool EventShipper::send() {

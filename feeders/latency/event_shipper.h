@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/wire/binary.h"
@@ -31,7 +32,9 @@ class EventShipper final : public EventSink {
 
   // From another instance from now on: cpus says which CPU each of its pipes has. What was under
   // way before is not waited for.
-  void begin(EventDecoder decoder, std::vector<unsigned> cpus);
+  void begin(std::vector<unsigned> cpus);
+  // The events of this decoder from now on, and no others.
+  void decode_by(EventDecoder decoder) { decoder_ = std::move(decoder); }
 
   void event(std::chrono::nanoseconds time, std::size_t cpu,
              std::span<const char> payload) override;
@@ -42,6 +45,7 @@ class EventShipper final : public EventSink {
  private:
   bool is_of_use(const KernelEvent& event);
   void push(const KernelEvent& event);
+  std::uint64_t events_in_batch() const;
   bool send();
 
   Link& link_;

@@ -1,5 +1,6 @@
 #include "feeders/latency/latency_tracing.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "feeders/latency/wanted_trace.h"
@@ -36,41 +37,82 @@ Result<EventDecoder> decoder_for(const TracefsInstance& instance,
 
 Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<pid_t>& without) {
   if (wanted == wanted_ && without == without_) return {};
-  const WantedEvents before = wanted_;
-  const auto without_before = without_;
-  end();
-  if (!wanted.any()) return {};
-  auto begun = begin(wanted, without);
-  if (begun) return {};
-  if (before.any()) (void)begin(before, without_before);
-  return refusal(begun.error());
-}
-
-Result<void> LatencyTracing::begin(const WantedEvents& wanted, const std::vector<pid_t>& without) {
-  const auto events = trace_events(wanted, without);
-  auto instance = TracefsInstance::create(
-      {.name = "latency", .events = events, .buffer_kib_per_cpu = kBufferKib});
-  if (!instance) return instance.error();
-  auto decoder = decoder_for(instance.value(), events);
-  if (!decoder) return decoder.error();
-  if (auto started = instance.value().start(); !started) return started.error();
-  for (const Fd& pipe : instance.value().pipes()) fds_.push_back(pipe.get());
-  const PageFormat pages = instance.value().page_format();
-  shipper_.begin(std::move(decoder.value()), instance.value().cpus());
-  running_.reset(new Running{std::move(instance.value()), MergedReader(pages, fds_, clock_)});
+  if (!wanted.any()) {
+    end();
+    return {};
+  }
+  if (!running_) {
+    if (auto begun = begin(); !begun) return refusal(begun.error());
+  }
+  const auto before = events_;
+  if (const auto changed = change(trace_events(wanted, without)); !changed) {
+    if (before.empty()) {
+      end();
+    } else {
+      (void)change(before);
+    }
+    return refusal(changed.error());
+  }
   wanted_ = wanted;
   without_ = without;
   return {};
 }
 
+Result<void> LatencyTracing::begin() {
+  auto instance =
+      TracefsInstance::create({.name = "latency", .events = {}, .buffer_kib_per_cpu = kBufferKib});
+  if (!instance) return instance.error();
+  for (const Fd& pipe : instance.value().pipes()) fds_.push_back(pipe.get());
+  const PageFormat pages = instance.value().page_format();
+  shipper_.begin(instance.value().cpus());
+  running_.reset(new Running{std::move(instance.value()), MergedReader(pages, fds_, clock_)});
+  return {};
+}
+
+// What was recorded of events that go is not looked at any more: who wanted it has gone before.
+Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& events) {
+  auto decoder = decoder_for(running_->instance, events);
+  if (!decoder) return decoder.error();
+  std::erase_if(events_, [&](const TracefsInstance::Event& old) {
+    const bool goes = std::ranges::none_of(
+        events, [&](const auto& event) { return event.directory() == old.directory(); });
+    if (goes) (void)running_->instance.stop(old);
+    return goes;
+  });
+  shipper_.decode_by(std::move(decoder.value()));
+  for (const auto& event : events) {
+    if (auto done = record(event); !done) return done;
+  }
+  return {};
+}
+
+// The kernel puts a filter in the place of another without a gap. After one that it refuses there is
+// none.
+Result<void> LatencyTracing::record(const TracefsInstance::Event& event) {
+  const auto old = std::ranges::find(events_, event.directory(), &TracefsInstance::Event::directory);
+  if (old != events_.end() && old->filter == event.filter) return {};
+  if (auto done = running_->instance.filter(event); !done) {
+    if (old != events_.end()) old->filter.clear();
+    return done;
+  }
+  if (old != events_.end()) {
+    old->filter = event.filter;
+    return {};
+  }
+  if (auto done = running_->instance.start(event); !done) return done;
+  events_.push_back(event);
+  return {};
+}
+
 void LatencyTracing::end() {
   if (running_) {
-    (void)running_->instance.stop();
+    for (const auto& event : events_) (void)running_->instance.stop(event);
     running_->reader.finish(shipper_);
     shipper_.flush();
   }
   running_.reset();
   fds_.clear();
+  events_.clear();
   wanted_ = {};
   without_.clear();
 }
@@ -82,12 +124,14 @@ MergedReader::Left LatencyTracing::poll() {
   return left;
 }
 
-void LatencyTracing::drain() {
-  if (!running_) return;
+MergedReader::Left LatencyTracing::drain() {
+  if (!running_) return MergedReader::Left::kNothing;
+  const auto until = clock_.now().monotonic + kDrainMax;
   // What is younger than that is held back.
   std::this_thread::sleep_for(MergedReader::kHoldBack);
-  while (poll() == MergedReader::Left::kMore) {
-  }
+  auto left = poll();
+  while (left == MergedReader::Left::kMore && clock_.now().monotonic < until) left = poll();
+  return left;
 }
 
 }  // namespace tally

@@ -1,5 +1,6 @@
 // The feeder of the kernel's scheduling events without its orders: traces what is wanted, in an
-// instance of its own that is there only as long as something is.
+// instance of its own that is there only as long as something is. What is wanted changes in place,
+// event by event and filter by filter: what is wanted before and after is recorded all the time.
 //
 // Confined to one thread.
 #pragma once
@@ -30,9 +31,10 @@ class LatencyTracing {
 
   // Sends what is there. kMore: there is more than one call takes.
   MergedReader::Left poll();
-  // Sends everything that the kernel has recorded until now; takes a little more than
-  // MergedReader::kHoldBack.
-  void drain();
+  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
+  // takes a little more than MergedReader::kHoldBack.
+  static constexpr std::chrono::milliseconds kDrainMax{90};
+  MergedReader::Left drain();
 
   // Readable as soon as there is an event.
   const std::vector<int>& fds() const { return fds_; }
@@ -44,13 +46,16 @@ class LatencyTracing {
     MergedReader reader;  // of its pipes
   };
 
-  Result<void> begin(const WantedEvents& wanted, const std::vector<pid_t>& without);
+  Result<void> begin();
+  Result<void> change(const std::vector<TracefsInstance::Event>& events);
+  Result<void> record(const TracefsInstance::Event& event);
   void end();
 
   EventShipper& shipper_;
   const Clock& clock_;
   WantedEvents wanted_;
   std::vector<pid_t> without_;
+  std::vector<TracefsInstance::Event> events_;  // that are on
   std::unique_ptr<Running> running_;
   std::vector<int> fds_;
 };

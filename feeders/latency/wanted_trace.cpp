@@ -27,10 +27,11 @@ std::vector<TracefsInstance::Event> trace_events(const WantedEvents& wanted,
   std::vector<TracefsInstance::Event> events;
   if (wanted.wakeups || wanted.timers) {
     const std::string wakeups = wakeups_of(wanted, without);
-    events.push_back({"sched", "sched_wakeup", wakeups});
-    events.push_back({"sched", "sched_wakeup_new", wakeups});
+    // In this order no wakeup is recorded whose switch is not.
     events.push_back(
         {"sched", "sched_switch", tasks_of(wanted, "next_") + "||" + tasks_of(wanted, "prev_")});
+    events.push_back({"sched", "sched_wakeup", wakeups});
+    events.push_back({"sched", "sched_wakeup_new", wakeups});
     events.push_back({"sched", "sched_migrate_task", tasks_of(wanted, "")});
   }
   if (wanted.timers) {

@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -20,8 +22,8 @@ namespace tally {
 namespace {
 
 constexpr const char* kProgram = "tally-feed-tracefs";
-// Between the end of one feeder and the start of the next.
-constexpr int kPauseMs = 1'000;
+// Between the starts of two feeders, at least.
+constexpr auto kPause = std::chrono::seconds(1);
 constexpr int kCannotExecute = 127;
 
 constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -37,11 +39,21 @@ std::string feeder_path() {
   return (own.parent_path() / kProgram).string();
 }
 
-std::string path_of(const FeedSocket& socket) {
+// Of an abstract socket, or one that has no name, there is none.
+Result<std::string> path_of(const FeedSocket& socket) {
   sockaddr_un address{};
   socklen_t size = sizeof address;
-  if (::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  return std::filesystem::absolute(address.sun_path).string();
+  if (::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return failed("ask for the socket's path");
+  }
+  if (address.sun_path[0] == '\0') {
+    return Error{ErrorCode::kInvalid,
+                 "-o tracefs needs a socket with a path: the feeder of the kernel's events sends to it"};
+  }
+  std::error_code error;
+  const auto path = std::filesystem::absolute(address.sun_path, error);
+  if (error) return Error{ErrorCode::kInvalid, "where is the socket? " + error.message()};
+  return path.string();
 }
 
 // Nothing of the daemon's stays open here but the channel: neither the socket and its lock, which
@@ -67,10 +79,12 @@ void let_go(const Fd& channel, FeederLog log) {
   ::_exit(kCannotExecute);
 }
 
-// Whether the daemon is no more.
-bool wait_for_hangup(const Fd& channel) {
+// Whether the daemon is no more. One that ran for a while is replaced at once.
+bool wait_for_hangup(const Fd& channel, std::chrono::steady_clock::time_point until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      until - std::chrono::steady_clock::now());
   pollfd waited{.fd = channel.get(), .events = 0, .revents = 0};
-  ::poll(&waited, 1, kPauseMs);
+  ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
   return waited.revents != 0;
 }
 
@@ -86,14 +100,16 @@ void tell(const Fd& channel, const std::string& program, int status) {
   let_go(channel, log);
   ::prctl(PR_SET_NAME, "tallyfs-warden");
   const std::string program = feeder_path();
+  std::chrono::steady_clock::time_point started;
   do {
+    started = std::chrono::steady_clock::now();
     const pid_t feeder = ::fork();
     if (feeder == 0) execute(channel, program, socket_path);
     int status = 0;
     while (feeder > 0 && ::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
     }
     tell(channel, program, status);
-  } while (!wait_for_hangup(channel));
+  } while (!wait_for_hangup(channel, started + kPause));
   ::_exit(0);
 }
 
@@ -106,10 +122,11 @@ Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log) {
   }
   Fd ours(ends[0]);
   Fd theirs(ends[1]);
-  const std::string socket_path = path_of(socket);
+  const auto socket_path = path_of(socket);
+  if (!socket_path) return socket_path.error();
   const pid_t child = ::fork();
   if (child < 0) return failed("fork");
-  if (child == 0) keep_feeding(theirs, socket_path, log);
+  if (child == 0) keep_feeding(theirs, socket_path.value(), log);
   return ours;
 }
 

@@ -17,7 +17,7 @@ namespace tally {
 enum class FeederLog { kStderr, kNowhere };
 
 // Forks; returns in the daemon, with its end of the socket over which it orders
-// (core/wire/order.h). kInvalid: no socket, no process.
+// (core/wire/order.h). kInvalid: no socket with a path, no process.
 Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log);
 
 }  // namespace tally

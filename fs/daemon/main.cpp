@@ -18,6 +18,7 @@
 #include <span>
 
 #include "core/base/ledger.h"
+#include "core/base/own_threads.h"
 #include "core/tree/error_log.h"
 #include "core/tree/kernel_feed.h"
 #include "core/tree/latency_hist.h"
@@ -39,7 +40,6 @@
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/ordered_feeder.h"
-#include "fs/daemon/own_threads.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/operations.h"
@@ -222,8 +222,20 @@ class Daemon {
                           spdlog::info("the kernel has {} events",
                                        kernel_->take_offers(clock_.now()));
                         },
+                    .refused = [this](OrderedFeeder::Asked what,
+                                      const Error& error) { feeder_refused(what, error); },
                     .gone = [this] { kernel_->withdraw(clock_.now()); },
+                    .left_out = [this](
+                                    std::vector<pid_t> who) { events_.leave_out(std::move(who)); },
                     .settled = [this] { loop_.post([this] { arrive(); }); }});
+  }
+  // What a new feeder was told, and nobody waits for the answer: it is told where refused writes are.
+  void feeder_refused(OrderedFeeder::Asked what, const Error& error) {
+    const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
+    if (is_latencies) latencies_.feeder_refused(clock_.now());
+    errors_->report(ErrorLog::Source::kMount,
+                    is_latencies ? "tracing/latency_hist/enable" : "tracing/events", "", error,
+                    clock_.now());
   }
   // Ready is who has mounted and knows the kernel's events, if they are wanted.
   void arrive() {

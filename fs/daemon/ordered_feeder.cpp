@@ -1,17 +1,16 @@
 #include "fs/daemon/ordered_feeder.h"
 
 #include <poll.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <set>
 #include <utility>
 #include <variant>
 
-#include "fs/daemon/own_threads.h"
+#include "core/base/own_threads.h"
 #include "fs/daemon/syscall_names.h"
 
 namespace tally {
@@ -22,6 +21,23 @@ constexpr int kFirstWordMs = 10'000;
 
 // Stands among what was told where nobody knows what holds.
 constexpr std::uint32_t kUncertain = ~0u;
+
+FeederDialogue::Time within(std::chrono::milliseconds most) {
+  return std::chrono::steady_clock::now() + most;
+}
+
+// Of an order that is only carried out or refused.
+Result<void> outcome(const FeederDialogue::Answer& answer) {
+  return answer ? Result<void>() : Result<void>(answer.error());
+}
+
+// Takes away events that do not fit, whatever number the order gets.
+void make_fit(wire::EventsOrder& order) {
+  order.number = std::numeric_limits<std::uint64_t>::max();
+  std::size_t taken = 0;
+  (void)wire::print(order, taken);
+  order.events.resize(taken);
+}
 
 }  // namespace
 
@@ -34,34 +50,55 @@ void OrderedFeeder::start(Listeners listeners) {
 
 void OrderedFeeder::stop() {
   if (!listener_.joinable()) return;
-  ::shutdown(channel_.get(), SHUT_RDWR);
+  ::shutdown(dialogue_.fd(), SHUT_RDWR);
   listener_.join();
 }
 
 Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted) {
-  const auto deadline = std::chrono::steady_clock::now() + kWantMax;
-  const auto number = begin(deadline);
-  if (!number) return no_feeder();
-  send(wire::print(
-      wire::WantOrder{.number = *number, .events = wanted(), .without = own_threads()}));
-  return finish_order(deadline);
+  const auto deadline = within(kWantMax);
+  auto turn = dialogue_.take_turn(deadline);
+  if (!turn) return turn.error();
+  turn.value().send(wire::WantOrder{.events = wanted(), .without = without()});
+  return outcome(turn.value().wait(deadline));
 }
 
 Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted) {
-  if (is_listener()) {
-    send_changes(wanted);
-    return {};
+  {
+    const MutexLock lock(mutex_);
+    wanted_ = wanted;
   }
-  return order_changes(wanted, std::chrono::steady_clock::now() + kWantMax);
+  if (!is_listener()) return order_changes(wanted);
+  tell_events(wanted);
+  return {};
 }
 
+// While there is no feeder there is nothing to be drained.
 void OrderedFeeder::drain() {
-  const auto deadline = std::chrono::steady_clock::now() + kDrainMax;
-  const auto number = begin(deadline);
-  if (!number) return;
-  send(wire::print(wire::DrainOrder{*number}));
-  if (!finish(deadline)) cut_();
+  if (!dialogue_.is_there()) return;
+  (void)without();
+  const auto deadline = within(kDrainMax);
+  auto turn = dialogue_.take_turn(deadline);
+  Result<void> done = turn ? Result<void>() : Result<void>(turn.error());
+  if (turn) {
+    turn.value().send(wire::DrainOrder());
+    done = outcome(turn.value().wait(deadline));
+  }
+  if (!done) cut_();
   taken_in_();
+}
+
+// Some threads begin late, and the feeder is another one after each of its ends.
+std::vector<pid_t> OrderedFeeder::without() {
+  std::vector<pid_t> threads = own_threads();
+  std::vector<pid_t> all = threads;
+  {
+    const MutexLock lock(mutex_);
+    if (feeder_ != 0) all.push_back(feeder_);
+    if (all == left_out_) return threads;
+    left_out_ = all;
+  }
+  listeners_.left_out(std::move(all));
+  return threads;
 }
 
 // ---- events
@@ -87,156 +124,98 @@ std::vector<wire::WatchedEvent> OrderedFeeder::changes(
   return changed;
 }
 
-void OrderedFeeder::note_told(const std::vector<wire::WatchedEvent>& events, std::size_t count) {
+// Orders go in the order in which they count as told: sending does not wait.
+std::vector<wire::WatchedEvent> OrderedFeeder::send_changes(
+    const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried,
+    const Send& send) {
+  const auto events = wanted();
+  wire::EventsOrder order{.without = without()};
   const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (events[i].on) {
-      told_[events[i].id] = events[i];
+  order.events = changes(events);
+  std::erase_if(order.events, [&](const auto& each) {
+    return std::ranges::find(untried, each.id) != untried.end();
+  });
+  if (order.events.empty()) return {};
+  make_fit(order);
+  for (const wire::WatchedEvent& each : order.events) {
+    if (each.on) {
+      told_[each.id] = each;
     } else {
-      told_.erase(events[i].id);
+      told_.erase(each.id);
     }
   }
+  send(order);
+  return std::move(order.events);
 }
 
-void OrderedFeeder::note_refused(const std::vector<wire::WatchedEvent>& events,
-                                 std::size_t count) {
+void OrderedFeeder::note_refused(const std::vector<wire::WatchedEvent>& events) {
   const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < count; ++i) told_[events[i].id] = {.id = kUncertain};
+  for (const wire::WatchedEvent& each : events) told_[each.id] = {.id = kUncertain};
 }
 
 // As many orders as it takes, each in its turn; what is refused is not tried again.
-Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted, Time deadline) {
+Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
+  const auto deadline = within(kWantMax);
   Result<void> first;
-  std::set<std::uint32_t> refused;
+  std::vector<std::uint32_t> refused;
   for (;;) {
-    const auto number = begin(deadline);
-    if (!number) return no_feeder();
-    const auto events = wanted();
-    wire::EventsOrder order{.number = *number, .without = own_threads(), .events = {}};
-    {
-      const MutexLock lock(mutex_);
-      order.events = changes(events);
-    }
-    std::erase_if(order.events, [&](const auto& each) { return refused.contains(each.id); });
-    if (order.events.empty()) {
-      give_up_turn();
-      return first;
-    }
-    std::size_t taken = 0;
-    const std::string text = wire::print(order, taken);
-    note_told(order.events, taken);
-    send(text);
-    auto done = finish_order(deadline);
+    auto turn = dialogue_.take_turn(deadline);
+    if (!turn) return turn.error();
+    const auto sent = send_changes(wanted, refused, [&](const wire::EventsOrder& order) {
+      turn.value().send(order);
+    });
+    if (sent.empty()) return first;
+    auto done = outcome(turn.value().wait(deadline));
     if (done) continue;
-    note_refused(order.events, taken);
-    if (std::chrono::steady_clock::now() >= deadline) return done;
-    for (std::size_t i = 0; i < taken; ++i) refused.insert(order.events[i].id);
+    note_refused(sent);
+    const ErrorCode code = done.error().code;
     if (first) first = std::move(done);
-  }
-}
-
-// The same for a new feeder, on the thread that hears its answers.
-void OrderedFeeder::send_changes(const EventSource::Wanted& wanted) {
-  const auto events = wanted();
-  for (;;) {
-    wire::EventsOrder order{.without = own_threads()};
-    {
-      const MutexLock lock(mutex_);
-      order.number = ++number_;
-      order.events = changes(events);
-    }
-    if (order.events.empty()) return;
-    std::size_t taken = 0;
-    const std::string text = wire::print(order, taken);
-    note_told(order.events, taken);
-    send(text);
+    if (code == ErrorCode::kTimedOut) return first;
+    for (const wire::WatchedEvent& each : sent) refused.push_back(each.id);
   }
 }
 
 // ---- names
 
+// An address whose name does not come in time has none until it comes after all.
 Symbols::Place OrderedFeeder::place(std::uint64_t address) const {
   {
     const MutexLock lock(mutex_);
     const auto known = places_.find(address);
     if (known != places_.end()) return known->second;
-    if (!is_there_) return {};
   }
-  const auto deadline = std::chrono::steady_clock::now() + kPlaceMax;
-  const auto number = begin(deadline);
-  if (!number) return {};
-  send(wire::print(wire::PlaceOrder{*number, address}));
-  auto answer = finish(deadline);
-  auto* const placed = answer ? std::get_if<wire::Placed>(&*answer) : nullptr;
-  if (!placed) return {};
-  const Place found{.name = std::move(placed->name),
-                    .offset = placed->offset,
-                    .size = placed->size,
-                    .module = std::move(placed->module)};
+  if (!dialogue_.is_there()) return {};
+  const auto deadline = within(kPlaceMax);
+  auto turn = dialogue_.take_turn(deadline);
+  if (!turn) return {};
+  const Number number = turn.value().send(wire::PlaceOrder{.address = address});
+  {
+    const MutexLock lock(mutex_);
+    late_places_[number] = address;
+  }
+  auto placed = turn.value().wait(deadline);
   const MutexLock lock(mutex_);
-  if (places_.size() >= kPlacesMax) places_.clear();
-  places_[address] = found;
-  return found;
+  if (placed) late_places_.erase(number);
+  return remember(address, placed ? std::move(placed.value()) : wire::Placed());
+}
+
+Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed placed) const {
+  if (places_.size() >= kPlacesMax) {
+    places_.clear();
+    late_places_.clear();
+  }
+  return places_[address] = {.name = std::move(placed.name),
+                      .offset = placed.offset,
+                      .size = placed.size,
+                      .module = std::move(placed.module)};
 }
 
 std::string OrderedFeeder::syscall(std::uint64_t number) const { return syscall_name(number); }
 
-// ---- turns
-
-std::optional<std::uint64_t> OrderedFeeder::begin(Time deadline) const {
-  const auto hello_until = std::min(deadline, std::chrono::steady_clock::now() + kHelloMax);
-  const MutexLock lock(mutex_);
-  while (!is_there_ || is_busy_) {
-    const Time until = is_there_ ? deadline : hello_until;
-    if (news_.wait_until(mutex_, until) == std::cv_status::timeout) return std::nullopt;
-  }
-  is_busy_ = true;
-  answer_.reset();
-  return ++number_;
-}
-
-std::optional<OrderedFeeder::Answer> OrderedFeeder::finish(Time deadline) const {
-  std::optional<Answer> answer;
-  {
-    const MutexLock lock(mutex_);
-    while (!answer_ && is_there_) {
-      if (news_.wait_until(mutex_, deadline) == std::cv_status::timeout) break;
-    }
-    answer = std::exchange(answer_, std::nullopt);
-    is_busy_ = false;
-  }
-  news_.notify_all();
-  return answer;
-}
-
-Result<void> OrderedFeeder::finish_order(Time deadline) const {
-  auto answer = finish(deadline);
-  auto* const done = answer ? std::get_if<Result<void>>(&*answer) : nullptr;
-  return done ? std::move(*done) : no_feeder();
-}
-
-void OrderedFeeder::give_up_turn() const {
-  {
-    const MutexLock lock(mutex_);
-    is_busy_ = false;
-  }
-  news_.notify_all();
-}
-
-Error OrderedFeeder::no_feeder() const {
-  const MutexLock lock(mutex_);
-  return {ErrorCode::kNoDevice, is_there_ ? "the feeder of the kernel's events does not answer"
-                                          : "there is no feeder of the kernel's events: " + gone_};
-}
-
-void OrderedFeeder::send(const std::string& text) const {
-  (void)!::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 // ---- replies
 
 void OrderedFeeder::wait_for_first_word() {
-  pollfd waited{.fd = channel_.get(), .events = POLLIN, .revents = 0};
+  pollfd waited{.fd = dialogue_.fd(), .events = POLLIN, .revents = 0};
   if (::poll(&waited, 1, kFirstWordMs) == 0) settle();
 }
 
@@ -248,7 +227,7 @@ void OrderedFeeder::listen() {
   std::vector<char> text(wire::kOrderBytesMax);
   wait_for_first_word();
   for (;;) {
-    const auto size = ::recv(channel_.get(), text.data(), text.size(), 0);
+    const auto size = ::recv(dialogue_.fd(), text.data(), text.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     const auto reply = wire::parse_reply({text.data(), static_cast<std::size_t>(size)});
@@ -258,62 +237,73 @@ void OrderedFeeder::listen() {
   hear(wire::Gone{"nobody is left to start it"});
 }
 
-// A new one begins with nothing, whatever was wanted of the last. Others give orders once it has
-// had these, so that theirs come after them.
-void OrderedFeeder::hear(const wire::Hello&) {
-  std::uint64_t number = 0;
-  bool is_first = false;  // before whom nobody was told of anything: nothing can be lost
+void OrderedFeeder::tell_latencies(const WantedEvents& wanted) {
+  told_latencies_ = dialogue_.tell(wire::WantOrder{.events = wanted, .without = without()});
+}
+
+void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
+  const auto tell = [this](const wire::EventsOrder& order) { dialogue_.tell(order); };
+  while (!send_changes(wanted, {}, tell).empty()) {
+  }
+}
+
+// What it was told last may have been taken back since, without its hearing of that.
+void OrderedFeeder::tell_again() {
+  tell_latencies(listeners_.wanted());
+  EventSource::Wanted wanted;
   {
     const MutexLock lock(mutex_);
-    is_there_ = false;
-    is_first = number_ == 0;
-    number = ++number_;
+    wanted = wanted_;
+  }
+  if (wanted) tell_events(wanted);
+}
+
+// A new one begins with nothing, whatever was wanted of the last. Others give orders once it has
+// had these, so that theirs come after them.
+void OrderedFeeder::hear(const wire::Hello& reply) {
+  const bool is_first = dialogue_.begin();
+  {
+    const MutexLock lock(mutex_);
+    feeder_ = reply.pid;
     told_.clear();
     places_.clear();
+    late_places_.clear();
   }
   const WantedEvents wanted = listeners_.wanted();
   if (wanted.any()) {
-    send(
-        wire::print(wire::WantOrder{.number = number, .events = wanted, .without = own_threads()}));
+    tell_latencies(wanted);
+    // Of the first, before whom nobody was told of anything, nothing can be lost.
     if (!is_first) listeners_.changed();
   }
   listeners_.arrived();
-  {
-    const MutexLock lock(mutex_);
-    is_there_ = true;
-  }
-  news_.notify_all();
+  dialogue_.open();
 }
 
-void OrderedFeeder::hear(const wire::Done& reply) { answered(reply.number, Result<void>()); }
+void OrderedFeeder::hear(const wire::Done& reply) {
+  const auto heard = dialogue_.answered(reply.number, wire::Placed());
+  if (heard == FeederDialogue::Heard::kLate) tell_again();
+}
 
 void OrderedFeeder::hear(const wire::Failed& reply) {
-  answered(reply.number, Result<void>(reply.error));
+  const auto heard = dialogue_.answered(reply.number, reply.error);
+  if (heard == FeederDialogue::Heard::kLate) tell_again();
+  if (heard != FeederDialogue::Heard::kUnasked) return;
+  listeners_.refused(reply.number == told_latencies_ ? Asked::kForLatencyHist : Asked::kForEvents,
+                     reply.error);
 }
 
-void OrderedFeeder::hear(const wire::Placed& reply) { answered(reply.number, reply); }
-
-// What nobody waits for any more, or never did: what a new feeder was told.
-void OrderedFeeder::answered(std::uint64_t number, Answer answer) {
+void OrderedFeeder::hear(const wire::Placed& reply) {
+  if (dialogue_.answered(reply.number, reply) != FeederDialogue::Heard::kLate) return;
   const MutexLock lock(mutex_);
-  const auto* const done = std::get_if<Result<void>>(&answer);
-  if (is_busy_ && number == number_) {
-    answer_ = std::move(answer);
-    news_.notify_all();
-  } else if (done && !*done) {
-    spdlog::warn("the kernel's events are not fed any more: {}", done->error().reason);
-  }
+  const auto asked = late_places_.find(reply.number);
+  if (asked == late_places_.end()) return;
+  const std::uint64_t address = asked->second;
+  late_places_.erase(asked);
+  (void)remember(address, reply);
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
-  bool was_there = false;
-  {
-    const MutexLock lock(mutex_);
-    was_there = std::exchange(is_there_, false);
-    gone_ = reply.reason;
-  }
-  news_.notify_all();
-  if (!was_there) return;
+  if (!dialogue_.end(reply.reason)) return;
   listeners_.gone();
   listeners_.changed();
 }

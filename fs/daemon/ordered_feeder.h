@@ -1,20 +1,21 @@
-// The daemon's side of its conversation with the feeder of the kernel's events (core/wire/order.h).
-// It is the source of tracing/events and of tracing/latency_hist at once.
+// What the daemon orders of the feeder of the kernel's events: the source of tracing/events and of
+// tracing/latency_hist at once.
 //
-// Thread-safe. One order is under way at a time, and whoever has another waits for its turn; a
-// thread of its own hears the replies, and calls the Listeners. No lock is held while somebody waits
-// for the feeder, or while a Listener is called. Remembers at most kPlacesMax names of addresses.
+// Thread-safe. A thread of its own hears the replies, and calls the Listeners. No lock is held while
+// somebody waits for the feeder, or while a Listener is called. What the feeder has not answered in
+// time may still come to pass: once it answers it is told anew what is wanted. Remembers at most
+// kPlacesMax names of addresses; with one more all are asked for again.
 #pragma once
+
+#include <sys/types.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -22,18 +23,20 @@
 #include "core/tree/event_source.h"
 #include "core/tree/kernel_source.h"
 #include "core/wire/order.h"
+#include "fs/daemon/feeder_dialogue.h"
 
 namespace tally {
 
 class OrderedFeeder final : public KernelSource, public EventSource, private Symbols {
  public:
-  // Switching trace events takes the kernel tens of milliseconds, and more on a busy machine.
-  static constexpr std::chrono::seconds kWantMax{5};
-  // A feeder that has just been started, or lost, is waited for that long.
-  static constexpr std::chrono::seconds kHelloMax{2};
+  // All that somebody waits whose order the feeder carries out, the turns of others included. One
+  // that does not answer is waited for FeederDialogue::kSilenceMax.
+  static constexpr std::chrono::seconds kWantMax{2};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
   static constexpr std::size_t kPlacesMax = 65'536;
+
+  enum class Asked { kForLatencyHist, kForEvents };
 
   // What becomes of the feeder, told on the listening thread; all outlive the listening.
   struct Listeners {
@@ -44,8 +47,13 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
     // A new one is there, and all that it offers has been sent to the socket. Orders that are given
     // meanwhile on this thread are not waited for.
     std::function<void()> arrived = [] {};
+    // It has refused what it was told without somebody waiting for that.
+    std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
     // It is no more. Comes before changed.
     std::function<void()> gone = [] {};
+    // Whose doings nobody wants to see are others than before: the daemon's own threads, and the
+    // feeder. On any thread.
+    std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
     // The first has arrived, or will hardly do: once.
     std::function<void()> settled = [] {};
   };
@@ -53,7 +61,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   // channel: the socket on whose other end the feeder is. taken_in: has what the feeder has sent to
   // the daemon's socket taken in; called by whoever drains. cut: a drain has given up.
   OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut)
-      : channel_(std::move(channel)), taken_in_(std::move(taken_in)), cut_(std::move(cut)) {}
+      : dialogue_(std::move(channel)), taken_in_(std::move(taken_in)), cut_(std::move(cut)) {}
   ~OrderedFeeder() override;
 
   // Begins to listen.
@@ -61,69 +69,66 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   // No reply is heard any more.
   void stop();
 
-  Result<void> want(const std::function<WantedEvents()>& wanted) override EXCLUDES(mutex_);
+  Result<void> want(const std::function<WantedEvents()>& wanted) override;
   Result<void> want(const EventSource::Wanted& wanted) override EXCLUDES(mutex_);
-  void drain() override EXCLUDES(mutex_);
+  void drain() override;
   bool is_late() const override { return true; }
   const Symbols* symbols() const override { return this; }
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-  // What became of an order.
-  using Answer = std::variant<Result<void>, wire::Placed>;
+  using Time = FeederDialogue::Time;
+  using Number = FeederDialogue::Number;
 
-  // The number of an order that is now this thread's to give; nothing if there is no feeder, or
-  // another order is under way until the deadline.
-  std::optional<std::uint64_t> begin(Time deadline) const EXCLUDES(mutex_);
-  // What became of the order; nothing if there is no answer until the deadline.
-  std::optional<Answer> finish(Time deadline) const EXCLUDES(mutex_);
-  // The same of an order that is only carried out or refused. kNoDevice: there is no answer.
-  Result<void> finish_order(Time deadline) const EXCLUDES(mutex_);
-  void give_up_turn() const EXCLUDES(mutex_);
-  void send(const std::string& text) const;
-  Error no_feeder() const EXCLUDES(mutex_);
   bool is_listener() const { return std::this_thread::get_id() == listener_.get_id(); }
 
-  // The changes from what the feeder has been told to what is wanted, in order of their ids.
+  // The daemon's threads, of which listeners are told.
+  std::vector<pid_t> without() EXCLUDES(mutex_);
+  // The order that makes what the feeder was told what is wanted, as far as it fits into one; from
+  // then on it counts as told. untried: events that are left alone. Sends it, unless it is empty.
+  using Send = std::function<void(const wire::EventsOrder&)>;
+  std::vector<wire::WatchedEvent> send_changes(const EventSource::Wanted& wanted,
+                                               const std::vector<std::uint32_t>& untried,
+                                               const Send& send) EXCLUDES(mutex_);
   std::vector<wire::WatchedEvent> changes(const std::vector<WantedEvent>& wanted) const
       REQUIRES(mutex_);
-  void note_told(const std::vector<wire::WatchedEvent>& events, std::size_t count) EXCLUDES(mutex_);
-  // What it was told was refused: nobody knows how they are now.
-  void note_refused(const std::vector<wire::WatchedEvent>& events, std::size_t count)
-      EXCLUDES(mutex_);
-  Result<void> order_changes(const EventSource::Wanted& wanted, Time deadline) EXCLUDES(mutex_);
-  void send_changes(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
+  // They were refused: nobody knows how they are now.
+  void note_refused(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
+  Result<void> order_changes(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
 
   Place place(std::uint64_t address) const override EXCLUDES(mutex_);
+  Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
   std::string syscall(std::uint64_t number) const override;
 
   void listen();
   void wait_for_first_word();
   void settle();
+  void tell_latencies(const WantedEvents& wanted) EXCLUDES(mutex_);
+  void tell_events(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
+  void tell_again() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
-  void hear(const wire::Gone& reply) EXCLUDES(mutex_);
+  void hear(const wire::Gone& reply);
   void hear(const wire::Placed& reply) EXCLUDES(mutex_);
-  void answered(std::uint64_t number, Answer answer) EXCLUDES(mutex_);
 
-  const Fd channel_;
+  mutable FeederDialogue dialogue_;
   const std::function<void()> taken_in_;
   const std::function<void()> cut_;
   Listeners listeners_;
-  bool settled_ = false;  // the listening thread's
+  // The listening thread's.
+  bool settled_ = false;
+  Number told_latencies_ = 0;  // the last order for them that nobody waits for
   std::thread listener_;
 
   mutable Mutex mutex_;
-  mutable std::condition_variable_any news_;  // waits on mutex_
-  bool is_there_ GUARDED_BY(mutex_) = false;
-  mutable bool is_busy_ GUARDED_BY(mutex_) = false;  // with an order
-  mutable std::uint64_t number_ GUARDED_BY(mutex_) = 0;
-  mutable std::optional<Answer> answer_ GUARDED_BY(mutex_);
-  std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
+  pid_t feeder_ GUARDED_BY(mutex_) = 0;
+  std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // of which listeners were told
   // How the feeder records events that are on, or may be, by their ids.
   boost::unordered_flat_map<std::uint32_t, wire::WatchedEvent> told_ GUARDED_BY(mutex_);
+  EventSource::Wanted wanted_ GUARDED_BY(mutex_);  // as it was asked last
   mutable boost::unordered_flat_map<std::uint64_t, Place> places_ GUARDED_BY(mutex_);
+  // Orders for names that are not answered yet, with the addresses.
+  mutable boost::unordered_flat_map<Number, std::uint64_t> late_places_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tally

@@ -5,7 +5,7 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 E=$MNT/tracing/events
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
 
-coproc PROBE { TALLY_SOCKET=$SOCK "$BIN/event_probe"; }
+coproc PROBE { TALLY_SOCKET=$SOCK exec "$BIN/event_probe"; }
 probe=$PROBE_PID
 ask() { echo "$1" >&"${PROBE[1]}"; }
 hear() { read -r -t 30 -u "${PROBE[0]}" "$1"; }

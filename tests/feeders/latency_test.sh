@@ -17,15 +17,7 @@ fi
 echo 1 >"$HIST/enable/missed_timer_offsets"
 echo 1 >"$HIST/enable/timerandwakeup"
 
-# The CPUs never idle meanwhile: of one that sleeps this kernel may leave out sched_switch events of the
-# idle task (its own trace shows the wakeup and not the switch), and a virtual CPU that sleeps wakes when its
-# host likes to. Both would say nothing about the histograms.
-busy=()
-for cpu in $(seq 0 $(($(nproc) - 1))); do
-  chrt -i 0 taskset -c "$cpu" sh -c 'while :; do :; done' &
-  busy+=($!)
-done
-STARTED+=("${busy[@]}")
+keep_busy
 
 processes=$(pgrep -d' ' -f -- "--socket $SOCK")
 # Clock ticks that daemon, warden and feeder have used.
@@ -34,19 +26,7 @@ ticks() { for pid in $processes; do sed 's/.*) //' "/proc/$pid/stat"; done | awk
 before=$(ticks)
 cyclictest -m -p95 -t2 -a -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" >/dev/null
 used=$(($(ticks) - before))
-for pid in "${busy[@]}"; do stop "$pid"; done
-
-# A histogram, `US COUNT` a line, as `samples p50 p99`.
-percentiles() {
-  sort -n | awk '{ us[NR] = $1; count[NR] = $2; all += $2 }
-    function at(share,   i, n) { for (i = 1; i <= NR; ++i) { n += count[i]; if (n >= share * all) return us[i] } }
-    END { print all + 0, at(0.5), at(0.99) }'
-}
-# What cyclictest adds is its way from the switch back to its own code: 2 to 4 us and more on a virtual CPU.
-# bound US VALUE PART: US, or that part of a value that is large already.
-bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
-# within BOUND A B
-within() { awk -v bound="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(d <= bound && d >= -bound) }'; }
+be_idle
 
 for cpu in 0 1; do
   [ -e "$HIST/timerandwakeup/CPU$cpu" ] || continue

@@ -46,6 +46,32 @@ data() { cat "$MNT/statistics/$1/data"; }
 # sum INTERFACE STATISTIC: of all its totals, which stand last in each line.
 sum() { data "$1" | awk -v name="$2" '$1 == name { n += $NF } END { print n + 0 }'; }
 
+# keep_busy, be_idle: the CPUs never sleep in between. Of one that sleeps this kernel may leave out sched_switch
+# events of the idle task (its own trace shows the wakeup and not the switch), and a virtual CPU that sleeps wakes
+# when its host likes to: both would say nothing about what is measured.
+BUSY=()
+keep_busy() {
+  local cpu
+  for cpu in $(seq 0 $(($(nproc) - 1))); do
+    chrt -i 0 taskset -c "$cpu" sh -c 'while :; do :; done' &
+    BUSY+=($!)
+    STARTED+=($!)
+  done
+}
+be_idle() { local pid; for pid in "${BUSY[@]}"; do stop "$pid"; done; BUSY=(); }
+
+# percentiles: of a histogram, `US COUNT` a line, `samples p50 p99`.
+percentiles() {
+  sort -n | awk '{ us[NR] = $1; count[NR] = $2; all += $2 }
+    function at(share,   i, n) { for (i = 1; i <= NR; ++i) { n += count[i]; if (n >= share * all) return us[i] } }
+    END { print all + 0, at(0.5) + 0, at(0.99) + 0 }'
+}
+# bound US VALUE PART: US, or that part of a value that is large already. What cyclictest adds is its way from the
+# switch back to its own code: 2 to 4 us, and more on a virtual CPU.
+bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
+# within BOUND A B
+within() { awk -v bound="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(d <= bound && d >= -bound) }'; }
+
 clean_up_more() { :; }
 clean_up() {
   local pid

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/own_threads.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/event_tracing.h"
 #include "feeders/kernel/offering.h"
@@ -46,14 +47,19 @@ struct Tracings {
   MergedReader::Left poll() {
     using Left = MergedReader::Left;
     const Left first = latencies.poll();
-    const Left second = events.poll();
-    if (first == Left::kMore || second == Left::kMore) return Left::kMore;
-    const bool held = first == Left::kHeldBack || second == Left::kHeldBack;
-    return held ? Left::kHeldBack : Left::kNothing;
+    return most(first, events.poll());
   }
-  void drain() {
-    latencies.drain();
-    events.drain();
+  MergedReader::Left drain() {
+    const auto first = latencies.drain();
+    return most(first, events.drain());
+  }
+
+ private:
+  static MergedReader::Left most(MergedReader::Left one, MergedReader::Left other) {
+    using Left = MergedReader::Left;
+    if (one == Left::kMore || other == Left::kMore) return Left::kMore;
+    const bool held = one == Left::kHeldBack || other == Left::kHeldBack;
+    return held ? Left::kHeldBack : Left::kNothing;
   }
 };
 
@@ -64,7 +70,8 @@ class Feeder {
       : stop_(stop), orders_(orders), tracings_(tracings), symbols_(symbols), period_(period) {}
 
   void run() {
-    orders_.answer(wire::Hello{});
+    orders_.discard();
+    orders_.answer(wire::Hello{::getpid()});
     while (!stopped_ && !orders_.ended()) {
       take_orders();
       const auto left = tracings_.poll();
@@ -91,6 +98,8 @@ class Feeder {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
   }
   void carry_out(const wire::EventsOrder& order) {
+    // Whoever sets a trigger may want to read addresses soon.
+    if (!order.events.empty()) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
     answer(order.number, tracings_.events.change(order.events));
   }
@@ -103,15 +112,16 @@ class Feeder {
                                 .name = std::move(place.name)});
   }
   void carry_out(const wire::DrainOrder& order) {
-    tracings_.drain();
-    orders_.answer(wire::Done{order.number});
+    const bool cut = tracings_.drain() == MergedReader::Left::kMore;
+    if (!cut) return answer(order.number, {});
+    answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
   }
   void answer(std::uint64_t number, const Result<void>& done) {
     if (done) return orders_.answer(wire::Done{number});
     orders_.answer(wire::Failed{number, done.error()});
   }
   static std::vector<pid_t> with_own(std::vector<pid_t> threads) {
-    threads.push_back(::getpid());
+    for (const pid_t own : own_threads()) threads.push_back(own);
     return threads;
   }
 

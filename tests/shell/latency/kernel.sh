@@ -13,8 +13,11 @@ _set_up() {
 }
 _samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
-# Sleeps ten times for a millisecond, with real-time priority.
-_sleep_ten_times() { chrt -f 80 perl -e 'select(undef, undef, undef, 0.001) for 1 .. 10'; }
+# Sleeps ten times for a millisecond, with real-time priority, on a CPU that never does: of one that sleeps the kernel
+# may leave out the switches from its idle task.
+_sleep_ten_times() {
+  taskset -c 0 sh -c 'chrt -i 0 sh -c "while :; do :; done" & chrt -f 80 perl -e "select(undef, undef, undef, 0.001) for 1 .. 10"; kill $!'
+}
 _instances() {
   local tracefs=/sys/kernel/tracing
   mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" && tracefs=$CASE/tracefs; }
@@ -61,6 +64,24 @@ what_is_off_is_not_traced_and_keeps_its_data() {
   assert_eq "$samples" "$(_samples wakeup)"
 }
 
+# Each change once took what is traced away for some 70 ms, and what happened meanwhile counted as nothing.
+what_is_traced_changes_without_a_gap() {
+  need perl
+  local before each
+  before=$(_samples wakeup)
+  taskset -c 0 sh -c 'chrt -i 0 sh -c "while :; do :; done" & chrt -f 80 perl -e "select(undef, undef, undef, 0.002) for 1 .. 300"; kill $!' &
+  for each in 1 2 3 4 5; do
+    put 1 "$HIST/enable/missed_timer_offsets"
+    put $$ "$HIST/missed_timer_offsets/pid"
+    put 0 "$HIST/missed_timer_offsets/pid"
+    put 0 "$HIST/enable/missed_timer_offsets"
+  done
+  kill -0 $! || fail "the changes took longer than what was measured meanwhile"
+  wait $!
+  assert_eq 0 "$(sed -n 's/^lost //p' "$HIST/wakeup/summary")"
+  [ $(($(_samples wakeup) - before)) -ge 295 ] || fail "$(cat "$HIST/wakeup/summary")"
+}
+
 a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   need perl
   local feeder
@@ -69,6 +90,47 @@ a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   wait_until '[ "$(_feeder)" != "$feeder" ] && [ -n "$(_feeder)" ]'
   wait_until '_sleep_ten_times; [ "$(_samples wakeup)" -ge 10 ]'
   [ "$(sed -n 's/^lost //p' "$HIST/wakeup/summary")" -ge 1 ] || fail "$(cat "$HIST/wakeup/summary")"
+  assert_eq 0 "$(_instances "$feeder")"
+}
+
+a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
+  local feeder each start writers=()
+  feeder=$(_feeder)
+  kill -STOP "$feeder"
+  start=${EPOCHREALTIME/./}
+  for each in 1 2 3 4; do
+    sh -c "echo 1 >$HIST/enable/missed_timer_offsets" 2>/dev/null &
+    writers+=($!)
+  done
+  send 'web/hits 1'
+  assert_data web 'hits 1'
+  cat "$HIST/irqsoff/CPU0" >"$CASE/read"
+  [ $((${EPOCHREALTIME/./} - start)) -lt 2500000 ] || fail "others waited $((${EPOCHREALTIME/./} - start)) us"
+  for each in "${writers[@]}"; do ! wait "$each" || fail "it was done"; done
+  start=${EPOCHREALTIME/./}
+  for each in 1 2 3 4 5; do
+    assert_fails_with 'Connection timed out' bash -c "echo 1 >$HIST/enable/missed_timer_offsets"
+    cat "$HIST/wakeup/summary" >"$CASE/read"
+  done
+  [ $((${EPOCHREALTIME/./} - start)) -lt 1500000 ] || fail "it was waited for again: $((${EPOCHREALTIME/./} - start)) us"
+  assert_has "the feeder of the kernel's events does not answer" "$(errors)"
+  assert_eq 0 "$(cat "$HIST/enable/missed_timer_offsets")"
+  kill -CONT "$feeder"
+  wait_until '{ echo 1 >"$HIST/enable/missed_timer_offsets"; } 2>/dev/null'
+  assert_eq 1 "$(cat "$HIST/enable/missed_timer_offsets")"
+}
+
+# Whoever was killed with its daemon has left an instance, that nobody holds open.
+what_was_left_behind_is_removed_at_the_next_start() {
+  local feeder
+  feeder=$(_feeder)
+  kill -STOP "$feeder"
+  kill_daemon
+  kill -KILL "$feeder"
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  assert_eq 1 "$(_instances "$feeder")"
+  umount -l "$MNT" 2>/dev/null || true
+  start_daemon -o tracefs
   assert_eq 0 "$(_instances "$feeder")"
 }
 

@@ -126,18 +126,18 @@ std::string told(const WantedEvents& wanted, const std::vector<pid_t>& without =
 
 TEST(WantedTraceTest, FiltersRealTimeTasksInTheKernel) {
   EXPECT_EQ(told({.wakeups = true}, {5, 6}),
+            "sched:sched_switch next_prio<100||prev_prio<100\n"
             "sched:sched_wakeup (prio<100)&&pid!=5&&pid!=6\n"
             "sched:sched_wakeup_new (prio<100)&&pid!=5&&pid!=6\n"
-            "sched:sched_switch next_prio<100||prev_prio<100\n"
             "sched:sched_migrate_task prio<100\n");
 }
 
 TEST(WantedTraceTest, LetsSelectedTasksPass) {
   EXPECT_EQ(told({.wakeups = true, .wakeup_pid = 7, .timer_pid = 8}),
-            "sched:sched_wakeup (prio<100||pid==7||pid==8)\n"
-            "sched:sched_wakeup_new (prio<100||pid==7||pid==8)\n"
             "sched:sched_switch next_prio<100||next_pid==7||next_pid==8||prev_prio<100||"
             "prev_pid==7||prev_pid==8\n"
+            "sched:sched_wakeup (prio<100||pid==7||pid==8)\n"
+            "sched:sched_wakeup_new (prio<100||pid==7||pid==8)\n"
             "sched:sched_migrate_task prio<100||pid==7||pid==8\n");
 }
 

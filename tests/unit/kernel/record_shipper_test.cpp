@@ -33,7 +33,7 @@ class Daemon {
   std::string told() {
     std::string text;
     for (;;) {
-      const auto size = ::recv(socket_.get(), bytes_.data(), sizeof bytes_, MSG_DONTWAIT);
+      const auto size = ::recv(socket_.get(), bytes_.data(), wire::kDatagramBytesMax, MSG_DONTWAIT);
       if (size < 0) return text;
       auto reader = wire::DatagramReader::open(
           {reinterpret_cast<char*>(bytes_.data()), static_cast<std::size_t>(size)});

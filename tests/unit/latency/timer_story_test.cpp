@@ -127,6 +127,71 @@ TEST_F(TimerStory, DoesNotBlameATimerForAWakeupThatItDidNotBring) {
     900004 cpu=0 switch idle:0:120 -> rt:10:20
   )");
   EXPECT_EQ(measured(), "wakeup CPU0 4\n");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
+}
+
+TEST_F(TimerStory, ForgetsAnExpiryThatWokeNobodyWhenItsTaskGoes) {
+  replay(R"(
+    0     cpu=0 switch idle:0:120 -> rt:10:20
+    10    cpu=0 start a0 expires=1000 by 10
+    1007  cpu=0 expire a0 at=1006 during 10
+    1100  cpu=0 switch rt:10:20 -> idle:0:120
+    50000 cpu=0 wakeup rt:10:20
+    50004 cpu=0 switch idle:0:120 -> rt:10:20
+  )");
+  EXPECT_EQ(measured(), "wakeup CPU0 4\n");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
+  EXPECT_EQ(unmatched(Latencies::kTimerAndWakeup), 1u);
+}
+
+TEST_F(TimerStory, ForgetsAnExpiryThatWokeNobodyWhenItsTaskStartsAnotherTimer) {
+  replay(R"(
+    0     cpu=0 switch idle:0:120 -> rt:10:20
+    10    cpu=0 start a0 expires=1000 by 10
+    1007  cpu=0 expire a0 at=1006 during 10
+    1050  cpu=0 start b0 expires=60000 by 10
+    50000 cpu=0 wakeup rt:10:20
+    50004 cpu=0 switch idle:0:120 -> rt:10:20
+  )");
+  EXPECT_EQ(measured(), "wakeup CPU0 4\n");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
+}
+
+TEST_F(TimerStory, CountsAnExpiryWhoseWakeupNeverComes) {
+  replay(R"(
+    0      cpu=0 switch idle:0:120 -> rt:10:20
+    10     cpu=0 start a0 expires=1000 by 10
+    1007   cpu=0 expire a0 at=1006 during 10
+    900000 cpu=1 switch idle:0:120 -> other:12:20
+  )");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
+}
+
+TEST_F(TimerStory, SleepsOfTasksThatAreNotMeasuredCrowdOutNoOthersAndCountAsNothing) {
+  constexpr std::int64_t kPause = 50'000;
+  for (std::size_t i = 0; i < 2 * TimerTracker::kTimersMax; ++i) {
+    const auto pid = static_cast<pid_t>(1'000 + i);
+    const std::int64_t time = kPause * static_cast<std::int64_t>(i);
+    const KernelEvent events[] = {
+        {.time_ns = time, .kind = KernelEventKind::kTimerStart, .number = i, .task = {.pid = pid}},
+        {.time_ns = time + 1, .kind = KernelEventKind::kTimerExpire, .number = i}};
+    latencies_.take(events, Moment());
+  }
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u);
+}
+
+TEST_F(TimerStory, CountsWakeupsOfTimersThatAreGivenUpWhereTheyAreMissing) {
+  replay(R"(
+    0    cpu=0 switch rt:10:20 -> idle:0:120
+    10   cpu=0 start a0 expires=1000 by 10
+    1007 cpu=0 expire a0 at=1006 during 0
+    1008 cpu=0 wakeup rt:10:20
+    1100 cpu=0 switch rt:10:20 -> idle:0:120
+  )");
+  EXPECT_EQ(measured(), "missed_timer_offsets CPU0 6\n");
+  EXPECT_EQ(unmatched(Latencies::kWakeup), 1u);
+  EXPECT_EQ(unmatched(Latencies::kTimerAndWakeup), 1u);
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u);
 }
 
 TEST_F(TimerStory, FeedsTimerAndWakeupFromExclusiveWakeupsOnly) {

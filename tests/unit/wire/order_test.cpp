@@ -20,10 +20,11 @@ TEST(OrderTest, OrdersComeBackAsTheyWerePrinted) {
 }
 
 TEST(OrderTest, RepliesComeBackAsTheyWerePrinted) {
-  EXPECT_TRUE(std::holds_alternative<Hello>(parse_reply(print(Hello{})).value()));
+  EXPECT_TRUE(std::holds_alternative<Hello>(parse_reply(print(Hello{7})).value()));
+  EXPECT_EQ(std::get<Hello>(parse_reply("hello 7").value()).pid, 7);
   EXPECT_EQ(std::get<Done>(parse_reply(print(Done{9})).value()).number, 9u);
   EXPECT_EQ(std::get<Gone>(parse_reply("gone for  good").value()).reason, "for  good");
-  for (const auto code : {ErrorCode::kNoDevice, ErrorCode::kNoAccess}) {
+  for (const auto code : {ErrorCode::kNoDevice, ErrorCode::kNoAccess, ErrorCode::kBusy}) {
     const auto failed =
         std::get<Failed>(parse_reply(print(Failed{5, {code, "not today: no"}})).value());
     EXPECT_EQ(failed.number, 5u);
@@ -38,7 +39,7 @@ TEST(OrderTest, WhatIsNoneIsNotTaken) {
         "want 1 without=1,x", "want 1 with=1", "drain", "drain 1 2", "hello", "done 1"}) {
     EXPECT_FALSE(parse_order(text)) << text;
   }
-  for (const char* const text : {"", "done", "done x", "failed 1", "failed 1 EIO x", "want 1"}) {
+  for (const char* const text : {"", "hello", "done", "done x", "failed 1", "failed 1 EIO x", "want 1"}) {
     EXPECT_FALSE(parse_reply(text)) << text;
   }
 }

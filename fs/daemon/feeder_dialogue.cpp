@@ -1,0 +1,140 @@
+#include "fs/daemon/feeder_dialogue.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <variant>
+
+namespace tally {
+namespace {
+
+FeederDialogue::Time now() { return std::chrono::steady_clock::now(); }
+
+Error silence() {
+  return {ErrorCode::kTimedOut, "the feeder of the kernel's events does not answer"};
+}
+
+Error absence(const std::string& reason) {
+  return {ErrorCode::kNoDevice, "there is no feeder of the kernel's events: " + reason};
+}
+
+}  // namespace
+
+bool FeederDialogue::is_there() const {
+  const MutexLock lock(mutex_);
+  return is_there_;
+}
+
+FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
+  return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
+}
+
+// Whether there may be news, or it is too late for them.
+bool FeederDialogue::wait_until(Time time) {
+  if (now() >= time) return false;
+  news_.wait_until(mutex_, time);
+  return true;
+}
+
+Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline) {
+  const MutexLock lock(mutex_);
+  const Time hello_until = std::min(deadline, now() + kHelloMax);
+  while (!is_there_ && wait_until(hello_until)) {
+  }
+  while (is_there_ && is_busy_ && wait_until(end_of(deadline))) {
+  }
+  if (!is_there_) return absence(gone_);
+  if (is_busy_ || now() >= end_of(deadline)) return silence();
+  is_busy_ = true;
+  return Turn(*this);
+}
+
+void FeederDialogue::end_turn() {
+  {
+    const MutexLock lock(mutex_);
+    is_busy_ = false;
+    awaited_ = 0;
+  }
+  news_.notify_all();
+}
+
+// One that finds no room is owed an answer like one that was sent.
+FeederDialogue::Number FeederDialogue::send(wire::Order& order) {
+  const Number number = ++number_;
+  std::visit([number](auto& each) { each.number = number; }, order);
+  const std::string text = std::visit([](const auto& each) { return wire::print(each); }, order);
+  (void)!::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (!owes_since_) owes_since_ = now();
+  return number;
+}
+
+FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
+  const MutexLock lock(mutex_);
+  answer_.reset();
+  awaited_ = send(order);
+  return awaited_;
+}
+
+FeederDialogue::Answer FeederDialogue::wait(Time deadline) {
+  const MutexLock lock(mutex_);
+  while (!answer_ && is_there_ && wait_until(end_of(deadline))) {
+  }
+  const Number number = std::exchange(awaited_, 0);
+  if (answer_) return *std::exchange(answer_, std::nullopt);
+  if (!is_there_) return absence(gone_);
+  given_up_.push_back(number);
+  return silence();
+}
+
+FeederDialogue::Number FeederDialogue::tell(wire::Order order) {
+  const MutexLock lock(mutex_);
+  return send(order);
+}
+
+bool FeederDialogue::begin() {
+  const MutexLock lock(mutex_);
+  is_there_ = false;
+  owes_since_.reset();
+  given_up_.clear();
+  return number_ == 0;
+}
+
+void FeederDialogue::open() {
+  {
+    const MutexLock lock(mutex_);
+    is_there_ = true;
+  }
+  news_.notify_all();
+}
+
+bool FeederDialogue::end(const std::string& reason) {
+  bool was_there = false;
+  {
+    const MutexLock lock(mutex_);
+    was_there = std::exchange(is_there_, false);
+    owes_since_.reset();
+    given_up_.clear();
+    gone_ = reason;
+  }
+  news_.notify_all();
+  return was_there;
+}
+
+FeederDialogue::Heard FeederDialogue::answered(Number number, Answer answer) {
+  Heard heard = Heard::kUnasked;
+  {
+    const MutexLock lock(mutex_);
+    owes_since_.reset();
+    if (number != number_) owes_since_ = now();
+    if (number == awaited_) {
+      answer_ = std::move(answer);
+      heard = Heard::kAwaited;
+    } else if (std::erase(given_up_, number) != 0) {
+      heard = Heard::kLate;
+    }
+  }
+  news_.notify_all();
+  return heard;
+}
+
+}  // namespace tally

@@ -1,0 +1,30 @@
+#include "fs/daemon/feeder_warden.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+namespace tally {
+namespace {
+
+TEST(FeederWardenTest, SaysThatASocketWithoutAPathWillNotDo) {
+  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const std::string name = "tallyfs-test-" + std::to_string(::getpid());
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  const auto socket = FeedSocket::adopt(fd);
+  ASSERT_TRUE(socket);
+  const auto employed = employ_feeder_warden(socket.value(), FeederLog::kStderr);
+  ASSERT_FALSE(employed);
+  EXPECT_EQ(employed.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(employed.error().reason.find("a socket with a path"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally

@@ -1,0 +1,272 @@
+// The daemon's side of its conversation with the feeder, beside a feeder that is played here.
+#include "fs/daemon/ordered_feeder.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+#include <vector>
+
+namespace tally {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPatienceMs = 10'000;
+
+// The other end of the channel.
+class PlayedFeeder {
+ public:
+  explicit PlayedFeeder(Fd channel) : channel_(std::move(channel)) {}
+
+  // The next order; empty: there is none for `wait_ms`.
+  std::string hear(int wait_ms = kPatienceMs) {
+    pollfd waited{.fd = channel_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&waited, 1, wait_ms) <= 0) return {};
+    std::string text(wire::kOrderBytesMax, '\0');
+    const auto size = ::recv(channel_.get(), text.data(), text.size(), 0);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return text;
+  }
+  // The number of an order of this kind, which is the next.
+  std::string number_of(const std::string& verb) {
+    const std::string order = hear();
+    EXPECT_TRUE(order.starts_with(verb + " ")) << order;
+    const auto begin = verb.size() + 1;
+    return order.substr(begin, order.find_first_of(" \n", begin) - begin);
+  }
+  void say(const std::string& text) {
+    EXPECT_EQ(::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  const Fd channel_;
+};
+
+class OrderedFeederTest : public testing::Test {
+ protected:
+  OrderedFeederTest() : OrderedFeederTest(make_ends()) {
+    feeder_.start({.changed = [this] { changes_ += 1; },
+                   .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
+                   .arrived =
+                       [this] {
+                         arrivals_ += 1;
+                         arrivals_.notify_all();
+                       },
+                   .refused =
+                       [this](OrderedFeeder::Asked what, const Error& error) {
+                         refused_.set_value({what, error.reason});
+                       },
+                   .settled = [this] { settled_.set_value(arrivals_); }});
+  }
+  ~OrderedFeederTest() override { feeder_.stop(); }
+
+  void arrive() {
+    const int before = arrivals_;
+    played_.say("hello 4711");
+    arrivals_.wait(before);
+  }
+  std::future<Result<void>> want(bool wakeups) {
+    return std::async(std::launch::async, [this, wakeups] {
+      return feeder_.want([wakeups] { return WantedEvents{.wakeups = wakeups}; });
+    });
+  }
+  std::future<Result<void>> want(std::vector<WantedEvent> events) {
+    const EventSource::Wanted wanted = [events] { return events; };
+    return std::async(std::launch::async, [this, wanted] { return feeder_.want(wanted); });
+  }
+  static std::chrono::milliseconds since(Clock::time_point start) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+  }
+  // One order is not answered.
+  std::string fall_silent() {
+    auto waiting = want(true);
+    const std::string number = played_.number_of("want");
+    EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
+    return number;
+  }
+
+  std::atomic<int> changes_ = 0, arrivals_ = 0, cuts_ = 0;
+  std::atomic<bool> wanted_ = false;
+  std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
+  std::promise<int> settled_;  // how many had arrived by then
+  OrderedFeeder feeder_;
+  PlayedFeeder played_;
+
+ private:
+  struct Ends {
+    Fd daemon, feeder;
+  };
+  static Ends make_ends() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    return {Fd(ends[0]), Fd(ends[1])};
+  }
+  explicit OrderedFeederTest(Ends ends)
+      : feeder_(std::move(ends.daemon), [] {}, [this] { cuts_ += 1; }),
+        played_(std::move(ends.feeder)) {}
+};
+
+TEST_F(OrderedFeederTest, AnOrderIsDoneWhenTheFeederSaysSo) {
+  arrive();
+  auto waiting = want(true);
+  const std::string number = played_.number_of("want");
+  EXPECT_EQ(waiting.wait_for(50ms), std::future_status::timeout);
+  played_.say("done " + number);
+  EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(OrderedFeederTest, ARefusalComesWithItsReason) {
+  arrive();
+  auto waiting = want(true);
+  played_.say("failed " + played_.number_of("want") + " EACCES not root");
+  const auto done = waiting.get();
+  EXPECT_EQ(done.error().code, ErrorCode::kNoAccess);
+  EXPECT_EQ(done.error().reason, "not root");
+}
+
+TEST_F(OrderedFeederTest, ReadyIsWhoseFirstFeederHasArrived) {
+  auto settled = settled_.get_future();
+  EXPECT_EQ(settled.wait_for(50ms), std::future_status::timeout);
+  arrive();
+  EXPECT_EQ(settled.get(), 1);
+}
+
+TEST_F(OrderedFeederTest, OrdersGivenBeforeTheFeederIsThereWaitForIt) {
+  auto waiting = want(true);
+  EXPECT_EQ(played_.hear(50), "");
+  arrive();
+  played_.say("done " + played_.number_of("want"));
+  EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(OrderedFeederTest, WithoutAFeederAnOrderFailsAndSaysWhy) {
+  played_.say("gone cannot start it");
+  const auto start = Clock::now();
+  const auto done = want(true).get();
+  EXPECT_EQ(done.error().code, ErrorCode::kNoDevice);
+  EXPECT_NE(done.error().reason.find("cannot start it"), std::string::npos);
+  EXPECT_LT(since(start), 2s);
+}
+
+TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond) {
+  arrive();
+  const auto start = Clock::now();
+  (void)fall_silent();
+  EXPECT_GE(since(start), 900ms);
+  EXPECT_LT(since(start), 1'500ms);
+  const auto later = Clock::now();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(want(false).get().error().code, ErrorCode::kTimedOut);
+    feeder_.drain();
+  }
+  EXPECT_LT(since(later), 300ms);
+  EXPECT_EQ(cuts_, 10) << "drains that were none";
+  EXPECT_EQ(played_.hear(0), "") << "nobody orders of it meanwhile";
+}
+
+TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
+  arrive();
+  const auto start = Clock::now();
+  std::vector<std::future<Result<void>>> all;
+  for (int i = 0; i < 5; ++i) all.push_back(want(true));
+  for (auto& each : all) EXPECT_EQ(each.get().error().code, ErrorCode::kTimedOut);
+  EXPECT_LT(since(start), 1'500ms);
+}
+
+TEST_F(OrderedFeederTest, OneThatAnswersAfterAllIsToldAnewWhatIsWanted) {
+  arrive();
+  const std::string number = fall_silent();
+  wanted_ = false;
+  played_.say("done " + number);
+  const std::string anew = played_.hear();
+  EXPECT_NE(anew.find("wakeups=0"), std::string::npos) << anew;
+  auto waiting = want(true);
+  played_.say("done " + played_.number_of("want"));
+  EXPECT_TRUE(waiting.get()) << "and is there again";
+}
+
+TEST_F(OrderedFeederTest, ANewFeederEndsTheSilence) {
+  arrive();
+  (void)fall_silent();
+  played_.say("gone it was killed");
+  wanted_ = true;
+  arrive();
+  EXPECT_NE(played_.hear().find("wakeups=1"), std::string::npos) << "it is told what is wanted";
+  EXPECT_EQ(changes_, 2) << "there was none, and it is another one";
+  auto waiting = want(true);
+  played_.say("done " + played_.number_of("want"));
+  EXPECT_TRUE(waiting.get());
+}
+
+TEST_F(OrderedFeederTest, WhatANewFeederRefusesIsTold) {
+  wanted_ = true;
+  arrive();
+  played_.say("failed " + played_.number_of("want") + " ENODEV no tracefs");
+  const auto refused = refused_.get_future().get();
+  EXPECT_EQ(refused.first, OrderedFeeder::Asked::kForLatencyHist);
+  EXPECT_EQ(refused.second, "no tracefs");
+}
+
+TEST_F(OrderedFeederTest, ADrainThatTheFeederGivesUpIsCounted) {
+  arrive();
+  auto draining = std::async(std::launch::async, [this] { feeder_.drain(); });
+  played_.say("failed " + played_.number_of("drain") + " EBUSY too many");
+  draining.get();
+  EXPECT_EQ(cuts_, 1);
+}
+
+TEST_F(OrderedFeederTest, OnlyWhatChangesIsOrdered) {
+  arrive();
+  const WantedEvent seven{.source_id = 7, .demand = {.on = true, .filter = "pid==1"}};
+  const WantedEvent eight{.source_id = 8, .demand = {.on = true, .stack = true}};
+  auto first = want({seven});
+  std::string order = played_.hear();
+  EXPECT_NE(order.find("\n7 on=1 stack=0 comm=0 pid==1"), std::string::npos) << order;
+  played_.say("done 1");
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(want({seven}).get()) << "which is nothing to order";
+  auto second = want({eight});
+  order = played_.hear();
+  EXPECT_NE(order.find("\n7 on=0"), std::string::npos) << order;
+  EXPECT_NE(order.find("\n8 on=1 stack=1"), std::string::npos) << order;
+  played_.say("done 2");
+  EXPECT_TRUE(second.get());
+}
+
+TEST_F(OrderedFeederTest, EventsThatWereGivenUpAreSwitchedOffOnceTheFeederAnswers) {
+  arrive();
+  const EventSource::Wanted nothing = [] { return std::vector<WantedEvent>(); };
+  auto waiting = want({{.source_id = 7, .demand = {.on = true}}});
+  const std::string number = played_.number_of("events");
+  EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
+  EXPECT_FALSE(feeder_.want(nothing)) << "as whoever has been refused takes it back";
+  played_.say("done " + number);
+  EXPECT_TRUE(played_.hear().starts_with("want "));
+  const std::string order = played_.hear();
+  EXPECT_NE(order.find("\n7 on=0"), std::string::npos) << order;
+}
+
+TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
+  arrive();
+  const Symbols& symbols = *feeder_.symbols();
+  auto asking = std::async(std::launch::async, [&] { return symbols.place(0x1010).name; });
+  const std::string number = played_.number_of("place");
+  EXPECT_EQ(asking.get(), "");
+  const auto start = Clock::now();
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(symbols.place(0x1010).name, "");
+  EXPECT_LT(since(start), 100ms) << "it is asked once";
+  played_.say("placed " + number + " 16 32 - copy_process");
+  const auto until = Clock::now() + 10s;
+  while (symbols.place(0x1010).name.empty() && Clock::now() < until) std::this_thread::yield();
+  EXPECT_EQ(symbols.place(0x1010).name, "copy_process");
+}
+
+}  // namespace
+}  // namespace tally
