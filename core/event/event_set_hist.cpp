@@ -202,9 +202,7 @@ Checked<HistCatalog::Variable> EventSet::State::field_variable(std::string_view 
   const Trigger* const owner = owner_in_making;
   if (!write_hist(number, command)) return Fault{fault::kHistCreate, std::string(field)};
   event.triggers.front()->owner = owner;
-  found = variables(system, event_name, name);
-  if (found.empty()) return Fault{fault::kSynthVariableNotFound, std::string(field)};
-  return found.front();
+  return variables(system, event_name, name).front();
 }
 
 std::size_t EventSet::hist_bytes() const { return state_->hist_bytes(); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/event/command_text.h"
 #include "core/event/event_set_state.h"
 
 namespace tally {
@@ -10,20 +11,6 @@ namespace {
 constexpr std::string_view kAvailable =
     "# Available triggers:\n# traceon traceoff snapshot stacktrace enable_event disable_event "
     "enable_hist disable_hist hist\n";
-
-// A backslash before the end of a line continues it, as in the documentation's examples.
-std::string joined_lines(std::string_view text) {
-  std::string joined;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++i;
-      while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t')) ++i;
-    } else {
-      joined.push_back(text[i]);
-    }
-  }
-  return joined;
-}
 
 // As the kernel has it, an event has one of these for the same thing.
 bool is_opposite_or_same(TriggerKind a, TriggerKind b) {

@@ -52,7 +52,6 @@ inline constexpr std::string_view
     kEventFileNotFound = "Event file not found",
     kHistNotFound = "Matching event histogram not found",
     kHistCreate = "Couldn't create histogram for field",
-    kSynthVariableNotFound = "Couldn't find synthetic variable",
     kSynthEventNotFound = "Couldn't find synthetic event",
     kSynthTypeMismatch = "Param type doesn't match synthetic event field type",
     kSynthCountMismatch = "Param count doesn't match synthetic event field count",

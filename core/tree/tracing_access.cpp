@@ -126,12 +126,12 @@ void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_
   bytes.append(text);
   const std::string name = name_of_process(writer);
   const MutexLock lock(mutex);
-  if (!instance.markers) return;
+  if (!instance.markers || instance.removed) return;
   feed_marker(instance, {.event = instance.marker,
-                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                     .pid = pid,
-                     .bytes = bytes,
-                     .comm = name});
+                         .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                         .pid = pid,
+                         .bytes = bytes,
+                         .comm = name});
   touch(instance, now);
 }
 

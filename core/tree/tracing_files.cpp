@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/event/command_text.h"
 #include "core/event/faults.h"
 #include "core/event/hist_command.h"
 #include "core/tree/tracing_readme.h"
@@ -202,8 +203,10 @@ Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
 }
 
 Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
-  while (!text.empty()) {
-    const std::string_view command = next_command(text);
+  const std::string whole = joined_lines(text);
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const std::string_view command = next_command(rest);
     if (command.empty()) continue;
     const auto write = [&](EventSet& set) {
       return kind_ == Kind::kSyntheticEvents ? set.write_synthetic_events(command)
