@@ -111,7 +111,8 @@ Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) con
     state().release_drained(now);
     return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
   }();
-  std::string text = copy.render(SourceSymbols(state().symbols()), {.cpus = state().options.cpus});
+  std::string text = copy.render(SourceSymbols(state().symbols()),
+                                 {.cpus = state().options.cpus, .fields = shows_fields()});
   const std::string lost = state().lost_line();
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";

@@ -382,6 +382,22 @@ TEST_F(TracingTest, AMarkerComesBehindWhatTheKernelHasRecordedBefore) {
   tracing_.withdraw(late, clock_.now());
 }
 
+TEST_F(TracingTest, ATraceIsWordedAsTheKernelDoesOrByItsFields) {
+  std::string text = format_of("sched_waking", static_cast<int>(kWaking));
+  const std::string empty = "print fmt: \"\"";
+  text.replace(text.find(empty), empty.size(), R"(print fmt: "task %d", REC->pid)");
+  ASSERT_TRUE(tracing_.offer(kernel_, {.system = "sched", .text = text, .source_id = kWaking},
+                             clock_.now()));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  feed(kernel_, kWaking, 7, 3);
+  EXPECT_TRUE(read("trace").ends_with(": sched_waking: task 7\n")) << read("trace");
+  ASSERT_TRUE(write("options/fields", "1"));
+  EXPECT_TRUE(read("trace").ends_with(": sched_waking: pid=7 prio=3\n")) << read("trace");
+  EXPECT_TRUE(read("per_cpu/cpu0/trace").ends_with(": sched_waking: pid=7 prio=3\n"));
+  ASSERT_TRUE(write("trace_options", "nofields"));
+  EXPECT_TRUE(read("per_cpu/cpu0/trace").ends_with(": sched_waking: task 7\n"));
+}
+
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
