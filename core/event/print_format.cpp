@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// Of a piece of text in a record, which may hold anything.
+// Of one conversion, whatever the record holds.
 constexpr std::size_t kShownBytesMax = 4 * kTextBytesMax;
 
 std::uint64_t cut_to(std::uint64_t value, std::uint32_t bytes, bool is_signed) {
@@ -137,7 +137,7 @@ std::string PrintFormat::flags(const Node& node, std::uint64_t value) {
     text.append(text.empty() ? "" : node.text).append(name);
   };
   for (const auto& [mask, name] : node.names) {
-    if (value == 0 || (value & mask) != mask) continue;
+    if (value == 0 || (value & mask) != mask || text.size() > kShownBytesMax) continue;
     add(name);
     value &= ~mask;
   }
@@ -175,7 +175,8 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
   out.append(part.text);
   if (!part.value) return;
   if (part.conversion == 's') {
-    const std::string text = text_of(*part.value, record);
+    std::string text = text_of(*part.value, record);
+    text.resize(std::min(text.size(), kShownBytesMax));
     return part.flags.empty() ? void(out.append(text))
                               : append_printed(out, part.flags, "s", text.c_str());
   }

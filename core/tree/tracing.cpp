@@ -238,15 +238,6 @@ void Tracing::State::forget_unused(Moment now) {
   }
 }
 
-void Tracing::State::let_go(Moment now) {
-  std::vector<EventSource*> all;
-  {
-    const MutexLock lock(mutex);
-    all = sources;
-  }
-  for (EventSource* const source : all) source->let_go(now);
-}
-
 // The instance goes.
 void Tracing::State::drop_targets(const TracingInstance& instance) {
   for (auto& [source, by_id] : routes) {

@@ -369,7 +369,10 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
   }
   const std::string_view command = trimmed(text);
   // `echo > trigger` has opened it with O_TRUNC, and that was all it was for.
-  if (command.empty() && kind_ == Kind::kTrigger) return {};
+  if (command.empty() && kind_ == Kind::kTrigger) {
+    state().sweep(now);
+    return {};
+  }
   std::string before;
   return state().change(
       instance(), now,
@@ -385,7 +388,9 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
 
 Result<void> EventFile::truncate(Moment now) {
   if (kind_ != Kind::kTrigger) return {};
-  return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+  // An event that goes with its last trigger goes with the write that follows, which would else
+  // find it gone.
+  return state().change_only(instance(), now, [this](EventSet& set) -> Reply<void> {
     if (const auto number = find(set)) set.truncate_trigger(number.value());
     return {};
   });

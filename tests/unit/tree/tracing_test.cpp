@@ -164,7 +164,10 @@ TEST_F(TracingTest, NothingIsKeptOfAnEventThatNobodyDeliversAndNothingIsSetOn) {
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", "!" + kHist));
   EXPECT_EQ(read("available_events"), "sched:sched_switch\n");
   EXPECT_FALSE(node("events/sched/sched_waking"));
+  // As `echo > trigger` does; the write after the truncation finds its file.
   ASSERT_TRUE(truncate("events/ftrace/print/trigger"));
+  EXPECT_EQ(read("available_events"), "sched:sched_switch\n");
+  ASSERT_TRUE(write("events/ftrace/print/trigger", "\n"));
   EXPECT_EQ(read("available_events"), "");
   EXPECT_FALSE(node("events/sched"));
 }
