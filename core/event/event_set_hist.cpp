@@ -106,6 +106,37 @@ Checked<void> EventSet::State::change_hist(Trigger& same, const HistCommand& com
   return {};
 }
 
+namespace {
+
+// Whether both find and leave everything in the same words of an entry, and mean the same by it.
+// The commands may be the same and the events' fields not: texts of other lengths, or numbers.
+bool are_laid_out_alike(const HistPlan& one, const HistPlan& other) {
+  const auto same_type = [](const auto& a, const auto& b) {
+    return a.word == b.word && a.value.type.name == b.value.type.name;
+  };
+  const auto same_variable = [&](const VariablePart& a, const VariablePart& b) {
+    return same_type(a, b) && a.text_word == b.text_word;
+  };
+  const auto same_action = [](const Action& a, const Action& b) {
+    return a.track_word == b.track_word;
+  };
+  return one.shape.key_words == other.shape.key_words &&
+         one.shape.value_words == other.shape.value_words && one.comm_word == other.comm_word &&
+         std::ranges::equal(one.keys, other.keys, same_type) &&
+         std::ranges::equal(one.values, other.values, same_type) &&
+         std::ranges::equal(one.saved, other.saved, same_type) &&
+         std::ranges::equal(one.variables, other.variables, same_variable) &&
+         std::ranges::equal(one.actions, other.actions, same_action);
+}
+
+// A second trigger of a histogram takes the first one's expiry over, or says the same.
+bool is_shareable(const HistTable& table, const HistPlan& first, const HistPlan& second) {
+  return are_laid_out_alike(first, second) &&
+         (second.expiry_ns == 0 || second.expiry_ns == table.expiry_ns);
+}
+
+}  // namespace
+
 Checked<void> EventSet::State::add_hist(DefinedEvent& event, HistCompiler& compiler,
                                         const HistCommand& command,
                                         std::unique_ptr<Trigger> trigger) {
@@ -125,16 +156,18 @@ Checked<void> EventSet::State::add_hist(DefinedEvent& event, HistCompiler& compi
   const auto plan = compiler.take();
   plan->shape.entries_max = entries_max;
   const bool fits = named || hist_bytes() + plan->shape.bytes_max() <= limits.hist_bytes_max;
-  if (!compiled || !fits) {
+  const bool shares = !named || is_shareable(*named->table, *named->plan, *plan);
+  if (!compiled || !fits || !shares) {
     drop_hidden(trigger.get());
     if (!compiled) return compiled.error();
+    if (!shares) return Fault{fault::kNamedMismatch, std::string(command.name)};
     return Fault{fault::kTooMuchMemory, {}, ErrorCode::kNoSpace};
   }
   trigger->kind = TriggerKind::kHist;
   trigger->name = command.name;
   trigger->paused = command.pause;
   trigger->table = named ? named->table : std::make_shared<HistTable>(plan->shape);
-  trigger->table->expiry_ns = plan->expiry_ns;
+  if (!named) trigger->table->expiry_ns = plan->expiry_ns;
   const auto is_snapshot = [](const Action& a) { return a.kind == ActionKind::kSnapshot; };
   trigger->table->snapshots.resize(
       static_cast<std::size_t>(std::ranges::count_if(plan->actions, is_snapshot)));

@@ -13,6 +13,7 @@
 #include "core/event/event_set.h"
 #include "core/event/filter.h"
 #include "core/event/hist_compiler.h"
+#include "core/event/print_format.h"
 #include "core/event/synthetic.h"
 #include "core/event/trace_buffer.h"
 #include "core/event/trigger.h"
@@ -29,6 +30,10 @@ struct DefinedEvent {
   EventFormat format;
   std::string format_text;
   std::optional<FieldsDefinition> fields;  // of user events and synthetic ones
+  // How the kernel words it, looked for when it is first shown; shared with copies that are being
+  // rendered. nullptr: nobody knows.
+  std::shared_ptr<const PrintFormat> print;
+  bool is_print_known = false;
   std::uint32_t fixed_bytes = 0;
   std::uint32_t generation = 0;  // how often the place was used
   bool enabled = false;          // by a person
@@ -74,6 +79,7 @@ struct EventSet::State final : public HistCatalog {
   void add_needs(const DefinedEvent& event, Demand& demand,
                  std::vector<const DefinedEvent*>& seen) const;
   TraceCopy copy(const TraceBuffer& records) const;
+  static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   // --- event_set_synthetic.cpp
   Reply<void> write_synthetic(std::string_view text);

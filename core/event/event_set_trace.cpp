@@ -113,13 +113,23 @@ Reply<void> EventSet::write_tracing_cpumask(std::string_view text, std::uint32_t
   return {};
 }
 
+std::shared_ptr<const PrintFormat> EventSet::State::print_format(DefinedEvent& event) {
+  if (!event.is_print_known && !event.fields && !event.built_in) {
+    auto compiled = PrintFormat::compile(event.format_text, event.format);
+    if (compiled) event.print = std::make_shared<const PrintFormat>(std::move(*compiled));
+  }
+  event.is_print_known = true;
+  return event.print;
+}
+
 TraceCopy EventSet::State::copy(const TraceBuffer& records) const {
   TraceCopy copy(records);
   for (const auto& [number, generation] : records.events()) {
     const DefinedEvent& event = at(number);
     if (event.defined && event.generation == generation) {
       copy.add(number, generation, event.format,
-               event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields);
+               event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields,
+               print_format(*events[number]));
     }
   }
   return copy;

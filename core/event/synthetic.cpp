@@ -16,7 +16,7 @@ struct Type {
   std::string_view print;
 };
 
-constexpr Type kTypes[] = {
+constexpr Type kFieldTypes[] = {
     {"s64", 8, true, "%lld"},
     {"u64", 8, false, "%llu"},
     {"s32", 4, true, "%d"},
@@ -37,8 +37,8 @@ constexpr Type kTypes[] = {
 };
 
 const Type* find_type(std::string_view name) {
-  const auto* const at = std::ranges::find(kTypes, name, &Type::name);
-  return at == std::end(kTypes) ? nullptr : at;
+  const auto* const at = std::ranges::find(kFieldTypes, name, &Type::name);
+  return at == std::end(kFieldTypes) ? nullptr : at;
 }
 
 constexpr char kCommonFields[] =

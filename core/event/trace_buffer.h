@@ -1,6 +1,6 @@
 // What enabled events left behind, for the files trace and snapshot: whole records, the oldest of
-// which give way. Rendered generically, `field=value`: a kernel event's own print format is a
-// program, which nobody here runs.
+// which give way. Rendered as the kernel words them where its print format is understood (see
+// PrintFormat), else as `field=value`.
 //
 // Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
 #pragma once
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/event/format.h"
+#include "core/event/print_format.h"
 #include "core/event/program.h"
 #include "core/event/record.h"
 #include "core/event/symbols.h"
@@ -33,11 +34,12 @@ class TraceBuffer {
   // What happened on this CPU.
   void clear(std::uint32_t cpu);
 
-  // How a record is shown: `name: field=value`, or as what a program wrote into trace_marker.
+  // How a record is shown: as an event, or as what a program wrote into trace_marker.
   enum class Style : std::uint8_t { kFields, kMarker };
   struct Shown {
     const EventFormat* format = nullptr;  // nullptr: the event is gone
     Style style = Style::kFields;
+    const PrintFormat* print = nullptr;  // how the kernel words it, if anybody knows
   };
   // Of the event of that number and generation.
   using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
@@ -46,6 +48,7 @@ class TraceBuffer {
     bool header = true;
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
+    bool fields = false;  // `field=value`, however the kernel words it
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
   // `entries: N` and so on, as per_cpu/cpuN/stats has it.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -21,8 +22,9 @@ class TraceCopy {
     return records_.render_stats(cpu, now_ns);
   }
   void add(EventNumber event, std::uint32_t generation, EventFormat format,
-           TraceBuffer::Style style) {
-    formats_.insert_or_assign({event, generation}, Kept{std::move(format), style});
+           TraceBuffer::Style style, std::shared_ptr<const PrintFormat> print) {
+    formats_.insert_or_assign({event, generation},
+                              Kept{std::move(format), style, std::move(print)});
   }
   std::string render(const Symbols& symbols, const TraceBuffer::View& view = {}) const {
     if (!text_.empty()) return text_;
@@ -30,7 +32,8 @@ class TraceCopy {
         [this](EventNumber event, std::uint32_t generation) -> TraceBuffer::Shown {
           const auto found = formats_.find({event, generation});
           if (found == formats_.end()) return {};
-          return {&found->second.format, found->second.style};
+          const Kept& kept = found->second;
+          return {&kept.format, kept.style, kept.print.get()};
         },
         symbols, view);
   }
@@ -39,6 +42,7 @@ class TraceCopy {
   struct Kept {
     EventFormat format;
     TraceBuffer::Style style;
+    std::shared_ptr<const PrintFormat> print;  // shared with the event
   };
 
   TraceBuffer records_;

@@ -122,7 +122,7 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
   if (view.header) append_header(text, count_, written_, view.cpus);
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (view.only_cpu && record.cpu != *view.only_cpu) return;
-    const auto [format, style] = formats(record.event, generation);
+    const auto [format, style, print] = formats(record.event, generation);
     append_where(text, record);
     if (kind == Kind::kStack) {
       append_stack(text, record, symbols);
@@ -132,6 +132,12 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
       append_marker(text, *format, record);
     } else {
       text.append(format->name).append(":");
+      if (print && !view.fields) {
+        text.push_back(' ');
+        print->append(text, record, symbols);
+        text.push_back('\n');
+        return;
+      }
       append_fields(text, *format, record, symbols);
     }
   });

@@ -175,8 +175,10 @@ void Tracing::State::take_over(const EventPath& path, const EventOffer& offer, M
   const Offered before = offered.find(path)->second;
   each_instance([&](TracingInstance& instance) {
     (void)instance.set.take_over_event(offer.system, offer.text);
-    (void)hold_memory(instance);
   });
+  // It is less than before.
+  (void)hold_memory(*top);
+  for (const auto& [name, instance] : instances) (void)hold_memory(*instance);
   if (before.source) {
     routes[before.source][before.source_id] = {};
     late_is_asked = waits_for_late();
@@ -236,15 +238,6 @@ void Tracing::State::forget_unused(Moment now) {
     forget(path);
     update_all_directories(path, now);
   }
-}
-
-void Tracing::State::let_go(Moment now) {
-  std::vector<EventSource*> all;
-  {
-    const MutexLock lock(mutex);
-    all = sources;
-  }
-  for (EventSource* const source : all) source->let_go(now);
 }
 
 // The instance goes.

@@ -37,6 +37,23 @@ Result<void> Tracing::State::hold_memory(TracingInstance& instance) {
 
 Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const Write& write,
                                     const Undo& undo) {
+  auto done = change_only(instance, now, write, undo);
+  sweep(now);
+  return done;
+}
+
+void Tracing::State::sweep(Moment now) {
+  std::vector<EventSource*> all;
+  {
+    const MutexLock lock(mutex);
+    forget_unused(now);
+    all = sources;
+  }
+  for (EventSource* const source : all) source->let_go(now);
+}
+
+Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, const Write& write,
+                                         const Undo& undo) {
   Orders orders;
   Result<void> done;
   {
@@ -51,10 +68,8 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
     }
     // What is refused may have taken effect in part.
     update_routes(instance, orders);
-    forget_unused(now);
   }
   const auto given = give(orders);
-  let_go(now);
   const bool refused = !given && (orders.asks || orders.undelivered);
   if (!done || !refused || !undo) return done;
   Orders taken_back;
@@ -65,7 +80,6 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
     touch(instance, now);
     (void)hold_memory(instance);
     update_routes(instance, taken_back);
-    forget_unused(now);
   }
   (void)give(taken_back);
   return given;

@@ -51,9 +51,10 @@ Result<std::string> BufferFile::render_of_cpu(Moment now, std::size_t bytes_max)
   if (kind_ == Kind::kCpuStats) {
     return copy.render_stats(cpu_, static_cast<std::uint64_t>(now.monotonic.count()));
   }
-  return bounded(copy.render(SourceSymbols(state().symbols()),
-                             {.cpus = state().options.cpus, .only_cpu = cpu_}),
-                 bytes_max);
+  return bounded(
+      copy.render(SourceSymbols(state().symbols()),
+                  {.cpus = state().options.cpus, .only_cpu = cpu_, .fields = shows_fields()}),
+      bytes_max);
 }
 
 bool BufferFile::waits() const {
@@ -71,7 +72,8 @@ std::string BufferFile::next(Moment now) {
     taken = instance().set.take_trace(kTakenBytes);
     Tracing::State::touch(instance(), now);
   }
-  return taken->render(SourceSymbols(state().symbols()), {.header = false});
+  return taken->render(SourceSymbols(state().symbols()),
+                       {.header = false, .fields = shows_fields()});
 }
 
 bool BufferFile::is_over() const {

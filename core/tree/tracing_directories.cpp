@@ -351,10 +351,9 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     drop_targets(*removed);
     tree.remove(removed->directory, now);
     instances.erase(found);
-    forget_unused(now);
   }
   (void)give(orders);
-  let_go(now);
+  sweep(now);
   return {};
 }
 

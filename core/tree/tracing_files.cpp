@@ -105,7 +105,8 @@ Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) con
     state().release_drained(now);
     return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
   }();
-  std::string text = copy.render(SourceSymbols(state().symbols()), {.cpus = state().options.cpus});
+  std::string text = copy.render(SourceSymbols(state().symbols()),
+                                 {.cpus = state().options.cpus, .fields = shows_fields()});
   const std::string lost = state().lost_line();
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
@@ -362,7 +363,10 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
   }
   const std::string_view command = trimmed(text);
   // `echo > trigger` has opened it with O_TRUNC, and that was all it was for.
-  if (command.empty() && kind_ == Kind::kTrigger) return {};
+  if (command.empty() && kind_ == Kind::kTrigger) {
+    state().sweep(now);
+    return {};
+  }
   std::string before;
   return state().change(
       instance(), now,
@@ -378,7 +382,9 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
 
 Result<void> EventFile::truncate(Moment now) {
   if (kind_ != Kind::kTrigger) return {};
-  return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+  // An event that goes with its last trigger goes with the write that follows, which would else
+  // find it gone.
+  return state().change_only(instance(), now, [this](EventSet& set) -> Reply<void> {
     if (const auto number = find(set)) set.truncate_trigger(number.value());
     return {};
   });

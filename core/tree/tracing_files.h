@@ -36,6 +36,11 @@ class TracingFile : public File {
  protected:
   TracingInstance& instance() const { return *instance_; }
   Tracing::State& state() const { return *state_; }
+  // As options/fields has it.
+  bool shows_fields() const {
+    const MutexLock lock(state_->mutex);
+    return instance_->shows_fields;
+  }
   // What look() says of the set, under the lock; kNoSpace if it is too long.
   template <typename Look>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Look& look) const {

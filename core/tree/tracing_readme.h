@@ -16,7 +16,8 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
  Important files:
   available_events	- all events, SYSTEM:EVENT
   set_event		- which are on; write SYSTEM:EVENT, SYSTEM:*, EVENT, with '!' to turn off
-  set_event_pid		- if set, only what these processes do is taken in
+  set_event_pid		- if set, only what these processes do is traced
+  set_event_notrace_pid	- what these processes do is not
   events/enable		- 0 or 1 turns all events off or on; so do events/<system>/enable
 			  and events/<system>/<event>/enable
   events/<system>/filter, events/<system>/<event>/filter
@@ -25,10 +26,16 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 			- the fields of an event, and its number
   trace			- what the events that are on left behind, and what stacktrace triggers and
 			  trace_marker added. To clear it: echo > trace
+  trace_pipe		- the same, each record once: a read takes it out, and waits for more
   tracing_on		- 0 stops, 1 goes on
+  tracing_cpumask	- only what happens on these CPUs is traced
+  buffer_size_kb	- how much is kept for each CPU; buffer_total_size_kb for all
+  per_cpu/cpuN		- trace and stats of one CPU
+  trace_options		- how it is shown, a word for each, with 'no' if off; options/ has a file for each
+  saved_cmdlines	- the names of the processes in trace
   trace_marker		- what is written here becomes the event ftrace/print
   trace_clock		- all times are CLOCK_MONOTONIC
-  snapshot		- 1 takes a snapshot of trace, 0 frees it
+  snapshot		- 1 takes a snapshot of trace, 0 frees it, others clear it
   instances		- mkdir instances/foo makes a set of its own, rmdir removes it
   error_log		- the last commands that failed, and why; any write clears it
   current_tracer	- nop

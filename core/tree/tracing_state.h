@@ -114,7 +114,6 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
                  std::vector<TakenOver>& taken) REQUIRES(mutex);
   // Events that nobody delivers, and nothing is set on any more.
   void forget_unused(Moment now) REQUIRES(mutex);
-  void let_go(Moment now) EXCLUDES(mutex);
   void connect(const EventPath& path, const Offered& offered) REQUIRES(mutex);
   bool in_use(const EventPath& path) REQUIRES(mutex);
   void forget(const EventPath& path) REQUIRES(mutex);
@@ -156,6 +155,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // an undo, that does not count.
   Result<void> change(TracingInstance& instance, Moment now, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
+  // The same without sweep().
+  Result<void> change_only(TracingInstance& instance, Moment now, const Write& write,
+                           const Undo& undo = {}) EXCLUDES(mutex);
+  // What is there only because something was set on it goes.
+  void sweep(Moment now) EXCLUDES(mutex);
   // A synthetic event is one of all instances, as in the kernel. removed: its name, "*" for all,
   // empty if it is to be defined; one that is in use in any of them is removed from none.
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)

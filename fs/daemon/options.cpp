@@ -108,7 +108,8 @@ class CommandLine {
     own("--subtree", options_.subtree,
         "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
     app_.add_flag("--tracefs", options_.tracefs,
-                  "read the kernel's events for tracing/latency_hist, once they are enabled there");
+                  "read the kernel's events for tracing/events and tracing/latency_hist, as far as "
+                  "something is set on them or enabled there");
     own("--run-as", options_.run_as,
         "USER[:GROUP], names or numbers: who the daemon is once it is mounted; root only");
     own("--log-level", options_.log_level, "trace, debug, info, warn, err or off")

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/event/print_format.h"
 #include "feeders/tracefs/page_format.h"
 #include "tests/fuzz/fuzzed.h"
 
@@ -25,6 +26,20 @@ void check_event(const std::string& text) {
   }
 }
 
+// A record shown by it is as long as its texts make it, and no longer.
+void check_print(const std::string& text) {
+  const auto format = parse_event_format(text);
+  if (!format || format.value().fixed_bytes() > 4096) return;
+  const auto print = PrintFormat::compile(text, format.value());
+  if (!print) return;
+  for (const char fill : {'\0', '\1', '\xff'}) {
+    const std::string bytes(format.value().fixed_bytes(), fill);
+    std::string shown;
+    print->append(shown, {.bytes = bytes}, NoSymbols());
+    must(shown.size() <= 1024 * (text.size() + 1), "bounded");
+  }
+}
+
 void check_page(const std::string& text) {
   const auto format = parse_page_format(text);
   if (!format) return must(!format.error().reason.empty(), "a reason");
@@ -38,6 +53,7 @@ void check_page(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(bytes), size);
   tally::fuzz::check_event(text);
+  tally::fuzz::check_print(text);
   tally::fuzz::check_page(text);
   return 0;
 }

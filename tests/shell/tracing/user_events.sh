@@ -89,3 +89,14 @@ an_event_is_its_uids() {
   as_nobody socat -u "OPEN:$CASE/datagram" "UNIX-SENDTO:$SOCK"
   assert_has 'the event belongs to uid 0' "$(errors)"
 }
+
+an_event_whose_process_ended_goes_with_the_last_trigger() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+assert peer.ask("event define web/request lifetime=feeder u64 lat")[0] == 0, peer.reason
+open(os.environ["MNT"] + "/tracing/events/web/request/trigger", "a").write("hist:keys=lat\n")
+EOT
+  (set -e; echo >"$E/web/request/trigger")
+  wait_until '[ ! -e "$E/web" ]'
+}

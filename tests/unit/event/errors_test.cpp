@@ -124,6 +124,40 @@ TEST_F(ErrorsTest, OfNames) {
           "Named hist trigger doesn't match existing named trigger (includes variables)");
 }
 
+// One event's `f` of `size` bytes at offset 8.
+std::string format_with(const std::string& name, int id, const std::string& declared, int size) {
+  const std::string of(kSchedWaking);
+  const std::size_t common = of.find("\tfield:"), end = of.find("\n\n", common);
+  return "name: " + name + "\nID: " + std::to_string(id) + "\nformat:\n" +
+         of.substr(common, end - common) + "\n\n\tfield:" + declared +
+         ";\toffset:8;\tsize:" + std::to_string(size) + ";\tsigned:0;\n\nprint fmt: \"\"\n";
+}
+
+// What the one keeps in an entry would lie beyond it, or mean something else, in the other's.
+TEST_F(ErrorsTest, OfHistogramsThatEventsOfOtherFieldsCannotShare) {
+  const auto define = [this](const std::string& name, int id, const std::string& declared,
+                             int size) {
+    return set.define_event("sched", format_with(name, id, declared, size)).value();
+  };
+  const EventNumber shorter = define("shorter", 9001, "char f[8]", 8);
+  const EventNumber longer = define("longer", 9002, "char f[256]", 256);
+  const EventNumber number = define("number", 9003, "u64 f", 8);
+  const std::string_view mismatch =
+      "Named hist trigger doesn't match existing named trigger (includes variables)";
+  trigger(shorter, "hist:name=saved:keys=common_pid:x=hitcount:onmax($x).save(f)");
+  refuses(longer, "hist:name=^saved:keys=common_pid:x=hitcount:onmax($x).save(f)", mismatch);
+  refuses(number, "hist:name=^saved:keys=common_pid:x=hitcount:onmax($x).save(f)", mismatch);
+  trigger(shorter, "hist:name=set:keys=common_pid:w=f");
+  refuses(number, "hist:name=^set:keys=common_pid:w=f", mismatch);
+}
+
+TEST_F(ErrorsTest, OfAnotherExpiryOfASharedHistogram) {
+  trigger(kmalloc, "hist:name=foo:keys=common_pid:ts=common_timestamp:expire=10s");
+  trigger(waking, "hist:name=foo:keys=common_pid:ts=common_timestamp");
+  refuses(switched, "hist:name=^foo:keys=common_pid:ts=common_timestamp:expire=5s",
+          "Named hist trigger doesn't match existing named trigger (includes variables)");
+}
+
 TEST_F(ErrorsTest, OfHandlers) {
   refuses("hist:keys=call_site:onmatch(^junk).foo(x)", "Missing subsystem");
   refuses("hist:keys=call_site:onmatch(sched.^junk).foo(xy)", "Invalid subsystem or event name");

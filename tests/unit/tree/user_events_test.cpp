@@ -118,7 +118,10 @@ TEST_F(UserEventsTest, AnEventOfAnEndedProcessGoesWithTheLastTriggerOnIt) {
   ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=lat"));
   events_.process_ended(7, clock_.now());
   EXPECT_EQ(read("available_events"), "web:request\n");
-  ASSERT_TRUE(truncate("events/web/request/trigger"));
+  const auto trigger = file("events/web/request/trigger");
+  ASSERT_TRUE(trigger->truncate(clock_.now()));
+  EXPECT_TRUE(node("events/web/request/trigger")) << "it is about to be written to";
+  ASSERT_TRUE(trigger->write_line("\n", clock_.now()));
   EXPECT_EQ(read("available_events"), "");
   EXPECT_EQ(write_event("lat=1").error().code, ErrorCode::kNotFound);
 }
