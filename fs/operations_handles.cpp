@@ -160,6 +160,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                     : write_whole(*open, fuse_req_ctx(request)->pid, text);
   }
   if (!done) return reply_error(request, done.error());
+  if (notifier_) notifier_->settle();
   fuse_reply_write(request, text.size());
 }
 
@@ -172,6 +173,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
     const MutexLock lock(open->writing);
     done = finish(*open, fuse_req_ctx(request)->pid);
   }
+  if (notifier_) notifier_->settle();
   reply_done(request, done);
 }
 

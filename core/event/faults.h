@@ -22,6 +22,10 @@ struct Fault {
   Refusal in(std::string location, std::string command) const;
 };
 
+inline Fault wrong(std::string_view reason, std::string_view token = {}) {
+  return {reason, std::string(token)};
+}
+
 [[noreturn]] inline void throw_exception_from_error(const Fault& fault,
                                                     const boost::source_location& where) {
   throw_exception_from_error(Error{fault.code, std::string(fault.reason)}, where);

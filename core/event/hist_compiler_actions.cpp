@@ -5,10 +5,6 @@
 namespace tally {
 namespace {
 
-Fault wrong(std::string_view reason, std::string_view token = {}) {
-  return {reason, std::string(token)};
-}
-
 // As the kernel has it: types of one name, or of one size and sign; texts and stacks of any length
 // go into fields that are as long as what they hold.
 bool fits(const FieldsDefinition::Field& field, const ValueType& type) {

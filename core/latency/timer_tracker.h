@@ -68,7 +68,7 @@ class TimerTracker {
     Nanoseconds began;  // when the timer's lateness ended, on the clock of the events
     Nanoseconds offset;
     unsigned cpu;
-    bool is_measured;  // its sleeper, as far as was known when the timer was started
+    bool is_measured;             // its sleeper, as far as was known when the timer was started
     std::optional<Task> running;  // if it is known which task that was
     // At least as urgent as this was what ran; Task::kRealTimeEnd: no real-time task.
     std::int32_t priority;
@@ -82,7 +82,7 @@ class TimerTracker {
   void is_awake(const Task& task);
 
   pid_t selected_ = 0;
-  Nanoseconds expired_at_{0};  // the last expire() that looked
+  Nanoseconds expired_at_{0};                               // the last expire() that looked
   boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by address
   boost::unordered_flat_map<pid_t, Expiry> expiries_;       // by sleeper
   std::uint64_t unmatched_ = 0;

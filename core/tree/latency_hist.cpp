@@ -12,8 +12,6 @@ namespace {
 
 constexpr unsigned kSwitchPermissions = 0644;
 
-Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
-
 // A whole line that is one token.
 std::string_view only_token(std::string_view line) {
   Tokens tokens(line);
@@ -182,7 +180,7 @@ Moment LatencyHist::last_switch() const {
 // and off again if the feeder refuses.
 Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment now) {
   const auto value = parse_signed(only_token(line));
-  if (!value) return invalid("an integer is wanted: 0 is off, all others are on");
+  if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
   const Switching only(*this);
   std::int64_t before = 0;
   {
@@ -203,7 +201,7 @@ Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment n
   const std::string_view text = only_token(line);
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
-  if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none");
+  if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none", 0);
   const Switching only(*this);
   pid_t before = 0;
   {
@@ -267,11 +265,12 @@ void LatencyHist::feeder_refused(Moment now) {
 }
 
 Result<void> LatencyHist::add(std::string_view name, std::span<const LatencySample> samples,
-                              uid_t sender, Moment now) {
+                              std::uint64_t lost, uid_t sender, Moment now) {
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
   bool some_refused = false;
   fed.value()->with([&](LatencySet& set) {
+    set.count_lost(lost, now);
     for (const LatencySample& sample : samples) {
       if (sample.cpu >= set.cpus()) {
         some_refused = true;
@@ -304,22 +303,48 @@ Result<std::shared_ptr<LatencyHist::FedSet>> LatencyHist::find_or_create(std::st
   auto made = std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
   const NodeId node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
   enter_latency_files(tree_, node, std::string(name), made, MaxLatencyFiles::kPerCpu, now);
-  fed_.emplace(name, FedDirectory{made, node});
+  fed_.emplace(name, FedDirectory{made, node, creator});
   return made;
 }
 
+// The owner's: what the mount's modes have let pass.
 Result<void> LatencyHist::remove_directory(std::string_view name, Moment now) {
-  const MutexLock lock(fed_mutex_);
+  return remove(name, options_.owner, now);
+}
+
+Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, uid_t sender) {
   const auto found = fed_.find(std::string(name));
-  if (found != fed_.end()) {
-    tree_.remove(found->second.node, now);
-    fed_.erase(found);
-    return {};
+  if (found == fed_.end()) {
+    if (tree_.lookup(directory_, name)) {
+      return Error{ErrorCode::kBusy, "these latencies are the kernel's", 0};
+    }
+    return Error{ErrorCode::kNotFound, "there is no such directory", 0};
   }
-  if (tree_.lookup(directory_, name)) {
-    return Error{ErrorCode::kBusy, "these latencies are the kernel's"};
+  if (sender != 0 && sender != options_.owner && sender != found->second.creator) {
+    return Error{ErrorCode::kNotPermitted, "another uid has fed it first", 0};
   }
-  return Error{ErrorCode::kNotFound, "there is no such directory"};
+  return &found->second;
+}
+
+Result<void> LatencyHist::reset(std::string_view name, uid_t sender, Moment now) {
+  std::shared_ptr<FedSet> latencies;
+  {
+    const MutexLock lock(fed_mutex_);
+    const auto found = find_for(name, sender);
+    if (!found) return found.error();
+    latencies = found.value()->latencies;
+  }
+  latencies->with([&](LatencySet& set) { set.reset(now); });
+  return {};
+}
+
+Result<void> LatencyHist::remove(std::string_view name, uid_t sender, Moment now) {
+  const MutexLock lock(fed_mutex_);
+  const auto found = find_for(name, sender);
+  if (!found) return found.error();
+  tree_.remove(found.value()->node, now);
+  fed_.erase(std::string(name));
+  return {};
 }
 
 }  // namespace tally

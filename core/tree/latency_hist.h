@@ -44,11 +44,15 @@ class LatencyHist {
   // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
   Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
       EXCLUDES(kernel_mutex_);
-  // Latencies of a program, into the directory of this name, which comes into being. kInvalid: no
+  // Latencies of a program, into the directory of this name, which comes into being; lost: so many
+  // that belong there have been dropped on their way. kInvalid: no
   // name, one of the kernel's, or a CPU that there is not, in which case the others count.
   // kNoSpace: a quota of the uid that fed it first.
-  Result<void> add(std::string_view name, std::span<const LatencySample> samples, uid_t sender,
-                   Moment now) EXCLUDES(fed_mutex_);
+  Result<void> add(std::string_view name, std::span<const LatencySample> samples,
+                   std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  // For whoever fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
+  Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   // What rmdir does; of directories that programs feed. kBusy, kNotFound.
   Result<void> remove_directory(std::string_view name, Moment now) EXCLUDES(fed_mutex_);
 
@@ -66,6 +70,7 @@ class LatencyHist {
   struct FedDirectory {
     std::shared_ptr<FedSet> latencies;  // shared with its files in the tree
     NodeId node = 0;
+    uid_t creator = 0;
   };
 
   void enter_enable(Moment now);
@@ -82,6 +87,8 @@ class LatencyHist {
   Moment last_switch() const EXCLUDES(kernel_mutex_);
   void opened(Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source();
+  // As reset().
+  Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
   Result<std::shared_ptr<FedSet>> find_or_create(std::string_view name, uid_t creator, Moment now)
       EXCLUDES(fed_mutex_);
 
@@ -95,7 +102,7 @@ class LatencyHist {
   // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
   // taken back to how it was before, and that must not be half of what another one has written.
   bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
-  std::condition_variable_any switched_;  // waits on kernel_mutex_
+  std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
 
   Mutex fed_mutex_;

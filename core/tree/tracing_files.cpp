@@ -13,12 +13,6 @@ namespace {
 
 Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Of a file of several commands: one line each, up to a '#'.
 std::string_view next_command(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());

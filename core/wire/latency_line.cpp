@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace tally::wire {
 namespace {
@@ -14,9 +15,11 @@ constexpr std::int32_t kShownUsual = Task::kShownMax - Task::kUsual;
 enum Key : std::size_t { kNs, kCpu, kPid, kPrio, kComm, kKeys };
 constexpr std::array<std::string_view, kKeys> kKeyNames = {"ns", "cpu", "pid", "prio", "comm"};
 
-using Values = std::array<std::optional<Token>, kKeys>;
+constexpr std::array kVerbs = {
+    std::pair<std::string_view, LatencyVerb>("reset", LatencyVerb::kReset),
+    std::pair<std::string_view, LatencyVerb>("remove", LatencyVerb::kRemove)};
 
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
+using Values = std::array<std::optional<Token>, kKeys>;
 
 Result<void> take_attribute(const Token& token, Values& values) {
   const auto equals = token.text.find('=');
@@ -61,6 +64,14 @@ Result<LatencySample> sample_of(const Values& values) {
 Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   const auto type = tokens.next();
   if (!type) return invalid("a latency needs the name of its directory", line_end);
+  const Tokens behind = tokens;
+  const auto first = tokens.next();
+  for (const auto& [word, verb] : kVerbs) {
+    if (!first || first->text != word) continue;
+    if (const auto more = tokens.next()) return invalid("nothing follows that", more->at);
+    return LatencyLine{.verb = verb, .type = *type, .sample = {}};
+  }
+  tokens = behind;
   Values values;
   while (const auto token = tokens.next()) {
     if (auto done = take_attribute(*token, values); !done) return done.error();
@@ -69,7 +80,7 @@ Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   if (!values[kCpu]) return invalid("a latency needs cpu=", line_end);
   const auto sample = sample_of(values);
   if (!sample) return sample.error();
-  return LatencyLine{*type, sample.value()};
+  return LatencyLine{.type = *type, .sample = sample.value()};
 }
 
 }  // namespace tally::wire

@@ -48,7 +48,10 @@ struct EventLine {
 };
 
 // Of tracing/latency_hist. The sample's time is not said.
+enum class LatencyVerb { kRecord, kReset, kRemove };
+
 struct LatencyLine {
+  LatencyVerb verb = LatencyVerb::kRecord;
   Token type;  // the directory's name, as written
   LatencySample sample;
 };

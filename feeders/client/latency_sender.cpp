@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 
 #include "core/base/text.h"
 #include "core/wire/binary.h"
@@ -12,9 +13,10 @@ namespace tally {
 int LatencySender::send(std::string_view type, const LatencySample& sample,
                         std::chrono::nanoseconds now) {
   if (!is_name(type)) return -EINVAL;
-  const std::uint64_t dropped = dropped_.exchange(0);
+  auto& unsaid = dropped_[std::hash<std::string_view>()(type) % kTypes];
+  const std::uint64_t dropped = unsaid.exchange(0);
   const int error = send_datagram(type, sample, dropped, now);
-  if (error != 0) dropped_.fetch_add(dropped + 1);
+  if (error != 0) unsaid.fetch_add(dropped + 1);
   return error;
 }
 

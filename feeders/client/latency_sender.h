@@ -1,11 +1,15 @@
 // What the calls of latency.h stand on: sends each latency at once, without a lock.
 //
+// What could not be sent is told with the next latency of its directory; directories whose names
+// fall together in kTypes places are told apart no further.
+//
 // Thread-safe. Whoever finds no connection tries to make one, one thread at a time and not oftener
 // than each kConnectPause.
 #pragma once
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,6 +24,7 @@ namespace tally {
 
 class LatencySender {
  public:
+  static constexpr std::size_t kTypes = 64;
   static constexpr std::chrono::nanoseconds kConnectPause = std::chrono::milliseconds(50);
 
   explicit LatencySender(const SocketPath& socket) : link_(socket.path, socket.fallback) {}
@@ -36,7 +41,8 @@ class LatencySender {
   // Who is connecting; of another process: it was so when we were forked.
   std::atomic<pid_t> connecting_{0};
   std::atomic<std::int64_t> connect_at_ns_{0};
-  std::atomic<std::uint64_t> dropped_{0};  // that the daemon has not been told of
+  // That the daemon has not been told of, by directory.
+  std::array<std::atomic<std::uint64_t>, kTypes> dropped_{};
 };
 
 }  // namespace tally

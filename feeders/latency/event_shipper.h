@@ -25,7 +25,7 @@ class EventShipper final : public EventSink {
   // 44 KiB: well below what a socket may have on its way.
   static constexpr std::size_t kBatchMax = 500;
   static constexpr std::size_t kTimersMax = 16'384;
-  static constexpr std::chrono::milliseconds kWaitMax{100};
+  static constexpr std::chrono::milliseconds kWaitMax{300};
 
   // The link outlives the shipper.
   explicit EventShipper(Link& link) : link_(link) { batch_.reserve(kBatchMax); }

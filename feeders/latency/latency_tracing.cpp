@@ -86,10 +86,11 @@ Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& e
   return {};
 }
 
-// The kernel puts a filter in the place of another without a gap. After one that it refuses there is
-// none.
+// The kernel puts a filter in the place of another without a gap. After one that it refuses there
+// is none.
 Result<void> LatencyTracing::record(const TracefsInstance::Event& event) {
-  const auto old = std::ranges::find(events_, event.directory(), &TracefsInstance::Event::directory);
+  const auto old =
+      std::ranges::find(events_, event.directory(), &TracefsInstance::Event::directory);
   if (old != events_.end() && old->filter == event.filter) return {};
   if (auto done = running_->instance.filter(event); !done) {
     if (old != events_.end()) old->filter.clear();

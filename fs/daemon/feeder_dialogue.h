@@ -1,5 +1,5 @@
-// Orders and their replies, over the socket that only the daemon and its feeder of the kernel's events
-// have (core/wire/order.h).
+// Orders and their replies, over the socket that only the daemon and its feeder of the kernel's
+// events have (core/wire/order.h).
 //
 // Thread-safe. Of those who wait for an answer one has its turn at a time. A feeder that owes an
 // answer for kSilenceMax is silent: from then on nobody gets a turn, and at once, until it says
@@ -90,7 +90,7 @@ class FeederDialogue {
   Number number_ GUARDED_BY(mutex_) = 0;     // the last that was sent
   Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
   std::optional<Answer> answer_ GUARDED_BY(mutex_);
-  std::vector<Number> given_up_ GUARDED_BY(mutex_);  // as many as fit into a silence
+  std::vector<Number> given_up_ GUARDED_BY(mutex_);    // as many as fit into a silence
   std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer, or has said nothing since
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };

@@ -47,8 +47,9 @@ Result<std::string> path_of(const FeedSocket& socket) {
     return failed("ask for the socket's path");
   }
   if (address.sun_path[0] == '\0') {
-    return Error{ErrorCode::kInvalid,
-                 "-o tracefs needs a socket with a path: the feeder of the kernel's events sends to it"};
+    return Error{
+        ErrorCode::kInvalid,
+        "-o tracefs needs a socket with a path: the feeder of the kernel's events sends to it"};
   }
   std::error_code error;
   const auto path = std::filesystem::absolute(address.sun_path, error);
@@ -81,8 +82,8 @@ void let_go(const Fd& channel, FeederLog log) {
 
 // Whether the daemon is no more. One that ran for a while is replaced at once.
 bool wait_for_hangup(const Fd& channel, std::chrono::steady_clock::time_point until) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      until - std::chrono::steady_clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
   pollfd waited{.fd = channel.get(), .events = 0, .revents = 0};
   ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
   return waited.revents != 0;

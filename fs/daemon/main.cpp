@@ -222,14 +222,13 @@ class Daemon {
                           spdlog::info("the kernel has {} events",
                                        kernel_->take_offers(clock_.now()));
                         },
-                    .refused = [this](OrderedFeeder::Asked what,
-                                      const Error& error) { feeder_refused(what, error); },
+                    .refused = [this](auto what, const auto& why) { feeder_refused(what, why); },
                     .gone = [this] { kernel_->withdraw(clock_.now()); },
-                    .left_out = [this](
-                                    std::vector<pid_t> who) { events_.leave_out(std::move(who)); },
+                    .left_out = [this](auto threads) { events_.leave_out(std::move(threads)); },
                     .settled = [this] { loop_.post([this] { arrive(); }); }});
   }
-  // What a new feeder was told, and nobody waits for the answer: it is told where refused writes are.
+  // What a new feeder was told, and nobody waits for the answer: it is told where refused writes
+  // are.
   void feeder_refused(OrderedFeeder::Asked what, const Error& error) {
     const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
     if (is_latencies) latencies_.feeder_refused(clock_.now());

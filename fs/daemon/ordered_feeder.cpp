@@ -108,11 +108,8 @@ std::vector<wire::WatchedEvent> OrderedFeeder::changes(
   std::vector<wire::WatchedEvent> changed;
   std::set<std::uint32_t> on;
   for (const auto& [id, demand] : wanted) {
-    const wire::WatchedEvent event{.id = id,
-                                   .on = true,
-                                   .stack = demand.stack,
-                                   .comm = demand.comm,
-                                   .filter = demand.filter};
+    const wire::WatchedEvent event{
+        .id = id, .on = true, .stack = demand.stack, .comm = demand.comm, .filter = demand.filter};
     on.insert(id);
     const auto told = told_.find(id);
     if (told == told_.end() || told->second != event) changed.push_back(event);
@@ -161,9 +158,8 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
   for (;;) {
     auto turn = dialogue_.take_turn(deadline);
     if (!turn) return turn.error();
-    const auto sent = send_changes(wanted, refused, [&](const wire::EventsOrder& order) {
-      turn.value().send(order);
-    });
+    const auto sent = send_changes(
+        wanted, refused, [&](const wire::EventsOrder& order) { turn.value().send(order); });
     if (sent.empty()) return first;
     auto done = outcome(turn.value().wait(deadline));
     if (done) continue;
@@ -205,9 +201,9 @@ Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed place
     late_places_.clear();
   }
   return places_[address] = {.name = std::move(placed.name),
-                      .offset = placed.offset,
-                      .size = placed.size,
-                      .module = std::move(placed.module)};
+                             .offset = placed.offset,
+                             .size = placed.size,
+                             .module = std::move(placed.module)};
 }
 
 std::string OrderedFeeder::syscall(std::uint64_t number) const { return syscall_name(number); }

@@ -1,10 +1,10 @@
 // What the daemon orders of the feeder of the kernel's events: the source of tracing/events and of
 // tracing/latency_hist at once.
 //
-// Thread-safe. A thread of its own hears the replies, and calls the Listeners. No lock is held while
-// somebody waits for the feeder, or while a Listener is called. What the feeder has not answered in
-// time may still come to pass: once it answers it is told anew what is wanted. Remembers at most
-// kPlacesMax names of addresses; with one more all are asked for again.
+// Thread-safe. A thread of its own hears the replies, and calls the Listeners. No lock is held
+// while somebody waits for the feeder, or while a Listener is called. What the feeder has not
+// answered in time may still come to pass: once it answers it is told anew what is wanted.
+// Remembers at most kPlacesMax names of addresses; with one more all are asked for again.
 #pragma once
 
 #include <sys/types.h>

@@ -32,8 +32,8 @@ extern "C" {
  * prio: as max_latency shows it: 1 to 99 for real-time tasks, -21 for usual ones.
  * comm: the task's name; 15 bytes of it are kept. NULL: none.
  * 0: sent. -EINVAL: no name. -EAGAIN: the daemon's queue is full; -ENOTCONN: there is no daemon;
- * the latency is dropped then, and counted in statistics/tallyfs as `dropped` when there is room
- * again. What the daemon refuses, a name of the kernel's own or a CPU that there is not, is in its
+ * the latency is dropped then, and counted in statistics/tallyfs as `dropped` and in the summary of
+ * its directory as `lost` when the next one goes there. What the daemon refuses, a name of the kernel's own or a CPU that there is not, is in its
  * tracing/error_log. */
 TALLY_EXPORT int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                                 const char* comm);

@@ -76,6 +76,13 @@ check "neither the daemon nor the feeder is in what is measured" refused "grep -
 check "others are" grep -q 'common_comm: cat' "$WORK/others"
 echo >"$E/raw_syscalls/sys_enter/trigger"
 
+script "echo 'hist:keys=next_pid' > events/sched/sched_switch/trigger"
+for each in 1 2 3 4 5; do cat "$E/sched/sched_switch/hist" >"$WORK/switches"; done
+threads=$(ls "/proc/$DAEMON/task" | tr '\n' '|')$(feeder)
+check "nobody switches to them" refused "grep -Eq 'next_pid: +($threads) ' '$WORK/switches'"
+check "but to others" grep -q 'next_pid: ' "$WORK/switches"
+echo >"$E/sched/sched_switch/trigger"
+
 # --- A trace
 echo 1 >"$E/task/task_newtask/enable"
 "$WORK/forker" -c '(exit 0); (exit 0)'

@@ -1,6 +1,6 @@
 // tally-feed-tracefs: the kernel's events for tracing/. tallyfs starts it with -o tracefs and tells
-// it, over a socket that it has inherited, what is wanted (core/wire/order.h): events as they are for
-// tracing/events, and what becomes of scheduling events for tracing/latency_hist. One thread.
+// it, over a socket that it has inherited, what is wanted (core/wire/order.h): events as they are
+// for tracing/events, and what becomes of scheduling events for tracing/latency_hist. One thread.
 //
 // It sleeps until the first event, then lets a poll period's worth of them gather: without orders
 // and on an idle machine it costs nothing.

@@ -188,6 +188,14 @@ a_line_of_text_is_a_latency_too() {
 CPU0 0 -21 3 " "$(cat "$HIST/my_section/top")"
 }
 
+who_fed_a_directory_first_resets_and_removes_it() {
+  "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0' 'latency one reset'
+  assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
+  "$TALLY_SEND" --socket "$SOCK" 'latency one remove'
+  assert_fails test -e "$HIST/one"
+  assert_fails_with 'there is no such directory' "$TALLY_SEND" --socket "$SOCK" 'latency one remove'
+}
+
 tally_send_says_what_is_wrong_with_a_latency() {
   "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0'
   assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"

@@ -109,7 +109,8 @@ class OrderedFeederTest : public testing::Test {
     return {Fd(ends[0]), Fd(ends[1])};
   }
   explicit OrderedFeederTest(Ends ends)
-      : feeder_(std::move(ends.daemon), [] {}, [this] { cuts_ += 1; }),
+      : feeder_(
+            std::move(ends.daemon), [] {}, [this] { cuts_ += 1; }),
         played_(std::move(ends.feeder)) {}
 };
 

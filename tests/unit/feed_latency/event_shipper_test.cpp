@@ -33,8 +33,7 @@ class Daemon {
   std::vector<KernelEvent> take() {
     std::vector<KernelEvent> taken;
     for (;;) {
-      const auto size =
-          ::recv(socket_.get(), bytes_.data(), wire::kDatagramBytesMax, MSG_DONTWAIT);
+      const auto size = ::recv(socket_.get(), bytes_.data(), wire::kDatagramBytesMax, MSG_DONTWAIT);
       if (size < 0) return taken;
       auto reader = wire::DatagramReader::open(
           {reinterpret_cast<char*>(bytes_.data()), static_cast<std::size_t>(size)});

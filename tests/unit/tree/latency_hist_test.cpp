@@ -3,20 +3,23 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <future>
+#include <utility>
+
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tree/senders.h"
 
 namespace tally {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uid_t kDaemon = 500;
-constexpr uid_t kAlice = 1000;
-
-class FakeSource final : public KernelSource {
+class FakeKernel final : public KernelSource {
  public:
   Result<void> want(const std::function<WantedEvents()>& wanted) override {
     wanted_ = wanted();
+    if (auto meanwhile = std::exchange(meanwhile_, {})) meanwhile();
     if (refusal_) return *refusal_;
     return {};
   }
@@ -24,6 +27,7 @@ class FakeSource final : public KernelSource {
 
   WantedEvents wanted_;
   std::optional<Error> refusal_;
+  std::function<void()> meanwhile_;  // done while the next one waits
   int drains_ = 0;
 };
 
@@ -71,7 +75,7 @@ class LatencyHistTest : public testing::Test {
     const LatencySample sample{.latency_ns = latency.count(),
                                .cpu = cpu,
                                .task = {.pid = 7, .priority = 19, .name = {'r', 't'}}};
-    return branch_.add(name, {&sample, 1}, uid, clock_.now());
+    return branch_.add(name, {&sample, 1}, 0, uid, clock_.now());
   }
   void wake(std::int64_t ns, std::int64_t latency_ns) {
     const Task task{.pid = 10, .priority = 19, .name = {'r', 't'}};
@@ -89,7 +93,7 @@ class LatencyHistTest : public testing::Test {
 
 class SourceStand {
  protected:
-  FakeSource source_;
+  FakeKernel source_;
 };
 class LatencyHistWithSourceTest : private SourceStand, public LatencyHistTest {
  protected:
@@ -164,6 +168,28 @@ TEST_F(LatencyHistWithSourceTest, StaysOffWhenTheFeederRefuses) {
   EXPECT_EQ(write("enable/preemptirqsoff", "1").error().code, ErrorCode::kNoDevice);
   EXPECT_EQ(read("enable/preemptirqsoff"), "0\n");
   EXPECT_FALSE(branch_.wanted().any());
+}
+
+TEST_F(LatencyHistWithSourceTest, StaysOffWhenSeveralWritersAreRefusedAtOnce) {
+  std::future<Result<void>> other;
+  source_.refusal_ = Error{ErrorCode::kNoDevice, "no"};
+  source_.meanwhile_ = [&] {
+    other = std::async(std::launch::async, [this] { return write("enable/wakeup", "1"); });
+    EXPECT_EQ(other.wait_for(50ms), std::future_status::timeout) << "one writes at a time";
+  };
+  EXPECT_FALSE(write("enable/wakeup", "1"));
+  EXPECT_FALSE(other.get());
+  EXPECT_EQ(read("enable/wakeup"), "0\n");
+}
+
+TEST_F(LatencyHistWithSourceTest, GoesOffWhenAnotherFeederRefusesIt) {
+  for (const char* const each : {"wakeup", "missed_timer_offsets", "timerandwakeup"}) {
+    ASSERT_TRUE(write(std::string("enable/") + each, "1"));
+  }
+  branch_.feeder_refused(clock_.now());
+  for (const char* const each : {"wakeup", "missed_timer_offsets", "timerandwakeup"}) {
+    EXPECT_EQ(read(std::string("enable/") + each), "0\n") << each;
+  }
 }
 
 TEST_F(LatencyHistWithSourceTest, TimerAndWakeupNeedsTheOthersAndGoesOffWithThem) {
@@ -252,6 +278,27 @@ TEST_F(LatencyHistTest, RefusesNamesThatAreNoneOrTheKernels) {
     EXPECT_EQ(done.error().code, ErrorCode::kInvalid);
   }
   EXPECT_EQ(feed("mine", 5us, 2).error().code, ErrorCode::kInvalid) << "no such CPU";
+}
+
+TEST_F(LatencyHistTest, WhoFedADirectoryFirstMayResetAndRemoveIt) {
+  ASSERT_TRUE(feed("mine", 5us));
+  EXPECT_EQ(branch_.reset("mine", kAlice + 1, clock_.now()).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(branch_.remove("mine", kAlice + 1, clock_.now()).error().code,
+            ErrorCode::kNotPermitted);
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
+  ASSERT_TRUE(branch_.reset("mine", kAlice, clock_.now()));
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 0\n"));
+  ASSERT_TRUE(branch_.remove("mine", kAlice, clock_.now()));
+  EXPECT_FALSE(node("mine"));
+  EXPECT_EQ(branch_.reset("mine", kAlice, clock_.now()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(branch_.reset("wakeup", 0, clock_.now()).error().code, ErrorCode::kBusy);
+}
+
+TEST_F(LatencyHistTest, WhatAProgramHasDroppedIsLostOfItsDirectory) {
+  const LatencySample sample{.latency_ns = 5'000};
+  ASSERT_TRUE(branch_.add("mine", {&sample, 1}, 3, kAlice, clock_.now()));
+  ASSERT_TRUE(branch_.add("mine", {&sample, 1}, 4, kAlice, clock_.now()));
+  EXPECT_NE(read("mine/summary").find("\nlost 7\n"), std::string::npos);
 }
 
 TEST_F(LatencyHistTest, RemovesFedDirectoriesAndGivesTheirShareBack) {

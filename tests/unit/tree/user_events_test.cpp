@@ -3,14 +3,13 @@
 #include <array>
 
 #include "core/tree/record_text.h"
+#include "tests/unit/tree/senders.h"
 #include "tests/unit/tree/tracing_stand.h"
 
 namespace tally {
 namespace {
 
-constexpr uid_t kDaemon = 500, kAlice = 1000, kBob = 1001;
-
-class Processes final : public ProcessWatch {
+class LivingProcesses final : public ProcessWatch {
  public:
   Result<void> watch(pid_t, uid_t) override { return {}; }
   bool watches(pid_t) const override { return true; }
@@ -30,7 +29,7 @@ class UserEventsTest : public TracingTest {
   }
 
   std::array<Switch, 8> switches_{};
-  Processes processes_;
+  LivingProcesses processes_;
   UserEvents events_{tracing_, ledger_, kDaemon, &processes_, {switches_, 100}};
 };
 

@@ -113,6 +113,7 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
                                        Refusal{"event web", 6},
                                        Refusal{"latency", 7},
                                        Refusal{"latency a", 9},
+                                       Refusal{"latency a reset now", 16},
                                        Refusal{"latency a ns=1", 14},
                                        Refusal{"latency a cpu=1", 15},
                                        Refusal{"latency a ns=1.5 cpu=0", 10},
