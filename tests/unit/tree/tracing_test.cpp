@@ -299,6 +299,48 @@ class LateSource final : public FakeSource {
   bool is_late() const override { return true; }
 };
 
+// What a program writes with libtally comes some milliseconds after it was written.
+TEST_F(TracingTest, RecordsThatAProgramHasGatheredAreFedInTheirPlace) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
+    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
+    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  };
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
+                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
+  clock_.advance(std::chrono::milliseconds(1));
+  at(110, late, kWaking, 7);
+  at(130, late, kWaking, 8);
+  clock_.advance(std::chrono::milliseconds(20));
+  at(100, kernel_, 1, 7);
+  at(120, kernel_, 1, 8);
+  clock_.advance(std::chrono::milliseconds(100));
+  at(100'000'000, late, kWaking, 9);
+  const std::string hist = read("events/sched/sched_waking/hist");
+  EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
+  EXPECT_NE(hist.find("\tmax:         10"), std::string::npos) << hist;
+  tracing_.withdraw(late, clock_.now());
+}
+
+TEST_F(TracingTest, AMarkerComesBehindWhatTheKernelHasRecordedBefore) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  clock_.advance(std::chrono::microseconds(1));
+  ASSERT_TRUE(write("trace_marker", "behind"));
+  const std::string bytes(16, '\0');
+  const EventRecord before{.event = kWaking, .time_ns = 90, .bytes = bytes};
+  tracing_.feed(late, {&before, 1}, clock_.now());
+  const std::string trace = read("trace");
+  EXPECT_LT(trace.find("sched_waking:"), trace.find("behind")) << trace;
+  EXPECT_NE(trace.find("behind"), std::string::npos) << trace;
+  tracing_.withdraw(late, clock_.now());
+}
+
 // A set variable is only there for what happened after it, whoever told of it first.
 TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   LateSource late;
@@ -341,48 +383,6 @@ TEST_F(TracingTest, APipeHandsOutWhatWasTraced) {
   EXPECT_FALSE(pipe->is_over());
   ASSERT_TRUE(write("tracing_on", "0"));
   EXPECT_TRUE(pipe->is_over());
-}
-
-// What a program writes with libtally comes some milliseconds after it was written.
-TEST_F(TracingTest, RecordsThatAProgramHasGatheredAreFedInTheirPlace) {
-  LateSource late;
-  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
-  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
-  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
-    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
-    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
-    tracing_.feed(source, {&record, 1}, clock_.now());
-  };
-  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
-                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
-  clock_.advance(std::chrono::milliseconds(1));
-  at(110, late, kWaking, 7);
-  at(130, late, kWaking, 8);
-  clock_.advance(std::chrono::milliseconds(20));
-  at(100, kernel_, 1, 7);
-  at(120, kernel_, 1, 8);
-  clock_.advance(std::chrono::milliseconds(100));
-  at(100'000'000, late, kWaking, 9);
-  const std::string hist = read("events/sched/sched_waking/hist");
-  EXPECT_NE(hist.find("Hits: 2\n"), std::string::npos) << hist;
-  EXPECT_NE(hist.find("\tmax:         10"), std::string::npos) << hist;
-  tracing_.withdraw(late, clock_.now());
-}
-
-TEST_F(TracingTest, AMarkerComesBehindWhatTheKernelHasRecordedBefore) {
-  LateSource late;
-  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
-  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
-  clock_.advance(std::chrono::microseconds(1));
-  ASSERT_TRUE(write("trace_marker", "behind"));
-  const std::string bytes(16, '\0');
-  const EventRecord before{.event = kWaking, .time_ns = 90, .bytes = bytes};
-  tracing_.feed(late, {&before, 1}, clock_.now());
-  const std::string trace = read("trace");
-  EXPECT_LT(trace.find("sched_waking:"), trace.find("behind")) << trace;
-  EXPECT_NE(trace.find("behind"), std::string::npos) << trace;
-  tracing_.withdraw(late, clock_.now());
 }
 
 TEST_F(TracingTest, ATraceIsWordedAsTheKernelDoesOrByItsFields) {
