@@ -18,17 +18,22 @@ std::size_t Handles::bytes_left_locked(uid_t uid) const {
 }
 
 Result<void> Handles::check_room(const OpenFile& file) const {
-  const auto refusal = [&](const std::string& what) -> Result<void> {
-    return Error{ErrorCode::kTooManyFiles, what};
-  };
   const auto found = held_.find(file.uid);
   if (found != held_.end() && found->second.files >= limits_.files_per_uid) {
-    return refusal("it has " + std::to_string(limits_.files_per_uid) + " files open");
+    return Error{ErrorCode::kTooManyFiles,
+                 "it has " + std::to_string(limits_.files_per_uid) + " files open"};
   }
-  const std::size_t left = bytes_left_locked(file.uid);
-  if (file.text.size() <= left) return {};
-  return refusal("its text of " + std::to_string(file.text.size()) +
-                 " bytes is longer than what is left for it, " + std::to_string(left));
+  return check_bytes(file.uid, file.text.size());
+}
+
+Result<void> Handles::check_bytes(uid_t uid, std::size_t bytes) const {
+  const auto found = held_.find(uid);
+  const std::size_t held = found == held_.end() ? 0 : found->second.bytes;
+  const std::size_t left = std::min(limits_.bytes_per_uid - held, limits_.bytes_total - bytes_);
+  if (bytes <= left) return {};
+  return Error{ErrorCode::kTooManyFiles, "its text of " + std::to_string(bytes) +
+                                             " bytes is longer than what is left for it, " +
+                                             std::to_string(left)};
 }
 
 Result<std::uint64_t> Handles::add(std::shared_ptr<OpenFile> file) {
@@ -39,6 +44,22 @@ Result<std::uint64_t> Handles::add(std::shared_ptr<OpenFile> file) {
   held.bytes += file->text.size();
   bytes_ += file->text.size();
   return files_.add(std::move(file));
+}
+
+Result<void> Handles::replace_later(std::uint64_t handle, std::size_t bytes) {
+  const MutexLock lock(mutex_);
+  const auto* const found = files_.find(handle);
+  if (!found) return Error{ErrorCode::kStale, "it was closed meanwhile"};
+  OpenFile& file = **found;
+  Held& held = held_[file.uid];
+  const std::size_t before = file.later_bytes;
+  held.bytes -= before;
+  bytes_ -= before;
+  const auto room = check_bytes(file.uid, bytes);
+  file.later_bytes = room ? bytes : before;
+  held.bytes += file.later_bytes;
+  bytes_ += file.later_bytes;
+  return room;
 }
 
 std::shared_ptr<OpenFile> Handles::find(std::uint64_t handle) const {
@@ -59,12 +80,15 @@ std::size_t Handles::remove(std::uint64_t handle) {
   const MutexLock lock(mutex_);
   removed = files_.remove(handle);
   if (!removed) return 0;
+  // Not when the last request that uses it ends: whoever closed it goes on before that.
+  removed->held.reset();
   Held& held = held_[removed->uid];
+  const std::size_t bytes = removed->text.size() + removed->later_bytes;
   held.files -= 1;
-  held.bytes -= removed->text.size();
-  bytes_ -= removed->text.size();
+  held.bytes -= bytes;
+  bytes_ -= bytes;
   if (held.files == 0) held_.erase(removed->uid);
-  return removed->text.size();
+  return bytes;
 }
 
 std::size_t Handles::size() const {

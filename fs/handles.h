@@ -22,8 +22,9 @@ namespace tally {
 
 // One open(2). What it reads was made when it was opened and does not change.
 struct OpenFile {
-  NodeInfo node;               // as it was when it was opened
-  std::shared_ptr<File> file;  // shared with the tree; lives on here when the name is removed
+  NodeInfo node;                     // as it was when it was opened
+  std::shared_ptr<File> file;        // shared with the tree; lives on here when the name is removed
+  std::shared_ptr<const void> held;  // File::hold(), until it is closed
   uid_t uid = 0;
   bool readable = false;
   bool append = false;   // O_APPEND
@@ -36,7 +37,9 @@ struct OpenFile {
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
+  std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out of it, and not yet read
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
+  std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 
   Mutex writing;
   WriteTransaction transaction GUARDED_BY(writing);
@@ -58,6 +61,9 @@ class Handles {
   std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
   // The handle's number. kTooManyFiles: a bound is reached; the reason says which.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
+  // A later text takes the place of the one before it, if there was one. kTooManyFiles, and it
+  // counts as before; kStale: it was closed meanwhile.
+  Result<void> replace_later(std::uint64_t handle, std::size_t bytes) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
   // One that has this node open, or nullptr; looks at all of them.
@@ -74,6 +80,7 @@ class Handles {
 
   std::size_t bytes_left_locked(uid_t uid) const REQUIRES(mutex_);
   Result<void> check_room(const OpenFile& file) const REQUIRES(mutex_);
+  Result<void> check_bytes(uid_t uid, std::size_t bytes) const REQUIRES(mutex_);
 
   const Limits limits_;
   mutable Mutex mutex_;

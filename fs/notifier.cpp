@@ -14,6 +14,7 @@ void Notifier::stop() {
     stopping_ = true;
   }
   changed_.notify_one();
+  told_changed_.notify_all();
   thread_.join();
 }
 
@@ -52,8 +53,18 @@ void Notifier::directory_changed(NodeId directory) {
 bool Notifier::push(NodeId node) {
   if (stopping_ || pending_.size() == kPendingMax) return false;
   pending_.push_back(node);
+  pushed_ += 1;
   changed_.notify_one();
   return true;
+}
+
+void Notifier::settle() {
+  const auto until = std::chrono::steady_clock::now() + kSettleMax;
+  const MutexLock lock(mutex_);
+  const std::uint64_t all = pushed_;
+  while (!stopping_ && told_ < all) {
+    if (told_changed_.wait_until(mutex_, until) == std::cv_status::timeout) return;
+  }
 }
 
 std::optional<NodeId> Notifier::wait_for_notice() {
@@ -69,6 +80,9 @@ void Notifier::run() {
   while (const auto node = wait_for_notice()) {
     // Failure means that the kernel has nothing cached, which is what is wanted.
     fuse_lowlevel_notify_inval_inode(session_, *node == root_ ? Tree::kRoot : *node, -1, 0);
+    const MutexLock lock(mutex_);
+    told_ += 1;
+    told_changed_.notify_all();
   }
 }
 

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -25,6 +27,7 @@ namespace tally {
 class Notifier final : public TreeObserver {
  public:
   static constexpr std::size_t kPendingMax = 65'536;
+  static constexpr std::chrono::milliseconds kSettleMax{100};
 
   // The session outlives the notifier and is mounted.
   // root: the node that the kernel knows as the mount's.
@@ -42,6 +45,10 @@ class Notifier final : public TreeObserver {
   // called after it: a notice in between found nothing there to make void.
   void has_introduced(NodeId directory) EXCLUDES(mutex_);
 
+  // Waits until the kernel has been told of everything up to now, so that who has written a command
+  // finds what it changed; for kSettleMax at most.
+  void settle() EXCLUDES(mutex_);
+
   // How many directories the kernel has the attributes of.
   std::size_t given() const EXCLUDES(mutex_);
 
@@ -51,7 +58,7 @@ class Notifier final : public TreeObserver {
 
  private:
   void run() EXCLUDES(mutex_);
-  // The next node; nothing when it is time to stop.
+  // The next node, nothing when it is time to stop.
   std::optional<NodeId> wait_for_notice() EXCLUDES(mutex_);
   // False when there is no room.
   bool push(NodeId node) REQUIRES(mutex_);
@@ -59,8 +66,11 @@ class Notifier final : public TreeObserver {
   fuse_session* const session_;
   const NodeId root_;
   mutable Mutex mutex_;
-  std::condition_variable_any changed_;  // waits on mutex_
+  std::condition_variable_any changed_;  // waits on mutex_, as the next
+  std::condition_variable_any told_changed_;
   std::deque<NodeId> pending_ GUARDED_BY(mutex_);
+  std::uint64_t pushed_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t told_ GUARDED_BY(mutex_) = 0;
   // Directories whose attributes the kernel has.
   boost::unordered_flat_set<NodeId> cached_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;

@@ -213,7 +213,10 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
+  auto held = file.value()->hold();
+  if (!held) return held.error();
   auto open = std::make_shared<OpenFile>();
+  open->held = std::move(held.value());
   open->node = info.value();
   open->file = file.value();
   open->uid = uid;
@@ -257,6 +260,7 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
+  const bool is_stream = made && made.value()->file->is_stream();
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
   if (!handle) {
@@ -268,6 +272,7 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   parts_.own.record(Own::kOpenFiles, static_cast<std::int64_t>(handles_.size()), 1, now);
   info.fh = handle.value();
   info.direct_io = 1;
+  info.nonseekable = is_stream;
   info.noflush = !wants_to_write(info.flags);
   // An interrupted open never gets a release.
   if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());

@@ -25,6 +25,7 @@
 #include "fs/poll_waiters.h"
 #include "fs/protocol.h"
 #include "fs/relay.h"
+#include "fs/stream_readers.h"
 
 namespace tally {
 
@@ -45,7 +46,11 @@ class Operations {
   };
 
   Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
-      : parts_(parts), owner_(owner), handles_(limits), polls_(parts.clock) {}
+      : parts_(parts),
+        owner_(owner),
+        handles_(limits),
+        polls_(parts.clock),
+        streams_(parts.clock) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -56,7 +61,10 @@ class Operations {
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
 
   // Before the session goes: nobody who waits is told any more.
-  void stop_polling() { polls_.stop(); }
+  void stop_polling() {
+    polls_.stop();
+    streams_.stop();
+  }
   // While no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
   void relay_through(Relay* relay) { relay_ = relay; }
@@ -115,13 +123,16 @@ class Operations {
   Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text)
       REQUIRES(open.writing);
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
-  std::shared_ptr<const std::string> text_with_news(OpenFile& open, off_t offset);
+  void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size, int flags);
+  Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
+                                                            off_t offset);
 
   const Parts parts_;
   const Owner owner_;
   Handles handles_;
   KeptText texts_;
   PollWaiters polls_;
+  StreamReaders streams_;
   NodeId root_ = Tree::kRoot;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};

@@ -1,4 +1,5 @@
 // What is answered to those who have a file open: reads, writes, polls.
+#include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -24,17 +25,40 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
                       const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  const auto later = text_with_news(*open, offset);
-  const std::string& text = later ? *later : open->text;
+  if (open->file->is_stream()) return read_stream(request, open, size, info.flags);
+  const auto later = text_with_news(info.fh, *open, offset);
+  if (!later) {
+    note_refused_open(later.error(), open->uid, parts_.clock.now());
+    return reply_error(request, later.error());
+  }
+  const std::string& text = later.value() ? *later.value() : open->text;
   const auto start = std::min(static_cast<std::size_t>(offset), text.size());
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
+// What was sent before is there; for the rest somebody else waits.
+void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
+                             int flags) {
+  pass_on();
+  open->file->opened(parts_.clock.now());
+  settle();
+  const auto piece = next_piece(*open, size, parts_.clock.now());
+  if (piece) {
+    fuse_reply_buf(request, piece->data(), piece->size());
+  } else if (flags & O_NONBLOCK) {
+    fuse_reply_err(request, EAGAIN);
+  } else {
+    streams_.add(request, std::move(open), size);
+  }
+}
+
 // Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
 // what it said when it was opened.
-std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, off_t offset) {
+Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
+                                                                      OpenFile& open,
+                                                                      off_t offset) {
   const auto news = open.file->news(parts_.clock.now());
-  if (!news) return nullptr;
+  if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
   {
     const MutexLock lock(open.reading);
@@ -47,11 +71,14 @@ std::shared_ptr<const std::string> Operations::text_with_news(OpenFile& open, of
   }
   pass_on();
   auto text = open.file->render(parts_.clock.now(), handles_.bytes_left(open.uid));
+  if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
+  text.value().shrink_to_fit();
   const MutexLock lock(open.reading);
-  if (text) {
-    open.later_text = std::make_shared<const std::string>(std::move(text.value()));
-    open.news = open.seen = *news;
+  if (auto counted = handles_.replace_later(handle, text.value().size()); !counted) {
+    return counted.error();
   }
+  open.later_text = std::make_shared<const std::string>(std::move(text.value()));
+  open.news = open.seen = *news;
   return open.later_text;
 }
 
@@ -61,7 +88,8 @@ void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollh
   unsigned events = kAlways;
   if (news) {
     const MutexLock lock(open->reading);
-    events = *news != open->seen ? kNews : 0;
+    const bool has_rest = !open->stream_rest.empty();
+    events = has_rest || *news != open->seen ? kNews : 0;
     if (handle && events == 0) polls_.add(std::exchange(handle, nullptr), open->file, open->seen);
   }
   if (handle) fuse_pollhandle_destroy(handle);
@@ -132,6 +160,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                     : write_whole(*open, fuse_req_ctx(request)->pid, text);
   }
   if (!done) return reply_error(request, done.error());
+  if (notifier_) notifier_->settle();
   fuse_reply_write(request, text.size());
 }
 
@@ -144,6 +173,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
     const MutexLock lock(open->writing);
     done = finish(*open, fuse_req_ctx(request)->pid);
   }
+  if (notifier_) notifier_->settle();
   reply_done(request, done);
 }
 

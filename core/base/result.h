@@ -42,6 +42,17 @@ struct Error {
   std::string text = {};
 };
 
+inline Error invalid(std::string reason, std::size_t token_at = Error::kNoToken) {
+  return {ErrorCode::kInvalid, std::move(reason), token_at};
+}
+
+// The error of a part, in the text that has the part at an offset: an error without a token has one
+// then.
+inline Error error_at(Error error, std::size_t offset) {
+  error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
+  return error;
+}
+
 // Called by value() on a Result that holds an Error: a broken invariant, not an expected failure.
 [[noreturn]] inline void throw_exception_from_error(const Error& error,
                                                     const boost::source_location&) {

@@ -30,6 +30,13 @@ struct Token {
 // text.
 constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+// Without the blanks at its ends.
+constexpr std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 // As ==, without the call that costs more than comparing a few bytes does.
 inline bool is_same(std::string_view a, std::string_view b) {
   const auto differ = [&]<typename Word>(Word, std::size_t at) {

@@ -1,6 +1,7 @@
 #include "core/event/event_set.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/event/event_set_state.h"
@@ -56,10 +57,12 @@ Result<EventNumber> EventSet::State::define(std::string_view system, EventFormat
   if (!known && by_name.size() == limits.events_max) {
     return Error{ErrorCode::kNoSpace, "more events than allowed"};
   }
-  const auto is_free = [](const auto& event) { return !event->defined; };
-  const auto free = std::ranges::find_if(events, is_free);
-  const auto number = known ? *known : static_cast<EventNumber>(free - events.begin());
-  if (number == events.size()) events.push_back(std::make_unique<DefinedEvent>());
+  if (!known && free.empty()) {
+    free.push_back(static_cast<EventNumber>(events.size()));
+    events.push_back(std::make_unique<DefinedEvent>());
+  }
+  const EventNumber number = known ? *known : free.back();
+  if (!known) free.pop_back();
   const std::uint32_t generation = at(number).generation + 1;
   by_name[{std::string(system), format.name}] = number;
   DefinedEvent& event = at(number) = DefinedEvent();
@@ -94,7 +97,47 @@ Result<void> EventSet::State::remove(EventNumber number) {
   const std::uint32_t generation = event.generation;
   event = DefinedEvent();
   event.generation = generation;
+  free.push_back(number);
   return {};
+}
+
+// Whose variables the event's triggers are goes with them; of a named histogram, its last trigger
+// does.
+std::vector<std::pair<EventNumber, Trigger*>> EventSet::State::with_referrers(
+    EventNumber number) const {
+  std::vector<std::pair<EventNumber, Trigger*>> found;
+  for (const auto& trigger : at(number).triggers) found.emplace_back(number, trigger.get());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto table = found[i].second->table;
+    if (!table || table.use_count() > 2 || table->referrers == 0) continue;
+    for (EventNumber other = 0; other < events.size(); ++other) {
+      for (const auto& trigger : at(other).triggers) {
+        const std::pair each(other, trigger.get());
+        if (!trigger->plan || std::ranges::find(found, each) != found.end()) continue;
+        const auto& all = trigger->plan->references;
+        if (std::ranges::find(all, table.get(), &Reference::table) != all.end()) {
+          found.push_back(each);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+void EventSet::State::strip(EventNumber number) {
+  const auto going = with_referrers(number);
+  std::vector<std::shared_ptr<HistTable>> tables;  // until nobody refers to them any more
+  for (const auto& [event, trigger] : going) tables.push_back(trigger->table);
+  for (const auto& [event, trigger] : going) {
+    // A hidden one may have gone with its owner.
+    const auto is_it = [each = trigger](const auto& owner) { return owner.get() == each; };
+    if (std::ranges::any_of(at(event).triggers, is_it)) remove_trigger(*trigger);
+  }
+  DefinedEvent& event = at(number);
+  event.enabled = event.soft_enabled = false;
+  event.filter.reset();
+  event.filter_text.clear();
+  event.filter_error.clear();
 }
 
 EventSet::EventSet() : EventSet(Limits()) {}
@@ -108,6 +151,26 @@ Result<EventNumber> EventSet::define_event(std::string_view system, std::string_
   auto parsed = parse_event_format(format);
   if (!parsed) return parsed.error();
   return state_->define(system, std::move(parsed.value()), std::string(format));
+}
+
+Result<EventNumber> EventSet::take_over_event(std::string_view system, std::string_view format) {
+  const auto parsed = parse_event_format(format);
+  if (!parsed) return parsed.error();
+  const auto known = state_->find(system, parsed.value().name);
+  if (!known || system == kSyntheticSystem || state_->at(*known).format_text == format) {
+    return define_event(system, format);
+  }
+  state_->strip(*known);
+  DefinedEvent& event = state_->at(*known);
+  // What others do to it, by its name, they go on doing; and its source is another one.
+  const auto waiting = std::exchange(event.waiting, 0);
+  const auto referrers = std::exchange(event.referrers, 0);
+  const Demand told = event.told;
+  const auto defined = define_event(system, format);
+  event.waiting = waiting;
+  event.referrers = referrers;
+  event.told = told;
+  return defined;
 }
 
 Result<EventNumber> EventSet::define_built_in(std::string_view system, std::string_view format) {
@@ -138,6 +201,20 @@ std::vector<EventSet::EventName> EventSet::events() const {
     names.push_back({number, name.first, name.second});
   }
   return names;
+}
+
+std::vector<EventSet::EventName> EventSet::events(std::string_view system) const {
+  std::vector<EventName> names;
+  for (auto at = state_->by_name.lower_bound(std::pair(std::string(system), std::string()));
+       at != state_->by_name.end() && at->first.first == system; ++at) {
+    names.push_back({at->second, at->first.first, at->first.second});
+  }
+  return names;
+}
+
+bool EventSet::has_system(std::string_view system) const {
+  const auto at = state_->by_name.lower_bound(std::pair(std::string(system), std::string()));
+  return at != state_->by_name.end() && at->first.first == system;
 }
 
 const EventFormat& EventSet::format(EventNumber event) const { return state_->at(event).format; }

@@ -59,7 +59,7 @@ class EventSet {
     std::size_t triggers_max = 4096;            // of all events together
     std::size_t hist_bytes_max = 512ull << 20;  // what all histograms may grow to
     std::size_t trace_bytes_max = 4ull << 20;   // what is kept for `trace`, and for `snapshot`
-    std::size_t pids_max = 1024;                // in set_event_pid
+    std::size_t pids_max = 1024;                // in set_event_pid, set_event_notrace_pid
     std::size_t synthetic_depth_max = 8;        // synthetic events that cause synthetic events
   };
   // Bounds that were reached, and records that could not be used, since the set was made.
@@ -69,7 +69,7 @@ class EventSet {
     std::uint64_t records_unknown = 0;  // of an event that is not defined
     std::uint64_t synthetic = 0;
     std::uint64_t synthetic_cut = 0;      // beyond synthetic_depth_max
-    std::uint64_t records_of_others = 0;  // not in set_event_pid
+    std::uint64_t records_of_others = 0;  // not traced for set_event_pid, or tracing_cpumask
     std::uint64_t trace_overwritten = 0;
   };
   struct EventName {
@@ -88,6 +88,10 @@ class EventSet {
   // kInvalid: no format; kNoSpace; kExists: defined otherwise, and in use (else it is redefined,
   // and keeps its number).
   Result<EventNumber> define_event(std::string_view system, std::string_view format);
+  // The same of an event whose definition here matters more than any other: one that is there
+  // otherwise and in use is redefined as well. What is set on it goes, and whatever refers to that;
+  // triggers of other events that only name it stay.
+  Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
   Reply<EventNumber> define_fields(std::string_view system, std::string_view definition);
@@ -98,8 +102,11 @@ class EventSet {
   // is written for it is refused with kNotFound, and what is rendered is empty.
   Result<void> remove_event(EventNumber event);
   std::optional<EventNumber> find(std::string_view system, std::string_view name) const;
-  // All, by system and name. The views last until an event is defined or removed.
+  // All, or those of a system, by system and name. The views last until an event is defined or
+  // removed.
   std::vector<EventName> events() const;
+  std::vector<EventName> events(std::string_view system) const;
+  bool has_system(std::string_view system) const;
   const EventFormat& format(EventNumber event) const;
   EventName name(EventNumber event) const;  // views that last as long
   bool is_built_in(EventNumber event) const;
@@ -135,10 +142,19 @@ class EventSet {
   // matches.
   Reply<void> write_set_event(std::string_view text);
   void truncate_set_event();
-  // Only records of these processes are taken in; with none, all are. Numbers, each added.
+  // Only records of these processes are traced; with none, all are. Triggers see all of them.
+  // Numbers, each added.
   std::string render_set_event_pid() const;
   Reply<void> write_set_event_pid(std::string_view text);
   void truncate_set_event_pid();
+  // Records of these are not.
+  std::string render_set_event_notrace_pid() const;
+  Reply<void> write_set_event_notrace_pid(std::string_view text);
+  void truncate_set_event_notrace_pid();
+  // Only what happens on these CPUs is traced, likewise; all are at first. The kernel's bit masks:
+  // `ff`, `3,ffffffff`. kInvalid: no such mask, or one without any of the first `cpus`.
+  std::string render_tracing_cpumask(std::uint32_t cpus) const;
+  Reply<void> write_tracing_cpumask(std::string_view text, std::uint32_t cpus);
   std::string render_synthetic_events() const;
   std::string render_dynamic_events() const;
   // Of one that was defined by its fields: the text that defines it.
@@ -155,14 +171,25 @@ class EventSet {
   std::string render_trace(const Symbols& symbols) const { return copy_trace().render(symbols); }
   TraceCopy copy_trace() const;
   void clear_trace();
+  void clear_trace(std::uint32_t cpu);
+  // The oldest records, of together at most bytes_max or one alone: they are no longer there, and
+  // the copy has no header. For trace_pipe.
+  TraceCopy take_trace(std::size_t bytes_max);
+  bool has_trace() const;
+  // `PID NAME` of all whose records are traced and who said their names, the last of them.
+  std::string render_saved_cmdlines() const;
+  // What is kept for `trace`, and for `snapshot`. The newest records that fit stay.
+  std::size_t trace_bytes() const;
+  void resize_trace(std::size_t bytes);
   // The same of the last snapshot, whose records are no longer in render_trace(); a text that says
-  // so if none was taken.
+  // so if there is none, or nothing in it.
   std::string render_snapshot(const Symbols& symbols) const {
     return copy_snapshot().render(symbols);
   }
   TraceCopy copy_snapshot() const;
   void take_snapshot();
-  void clear_snapshot();
+  void clear_snapshot();  // there may be one without records
+  void free_snapshot();
 
   // --- Records.
   void feed(const EventRecord& record);

@@ -34,17 +34,17 @@ void EventSet::State::feed(const EventRecord& record, std::size_t depth) {
     counts.records_unknown += 1;
     return;
   }
-  if (!pids.empty() && !std::ranges::binary_search(pids, record.pid)) {
-    counts.records_of_others += 1;
-    return;
-  }
   DefinedEvent& event = *events[record.event];
   if (record.bytes.size() < event.fixed_bytes) {
     counts.records_short += 1;
     return;
   }
   if (tracing && event.is_on() && (!event.filter || event.filter->matches(record))) {
-    trace.add(TraceBuffer::Kind::kRecord, record, event.generation);
+    if (is_traced(record)) {
+      trace.add(TraceBuffer::Kind::kRecord, record, event.generation);
+    } else {
+      counts.records_of_others += 1;
+    }
   }
   for (const auto& trigger : event.triggers) {
     if (trigger->paused || (trigger->filter && !trigger->filter->matches(record))) continue;
@@ -55,6 +55,12 @@ void EventSet::State::feed(const EventRecord& record, std::size_t depth) {
       run_actions(*trigger, record, depth);
     }
   }
+}
+
+bool EventSet::State::is_traced(const EventRecord& record) const {
+  if (!pids.empty() && !std::ranges::binary_search(pids, record.pid)) return false;
+  if (!notrace_pids.empty() && std::ranges::binary_search(notrace_pids, record.pid)) return false;
+  return record.cpu >= left_out_cpus.size() || !left_out_cpus[record.cpu];
 }
 
 void EventSet::State::act(Trigger& trigger, const EventRecord& record, std::size_t) {
@@ -165,9 +171,13 @@ void EventSet::State::trace_synthetic(const Action& action, const EventRecord& r
 // What was traced so far becomes the snapshot, and tracing goes on with nothing: as in the kernel,
 // buffers change places, so that a trigger may do it for every record.
 void EventSet::State::take_snapshot() {
-  if (!snapshot) snapshot.emplace(limits.trace_bytes_max);
+  make_snapshot();
   std::swap(trace, *snapshot);
   trace.clear();
+}
+
+void EventSet::State::make_snapshot() {
+  if (!snapshot) snapshot.emplace(trace.bytes_max());
 }
 
 }  // namespace tally

@@ -1,5 +1,5 @@
-// The files of events and of the whole set that are neither triggers nor synthetic events: enable,
-// filter, format, set_event, trace and snapshot; and what is asked of the sources.
+// The files of events and of systems that are neither triggers nor synthetic events: enable,
+// filter, format, set_event; and what is asked of the sources.
 #include <algorithm>
 
 #include "core/base/text.h"
@@ -7,15 +7,6 @@
 
 namespace tally {
 namespace {
-
-constexpr std::string_view kNoSnapshot =
-    "# tracer: nop\n#\n#\n# * Snapshot is freed *\n#\n# Snapshot commands:\n"
-    "# echo 0 > snapshot : Clears and frees snapshot buffer\n"
-    "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
-    "#                      Takes a snapshot of the main buffer.\n"
-    "# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n"
-    "#                      (Doesn't have to be '2' works with any number that\n"
-    "#                       is not a '0' or '1')\n";
 
 constexpr std::string_view kNoSystemFilter =
     "### global filter ###\n"
@@ -183,60 +174,6 @@ void EventSet::truncate_set_event() {
   for (const auto& event : state_->events) enable(*event, "0");
 }
 
-std::string EventSet::render_set_event_pid() const {
-  std::string text;
-  for (const std::int32_t pid : state_->pids) text.append(std::to_string(pid)).append("\n");
-  return text;
-}
-
-Reply<void> EventSet::write_set_event_pid(std::string_view text) {
-  std::vector<std::int32_t> pids = state_->pids;
-  Tokens tokens(text);
-  while (const auto token = tokens.next()) {
-    const auto pid = parse_unsigned(token->text);
-    if (!pid || *pid > 0x7fffffff) {
-      return refused({fault::kBadPid, std::string(token->text)}, "set_event_pid", text);
-    }
-    const auto number = static_cast<std::int32_t>(*pid);
-    const auto at = std::ranges::lower_bound(pids, number);
-    if (at == pids.end() || *at != number) pids.insert(at, number);
-    if (pids.size() > state_->limits.pids_max) {
-      return refused({fault::kTooManyPids, std::string(token->text), ErrorCode::kNoSpace},
-                     "set_event_pid", text);
-    }
-  }
-  state_->pids = std::move(pids);
-  return {};
-}
-
-void EventSet::truncate_set_event_pid() { state_->pids.clear(); }
-
-TraceCopy EventSet::State::copy(const TraceBuffer& records) const {
-  TraceCopy copy(records);
-  for (const auto& [number, generation] : records.events()) {
-    const DefinedEvent& event = at(number);
-    if (event.defined && event.generation == generation) {
-      copy.add(number, generation, event.format,
-               event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields);
-    }
-  }
-  return copy;
-}
-
-bool EventSet::tracing_on() const { return state_->tracing; }
-void EventSet::start_tracing() { state_->tracing = true; }
-void EventSet::stop_tracing() { state_->tracing = false; }
-
-TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace); }
-void EventSet::clear_trace() { state_->trace.clear(); }
-
-TraceCopy EventSet::copy_snapshot() const {
-  if (!state_->snapshot) return TraceCopy(std::string(kNoSnapshot));
-  return state_->copy(*state_->snapshot);
-}
-void EventSet::take_snapshot() { state_->take_snapshot(); }
-void EventSet::clear_snapshot() { state_->snapshot.reset(); }
-
 std::vector<EventNumber> EventSet::enabled_events() const {
   std::vector<EventNumber> enabled;
   for (EventNumber number = 0; number < state_->events.size(); ++number) {
@@ -256,21 +193,34 @@ void EventSet::restore_enabled(const std::vector<EventNumber>& events) {
 Demand EventSet::State::demand(const DefinedEvent& event) const {
   Demand demand;
   if (!event.is_listed() || event.is_synthetic()) return demand;
-  const bool traced = event.enabled || event.waiting > 0;
   std::vector<std::string_view> filters;
-  if (traced) filters.push_back(event.filter_text);
-  for (const auto& trigger : event.triggers) {
-    filters.push_back(trigger->filter_text);
-    demand.stack |= trigger->kind == TriggerKind::kStacktrace;
-    if (!trigger->plan) continue;
-    demand.stack |= trigger->plan->needs_stack;
-    demand.comm |= trigger->plan->needs_comm;
-  }
+  if (event.is_traced()) filters.push_back(event.filter_text);
+  for (const auto& trigger : event.triggers) filters.push_back(trigger->filter_text);
   demand.on = !filters.empty();
+  std::vector<const DefinedEvent*> seen;
+  add_needs(event, demand, seen);
   const bool common = demand.on && std::ranges::count(filters, filters.front()) ==
                                        static_cast<std::ptrdiff_t>(filters.size());
   if (common) demand.filter = filters.front();
   return demand;
+}
+
+void EventSet::State::add_needs(const DefinedEvent& event, Demand& demand,
+                                std::vector<const DefinedEvent*>& seen) const {
+  if (std::ranges::find(seen, &event) != seen.end()) return;
+  seen.push_back(&event);
+  demand.comm |= event.is_traced() || (event.filter && event.filter->uses_comm());
+  for (const auto& trigger : event.triggers) {
+    const bool traces = trigger->kind == TriggerKind::kStacktrace;
+    demand.stack |= traces;
+    demand.comm |= traces || (trigger->filter && trigger->filter->uses_comm());
+    if (!trigger->plan) continue;
+    demand.stack |= trigger->plan->needs_stack;
+    demand.comm |= trigger->plan->needs_comm;
+    for (const Action& action : trigger->plan->actions) {
+      if (action.kind == ActionKind::kTrace) add_needs(at(action.synthetic), demand, seen);
+    }
+  }
 }
 
 Demand EventSet::demand(EventNumber event) const { return state_->demand(state_->at(event)); }

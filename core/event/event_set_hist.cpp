@@ -138,6 +138,7 @@ Checked<void> EventSet::State::add_hist(DefinedEvent& event, HistCompiler& compi
   const auto is_snapshot = [](const Action& a) { return a.kind == ActionKind::kSnapshot; };
   trigger->table->snapshots.resize(
       static_cast<std::size_t>(std::ranges::count_if(plan->actions, is_snapshot)));
+  if (!trigger->table->snapshots.empty()) make_snapshot();
   trigger->plan = plan;
   refer(*plan, 1);
   trigger_count += 1;
@@ -201,9 +202,7 @@ Checked<HistCatalog::Variable> EventSet::State::field_variable(std::string_view 
   const Trigger* const owner = owner_in_making;
   if (!write_hist(number, command)) return Fault{fault::kHistCreate, std::string(field)};
   event.triggers.front()->owner = owner;
-  found = variables(system, event_name, name);
-  if (found.empty()) return Fault{fault::kSynthVariableNotFound, std::string(field)};
-  return found.front();
+  return variables(system, event_name, name).front();
 }
 
 std::size_t EventSet::hist_bytes() const { return state_->hist_bytes(); }

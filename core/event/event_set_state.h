@@ -44,6 +44,8 @@ struct DefinedEvent {
   bool is_synthetic() const { return system == kSyntheticSystem; }
   // Among those that there are for people to enable.
   bool is_listed() const { return defined && !built_in; }
+  // Its records are traced, or will be when a trigger says so.
+  bool is_traced() const { return enabled || waiting > 0; }
   bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
   bool in_use() const { return enabled || waiting > 0 || referrers > 0 || !triggers.empty(); }
 };
@@ -55,6 +57,9 @@ struct EventSet::State final : public HistCatalog {
   Result<EventNumber> define(std::string_view system, EventFormat format, std::string format_text);
   Reply<EventNumber> define(std::string_view system, FieldsDefinition fields,
                             std::string_view command);
+  // Everything that is set on it goes, and what refers to that.
+  void strip(EventNumber number);
+  std::vector<std::pair<EventNumber, Trigger*>> with_referrers(EventNumber number) const;
   Result<void> remove(EventNumber number);
   std::optional<EventNumber> find(std::string_view system, std::string_view name) const;
   DefinedEvent& at(EventNumber number) { return *events[number]; }
@@ -64,6 +69,10 @@ struct EventSet::State final : public HistCatalog {
   // --- event_set_files.cpp
   Checked<void> set_filter(DefinedEvent& event, std::string_view text);
   Demand demand(const DefinedEvent& event) const;
+  // What its filters, triggers and readers need of a record, and those of the synthetic events that
+  // it causes. seen: whose needs are in it already.
+  void add_needs(const DefinedEvent& event, Demand& demand,
+                 std::vector<const DefinedEvent*>& seen) const;
   TraceCopy copy(const TraceBuffer& records) const;
 
   // --- event_set_synthetic.cpp
@@ -75,6 +84,9 @@ struct EventSet::State final : public HistCatalog {
   // --- event_set_triggers.cpp
   Reply<void> write_trigger(EventNumber number, std::string_view text);
   Checked<void> write_other(EventNumber number, const TriggerCommand& command);
+  Reply<void> remove_trigger(EventNumber number, const TriggerCommand& command);
+  Checked<void> remove_other(EventNumber number, const TriggerCommand& command);
+  Checked<void> find_target(std::string_view& parameters, Trigger& trigger) const;
   Checked<void> parse_other(const TriggerCommand& command, Trigger& trigger) const;
   Checked<void> compile_filter(const DefinedEvent& event, std::string_view text,
                                Trigger& trigger) const;
@@ -103,12 +115,15 @@ struct EventSet::State final : public HistCatalog {
 
   // --- event_set_feed.cpp
   void feed(const EventRecord& record, std::size_t depth);
+  // As set_event_pid and tracing_cpumask have it.
+  bool is_traced(const EventRecord& record) const;
   void act(Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,
                   std::size_t depth);
   void trace_synthetic(const Action& action, const EventRecord& record, std::size_t depth);
   void take_snapshot();
+  void make_snapshot();  // an empty one, if there is none
 
   // What one depth of synthetic events within synthetic events works with.
   struct Level {
@@ -120,12 +135,15 @@ struct EventSet::State final : public HistCatalog {
   Counts counts;
   std::vector<std::unique_ptr<DefinedEvent>> events;
   std::map<std::pair<std::string, std::string>, EventNumber, std::less<>> by_name;
+  std::vector<EventNumber> free;  // places of events that were removed
   std::vector<Level> levels;
   std::size_t trigger_count = 0;
   const Trigger* owner_in_making = nullptr;  // of hidden histograms
   bool tracing = true;
   std::map<std::string, std::string, std::less<>> system_filters;  // as last written
-  std::vector<std::int32_t> pids;                                  // of set_event_pid, in order
+  std::vector<std::int32_t> pids,
+      notrace_pids;                 // of set_event_pid, set_event_notrace_pid, in order
+  std::vector<bool> left_out_cpus;  // of tracing_cpumask; beyond: none is
   TraceBuffer trace;
   std::optional<TraceBuffer> snapshot;
   std::uint16_t next_id = 0;

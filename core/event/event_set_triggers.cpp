@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/event/command_text.h"
 #include "core/event/event_set_state.h"
 
 namespace tally {
@@ -11,18 +12,34 @@ constexpr std::string_view kAvailable =
     "# Available triggers:\n# traceon traceoff snapshot stacktrace enable_event disable_event "
     "enable_hist disable_hist hist\n";
 
-// A backslash before the end of a line continues it, as in the documentation's examples.
-std::string joined_lines(std::string_view text) {
-  std::string joined;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++i;
-      while (i + 1 < text.size() && (text[i + 1] == ' ' || text[i + 1] == '\t')) ++i;
-    } else {
-      joined.push_back(text[i]);
+// As the kernel has it, an event has one of these for the same thing.
+bool is_opposite_or_same(TriggerKind a, TriggerKind b) {
+  const auto subject = [](TriggerKind kind) {
+    switch (kind) {
+      case TriggerKind::kTraceOff:
+        return TriggerKind::kTraceOn;
+      case TriggerKind::kDisableEvent:
+        return TriggerKind::kEnableEvent;
+      case TriggerKind::kDisableHist:
+        return TriggerKind::kEnableHist;
+      case TriggerKind::kHist:
+      case TriggerKind::kTraceOn:
+      case TriggerKind::kStacktrace:
+      case TriggerKind::kSnapshot:
+      case TriggerKind::kEnableEvent:
+      case TriggerKind::kEnableHist:
+        break;
     }
-  }
-  return joined;
+    return kind;
+  };
+  return subject(a) == subject(b);
+}
+
+// Whether text is the line, which may lack what it says of a histogram's state.
+bool is_shown(std::string_view line, std::string_view text) {
+  if (line == text) return true;
+  const bool has_state = line.ends_with(" [active]") || line.ends_with(" [paused]");
+  return has_state && line.substr(0, line.rfind(' ')) == text;
 }
 
 // Cuts a part off at its colon.
@@ -54,11 +71,10 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
   const auto command = TriggerCommand::parse(whole);
   const std::string where = event.system + ":" + event.format.name;
   if (!command) return refused(command.error(), "trigger:" + where, whole);
+  if (command.value().remove) return remove_trigger(number, command.value());
   const bool is_hist = command.value().kind == TriggerKind::kHist;
-  const bool filters = is_hist || !command.value().remove;
   Trigger probe;
-  if (const auto good = compile_filter(event, filters ? command.value().filter : "", probe);
-      !good) {
+  if (const auto good = compile_filter(event, command.value().filter, probe); !good) {
     const auto filter = Filter::compile(command.value().filter, event.format);
     return Refusal{Error{ErrorCode::kInvalid, std::string(good.error().reason), filter.error().at},
                    "event filter parse error", std::string(command.value().filter)};
@@ -70,17 +86,58 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
   return done.error().in(kind + ":" + where, kind + ":" + std::string(command.value().rest));
 }
 
+// What `trigger` shows, behind a '!', means the trigger that it shows. Else it is its fields and
+// its filter that count, or of other kinds what it does, to whom.
+Reply<void> EventSet::State::remove_trigger(EventNumber number, const TriggerCommand& command) {
+  const std::string kind(name_of(command.kind));
+  const std::string shown = kind + (command.rest.empty() ? "" : ":") + std::string(command.rest);
+  const auto& triggers = at(number).triggers;
+  const auto same = std::ranges::find_if(triggers, [&](const auto& trigger) {
+    const std::string line = trigger->text();
+    return trigger->kind == command.kind && is_shown(line.substr(0, line.size() - 1), shown);
+  });
+  Checked<void> done;
+  if (same != triggers.end()) {
+    done = remove_hist(same->get());
+  } else {
+    done = command.kind == TriggerKind::kHist ? write_hist(number, command)
+                                              : remove_other(number, command);
+  }
+  if (done) return {};
+  return done.error().in(kind + ":" + at(number).system + ":" + at(number).format.name, shown);
+}
+
+Checked<void> EventSet::State::remove_other(EventNumber number, const TriggerCommand& command) {
+  Trigger meant;
+  meant.kind = command.kind;
+  std::string_view parameters = command.parameters;
+  if (const auto found = find_target(parameters, meant); !found) return found;
+  const auto& triggers = at(number).triggers;
+  const auto same = std::ranges::find_if(triggers, [&](const auto& trigger) {
+    return trigger->kind == meant.kind &&
+           (!has_target(meant.kind) || trigger->target == meant.target);
+  });
+  if (same != triggers.end()) remove_trigger(**same);
+  return {};
+}
+
+// `SYS:EVENT[:...]`, of those that have a target.
+Checked<void> EventSet::State::find_target(std::string_view& parameters, Trigger& trigger) const {
+  if (!has_target(trigger.kind)) return {};
+  const std::string_view all = parameters;
+  const std::string_view system = next_part(parameters);
+  const std::string_view name = next_part(parameters);
+  const auto target = find(system, name);
+  if (!target) return Fault{fault::kNoSuchEvent, std::string(all)};
+  trigger.target = *target;
+  trigger.target_name = full_name(*target);
+  return {};
+}
+
 // `[SYS:EVENT][:COUNT]`
 Checked<void> EventSet::State::parse_other(const TriggerCommand& command, Trigger& trigger) const {
   std::string_view rest = command.parameters;
-  if (has_target(command.kind)) {
-    const std::string_view system = next_part(rest);
-    const std::string_view name = next_part(rest);
-    const auto target = find(system, name);
-    if (!target) return Fault{fault::kNoSuchEvent, std::string(command.parameters)};
-    trigger.target = *target;
-    trigger.target_name = full_name(*target);
-  }
+  if (const auto found = find_target(rest, trigger); !found) return found;
   if (rest.empty()) return {};
   const auto count = parse_c_number(rest);
   if (!count || *count > 0x7fffffff) {
@@ -99,18 +156,15 @@ Checked<void> EventSet::State::write_other(EventNumber number, const TriggerComm
   made->event = number;
   if (const auto parsed = parse_other(command, *made); !parsed) return parsed;
   const auto same = std::ranges::find_if(event.triggers, [&](const auto& trigger) {
-    return trigger->kind == made->kind &&
+    return is_opposite_or_same(trigger->kind, made->kind) &&
            (!has_target(made->kind) || trigger->target == made->target);
   });
-  if (command.remove) {
-    if (same != event.triggers.end()) remove_trigger(**same);
-    return {};
-  }
   if (same != event.triggers.end()) return Fault{fault::kSameTrigger, {}, ErrorCode::kExists};
   if (trigger_count == limits.triggers_max) {
     return Fault{fault::kTooManyTriggers, {}, ErrorCode::kNoSpace};
   }
   if (const auto good = compile_filter(event, command.filter, *made); !good) return good;
+  if (made->kind == TriggerKind::kSnapshot) make_snapshot();
   if (has_target(made->kind)) {
     DefinedEvent& target = at(made->target);
     if (target.waiting == 0) target.soft_enabled = target.enabled;

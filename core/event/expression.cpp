@@ -70,12 +70,6 @@ std::string number_text(std::uint64_t value) {
   return text;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 bool ExpressionParser::count_operator() {

@@ -22,6 +22,10 @@ struct Fault {
   Refusal in(std::string location, std::string command) const;
 };
 
+inline Fault wrong(std::string_view reason, std::string_view token = {}) {
+  return {reason, std::string(token)};
+}
+
 [[noreturn]] inline void throw_exception_from_error(const Fault& fault,
                                                     const boost::source_location& where) {
   throw_exception_from_error(Error{fault.code, std::string(fault.reason)}, where);
@@ -45,11 +49,9 @@ inline constexpr std::string_view
     kSetClock = "Couldn't set trace_clock", kBadModifier = "Invalid field modifier",
     kTooManySubexpressions = "Too many subexpressions (3 max)",
     kTimestampMismatch = "Timestamp units in expression don't match",
-    kTooManyFieldVariables = "Too many field variables defined",
     kEventFileNotFound = "Event file not found",
     kHistNotFound = "Matching event histogram not found",
     kHistCreate = "Couldn't create histogram for field",
-    kSynthVariableNotFound = "Couldn't find synthetic variable",
     kSynthEventNotFound = "Couldn't find synthetic event",
     kSynthTypeMismatch = "Param type doesn't match synthetic event field type",
     kSynthCountMismatch = "Param count doesn't match synthetic event field count",
@@ -106,7 +108,7 @@ inline constexpr std::string_view
     kBadCount = "Count must be a number", kIfExpected = "Expected: if FILTER",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
     kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply", kBadPid = "Not a process id",
-    kTooManyPids = "Too many process ids";
+    kTooManyPids = "Too many process ids", kBadMask = "Not a mask with a CPU that there is";
 
 }  // namespace fault
 }  // namespace tally

@@ -1,5 +1,7 @@
 #include "core/event/filter.h"
 
+#include <algorithm>
+
 #include "core/event/record.h"
 
 namespace tally {
@@ -63,6 +65,11 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
   }
   while (at < pattern.size() && pattern[at] == '*') ++at;
   return at == pattern.size();
+}
+
+bool Filter::uses_comm() const {
+  return std::ranges::any_of(
+      terms_, [](const Term& term) { return term.source.kind == TextSource::Kind::kComm; });
 }
 
 bool Filter::number_holds(const Term& term, std::uint64_t value) {

@@ -33,6 +33,8 @@ class Filter {
 
   static Parsed<Filter> compile(std::string_view text, const EventFormat& format);
 
+  // Of who the record's comm is needed, which no field says.
+  bool uses_comm() const;
   bool matches(const EventRecord& record) const {
     std::uint32_t at = start_;
     while (at < kFalse) {

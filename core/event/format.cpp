@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
 
-Error invalid(std::string reason) { return {ErrorCode::kInvalid, std::move(reason)}; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Cuts text off at its first `mark` and returns what stood before it.
 std::string_view cut(std::string_view& text, char mark) {
   const std::size_t at = text.find(mark);

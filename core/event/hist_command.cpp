@@ -11,23 +11,13 @@
 namespace tally {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Cuts text off behind its first `mark`; nothing if there is none.
-std::optional<std::string_view> cut(std::string_view& text, char mark) {
+std::optional<std::string_view> cut_behind(std::string_view& text, char mark) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return std::nullopt;
   const std::string_view before = text.substr(0, at);
   text.remove_prefix(at + 1);
   return before;
-}
-
-Fault wrong(std::string_view reason, std::string_view token = {}) {
-  return {reason, std::string(token)};
 }
 
 Checked<std::uint32_t> parse_size(std::string_view text) {
@@ -177,7 +167,7 @@ class CommandParser {
 
   static Checked<void> handler(ActionCommand& action, std::string_view& rest) {
     const std::string_view all = rest;
-    const auto inside = cut(rest, ')');
+    const auto inside = cut_behind(rest, ')');
     if (!inside) return wrong(fault::kNoClosingParen, all);
     if (action.handler != Handler::kOnMatch) return take(action.tracked, trimmed(*inside));
     action.matched = trimmed(*inside);
@@ -189,14 +179,14 @@ class CommandParser {
 
   // .trace(synth,a,b), .synth(a,b), .save(a,b), .snapshot()
   static Checked<void> done(ActionCommand& action, std::string_view rest) {
-    if (!cut(rest, '.')) return wrong(fault::kActionNotFound);
-    const auto name = cut(rest, '(');
+    if (!cut_behind(rest, '.')) return wrong(fault::kActionNotFound);
+    const auto name = cut_behind(rest, '(');
     if (!name) return wrong(fault::kActionNotFound);
     action.kind = *name == "save"       ? ActionKind::kSave
                   : *name == "snapshot" ? ActionKind::kSnapshot
                                         : ActionKind::kTrace;
     const std::string_view all = rest;
-    const auto inside = cut(rest, ')');
+    const auto inside = cut_behind(rest, ')');
     if (!inside) return wrong(fault::kNoClosingParen, all);
     if (action.kind != ActionKind::kTrace && action.handler == Handler::kOnMatch) {
       return wrong(fault::kActionMismatch, *name);

@@ -3,6 +3,7 @@
 // Values, without threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "core/event/faults.h"
 
 namespace tally {
+
+// Of `clock=` and trace_clock. All records carry CLOCK_MONOTONIC: these say no other order and no
+// other unit than that.
+inline constexpr std::array<std::string_view, 4> kTraceClocks = {"local", "global", "mono", "perf"};
 
 enum class Handler : std::uint8_t { kOnMatch, kOnMax, kOnChange };
 enum class ActionKind : std::uint8_t { kTrace, kSave, kSnapshot };

@@ -8,10 +8,6 @@
 namespace tally {
 namespace {
 
-Fault wrong(std::string_view reason, std::string_view token = {}) {
-  return {reason, std::string(token)};
-}
-
 // Hands out what stands between commas, until do_each says that something is wrong.
 template <typename Each>
 Checked<void> for_each_listed(std::string_view text, const Each& do_each) {

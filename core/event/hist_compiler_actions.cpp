@@ -5,13 +5,6 @@
 namespace tally {
 namespace {
 
-constexpr std::string_view kClocks[] = {"local", "global",   "counter", "uptime", "perf",
-                                        "mono",  "mono_raw", "boot",    "tai",    "x86-tsc"};
-
-Fault wrong(std::string_view reason, std::string_view token = {}) {
-  return {reason, std::string(token)};
-}
-
 // As the kernel has it: types of one name, or of one size and sign; texts and stacks of any length
 // go into fields that are as long as what they hold.
 bool fits(const FieldsDefinition::Field& field, const ValueType& type) {
@@ -33,7 +26,7 @@ bool fits(const FieldsDefinition::Field& field, const ValueType& type) {
 }  // namespace
 
 Checked<void> HistCompiler::compile_actions() {
-  const bool known = std::ranges::find(kClocks, command_.clock) != std::end(kClocks);
+  const bool known = std::ranges::find(kTraceClocks, command_.clock) != kTraceClocks.end();
   if (!known) return wrong(fault::kSetClock, command_.clock);
   for (const ActionCommand& action : command_.actions) {
     if (const auto done = compile_action(action); !done) return done;

@@ -12,7 +12,7 @@ struct Name {
   Display display;
 };
 
-constexpr Name kNames[] = {
+constexpr Name kModifierNames[] = {
     {"hex", Display::kHex},           {"sym", Display::kSymbol},
     {"execname", Display::kExecname}, {"sym-offset", Display::kSymbolOffset},
     {"syscall", Display::kSyscall},   {"log2", Display::kLog2},
@@ -53,7 +53,7 @@ bool Modifiers::add(std::string_view text) {
   } else if (name == "buckets") {
     return false;
   }
-  for (const Name& known : kNames) {
+  for (const Name& known : kModifierNames) {
     if (known.text != name) continue;
     display = known.display;
     parameter = number.value_or(0);
@@ -64,7 +64,7 @@ bool Modifiers::add(std::string_view text) {
 
 std::string Modifiers::text() const {
   std::string text = usecs ? ".usecs" : "";
-  for (const Name& known : kNames) {
+  for (const Name& known : kModifierNames) {
     if (known.display != display) continue;
     text.append(".").append(known.text);
     if (parameter == 0) continue;

@@ -47,10 +47,6 @@ constexpr char kCommonFields[] =
     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
 
-Fault wrong(std::string_view reason, std::string_view token = {}) {
-  return {reason, std::string(token)};
-}
-
 using Field = FieldsDefinition::Field;
 
 // Tells what `type[N]` is: brackets from the type or from the name, empty for none.

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/event/format.h"
+#include "core/event/program.h"
 #include "core/event/record.h"
 #include "core/event/symbols.h"
 
@@ -28,6 +30,8 @@ class TraceBuffer {
   enum class Kind : std::uint8_t { kRecord, kStack };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
   void clear();
+  // What happened on this CPU.
+  void clear(std::uint32_t cpu);
 
   // How a record is shown: `name: field=value`, or as what a program wrote into trace_marker.
   enum class Style : std::uint8_t { kFields, kMarker };
@@ -37,14 +41,50 @@ class TraceBuffer {
   };
   // Of the event of that number and generation.
   using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
-  std::string render(const Formats& formats, const Symbols& symbols) const;
+  // Which records, and whether the kernel's header stands above them. cpus: how many there are.
+  struct View {
+    bool header = true;
+    std::uint32_t cpus = 1;
+    std::optional<std::uint32_t> only_cpu = {};
+  };
+  std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
+  // `entries: N` and so on, as per_cpu/cpuN/stats has it.
+  std::string render_stats(std::uint32_t cpu, std::uint64_t now_ns) const;
 
   // Number and generation of the events in it, each once.
   std::vector<std::pair<EventNumber, std::uint32_t>> events() const;
 
+  // The oldest records, of together at most bytes_max or one alone, in a buffer of their own.
+  TraceBuffer take(std::size_t bytes_max);
+  // The newest records that fit stay.
+  void resize(std::size_t bytes_max);
+  // What each record was added with; views until something is added.
+  template <typename Use>  // void(Kind, const EventRecord&, std::uint32_t generation)
+  void each(const Use& use) const {
+    std::size_t at = first_;
+    for (std::uint64_t left = count_; left > 0;) {
+      const Head head = head_at(at);
+      if (head.bytes != 0) {
+        std::uint64_t frames[kStackDepthMax];
+        use(head.kind, record_at(at, frames), head.generation);
+        left -= 1;
+      }
+      at = head.bytes == 0 ? 0 : at + sizeof(Head) + head.bytes;
+    }
+  }
+
+  bool is_empty() const { return count_ == 0; }
+  std::size_t bytes_max() const { return bytes_max_; }
   std::uint64_t overwritten() const { return overwritten_; }
 
  private:
+  // Records of a CPU that gave way to others, and that were taken.
+  struct CpuCounts {
+    std::uint64_t overwritten = 0, taken = 0;
+  };
+  // Numbers come with the records: those beyond count as one.
+  static constexpr std::uint32_t kCpusMax = 4096;
+
   struct Head {
     std::uint32_t bytes;  // of all that follows, padded to 8; 0: go on at the start
     std::uint32_t generation;
@@ -58,9 +98,15 @@ class TraceBuffer {
     Kind kind;
   };
 
+  // The same records in a buffer of that size, as far as they stay and fit.
+  template <typename Stays>
+  void rebuild(std::size_t bytes_max, const Stays& stays);
   void make_room(std::size_t bytes);
   void drop_oldest();
   Head head_at(std::size_t at) const;
+  // frames: where its stack is put, of kStackDepthMax.
+  EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
+  CpuCounts& counts_of(std::uint32_t cpu);
 
   std::size_t bytes_max_;
   std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
@@ -69,6 +115,7 @@ class TraceBuffer {
   std::uint64_t count_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t overwritten_ = 0;
+  std::vector<CpuCounts> by_cpu_;
 };
 
 }  // namespace tally

@@ -16,11 +16,15 @@ class TraceCopy {
   // There are no records, but something to say.
   explicit TraceCopy(std::string text) : records_(0), text_(std::move(text)) {}
 
+  bool is_empty() const { return text_.empty() && records_.is_empty(); }
+  std::string render_stats(std::uint32_t cpu, std::uint64_t now_ns) const {
+    return records_.render_stats(cpu, now_ns);
+  }
   void add(EventNumber event, std::uint32_t generation, EventFormat format,
            TraceBuffer::Style style) {
     formats_.insert_or_assign({event, generation}, Kept{std::move(format), style});
   }
-  std::string render(const Symbols& symbols) const {
+  std::string render(const Symbols& symbols, const TraceBuffer::View& view = {}) const {
     if (!text_.empty()) return text_;
     return records_.render(
         [this](EventNumber event, std::uint32_t generation) -> TraceBuffer::Shown {
@@ -28,7 +32,7 @@ class TraceCopy {
           if (found == formats_.end()) return {};
           return {&found->second.format, found->second.style};
         },
-        symbols);
+        symbols, view);
   }
 
  private:

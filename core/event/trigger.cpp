@@ -12,7 +12,7 @@ struct KindName {
   TriggerKind kind;
 };
 
-constexpr KindName kNames[] = {
+constexpr KindName kKindNames[] = {
     {"hist", TriggerKind::kHist},
     {"traceon", TriggerKind::kTraceOn},
     {"traceoff", TriggerKind::kTraceOff},
@@ -23,12 +23,6 @@ constexpr KindName kNames[] = {
     {"enable_hist", TriggerKind::kEnableHist},
     {"disable_hist", TriggerKind::kDisableHist},
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Where a word `if` stands with white space on both sides; npos: nowhere.
 std::size_t find_if(std::string_view text) {
@@ -43,7 +37,7 @@ std::size_t find_if(std::string_view text) {
 }  // namespace
 
 std::string_view name_of(TriggerKind kind) {
-  return std::ranges::find(kNames, kind, &KindName::kind)->text;
+  return std::ranges::find(kKindNames, kind, &KindName::kind)->text;
 }
 
 bool has_target(TriggerKind kind) {
@@ -74,8 +68,8 @@ Checked<TriggerCommand> TriggerCommand::parse(std::string_view text) {
   if (command.remove) text = trimmed(text.substr(1));
   const std::size_t end = std::min(text.find_first_of(": \t\n"), text.size());
   const std::string_view name = text.substr(0, end);
-  const auto* const known = std::ranges::find(kNames, name, &KindName::text);
-  if (known == std::end(kNames)) return Fault{fault::kUnknownTrigger, std::string(name)};
+  const auto* const known = std::ranges::find(kKindNames, name, &KindName::text);
+  if (known == std::end(kKindNames)) return Fault{fault::kUnknownTrigger, std::string(name)};
   command.kind = known->kind;
   command.rest = trimmed(text.substr(std::min(end + 1, text.size())));
   const std::size_t condition = find_if(command.rest);

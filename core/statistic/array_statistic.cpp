@@ -10,7 +10,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kArrayVersion = 1;
 
 std::uint64_t count_intervals(const ArraySettings& settings, const Definition& definition) {
   const ArrayBounds bounds(settings, definition.range_min, definition.range_max);
@@ -83,12 +83,12 @@ void ArrayStatistic::render(std::string_view name, std::size_t bytes_max, std::s
 }
 
 void ArrayStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kArrayVersion);
   for (const std::uint64_t total : totals_) out.put(total);
 }
 
 void ArrayStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kArrayVersion);
   for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
 }
 

@@ -3,7 +3,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kHistoryVersion = 1;
 
 }  // namespace
 
@@ -61,12 +61,12 @@ void HistoryStatistic::render(std::string_view name, std::size_t bytes_max,
 }
 
 void HistoryStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kHistoryVersion);
   std::visit([&](const auto& periods) { periods.save(out); }, *periods_);
 }
 
 void HistoryStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kHistoryVersion);
   std::visit([&](auto& periods) { periods.load(in); }, *periods_);
 }
 

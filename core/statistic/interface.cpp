@@ -9,9 +9,9 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kInterfaceVersion = 1;
 
-Error not_saved() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
+Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
 
 Error too_long(std::size_t bytes_max) {
   return {ErrorCode::kNoSpace,
@@ -261,7 +261,7 @@ Moment Interface::last_change(Moment now) {
 
 void Interface::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
-  out.put(kVersion);
+  out.put(kInterfaceVersion);
   out.put(std::uint32_t{uid_});
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
@@ -270,12 +270,12 @@ void Interface::save(ByteWriter& out) const {
 }
 
 Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {
-  expect_version(in, kVersion);
+  expect_version(in, kInterfaceVersion);
   const auto uid = in.get<std::uint32_t>();
   Moment last_change{.monotonic = load_time(in)};
   last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
   const auto size = in.get<std::uint32_t>();
-  if (!in.ok()) return not_saved();
+  if (!in.ok()) return no_interface();
   auto created = create(ledger, uid, last_change);
   if (!created) return created.error();
   Interface& interface = *created.value();
@@ -283,7 +283,7 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   for (std::uint32_t i = 0; i < size; ++i) {
     auto statistic = Statistic::load(in);
     if (!statistic) return statistic.error();
-    if (interface.find_locked(statistic.value().name())) return not_saved();
+    if (interface.find_locked(statistic.value().name())) return no_interface();
     auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
     if (!grown) return grown.error();
     interface.append(std::make_unique<Statistic>(std::move(statistic.value())));

@@ -13,7 +13,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kListVersion = 1;
 constexpr std::size_t kSavedEntryBytes = 16;
 
 }  // namespace
@@ -60,7 +60,7 @@ void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::st
 }
 
 void ListStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kListVersion);
   out.put(missed_);
   out.put(static_cast<std::uint32_t>(totals_.size()));
   for (const auto& [x, total] : totals_) {
@@ -70,7 +70,7 @@ void ListStatistic::save(ByteWriter& out) const {
 }
 
 void ListStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kListVersion);
   missed_ = in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
   if (size > entries_max_ || size > in.left() / kSavedEntryBytes) return in.fail();

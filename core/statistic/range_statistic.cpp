@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kRangeVersion = 1;
 
 }  // namespace
 
@@ -16,12 +16,12 @@ void RangeStatistic::render(std::string_view name, std::size_t, std::string& out
 }
 
 void RangeStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kRangeVersion);
   summary_.save(out);
 }
 
 void RangeStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kRangeVersion);
   summary_.load(in);
 }
 

@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kRawVersion = 1;
 constexpr std::size_t kSavedSampleBytes = 24;
 // What no daemon reaches, so that counting on from a saved number cannot wrap.
 constexpr std::uint64_t kAddedBound = std::uint64_t{1} << 63;
@@ -50,7 +50,7 @@ void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::str
 }
 
 void RawStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kRawVersion);
   out.put(added_);
   out.put(static_cast<std::uint32_t>(samples_.size()));
   for (std::size_t i = 0; i < samples_.size(); ++i) {
@@ -61,7 +61,7 @@ void RawStatistic::save(ByteWriter& out) const {
 }
 
 void RawStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kRawVersion);
   added_ = in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
   const bool possible = size <= entries_max_ && size <= added_ && added_ < kAddedBound;

@@ -11,14 +11,14 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kStatisticVersion = 1;
 
-Error not_saved() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
+Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
 
 // The definition is saved as text, so that one parser says what a definition may be.
 Result<Definition> load_definition(ByteReader& in) {
   const auto change = parse_new_statistic(in.get_text());
-  if (!in.ok() || !change) return not_saved();
+  if (!in.ok() || !change) return no_statistic();
   return apply(change.value(), Definition{});
 }
 
@@ -223,7 +223,7 @@ void Statistic::Readings::render(std::size_t bytes_max, std::string& out) const 
 void Statistic::save(ByteWriter& out) const {
   std::string definition;
   append_definition(definition, definition_);
-  out.put(kVersion);
+  out.put(kStatisticVersion);
   out.put_text(name_);
   out.put_text(definition);
   out.put(std::uint8_t{on_});
@@ -236,10 +236,10 @@ void Statistic::save(ByteWriter& out) const {
 }
 
 Result<Statistic> Statistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kStatisticVersion);
   const std::string_view name = in.get_text();
   auto definition = load_definition(in);
-  if (!is_name(name) || !definition) return not_saved();
+  if (!is_name(name) || !definition) return no_statistic();
   Statistic statistic(name, std::move(definition.value()), {});
   statistic.on_ = load_flag(in);
   statistic.saturated_ = load_flag(in);
@@ -250,7 +250,7 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   std::visit([&](auto& gathered) { gathered.load(in); }, statistic.gathered_);
   const auto* const history = std::get_if<HistoryStatistic>(&statistic.gathered_);
   const bool cannot_go_on = statistic.on_ && history && !history->can_add();
-  if (!in.ok() || cannot_go_on) return not_saved();
+  if (!in.ok() || cannot_go_on) return no_statistic();
   return statistic;
 }
 

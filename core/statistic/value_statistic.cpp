@@ -5,7 +5,7 @@
 namespace tally {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kValueVersion = 1;
 
 }  // namespace
 
@@ -24,12 +24,12 @@ void ValueStatistic::render(std::string_view name, std::size_t, std::string& out
 }
 
 void ValueStatistic::save(ByteWriter& out) const {
-  out.put(kVersion);
+  out.put(kValueVersion);
   std::visit([&](const auto& total) { total.save(out); }, total_);
 }
 
 void ValueStatistic::load(ByteReader& in) {
-  expect_version(in, kVersion);
+  expect_version(in, kValueVersion);
   std::visit([&](auto& total) { total.load(in); }, total_);
 }
 

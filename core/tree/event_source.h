@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/event/event_set.h"
 #include "core/event/symbols.h"
@@ -37,6 +39,10 @@ class EventSource {
   // What was recorded before this call has been fed when it returns; gives up soon (100 ms), and
   // counts that.
   virtual void drain() = 0;
+  // An event that it offered is from now on another source's, for which Tracing has a reason.
+  virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Moment) {}
+  // Something was taken off: what is there only because something was set on it can go.
+  virtual void let_go(Moment) {}
   // Its records come some time after they have happened; those of sources that are not late wait
   // for them.
   virtual bool is_late() const { return false; }

@@ -11,9 +11,7 @@ namespace tally {
 namespace {
 
 // What an entry takes beside its names.
-constexpr std::uint64_t kEntryBytes = 256;
-
-Error invalid(std::string reason) { return {ErrorCode::kInvalid, std::move(reason)}; }
+constexpr std::uint64_t kTemplateBytes = 256;
 
 // Specs stand in files, one behind the other: no name may break its line, or out of its marks.
 bool is_template_name(std::string_view name) {
@@ -64,7 +62,7 @@ Result<void> FeederTemplates::add(const Sender& sender, const wire::Template& gi
   auto names = names_of(given);
   if (!names) return names.error();
   const auto hash = blob::load<blob::Header>(given.blob.data()).tplhash;
-  std::uint64_t bytes = kEntryBytes + given.name.size();
+  std::uint64_t bytes = kTemplateBytes + given.name.size();
   for (const std::string& each : names.value().vois) bytes += sizeof each + each.size();
 
   const MutexLock lock(mutex_);

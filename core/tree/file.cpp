@@ -8,6 +8,8 @@ std::optional<Result<std::string>> File::take(Moment, std::size_t) { return std:
 
 void File::opened(Moment) {}
 
+Result<std::shared_ptr<const void>> File::hold() const { return std::shared_ptr<const void>(); }
+
 bool File::waits() const { return false; }
 
 Result<void> File::write_line(std::string_view, Moment) {
@@ -21,6 +23,12 @@ Result<void> File::write_by(pid_t, std::string_view text, Moment now) {
 }
 
 std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
+
+bool File::is_stream() const { return false; }
+
+std::string File::next(Moment) { return {}; }
+
+bool File::is_over() const { return true; }
 
 File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,11 +42,22 @@ class File {
   // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
   // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
   virtual void opened(Moment now);
+  // What each open keeps until it is closed, so that the file's owner knows what is open: whoever
+  // removes what a file belongs to may refuse that meanwhile. kStale: it is gone, and there is
+  // nothing to open. The default, nullptr, is nobody's.
+  virtual Result<std::shared_ptr<const void>> hold() const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
   // How often there was something new for who waits for that with poll(2); nothing: it is readable
   // always. A file that counts is made anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
+  // Read like a pipe: what one read gets is gone for all, and a read of nothing waits. render()
+  // then has no text, news() is 0 while there is nothing to read.
+  virtual bool is_stream() const;
+  // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
+  virtual std::string next(Moment now);
+  // Of a stream: nothing comes at present. Whoever has read something is at the end.
+  virtual bool is_over() const;
   virtual WriteUnit write_unit() const;
   // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for

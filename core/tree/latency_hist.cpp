@@ -12,8 +12,6 @@ namespace {
 
 constexpr unsigned kSwitchPermissions = 0644;
 
-Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
-
 // A whole line that is one token.
 std::string_view only_token(std::string_view line) {
   Tokens tokens(line);
@@ -182,7 +180,7 @@ Moment LatencyHist::last_switch() const {
 // and off again if the feeder refuses.
 Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment now) {
   const auto value = parse_signed(only_token(line));
-  if (!value) return invalid("an integer is wanted: 0 is off, all others are on");
+  if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
   const Switching only(*this);
   std::int64_t before = 0;
   {
@@ -203,7 +201,7 @@ Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment n
   const std::string_view text = only_token(line);
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
-  if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none");
+  if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none", 0);
   const Switching only(*this);
   pid_t before = 0;
   {

@@ -16,11 +16,6 @@ constexpr std::uint64_t kFeederBytes = 64;
 // How a statistic begins that a sample named: on, and of the default type.
 constexpr std::string_view kBornOfASample = "on=1";
 
-Error error_at(Error error, std::size_t offset) {
-  error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
-  return error;
-}
-
 Error not_found(std::string_view what, std::size_t at) {
   return {ErrorCode::kNotFound, "no such " + std::string(what), at};
 }

@@ -8,20 +8,13 @@
 namespace tally {
 namespace {
 
-constexpr unsigned kReadable = 0400;
+constexpr unsigned kReadableByOwner = 0400;
 constexpr unsigned kRatesPermissions = 0600;
 constexpr std::string_view kTemplates = "templates";
 constexpr std::string_view kSampleRates = "sample_rates";
 constexpr std::string_view kJson = ".json";
 // What names, nodes and files of an object or a subsystem take, beside its blob.
-constexpr std::uint64_t kEntryBytes = 2048;
-
-Error error_at(Error error, std::size_t offset) {
-  error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
-  return error;
-}
-
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
+constexpr std::uint64_t kSubsystemBytes = 2048;
 
 Error not_found(const char* what, std::size_t at) {
   return {ErrorCode::kNotFound, std::string("no such ") + what, at};
@@ -89,8 +82,8 @@ Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Stat
       templates_(std::make_shared<FeederTemplates>(ledger, now)),
       switches_(ports.switches.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
-  tree_.add_file(directory_, kTemplates, kReadable, std::make_shared<TemplatesFile>(templates_),
-                 now);
+  tree_.add_file(directory_, kTemplates, kReadableByOwner,
+                 std::make_shared<TemplatesFile>(templates_), now);
 }
 
 Subsystems::~Subsystems() {
@@ -152,7 +145,8 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   if (!is_name(name) || name == kTemplates) {
     return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')", line.target.at);
   }
-  auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEntryBytes});
+  auto share =
+      Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kSubsystemBytes});
   if (!share) return error_at(share.error(), line.target.at);
   const std::uint64_t number = numbered_.next_number();
   auto rates = std::make_shared<SubsystemRates>(templates_, sender, switches_.give(number), now);
@@ -239,14 +233,15 @@ Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::st
   if (!is_object_name(name)) {
     return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
-  auto share = Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kEntryBytes});
+  auto share =
+      Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
   const std::uint64_t number = numbered_.next_number();
   Object made{.name = std::string(name), .owner = &subsystem, .number = number};
   made.content = std::make_shared<StatsObject>(
       templates_, on_wire(number), std::move(share.value()), switches_.give(number), now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
-    return tree_.add_file(subsystem.node, file, kReadable,
+    return tree_.add_file(subsystem.node, file, kReadableByOwner,
                           std::make_shared<StatsObjectFile>(made.content, format), now);
   };
   made.freeform = enter(made.name, StatsObject::Format::kFreeform);

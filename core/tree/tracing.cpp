@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/event/synthetic.h"
 #include "core/tree/tracing_state.h"
 
 namespace tally {
@@ -20,6 +21,25 @@ constexpr std::string_view kMarkerFormat =
 
 // What formats and the nodes of their files take, beside the records.
 constexpr std::uint64_t kInstanceBytes = 16u << 20;
+
+Result<std::string> name_of(const EventOffer& offer) {
+  if (offer.form == EventOffer::Form::kKernelFormat) {
+    auto format = parse_event_format(offer.text);
+    if (!format) return format.error();
+    return std::move(format.value().name);
+  }
+  auto fields = FieldsDefinition::parse(offer.text);
+  if (!fields)
+    return to_error(fields.error().in(std::string(offer.system), std::string(offer.text)));
+  return std::move(fields.value().name);
+}
+
+// Whether the event is defined as the offer has it, which is of the same form.
+bool is_same(const EventSet& set, EventNumber event, const EventOffer& offer) {
+  if (offer.form == EventOffer::Form::kKernelFormat) return set.render_format(event) == offer.text;
+  const auto fields = FieldsDefinition::parse(offer.text);
+  return fields && fields.value().text() == set.fields_text(event);
+}
 
 std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
   const auto number = [&](std::string_view name) -> std::optional<std::uint32_t> {
@@ -97,28 +117,77 @@ Result<EventNumber> Tracing::State::define(TracingInstance& instance, std::strin
   return defined.value();
 }
 
-Result<void> Tracing::State::take_offer(EventSource& source, const EventOffer& offer, Moment now) {
+Result<void> Tracing::State::take_offer(EventSource& source, const EventOffer& offer, Moment now,
+                                        std::vector<TakenOver>& taken) {
   if (offer.source_id >= kSourceIdsMax) return Error{ErrorCode::kNoSpace, "an id too large"};
   if (offer.system == kMarkerSystem) {
     return Error{ErrorCode::kExists, "events of the system ftrace are the tracing directory's own"};
   }
-  const Offered made{offer.form, &source, offer.source_id};
-  const auto number = define(*top, offer.system, offer.form, offer.text);
-  if (!number) return number.error();
-  const EventPath path(offer.system, top->set.format(number.value()).name);
+  const auto name = name_of(offer);
+  if (!name) return name.error();
+  const EventPath path(offer.system, name.value());
+  if (const auto may = may_offer(source, offer, path); !may) return may;
   const auto known = offered.find(path);
-  if (known != offered.end() && known->second.source && known->second.source != &source) {
+  const bool is_taken_over = known != offered.end() && known->second.form != offer.form;
+  if (is_taken_over) take_over(path, offer, now, taken);
+  Result<void> done;
+  each_instance([&](TracingInstance& instance) {
+    if (!done) return;
+    const auto defined = define(instance, offer.system, offer.form, offer.text);
+    if (!defined) done = defined.error();
+    touch(instance, now);
+  });
+  if (!done) {
+    if (known == offered.end()) forget(path);
+    return done;
+  }
+  offered.insert_or_assign(path, Offered{offer.form, &source, offer.source_id});
+  undelivered.erase(path);
+  connect(path, offered.find(path)->second);
+  return done;
+}
+
+Result<void> Tracing::State::may_offer(EventSource& source, const EventOffer& offer,
+                                       const EventPath& path) {
+  const auto known = offered.find(path);
+  if (known == offered.end()) return {};
+  const bool is_kernels = offer.form == EventOffer::Form::kKernelFormat;
+  const bool was_kernels = known->second.form == EventOffer::Form::kKernelFormat;
+  if (is_kernels && !was_kernels) return {};
+  if (was_kernels && !is_kernels) return Error{ErrorCode::kExists, "it is an event of the kernel"};
+  if (known->second.source && known->second.source != &source) {
     return Error{ErrorCode::kExists, "somebody else delivers this event"};
   }
-  Result<void> done;
-  for (const auto& [name, instance] : instances) {
-    const auto defined = define(*instance, offer.system, offer.form, offer.text);
-    if (!defined) done = defined.error();
+  Result<void> may;
+  each_instance([&](const TracingInstance& instance) {
+    const auto number = instance.set.find(path.first, path.second);
+    if (!number || !instance.set.in_use(*number)) return;
+    if (!is_same(instance.set, *number, offer)) {
+      may = Error{ErrorCode::kExists, "the event is there with other fields, and in use"};
+    }
+  });
+  return may;
+}
+
+// Somebody defined an event by its fields that turns out to be one of the kernel's.
+void Tracing::State::take_over(const EventPath& path, const EventOffer& offer, Moment now,
+                               std::vector<TakenOver>& taken) {
+  const Offered before = offered.find(path)->second;
+  each_instance([&](TracingInstance& instance) {
+    (void)instance.set.take_over_event(offer.system, offer.text);
+    (void)hold_memory(instance);
+  });
+  if (before.source) {
+    routes[before.source][before.source_id] = {};
+    late_is_asked = waits_for_late();
+    taken.push_back({before.source, path});
   }
-  offered.insert_or_assign(path, made);
-  connect(path, offered.find(path)->second);
-  each_instance([&](TracingInstance& instance) { touch(instance, now); });
-  return done;
+  const Error error{ErrorCode::kExists,
+                    "the kernel's event takes its place; what was set on it is gone"};
+  if (options.error_log) {
+    options.error_log->warn(ErrorLog::Source::kMount, "event:" + path.first + ":" + path.second,
+                            path.first + "/" + path.second, error, now);
+  }
 }
 
 // Its records come under this number from now on.
@@ -155,6 +224,27 @@ void Tracing::State::forget(const EventPath& path) {
     if (number) (void)instance.set.remove_event(*number);
   });
   offered.erase(path);
+  undelivered.erase(path);
+}
+
+void Tracing::State::forget_unused(Moment now) {
+  std::vector<EventPath> gone;
+  for (const EventPath& path : undelivered) {
+    if (!in_use(path)) gone.push_back(path);
+  }
+  for (const EventPath& path : gone) {
+    forget(path);
+    update_all_directories(path, now);
+  }
+}
+
+void Tracing::State::let_go(Moment now) {
+  std::vector<EventSource*> all;
+  {
+    const MutexLock lock(mutex);
+    all = sources;
+  }
+  for (EventSource* const source : all) source->let_go(now);
 }
 
 // The instance goes.
@@ -242,24 +332,31 @@ Tracing::~Tracing() = default;
 
 Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment now) {
   State::Orders orders;
+  std::vector<State::TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
-    if (auto taken = state_->take_offer(source, offer, now); !taken) return taken;
-    state_->update_all_directories(now);
+    if (auto taken = state_->take_offer(source, offer, now, taken_over); !taken) return taken;
+    // It is valid, hence it has a name.
+    state_->update_all_directories({std::string(offer.system), name_of(offer).value()}, now);
     orders = state_->orders_of(source);
   }
+  for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
   return state_->give(orders);
 }
 
 std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
   std::size_t taken = 0;
   State::Orders orders;
+  std::vector<State::TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
-    for (const EventOffer& each : offers) taken += state_->take_offer(source, each, now) ? 1 : 0;
+    for (const EventOffer& each : offers) {
+      taken += state_->take_offer(source, each, now, taken_over) ? 1 : 0;
+    }
     state_->update_all_directories(now);
     orders = state_->orders_of(source);
   }
+  for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
   (void)state_->give(orders);
   return taken;
 }
@@ -270,6 +367,7 @@ void Tracing::withdraw(EventSource& source, Moment now) {
   for (auto& [path, each] : state_->offered) {
     if (each.source != &source) continue;
     each.source = nullptr;
+    state_->undelivered.insert(path);
     if (!state_->in_use(path)) gone.push_back(path);
   }
   for (const auto& path : gone) state_->forget(path);
@@ -291,7 +389,7 @@ Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Mom
   if (state_->in_use(path)) return Error{ErrorCode::kBusy, "something is set on this event"};
   state_->forget(path);
   state_->routes[&source][source_id] = {};
-  state_->update_all_directories(now);
+  state_->update_all_directories(path, now);
   return {};
 }
 

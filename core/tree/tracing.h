@@ -22,8 +22,8 @@
 #include "core/base/ledger.h"
 #include "core/base/result.h"
 #include "core/event/event_set.h"
+#include "core/tree/error_log.h"
 #include "core/tree/event_source.h"
-#include "core/tree/file.h"
 #include "core/tree/own_numbers.h"
 #include "core/tree/tree.h"
 
@@ -51,8 +51,9 @@ class Tracing {
     uid_t owner = 0;  // whose quota the sets are held by
     EventSet::Limits set = {};
     std::size_t instances_max = 64;
+    std::uint32_t cpus = 1;
     // Shared with its directories in the tree: one for all of the mount. nullptr: there is none.
-    std::shared_ptr<File> error_log = nullptr;
+    std::shared_ptr<ErrorLog> error_log = nullptr;
     OwnNumbers* own = nullptr;  // outlives it; nullptr: nobody counts
   };
 
@@ -64,7 +65,9 @@ class Tracing {
   // The event appears in events/, in every instance. Offering what is there changes nothing; one
   // that was there before its source was withdrawn is delivered again, and asked for if triggers
   // wait for it: then want() is called, from here. kInvalid, with the reason; kExists: another
-  // source's, or defined otherwise and in use; kNoSpace.
+  // source's, or defined otherwise and in use; kNoSpace. What is refused has changed nothing.
+  // An event that comes with a kernel's format takes the place of one that was defined by its
+  // fields, of which the other source is told: nobody keeps the kernel's events out by being first.
   Result<void> offer(EventSource& source, const EventOffer& offer, Moment now);
   // The same of many, with one want() at the end. How many were taken; refused ones are left out.
   std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Moment now);

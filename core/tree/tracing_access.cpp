@@ -2,21 +2,36 @@
 // wait for the sources, markers.
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "core/tree/tracing_state.h"
 
 namespace tally {
+namespace {
 
-// Into the ledger, as large as they may become.
-Result<void> Tracing::State::hold_histograms(TracingInstance& instance) {
-  const std::size_t bytes = instance.set.hist_bytes();
-  const std::size_t before = instance.hist_bytes;
+// Who writes waits for the answer, and is there. Empty: it is not to be seen from here.
+std::string name_of_process(pid_t pid) {
+  std::string name;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::getline(file, name);
+  return name;
+}
+
+}  // namespace
+
+// Into the ledger: histograms, as large as they may become, and the buffers of trace and snapshot
+// beyond what they have at first.
+Result<void> Tracing::State::hold_memory(TracingInstance& instance) {
+  const std::size_t trace_bytes = std::max(instance.set.trace_bytes(), options.set.trace_bytes_max);
+  const std::size_t bytes =
+      instance.set.hist_bytes() + 2 * (trace_bytes - options.set.trace_bytes_max);
+  const std::size_t before = instance.held_bytes;
   if (bytes > before) {
     if (auto grown = instance.share.grow({.bytes = bytes - before}); !grown) return grown;
   } else {
     instance.share.shrink({.bytes = before - bytes});
   }
-  instance.hist_bytes = bytes;
+  instance.held_bytes = bytes;
   return {};
 }
 
@@ -26,26 +41,31 @@ Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const
   Result<void> done;
   {
     const MutexLock lock(mutex);
+    if (instance.removed) return removed_instance();
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
-    if (auto fits = hold_histograms(instance); !fits) {
+    if (auto fits = hold_memory(instance); !fits) {
       if (undo) undo(instance.set);
-      (void)hold_histograms(instance);
+      (void)hold_memory(instance);
       done = std::move(fits);
     }
     // What is refused may have taken effect in part.
     update_routes(instance, orders);
+    forget_unused(now);
   }
   const auto given = give(orders);
+  let_go(now);
   const bool refused = !given && (orders.asks || orders.undelivered);
   if (!done || !refused || !undo) return done;
   Orders taken_back;
   {
     const MutexLock lock(mutex);
+    if (instance.removed) return given;
     undo(instance.set);
     touch(instance, now);
-    (void)hold_histograms(instance);
+    (void)hold_memory(instance);
     update_routes(instance, taken_back);
+    forget_unused(now);
   }
   (void)give(taken_back);
   return given;
@@ -104,12 +124,14 @@ void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_
   const auto pid = static_cast<std::int32_t>(writer);
   std::memcpy(bytes.data() + 4, &pid, sizeof pid);
   bytes.append(text);
+  const std::string name = name_of_process(writer);
   const MutexLock lock(mutex);
-  if (!instance.markers) return;
+  if (!instance.markers || instance.removed) return;
   feed_marker(instance, {.event = instance.marker,
-                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                     .pid = pid,
-                     .bytes = bytes});
+                         .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                         .pid = pid,
+                         .bytes = bytes,
+                         .comm = name});
   touch(instance, now);
 }
 

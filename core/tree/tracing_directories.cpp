@@ -5,7 +5,9 @@
 #include <atomic>
 
 #include "core/base/text.h"
+#include "core/tree/tracing_buffer_files.h"
 #include "core/tree/tracing_files.h"
+#include "core/tree/tracing_options.h"
 
 namespace tally {
 namespace {
@@ -43,6 +45,7 @@ class EventsDirectory final : public LazyDirectory {
  private:
   void fill(Moment now) override {
     const MutexLock lock(state_->mutex);
+    if (instance_->removed) return;
     instance_->filled = true;
     state_->update_directories(instance_, now);
   }
@@ -60,7 +63,7 @@ class SystemDirectory final : public LazyDirectory {
   void fill(Moment now) override {
     const MutexLock lock(state_->mutex);
     const auto found = instance_->systems.find(system_);
-    if (found == instance_->systems.end()) return;
+    if (instance_->removed || found == instance_->systems.end()) return;
     found->second.filled = true;
     state_->update_system(instance_, system_, now);
   }
@@ -82,7 +85,7 @@ class EventDirectory final : public LazyDirectory {
     using Kind = EventFile::Kind;
     const MutexLock lock(state_->mutex);
     const auto system = instance_->systems.find(path_->first);
-    if (is_made_ || system == instance_->systems.end()) return;
+    if (is_made_ || instance_->removed || system == instance_->systems.end()) return;
     const auto node = system->second.events.find(path_->second);
     const auto number = instance_->set.find(path_->first, path_->second);
     if (node == system->second.events.end() || !number) return;
@@ -145,9 +148,23 @@ constexpr std::array kAtTheTop = {
     Entry{"dynamic_events", kWritable, SetFile::Kind::kDynamicEvents},
     Entry{"synthetic_events", kWritable, SetFile::Kind::kSyntheticEvents},
 };
-constexpr std::array kOptions = {
-    Entry{"markers", kWritable, SetFile::Kind::kMarkersOption},
-    Entry{"overwrite", kWritable, SetFile::Kind::kOverwriteOption},
+struct BufferEntry {
+  std::string_view name;
+  unsigned permissions;
+  BufferFile::Kind kind;
+};
+constexpr std::array kBuffers = {
+    BufferEntry{"buffer_size_kb", kWritable, BufferFile::Kind::kBufferSize},
+    BufferEntry{"buffer_total_size_kb", kReadable, BufferFile::Kind::kBufferTotalSize},
+    BufferEntry{"saved_cmdlines", kReadable, BufferFile::Kind::kSavedCmdlines},
+    BufferEntry{"set_event_notrace_pid", kWritable, BufferFile::Kind::kSetEventNotracePid},
+    BufferEntry{"timestamp_mode", kReadable, BufferFile::Kind::kTimestampMode},
+    BufferEntry{"trace_pipe", kReadable, BufferFile::Kind::kTracePipe},
+    BufferEntry{"tracing_cpumask", kWritable, BufferFile::Kind::kTracingCpumask},
+};
+constexpr std::array kOfCpus = {
+    BufferEntry{"stats", kReadable, BufferFile::Kind::kCpuStats},
+    BufferEntry{"trace", kWritable, BufferFile::Kind::kCpuTrace},
 };
 
 }  // namespace
@@ -163,8 +180,8 @@ void Tracing::State::enter_files(const Instance& instance, Moment now) {
   }
   for (const Entry& entry : kEverywhere) enter(at, entry);
   if (options.error_log) tree.add_file(at, "error_log", kWritable, options.error_log, now);
-  const NodeId all_options = tree.add_directory(at, "options", std::make_shared<Directory>(), now);
-  for (const Entry& entry : kOptions) enter(all_options, entry);
+  enter_buffers(instance, now);
+  enter_options(instance, now);
   instance->events = tree.add_directory(
       at, "events", std::make_shared<EventsDirectory>(shared_from_this(), instance), now);
   tree.add_file(
@@ -174,6 +191,32 @@ void Tracing::State::enter_files(const Instance& instance, Moment now) {
   if (instance != top) return;
   instances_directory = tree.add_directory(
       at, "instances", std::make_shared<InstancesDirectory>(shared_from_this()), now);
+}
+
+void Tracing::State::enter_buffers(const Instance& instance, Moment now) {
+  const auto enter = [&](NodeId directory, const BufferEntry& entry, std::uint32_t cpu) {
+    tree.add_file(directory, entry.name, entry.permissions,
+                  std::make_shared<BufferFile>(shared_from_this(), instance, entry.kind, cpu), now);
+  };
+  for (const BufferEntry& entry : kBuffers) enter(instance->directory, entry, 0);
+  const NodeId all =
+      tree.add_directory(instance->directory, "per_cpu", std::make_shared<Directory>(), now);
+  for (std::uint32_t cpu = 0; cpu < options.cpus; ++cpu) {
+    const NodeId node =
+        tree.add_directory(all, "cpu" + std::to_string(cpu), std::make_shared<Directory>(), now);
+    for (const BufferEntry& entry : kOfCpus) enter(node, entry, cpu);
+  }
+}
+
+void Tracing::State::enter_options(const Instance& instance, Moment now) {
+  const auto enter = [&](NodeId directory, std::string_view name, const TraceOption* option) {
+    tree.add_file(directory, name, kWritable,
+                  std::make_shared<OptionFile>(shared_from_this(), instance, option), now);
+  };
+  enter(instance->directory, "trace_options", nullptr);
+  const NodeId all =
+      tree.add_directory(instance->directory, "options", std::make_shared<Directory>(), now);
+  for (const TraceOption& option : kTraceOptions) enter(all, option.name, &option);
 }
 
 void Tracing::State::update_all_directories(Moment now) {
@@ -201,6 +244,35 @@ void Tracing::State::update_directories(const Instance& instance, Moment now) {
   }
 }
 
+void Tracing::State::update_all_directories(const EventPath& path, Moment now) {
+  update_directories(top, path, now);
+  for (const auto& [name, instance] : instances) update_directories(instance, path, now);
+}
+
+void Tracing::State::update_directories(const Instance& instance, const EventPath& path,
+                                        Moment now) {
+  if (!instance->filled) return;
+  const auto system = instance->systems.find(path.first);
+  if (system == instance->systems.end()) {
+    if (instance->set.has_system(path.first)) enter_system(instance, path.first, now);
+    return;
+  }
+  if (!instance->set.has_system(path.first)) {
+    tree.remove(system->second.node, now);
+    instance->systems.erase(system);
+    return;
+  }
+  if (!system->second.filled) return;
+  const auto entered = system->second.events.find(path.second);
+  const bool is_entered = entered != system->second.events.end();
+  const bool is_there = instance->set.find(path.first, path.second).has_value();
+  if (is_there && !is_entered) enter_event(instance, path, now);
+  if (!is_there && is_entered) {
+    tree.remove(entered->second, now);
+    system->second.events.erase(entered);
+  }
+}
+
 void Tracing::State::enter_system(const Instance& instance, const std::string& system, Moment now) {
   TracingInstance::System made;
   made.node = tree.add_directory(
@@ -221,23 +293,23 @@ void Tracing::State::update_system(const Instance& instance, const std::string& 
                                    Moment now) {
   TracingInstance::System& made = instance->systems.find(system)->second;
   std::vector<std::string_view> wanted;
-  for (const auto& event : instance->set.events()) {
-    if (event.system == system) wanted.push_back(event.name);
-  }
+  for (const auto& event : instance->set.events(system)) wanted.push_back(event.name);
   std::erase_if(made.events, [&](const auto& event) {
     const bool stays = std::ranges::binary_search(wanted, std::string_view(event.first));
     if (!stays) tree.remove(event.second, now);
     return !stays;
   });
   for (const std::string_view name : wanted) {
-    if (made.events.contains(name)) continue;
-    const NodeId node =
-        tree.add_directory(made.node, name,
-                           std::make_shared<EventDirectory>(shared_from_this(), instance,
-                                                            EventPath(system, std::string(name))),
-                           now);
-    made.events.emplace(name, node);
+    if (!made.events.contains(name)) enter_event(instance, {system, std::string(name)}, now);
   }
+}
+
+void Tracing::State::enter_event(const Instance& instance, const EventPath& path, Moment now) {
+  TracingInstance::System& system = instance->systems.find(path.first)->second;
+  const NodeId node =
+      tree.add_directory(system.node, path.second,
+                         std::make_shared<EventDirectory>(shared_from_this(), instance, path), now);
+  system.events.emplace(path.second, node);
 }
 
 Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
@@ -265,6 +337,10 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     const auto found = instances.find(name);
     if (found == instances.end()) return Error{ErrorCode::kNotFound, "no such instance"};
     removed = found->second;
+    if (removed->open_mark.use_count() > 1) {
+      return Error{ErrorCode::kBusy, "files of the instance are open"};
+    }
+    removed->removed = true;
     for (const auto& [source, by_id] : routes) {
       const auto feeds_it = [&](const Route& route) {
         return std::ranges::any_of(
@@ -275,8 +351,10 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     drop_targets(*removed);
     tree.remove(removed->directory, now);
     instances.erase(found);
+    forget_unused(now);
   }
   (void)give(orders);
+  let_go(now);
   return {};
 }
 

@@ -1,25 +1,17 @@
 #include "core/tree/tracing_files.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/text.h"
+#include "core/event/command_text.h"
 #include "core/event/faults.h"
+#include "core/event/hist_command.h"
 #include "core/tree/tracing_readme.h"
 
 namespace tally {
 namespace {
 
-// All records carry CLOCK_MONOTONIC; these say no other order.
-constexpr std::array<std::string_view, 4> kClocks = {"local", "global", "mono", "perf"};
-
 Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Of a file of several commands: one line each, up to a '#'.
 std::string_view next_command(std::string_view& text) {
@@ -41,7 +33,7 @@ std::string_view removed_by(std::string_view command) {
 
 std::string clocks_text(std::string_view chosen) {
   std::string text;
-  for (const std::string_view clock : kClocks) {
+  for (const std::string_view clock : kTraceClocks) {
     text.append(text.empty() ? "" : " ");
     text.append(clock == chosen ? "[" + std::string(clock) + "]" : std::string(clock));
   }
@@ -60,6 +52,12 @@ std::optional<std::uint64_t> TracingFile::version(Moment) const {
 Moment TracingFile::last_change(Moment) const {
   const MutexLock lock(state_->mutex);
   return instance_->last_change;
+}
+
+Result<std::shared_ptr<const void>> TracingFile::hold() const {
+  const MutexLock lock(state_->mutex);
+  if (instance_->removed) return removed_instance();
+  return instance_->open_mark;
 }
 
 Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
@@ -97,11 +95,6 @@ Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
                   [](const EventSet& set) { return set.render_synthetic_events(); });
     case Kind::kDynamicEvents:
       return show(now, bytes_max, [](const EventSet& set) { return set.render_dynamic_events(); });
-    case Kind::kMarkersOption:
-      return show(now, bytes_max,
-                  [this](const EventSet&) { return switch_text(instance().markers); });
-    case Kind::kOverwriteOption:
-      return bounded("1\n", bytes_max);
   }
   return std::string();
 }
@@ -112,7 +105,7 @@ Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) con
     state().release_drained(now);
     return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
   }();
-  std::string text = copy.render(SourceSymbols(state().symbols()));
+  std::string text = copy.render(SourceSymbols(state().symbols()), {.cpus = state().options.cpus});
   const std::string lost = state().lost_line();
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
@@ -153,8 +146,6 @@ Result<void> SetFile::write_line(std::string_view text, Moment now) {
       return state().change(instance(), now,
                             [&](EventSet& set) { return set.write_set_event_pid(word); });
     case Kind::kTracingOn:
-    case Kind::kMarkersOption:
-    case Kind::kOverwriteOption:
       return write_switch(word, now);
     case Kind::kTrace:
       return {};  // it is the opening with O_TRUNC that clears
@@ -174,14 +165,8 @@ Result<void> SetFile::write_line(std::string_view text, Moment now) {
 Result<void> SetFile::write_switch(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 is off, all others are on");
-  const bool on = *number != 0;
-  if (kind_ == Kind::kOverwriteOption) {
-    return on ? Result<void>() : invalid("the oldest records always give way here");
-  }
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
-    if (kind_ == Kind::kMarkersOption) {
-      instance().markers = on;
-    } else if (on) {
+    if (*number != 0) {
       set.start_tracing();
     } else {
       set.stop_tracing();
@@ -191,7 +176,7 @@ Result<void> SetFile::write_switch(std::string_view text, Moment now) {
 }
 
 Result<void> SetFile::write_clock(std::string_view text, Moment now) {
-  if (std::ranges::find(kClocks, text) == kClocks.end()) {
+  if (std::ranges::find(kTraceClocks, text) == kTraceClocks.end()) {
     return invalid("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
   }
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
@@ -203,10 +188,12 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
-  if (!number) return invalid("a number is wanted: 1 takes a snapshot, others clear it");
+  if (!number) return invalid("a number is wanted: 0 frees it, 1 takes one, others clear it");
   if (*number == 1) state().refresh(instance(), now);
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
-    if (*number == 1) {
+    if (*number == 0) {
+      set.free_snapshot();
+    } else if (*number == 1) {
       set.take_snapshot();
     } else {
       set.clear_snapshot();
@@ -216,8 +203,10 @@ Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
 }
 
 Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
-  while (!text.empty()) {
-    const std::string_view command = next_command(text);
+  const std::string whole = joined_lines(text);
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const std::string_view command = next_command(rest);
     if (command.empty()) continue;
     const auto write = [&](EventSet& set) {
       return kind_ == Kind::kSyntheticEvents ? set.write_synthetic_events(command)
@@ -254,8 +243,6 @@ Result<void> SetFile::truncate(Moment now) {
     case Kind::kTraceMarker:
     case Kind::kTraceClock:
     case Kind::kSnapshot:
-    case Kind::kMarkersOption:
-    case Kind::kOverwriteOption:
       return {};
   }
   return {};

@@ -26,6 +26,7 @@ class TracingFile : public File {
   std::optional<std::uint64_t> version(Moment now) const override;
   Moment last_change(Moment now) const override;
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
+  Result<std::shared_ptr<const void>> hold() const final;
   void opened(Moment now) final {
     if (waits()) state_->refresh(*instance_, now);
   }
@@ -70,8 +71,6 @@ class SetFile final : public TracingFile {
     kSnapshot,
     kSyntheticEvents,
     kDynamicEvents,
-    kMarkersOption,
-    kOverwriteOption,
   };
   SetFile(TracingShared state, Tracing::State::Instance instance, Kind kind)
       : TracingFile(std::move(state), std::move(instance)), kind_(kind) {}

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,10 +32,14 @@ struct TracingInstance {
   const std::string name;  // empty: the top
   EventSet set;
   Reservation share;
-  std::size_t hist_bytes = 0;  // of the share
+  std::size_t held_bytes = 0;  // of the share: histograms, and what buffer_size_kb added
   EventNumber marker = 0;      // ftrace/print
   bool markers = true;         // options/markers
+  bool shows_fields = false;   // options/fields: no print formats
   std::string clock = "local";
+  bool removed = false;  // files that are looked up still lead here, and change nothing
+  // What its open files hold: who else owns it, beside this one.
+  const std::shared_ptr<const void> open_mark = std::make_shared<char>();
   std::uint64_t changes = 0;  // another one whenever any text of it is
   Moment last_change;
   // Its nodes. Those of systems and events are there when somebody has looked.
@@ -57,6 +62,10 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     EventOffer::Form form = EventOffer::Form::kKernelFormat;
     EventSource* source = nullptr;  // nullptr: nobody, now
     std::uint32_t source_id = 0;
+  };
+  struct TakenOver {
+    EventSource* from = nullptr;
+    EventPath path;
   };
   struct Target {
     TracingInstance* instance = nullptr;
@@ -95,7 +104,17 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
                                     EventOffer::Form form, std::string_view text);
   // What the top has: what is offered and, if somebody has defined any, synthetic events.
   Result<void> define_all(TracingInstance& instance) REQUIRES(mutex);
-  Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now) REQUIRES(mutex);
+  // taken: whose event it was that the kernel's took the place of.
+  Result<void> take_offer(EventSource& source, const EventOffer& offer, Moment now,
+                          std::vector<TakenOver>& taken) REQUIRES(mutex);
+  // kExists: it is another source's, or is in use as it was.
+  Result<void> may_offer(EventSource& source, const EventOffer& offer, const EventPath& path)
+      REQUIRES(mutex);
+  void take_over(const EventPath& path, const EventOffer& offer, Moment now,
+                 std::vector<TakenOver>& taken) REQUIRES(mutex);
+  // Events that nobody delivers, and nothing is set on any more.
+  void forget_unused(Moment now) REQUIRES(mutex);
+  void let_go(Moment now) EXCLUDES(mutex);
   void connect(const EventPath& path, const Offered& offered) REQUIRES(mutex);
   bool in_use(const EventPath& path) REQUIRES(mutex);
   void forget(const EventPath& path) REQUIRES(mutex);
@@ -142,7 +161,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
       EXCLUDES(mutex);
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
-  Result<void> hold_histograms(TracingInstance& instance) REQUIRES(mutex);
+  Result<void> hold_memory(TracingInstance& instance) REQUIRES(mutex);
   // What the sources have recorded so far is fed.
   void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
@@ -154,11 +173,18 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   void enter_files(const Instance& instance, Moment now) REQUIRES(mutex);
+  void enter_buffers(const Instance& instance, Moment now) REQUIRES(mutex);
+  void enter_options(const Instance& instance, Moment now) REQUIRES(mutex);
   // The directories of systems and events, in as far as somebody has looked, are those of the set.
   void update_directories(const Instance& instance, Moment now) REQUIRES(mutex);
   void update_all_directories(Moment now) REQUIRES(mutex);
+  void update_all_directories(const EventPath& path, Moment now) REQUIRES(mutex);
+  // The same where only this event has come or gone.
+  void update_directories(const Instance& instance, const EventPath& path, Moment now)
+      REQUIRES(mutex);
   void update_system(const Instance& instance, const std::string& system, Moment now)
       REQUIRES(mutex);
+  void enter_event(const Instance& instance, const EventPath& path, Moment now) REQUIRES(mutex);
   void enter_system(const Instance& instance, const std::string& system, Moment now)
       REQUIRES(mutex);
 
@@ -171,6 +197,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::map<std::string, Instance, std::less<>> instances GUARDED_BY(mutex);
   NodeId instances_directory GUARDED_BY(mutex) = 0;
   std::map<EventPath, Offered> offered GUARDED_BY(mutex);
+  std::set<EventPath> undelivered GUARDED_BY(mutex);  // those of `offered` that have no source
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
   std::multimap<std::uint64_t, HeldRecord> held GUARDED_BY(mutex);  // by their times
@@ -182,6 +209,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::uint64_t lost GUARDED_BY(mutex) = 0;
 };
 
+// Of a file that was looked up before its instance went.
+inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
 // Of something that a set refused.
 Error to_error(const Refusal& refusal);
 // All that the sources know.

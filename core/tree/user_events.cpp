@@ -141,9 +141,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
   std::uint64_t number = 0;
   {
     const MutexLock lock(mutex_);
-    if (events_.size() == kEventsMax) {
-      return Error{ErrorCode::kNoSpace, "more user events than allowed"};
-    }
+    if (const auto room = check_share(sender.uid); !room) return room.error();
     number = events_.next_number();
     events_.add(std::make_unique<Event>(Event{.system = std::string(system),
                                               .number = number,
@@ -165,6 +163,22 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
     return offered.error();
   }
   return Done{on_wire(number)};
+}
+
+// So that no uid takes what others need.
+Result<void> UserEvents::check_share(uid_t uid) const {
+  if (events_.size() == kEventsMax) {
+    return Error{ErrorCode::kNoSpace, "more user events than allowed"};
+  }
+  if (uid == 0 || uid == owner_) return {};
+  std::size_t own = 0, of_others = 0;
+  for (const auto& [path, number] : by_path_) {
+    const uid_t its = (*events_.find(number))->uid;
+    own += its == uid ? 1 : 0;
+    of_others += its != 0 && its != owner_ ? 1 : 0;
+  }
+  if (own < kEventsPerUidMax && of_others < kEventsOfOthersMax) return {};
+  return Error{ErrorCode::kNoSpace, "more user events than a uid may have"};
 }
 
 // kBusy: something is set on it.
@@ -267,7 +281,39 @@ void UserEvents::process_ended(pid_t process, Moment now) {
       if (!event.for_good && event.feeders.empty()) gone.push_back(path);
     }
   }
-  for (const Path& path : gone) (void)take_out(path, now);
+  for (const Path& path : gone) {
+    const auto taken = take_out(path, now);
+    if (!taken && taken.error().code == ErrorCode::kBusy) has_unkept_ = true;
+  }
+}
+
+void UserEvents::let_go(Moment now) {
+  if (!has_unkept_) return;
+  const MutexLock one_at_a_time(defining_);
+  has_unkept_ = false;
+  std::vector<Path> unkept;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [path, number] : by_path_) {
+      const Event& event = **events_.find(number);
+      if (!event.for_good && event.feeders.empty()) unkept.push_back(path);
+    }
+  }
+  for (const Path& path : unkept) {
+    const auto taken = take_out(path, now);
+    if (!taken && taken.error().code == ErrorCode::kBusy) has_unkept_ = true;
+  }
+}
+
+// Whoever feeds it hears with its next records that it is gone.
+void UserEvents::taken_over(std::string_view system, std::string_view name, Moment) {
+  const MutexLock one_at_a_time(defining_);
+  const MutexLock lock(mutex_);
+  const auto found = by_path_.find(Path(system, name));
+  if (found == by_path_.end()) return;
+  switches_.take_back(found->second);
+  events_.remove(found->second);
+  by_path_.erase(found);
 }
 
 Result<void> UserEvents::want(const Wanted& wanted) {
@@ -276,8 +322,7 @@ Result<void> UserEvents::want(const Wanted& wanted) {
   const MutexLock lock(mutex_);
   for (const auto& [path, number] : by_path_) {
     const Event& event = **events_.find(number);
-    const auto at =
-        std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
+    const auto at = std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
     const bool on = at != events.end() && at->source_id == slot_of(number);
     const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
     if (!event.its_switch) continue;

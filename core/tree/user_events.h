@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +37,9 @@ class UserEvents final : public EventSource {
  public:
   // All that there can be at one time; each has a switch.
   static constexpr std::size_t kEventsMax = 4096;
+  // Of these, what a uid other than root and the daemon's may have, and all such uids together.
+  static constexpr std::size_t kEventsPerUidMax = 1024;
+  static constexpr std::size_t kEventsOfOthersMax = 3072;
 
   // Lifetimes of an event: kForGood until it is removed, kFeeder until the last process that
   // defined it so has ended.
@@ -81,6 +85,9 @@ class UserEvents final : public EventSource {
 
   Result<void> want(const Wanted& wanted) override EXCLUDES(mutex_);
   void drain() override {}
+  void taken_over(std::string_view system, std::string_view name, Moment now) override
+      EXCLUDES(mutex_);
+  void let_go(Moment now) override EXCLUDES(mutex_);
 
  private:
   struct Event {
@@ -97,6 +104,7 @@ class UserEvents final : public EventSource {
 
   Event* find(const Path& path) const REQUIRES(mutex_);
   Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
+  Result<void> check_share(uid_t uid) const REQUIRES(mutex_);
   Result<void> may_change(const Event& event, const Sender& sender) const;
   Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
       REQUIRES(defining_) EXCLUDES(mutex_);
@@ -112,7 +120,8 @@ class UserEvents final : public EventSource {
   const std::uint32_t first_;
 
   Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
-  Mutex ordering_;  // one want() at a time
+  std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
+  Mutex ordering_;                       // one want() at a time
   mutable Mutex mutex_;
   SwitchBoard switches_ GUARDED_BY(mutex_);
   SlotTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);

@@ -31,8 +31,6 @@ constexpr std::size_t record_bytes(SampleFields fields) {
 
 std::string_view view(std::span<char> bytes) { return {bytes.data(), bytes.size()}; }
 
-Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
-
 // Where it stays: when one is moved, gcc loses sight of which of them it is, and warns of others.
 template <typename One>
 Result<Message> made(One&& one) {
@@ -73,8 +71,7 @@ Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
   } else if (flags & kTextFlag) {
     answer.text = in.get_text();
   }
-  const bool knows_flags =
-      (flags & ~(kWasThereFlag | (answer.error == 0 ? kTextFlag : 0))) == 0;
+  const bool knows_flags = (flags & ~(kWasThereFlag | (answer.error == 0 ? kTextFlag : 0))) == 0;
   if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
   return made(answer);
 }

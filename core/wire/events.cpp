@@ -22,8 +22,6 @@ static_assert(sizeof(Head) == 24);
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
-Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
-
 void append_padded(std::string& out, std::string_view bytes) {
   out.append(bytes);
   out.append(padded(bytes.size()) - bytes.size(), '\0');

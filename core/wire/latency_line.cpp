@@ -21,8 +21,6 @@ constexpr std::array kVerbs = {
 
 using Values = std::array<std::optional<Token>, kKeys>;
 
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
-
 Result<void> take_attribute(const Token& token, Values& values) {
   const auto equals = token.text.find('=');
   const std::string_view name = token.text.substr(0, equals);

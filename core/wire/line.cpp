@@ -32,8 +32,6 @@ constexpr std::array kStatsVerbs = {
     StatsSpelling{"subsystem", StatsVerb::kSubsystem}, StatsSpelling{"object", StatsVerb::kObject},
     StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
-Error invalid(const char* reason, std::size_t at) { return {ErrorCode::kInvalid, reason, at}; }
-
 // What stands behind `event`.
 Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   auto target = tokens.next();

@@ -20,10 +20,6 @@ using namespace std::chrono_literals;
 // How long a new interface or statistic waits for its definition before the daemon hears of it.
 constexpr Client::Time kRegisterAfter = 10ms;
 
-Client::Time now_ns() { return Client::Time(monotonic_ns()); }
-
-int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
-
 }  // namespace
 
 Client::Client(Settings settings)
@@ -58,7 +54,7 @@ int Client::create_interface(FedInterface** interface, std::string_view name, un
   if (const int error = start_keeper(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto made = registry_.create_interface(name, flags);
-  if (!made) return negative_errno(made.error());
+  if (!made) return -wire::to_errno(made.error().code);
   *interface = made.value();
   register_soon();
   return 0;
@@ -68,7 +64,7 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
                              std::string_view name, std::string_view units) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(interface, name, units);
-  if (!made) return negative_errno(made.error());
+  if (!made) return -wire::to_errno(made.error().code);
   *statistic = made.value();
   made.value()->units = units;
   made.value()->has_begun = made.value()->started = false;

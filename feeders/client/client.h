@@ -172,6 +172,8 @@ class Client {
   }
 
  private:
+  static Time now_ns() { return Time(monotonic_ns()); }
+
   enum class Drained {
     kAll,      // but for less than what was asked for
     kFull,     // the daemon's queue is

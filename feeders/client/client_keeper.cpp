@@ -28,8 +28,6 @@ constexpr Client::Time kCheckTimePause = 60s;
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
-Client::Time now_ns() { return Client::Time(monotonic_ns()); }
-
 }  // namespace
 
 Client::~Client() {

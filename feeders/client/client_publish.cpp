@@ -7,18 +7,12 @@
 #include "feeders/client/client.h"
 
 namespace tally {
-namespace {
-
-int negative_errno(const Error& error) { return -wire::to_errno(error.code); }
-
-}  // namespace
-
 int Client::create_object(FedObject** object, std::string_view subsystem, std::string_view name,
                           unsigned flags, Publisher::Holder holder) {
   if (const int error = start_keeper(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto made = publisher_.create(subsystem, name, flags, holder);
-  if (!made) return negative_errno(made.error());
+  if (!made) return -wire::to_errno(made.error().code);
   *object = made.value();
   register_soon();
   return 0;
@@ -73,7 +67,7 @@ int Client::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
   if (const int error = start_keeper(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto done = publisher_.follow_rates(subsystem, callback, context_bytes, std::move(rates));
-  if (!done) return negative_errno(done.error());
+  if (!done) return -wire::to_errno(done.error().code);
   register_soon();
   return 0;
 }

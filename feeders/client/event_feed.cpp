@@ -7,11 +7,11 @@
 #include "core/base/text.h"
 #include "core/wire/events.h"
 #include "feeders/client/registrar.h"
+#include "feeders/client/request.h"
 
 namespace tally {
 namespace {
 
-constexpr std::size_t kRequestsBytes = 8 * 1024;
 constexpr EventFeed::Time kLookPause = std::chrono::seconds(1);
 constexpr std::size_t kFieldsBytesMax = 4'000;
 constexpr std::size_t kNameBytesMax = 64;
@@ -20,11 +20,6 @@ constexpr std::uint32_t kWithComm = 2;
 
 bool is_good_name(std::string_view name) {
   return is_name(name) && name.size() <= kNameBytesMax;
-}
-
-std::string words_for(const wire::Answer& answer) {
-  const std::string name = std::strerror(static_cast<int>(answer.error));
-  return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 namespace tally {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 long futex(const void* word, int operation, std::uint32_t value, const timespec* time_max) {
   return ::syscall(SYS_futex, word, operation, value, time_max, nullptr, 0);
 }
@@ -20,7 +18,8 @@ long futex(const void* word, int operation, std::uint32_t value, const timespec*
 void KeeperSleep::sleep(std::chrono::nanoseconds time_max) {
   const Depth depth = depth_.load();
   if (depth == Depth::kAwake) return;
-  const timespec time{.tv_sec = time_max.count() / kSecond, .tv_nsec = time_max.count() % kSecond};
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time_max);
+  const timespec time{.tv_sec = seconds.count(), .tv_nsec = (time_max - seconds).count()};
   futex(&depth_, FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(depth), &time);
   depth_.store(Depth::kAwake);
 }

@@ -8,13 +8,11 @@
 #include "core/blob/layout.h"
 #include "core/blob/templates.h"
 #include "feeders/client/registrar.h"
+#include "feeders/client/request.h"
 
 namespace tally {
 namespace {
 
-constexpr std::size_t kRequestsBytes = 8 * 1024;
-// A request besides its text: header, sequence, length and padding.
-constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
 constexpr std::size_t kObjectNameBytesMax = 250;
 constexpr std::uint32_t kIdsEnd = Registrar::kEventIds;
 

@@ -1,20 +1,15 @@
 // What the daemon answers a Publisher, and what its page of switches says.
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/blob/templates.h"
 #include "feeders/client/publisher.h"
+#include "feeders/client/request.h"
 
 namespace tally {
 namespace {
 
 constexpr Publisher::Time kLookPause = std::chrono::seconds(1);
-
-std::string words_for(const wire::Answer& answer) {
-  const std::string name = std::strerror(static_cast<int>(answer.error));
-  return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
-}
 
 std::string path_of(const FedObject& object) {
   return "stats/" + object.subsystem->name + "/" + object.name;

@@ -1,24 +1,17 @@
 #include "feeders/client/registrar.h"
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 #include <variant>
+
+#include "feeders/client/request.h"
 
 namespace tally {
 namespace {
 
-constexpr std::size_t kRequestsBytes = 8 * 1024;
-// A request besides its text: header, sequence, length and padding.
-constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
 constexpr std::uint32_t kSubjectMask = 7u << 29;
 // Of subjects that there is one of, or that need not be told apart.
 constexpr std::uint32_t kNoId = 1;
-
-std::string words_for(const wire::Answer& answer) {
-  const std::string name = std::strerror(static_cast<int>(answer.error));
-  return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
-}
 
 }  // namespace
 

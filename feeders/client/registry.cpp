@@ -5,7 +5,6 @@
 namespace tally {
 namespace {
 
-Error invalid(const char* reason) { return {ErrorCode::kInvalid, reason}; }
 Error exists() { return {ErrorCode::kExists, "this process has one of that name already"}; }
 Error too_many() { return {ErrorCode::kNoSpace, "one feeder cannot have more"}; }
 

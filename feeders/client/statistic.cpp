@@ -56,13 +56,13 @@ void end_thread(void* lane) {
   g_client.load()->disown_lane(*static_cast<Lane*>(lane));
 }
 
-void before_fork() {
+void client_before_fork() {
   if (Client* const client = g_client.load()) client->before_fork();
 }
-void after_fork_in_parent() {
+void client_after_fork_in_parent() {
   if (Client* const client = g_client.load()) client->after_fork_in_parent();
 }
-void after_fork_in_child() {
+void client_after_fork_in_child() {
   if (Client* const client = g_client.load()) client->after_fork_in_child(t_lane);
 }
 
@@ -93,7 +93,7 @@ Client* make_client() {
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
   make_key();
-  ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  ::pthread_atfork(&client_before_fork, &client_after_fork_in_parent, &client_after_fork_in_child);
   std::atexit(&finish);
   g_client = client;
   return client;

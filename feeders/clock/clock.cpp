@@ -160,7 +160,6 @@ int error_of(CycleClock::NoTime why) {
 // put: gets the seconds, and the nanoseconds within.
 template <typename Put>
 int convert(const fast_timestamp& stamp, std::uint64_t* error_ns, Put&& put) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
   const CycleClock::Answer answer = g_clock.time_of(from(stamp));
   if (!answer.time) return error_of(answer.why);
   const std::int64_t ns = answer.time->ns;

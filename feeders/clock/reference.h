@@ -6,6 +6,8 @@
 
 namespace tally {
 
+inline constexpr std::int64_t kSecond = 1'000'000'000;  // ns
+
 class Reference {
  public:
   virtual std::int64_t monotonic_ns() const = 0;  // CLOCK_MONOTONIC

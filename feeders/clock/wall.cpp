@@ -6,7 +6,6 @@
 namespace tally {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 // A step that is a second but for this is a leap second's.
 constexpr std::int64_t kLeapError = 1'000;

@@ -7,7 +7,6 @@
 namespace tally {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kAttemptsMax = 8;
 
 std::uint64_t three_quarters(std::uint64_t mask) { return mask - mask / 4; }

@@ -1,17 +1,13 @@
 #include "feeders/intake/dispatcher.h"
 
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <string>
 #include <variant>
 
 #include "core/wire/errno.h"
 #include "core/wire/line.h"
-#include "feeders/intake/answer_address.h"
 #include "feeders/intake/backlog.h"
 
 namespace tally {
@@ -22,27 +18,15 @@ namespace {
 // is looked at each time, since one alone can be costly.
 constexpr unsigned kSamplesBetweenLooks = 256;
 constexpr unsigned kMessagesBetweenLooks = 16;
-constexpr std::size_t kRecordsAtOnce = 64;
 
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
-constexpr std::string_view kMessage = "(a binary message)";
-
-// Answers are sent when they have grown to this, and at the end of their datagram.
-constexpr std::size_t kAnswerBytes = 8 * 1024;
 
 std::uint64_t draw_epoch() {
   std::uint64_t epoch = 0;
   // 0 means "no numbers" on the wire.
   while (epoch == 0) (void)::getrandom(&epoch, sizeof epoch, 0);
   return epoch;
-}
-
-std::size_t room_for_answers(int fd) {
-  int bytes = 0;
-  socklen_t size = sizeof bytes;
-  ::getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size);
-  return static_cast<std::size_t>(bytes);
 }
 
 // The line of text in which the token stands.
@@ -69,10 +53,6 @@ bool asks_for_rates(const wire::Line& line) {
   return stats && stats->verb == wire::StatsVerb::kRates;
 }
 
-Error no_events() { return {ErrorCode::kNotFound, "nobody here gathers events"}; }
-
-Error no_latencies() { return {ErrorCode::kNotFound, "nobody here gathers latencies"}; }
-
 std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
@@ -89,8 +69,7 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
                        const Clock& clock, SharedPage switches, LatencyHist* latencies,
                        UserEvents* events, KernelFeed* kernel)
-    : fd_(fd),
-      statistics_(statistics),
+    : statistics_(statistics),
       subsystems_(subsystems),
       errors_(errors),
       clock_(clock),
@@ -99,12 +78,11 @@ Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, E
       events_(events),
       kernel_(kernel),
       epoch_(draw_epoch()),
-      unread_(statistics.owner(), room_for_answers(fd), clock,
-              [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
-      answers_(epoch_) {}
+      answers_(fd, statistics.owner(), clock, epoch_) {}
 
 void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
   origin_ = &datagram.origin;
+  answers_.begin(datagram.origin);
   now_ = now;
   dropped_ = 0;
   reports_ = 0;
@@ -134,13 +112,13 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
 
 bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
   if (!(messages_ ? take_binary(deadline) : take_text(deadline))) return false;
-  send_answers();
+  answers_.send();
   origin_ = nullptr;
   return true;
 }
 
 std::vector<char> Dispatcher::put_off() {
-  send_answers();
+  answers_.send();
   origin_ = nullptr;
   if (!messages_) return {text_left_.begin(), text_left_.end()};
   const auto header = bytes_.first(wire::kHeaderBytes);
@@ -267,7 +245,7 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples) {
 void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
   reject(kMessage, error);
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
-  answers_.answer({.error = error_number(error), .number = number, .reason = error.reason});
+  answers_.add({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
 void Dispatcher::take_blob(const wire::PackedBlob& blob) {
@@ -296,34 +274,32 @@ void Dispatcher::take_request(const wire::Request& request) {
 void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
     const Done& what = done.value();
-    // A long text goes by itself: with others it might not fit into what the sender has room for.
-    if (what.text) send_answers();
-    answers_.answer(
-        {.sequence = sequence, .number = what.number, .made = what.made, .text = what.text});
-    if (what.text) send_answers();
+    const wire::Answer answer{
+        .sequence = sequence, .number = what.number, .made = what.made, .text = what.text};
+    if (what.text) {
+      answers_.add_alone(answer);
+    } else {
+      answers_.add(answer);
+    }
   } else {
     const Error error = done.error();
     reject(text, error);
-    answers_.answer({.sequence = sequence,
-                     .error = error_number(error),
-                     .at = error.token_at == Error::kNoToken
-                               ? wire::Answer::kNowhere
-                               : static_cast<std::uint32_t>(error.token_at),
-                     .reason = error.reason});
+    answers_.add({.sequence = sequence,
+                  .error = error_number(error),
+                  .at = error.token_at == Error::kNoToken
+                            ? wire::Answer::kNowhere
+                            : static_cast<std::uint32_t>(error.token_at),
+                  .reason = error.reason});
   }
-  if (answers_.size() >= kAnswerBytes) send_answers();
 }
 
-// In a datagram of its own: a descriptor goes with a datagram, not with a message in it.
 void Dispatcher::answer_with_switches(const wire::Request& request) {
   if (switches_.fd < 0) {
     return answer(request.sequence, request.text,
                   Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
   }
   counts_.commands += 1;
-  send_answers();
-  answers_.answer({.sequence = request.sequence, .number = switches_.bytes});
-  send_answers(switches_.fd);
+  answers_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
@@ -355,122 +331,10 @@ Result<Done> Dispatcher::carry_out(Branch& branch, const Command& command) {
   return done;
 }
 
-Result<Done> Dispatcher::execute_event(const wire::EventLine& line) {
-  if (!events_) return Error{ErrorCode::kNotFound, no_events().reason, 0};
-  const auto [system, name, has_name] = wire::split_path(line.target.text);
-  const Sender sender{origin_->uid, origin_->pid};
-  Result<Done> done = Done{};
-  Result<void> plain;
-  switch (line.verb) {
-    case wire::EventVerb::kWrite:
-      plain = events_->write(system, name, line.rest.text, sender, now_);
-      break;
-    case wire::EventVerb::kRemove:
-      plain = events_->remove(system, name, sender, now_);
-      break;
-    case wire::EventVerb::kDefine:
-      done = events_->define(system, name, line.rest.text, sender, now_);
-      break;
-  }
-  if (!plain) done = plain.error();
-  if (done) {
-    counts_.commands += line.verb == wire::EventVerb::kWrite ? 0 : 1;
-    return done;
-  }
-  Error error = done.error();
-  const bool in_rest = error.token_at != Error::kNoToken;
-  error.token_at = in_rest ? line.rest.at + error.token_at : line.target.at;
-  return error;
-}
-
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   statistics_.own().count(Own::kDropped, dropped.samples, now_);
   statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
   dropped_ = dropped.samples;
-}
-
-void Dispatcher::take_offer(const wire::OfferedEvent& offered) {
-  if (!kernel_) return reject(kMessage, no_events());
-  const auto taken = kernel_->offer(offered, origin_->uid);
-  if (!taken) reject(kMessage, taken.error());
-}
-
-void Dispatcher::take_lost(const wire::LostEvents& lost) {
-  if (!kernel_) return reject(kMessage, no_events());
-  const auto taken = kernel_->lost(lost, origin_->uid, now_);
-  if (!taken) reject(kMessage, taken.error());
-}
-
-void Dispatcher::take_events(const wire::PackedEvents& records) {
-  if (!records.number()) {
-    const auto fed = kernel_ ? kernel_->feed(records, origin_->uid, now_) : no_events();
-    if (!fed) reject(kMessage, fed.error());
-    return;
-  }
-  const auto fed = !events_ ? Result<void>(no_events())
-                   : has_our_epoch()
-                       ? feed_user_event(records)
-                       : Error{ErrorCode::kStale, "an event numbered by another daemon"};
-  if (!fed) take_numbered_badly(fed.error(), *records.number());
-}
-
-Result<void> Dispatcher::feed_user_event(wire::PackedEvents records) {
-  std::array<EventRecord, kRecordsAtOnce> scratch;
-  std::array<UserEvents::Record, kRecordsAtOnce> run;
-  for (auto some = records.unpack(scratch, now_.monotonic); !some.empty();
-       some = records.unpack(scratch, now_.monotonic)) {
-    std::ranges::transform(some, run.begin(), [](const EventRecord& each) {
-      return UserEvents::Record{.time_ns = each.time_ns,
-                                .cpu = each.cpu,
-                                .pid = each.pid,
-                                .comm = until_nul(each.comm),
-                                .fields = each.bytes};
-    });
-    auto fed = events_->feed(*records.number(), std::span(run).first(some.size()),
-                             {origin_->uid, origin_->pid}, now_);
-    if (!fed) return fed;
-  }
-  if (!records.broken()) return {};
-  return Error{ErrorCode::kInvalid, "a record beyond the end of its message"};
-}
-
-void Dispatcher::take_kernel_events(const wire::KernelEvents& message) {
-  if (!latencies_) return reject(kMessage, no_latencies());
-  const auto taken = latencies_->take(message.events, origin_->uid, now_);
-  if (!taken) return reject(kMessage, taken.error());
-  counts_.samples += message.events.size();
-}
-
-void Dispatcher::take_latencies(const wire::Latencies& message) {
-  if (!latencies_) return reject(kMessage, no_latencies());
-  const auto taken = latencies_->add(message.name, message.latencies, std::exchange(dropped_, 0),
-                                     origin_->uid, now_);
-  if (!taken) return reject(kMessage, taken.error());
-  counts_.samples += message.latencies.size();
-}
-
-Result<Done> Dispatcher::take_latency(const wire::LatencyLine& line) {
-  if (!latencies_) return no_latencies();
-  LatencySample sample = line.sample;
-  sample.time_ns = now_.monotonic.count();
-  const auto done = [&]() -> Result<void> {
-    switch (line.verb) {
-      case wire::LatencyVerb::kRecord:
-        return latencies_->add(line.type.text, {&sample, 1}, 0, origin_->uid, now_);
-      case wire::LatencyVerb::kReset:
-        return latencies_->reset(line.type.text, origin_->uid, now_);
-      case wire::LatencyVerb::kRemove:
-        return latencies_->remove(line.type.text, origin_->uid, now_);
-    }
-    return {};
-  }();
-  if (!done) {
-    Error error = done.error();
-    if (error.token_at != Error::kNoToken) error.token_at += line.type.at;
-    return error;
-  }
-  if (line.verb == wire::LatencyVerb::kRecord) counts_.samples += 1;
-  return Done{};
 }
 
 void Dispatcher::count(const Taken& taken) {
@@ -489,61 +353,22 @@ void Dispatcher::reject(std::string_view text, const Error& error) {
   errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
 }
 
-void Dispatcher::send_answers(int attached) {
-  if (answers_.empty()) return;
-  if (origin_->bound()) send_or_drop(answers_.bytes(), attached);
-  answers_.clear(epoch_);
-}
-
-void Dispatcher::send_or_drop(std::string_view bytes, int attached) {
-  if (!unread_.may_send(*origin_, bytes.size())) {
-    counts_.answers_over_share += 1;
-  } else if (send_to_origin(bytes, attached)) {
-    unread_.sent(*origin_, bytes.size());
-  } else {
-    counts_.answers_dropped += 1;
-  }
-}
-
-bool Dispatcher::send_to_origin(std::string_view bytes, int attached) const {
-  auto to = AnswerAddress::find(*origin_);
-  if (!to) return false;
-  // sendmsg() changes neither.
-  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-  sockaddr_un address = to->address();
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
-  msghdr header{};
-  header.msg_name = &address;
-  header.msg_namelen = to->size();
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  if (attached >= 0) {
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof attached);
-    std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
-  }
-  return ::sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
-}
-
 void Dispatcher::publish_counts(Moment now) {
-  const auto publish = [&](Own what, std::uint64_t Counts::*counted) {
-    if (counts_.*counted != 0) statistics_.own().count(what, counts_.*counted, now);
+  const Answers::Counts answers = answers_.take_counts();
+  const auto publish = [&](Own what, std::uint64_t counted) {
+    if (counted != 0) statistics_.own().count(what, counted, now);
   };
-  publish(Own::kDatagrams, &Counts::datagrams);
-  publish(Own::kSamples, &Counts::samples);
-  publish(Own::kBlobs, &Counts::blobs);
-  publish(Own::kCommands, &Counts::commands);
-  publish(Own::kRejects, &Counts::rejects);
-  publish(Own::kTruncated, &Counts::truncated);
-  publish(Own::kFdsRefused, &Counts::fds_refused);
-  publish(Own::kAnswersDropped, &Counts::answers_dropped);
-  publish(Own::kAnswersOverShare, &Counts::answers_over_share);
-  publish(Own::kSaturations, &Counts::saturations);
-  publish(Own::kPutOff, &Counts::put_off);
+  publish(Own::kDatagrams, counts_.datagrams);
+  publish(Own::kSamples, counts_.samples);
+  publish(Own::kBlobs, counts_.blobs);
+  publish(Own::kCommands, counts_.commands);
+  publish(Own::kRejects, counts_.rejects);
+  publish(Own::kTruncated, counts_.truncated);
+  publish(Own::kFdsRefused, counts_.fds_refused);
+  publish(Own::kAnswersDropped, answers.dropped);
+  publish(Own::kAnswersOverShare, answers.over_share);
+  publish(Own::kSaturations, counts_.saturations);
+  publish(Own::kPutOff, counts_.put_off);
   counts_ = {};
 }
 

@@ -24,9 +24,8 @@
 #include "core/tree/subsystems.h"
 #include "core/tree/user_events.h"
 #include "core/wire/binary.h"
+#include "feeders/intake/answers.h"
 #include "feeders/intake/receiver.h"
-#include "feeders/intake/unix_sockets.h"
-#include "feeders/intake/unread_answers.h"
 
 namespace tally {
 
@@ -76,6 +75,9 @@ class Dispatcher {
   std::uint64_t epoch() const { return epoch_; }
 
  private:
+  // What stands in the error log for what has no text.
+  static constexpr std::string_view kMessage = "(a binary message)";
+
   struct Counts {
     std::uint64_t datagrams = 0;
     std::uint64_t samples = 0;
@@ -84,8 +86,6 @@ class Dispatcher {
     std::uint64_t rejects = 0;
     std::uint64_t truncated = 0;
     std::uint64_t fds_refused = 0;
-    std::uint64_t answers_dropped = 0;
-    std::uint64_t answers_over_share = 0;
     std::uint64_t saturations = 0;
     std::uint64_t put_off = 0;
   };
@@ -124,12 +124,7 @@ class Dispatcher {
   Result<Done> take_latency(const wire::LatencyLine& line);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
-  // attached: a descriptor to go with them; -1: none.
-  void send_answers(int attached = -1);
-  void send_or_drop(std::string_view bytes, int attached);
-  bool send_to_origin(std::string_view bytes, int attached) const;
 
-  const int fd_;
   Statistics& statistics_;
   Subsystems& subsystems_;
   ErrorLog& errors_;
@@ -139,8 +134,7 @@ class Dispatcher {
   UserEvents* const events_;
   KernelFeed* const kernel_;
   const std::uint64_t epoch_;
-  UnixSockets sockets_;
-  UnreadAnswers unread_;
+  Answers answers_;
   Counts counts_;
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
@@ -156,7 +150,6 @@ class Dispatcher {
   NamedSamples named_;  // from text_
   unsigned reports_ = 0;
   bool told_stale_ = false;
-  wire::DatagramWriter answers_;
 };
 
 }  // namespace tally

@@ -1,17 +1,15 @@
 // The Unix sockets of this machine, as the kernel's sock_diag tells of them: what they are called,
-// and whether something waits in them to be read. Needs no privileges; sees the sockets of its own
-// network namespace.
+// and whether something waits in them to be read. Sees the sockets of its own network namespace.
 //
 // Confined to who looks.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <span>
 #include <string_view>
 
-#include "core/base/fd.h"
 #include "core/base/result.h"
+#include "feeders/sock_diag/socket_dump.h"
 
 namespace tally {
 
@@ -25,13 +23,10 @@ class UnixSockets {
   Result<void> each(const Visit& visit);
 
  private:
-  Result<void> ask();
-
-  Fd fd_;
-  alignas(8) std::array<char, 32 * 1024> buffer_;
+  SocketDump dump_;
 };
 
-// The sockets in one datagram of the kernel's. True: it was the last.
-Result<bool> read_unix_sockets(std::span<const char> bytes, const UnixSockets::Visit& visit);
+// One socket's message; without a name it is passed over.
+void read_unix_socket(std::span<const char> message, const UnixSockets::Visit& visit);
 
 }  // namespace tally

@@ -8,8 +8,6 @@
 namespace tally {
 namespace {
 
-constexpr std::size_t kPidAt = 4;  // of common_pid
-
 // What stands in the way of tracing, as whoever sets a trigger is to hear it.
 Error refusal(const Error& error) {
   const bool is_forbidden = error.code == ErrorCode::kNotPermitted;
@@ -47,8 +45,8 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
     if (auto begun = begin(); !begun) return begun;
   }
   const auto [at, is_new] = watched_.try_emplace(
-      event.id, Watched{.event = {.system = known->system, .name = known->name},
-                        .as = {.id = event.id}});
+      event.id,
+      Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
   auto done = record_as(at->second, event);
   // What comes before the shipper is told is not wanted yet.
   if (done && is_new) done = running_->instance.start(at->second.event);

@@ -7,8 +7,6 @@
 namespace tally {
 namespace {
 
-// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/event/format.h checks it).
-constexpr std::size_t kPidAt = 4;
 constexpr std::size_t kCommonBytes = 8;
 
 }  // namespace

@@ -21,6 +21,9 @@
 
 namespace tally {
 
+// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/event/format.h checks it).
+inline constexpr std::size_t kPidAt = 4;
+
 class RecordShipper final : public EventSink {
  public:
   // What a socket takes without being asked to hold more.

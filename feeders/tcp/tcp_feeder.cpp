@@ -31,11 +31,11 @@ TcpFeeder::~TcpFeeder() {
   for (auto& [cookie, watched] : watched_) drop_object(watched);
 }
 
-void TcpFeeder::take(const SockDiag::Dump& dump) {
+void TcpFeeder::take(const TcpConnections::Look& look) {
   const std::uint64_t changes = tcp_rates::changes();
   dumps_ += 1;
   // Those that are gone first: others may have their names by now.
-  for (const Connection& each : dump.connections) watched_[each.cookie].seen = dumps_;
+  for (const Connection& each : look.connections) watched_[each.cookie].seen = dumps_;
   for (auto each = watched_.begin(); each != watched_.end();) {
     if (each->second.seen == dumps_) {
       ++each;
@@ -44,7 +44,7 @@ void TcpFeeder::take(const SockDiag::Dump& dump) {
     drop_object(each->second);
     each = watched_.erase(each);
   }
-  for (const Connection& each : dump.connections) {
+  for (const Connection& each : look.connections) {
     Watched& watched = watched_[each.cookie];
     roll(each, watched, changes);
     total_.add(each, watched.sampled);
@@ -55,7 +55,7 @@ void TcpFeeder::take(const SockDiag::Dump& dump) {
     }
     watched.sampled.retransmits = each.retransmits;
   }
-  if (dump.left_out != 0) left_out_.add(0, dump.left_out);
+  if (look.left_out != 0) left_out_.add(0, look.left_out);
   (void)::stats_publish(kSubsystem, kTotal, total_.get());
 }
 

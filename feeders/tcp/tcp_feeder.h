@@ -13,8 +13,8 @@
 #include <unordered_map>
 
 #include "core/base/result.h"
-#include "feeders/tcp/sock_diag.h"
 #include "feeders/tcp/tcp_blob.h"
+#include "feeders/tcp/tcp_connections.h"
 #include "tally/publish.h"
 #include "tally/statistic.hpp"
 
@@ -32,7 +32,7 @@ class TcpFeeder {
   ~TcpFeeder();
 
   // Samples all connections of a dump, forgets those that are not in it, and publishes.
-  void take(const SockDiag::Dump& dump);
+  void take(const TcpConnections::Look& look);
 
  private:
   struct Object {

@@ -5,8 +5,6 @@
 namespace tally {
 namespace {
 
-Error invalid(std::string reason) { return {ErrorCode::kInvalid, std::move(reason)}; }
-
 Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string_view name) {
   const auto at = std::ranges::find(fields, name, &TraceField::name);
   if (at != fields.end()) return *at;

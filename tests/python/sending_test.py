@@ -273,8 +273,9 @@ def handle(*_):
     for i in range(100): each.inc(i)
     each.add_batch(range(50))
     handled += 1
+    signal.setitimer(signal.ITIMER_REAL, 0.0005)  # not before: each would interrupt the one before
 signal.signal(signal.SIGALRM, handle)
-signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+signal.setitimer(signal.ITIMER_REAL, 0.0005)
 added = 0
 while handled < 300:
     each.add(1)

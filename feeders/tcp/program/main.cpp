@@ -7,7 +7,7 @@
 
 #include "feeders/program/program.h"
 #include "feeders/program/stop_signal.h"
-#include "feeders/tcp/sock_diag.h"
+#include "feeders/tcp/tcp_connections.h"
 #include "feeders/tcp/tcp_feeder.h"
 #include "feeders/tcp/tcp_rates.h"
 
@@ -22,22 +22,23 @@ struct Options : ProgramOptions {
   std::string rates = "TCP_DEFAULT=100";
 };
 
-Result<void> sample_until(const StopSignal& stop, SockDiag& connections, TcpFeeder& feeder,
-                          int period_ms) {
+// say_ready() is called once a first look has been had.
+Result<void> sample_until(const StopSignal& stop, TcpFeeder& feeder, int period_ms) {
   pollfd waited{.fd = stop.fd(), .events = POLLIN, .revents = 0};
-  SockDiag::Dump dump;
-  do {
-    if (auto done = connections.dump(dump); !done) return done;
-    feeder.take(dump);
-  } while (::poll(&waited, 1, period_ms) <= 0);
-  return {};
+  TcpConnections connections;
+  TcpConnections::Look look;
+  if (auto done = connections.look(look); !done) return done;
+  say_ready();
+  for (;;) {
+    feeder.take(look);
+    if (::poll(&waited, 1, period_ms) > 0) return {};
+    if (auto done = connections.look(look); !done) return done;
+  }
 }
 
 int run(const Options& options) {
   const auto stop = StopSignal::create();
   if (!stop) return fail(stop.error());
-  auto connections = SockDiag::open();
-  if (!connections) return fail(connections.error());
   if (auto done = set_up(options); !done) return fail(done.error());
   const auto template_id = TcpBlob::make_template();
   if (!template_id) return fail(template_id.error());
@@ -47,9 +48,7 @@ int run(const Options& options) {
   }
   auto feeder = TcpFeeder::create(template_id.value(), options.objects_max);
   if (!feeder) return fail(feeder.error());
-  say_ready();
-  const auto done =
-      sample_until(stop.value(), connections.value(), feeder.value(), options.period_ms);
+  const auto done = sample_until(stop.value(), feeder.value(), options.period_ms);
   return done ? 0 : fail(done.error());
 }
 

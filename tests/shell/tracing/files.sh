@@ -7,8 +7,9 @@ _request() { send "event web/request $*"; }
 
 the_files_are_those_of_the_kernels_directory() {
   local each
-  for each in README available_events available_tracers current_tracer dynamic_events error_log events instances options set_event \
-    set_event_pid snapshot synthetic_events trace trace_clock trace_marker tracing_on events/enable; do
+  for each in README available_events available_tracers buffer_size_kb buffer_total_size_kb current_tracer dynamic_events error_log events instances options set_event \
+    options/markers per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode \
+    trace trace_clock trace_marker trace_options trace_pipe tracing_cpumask tracing_on events/enable; do
     [ -e "$T/$each" ] || fail "no $each"
   done
   _define
@@ -157,6 +158,8 @@ a_snapshot_is_what_was_traced_until_then() {
   assert_has before "$(cat "$T/snapshot")"
   assert_has_not after "$(cat "$T/snapshot")"
   assert_has_not before "$(cat "$T/trace")"
+  echo 2 >"$T/snapshot"
+  assert_has 'Snapshot is allocated' "$(cat "$T/snapshot")"
   echo 0 >"$T/snapshot"
   assert_has 'Snapshot is freed' "$(cat "$T/snapshot")"
 }

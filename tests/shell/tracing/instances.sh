@@ -35,10 +35,22 @@ no_directories_are_made_anywhere_else() {
   assert_fails_with 'Operation not permitted' touch "$T/foo"
 }
 
-a_file_of_an_instance_that_went_is_still_the_one_that_was_opened() {
+an_instance_is_busy_while_a_file_of_it_is_open() {
   mkdir "$T/instances/foo"
   exec {fd}<"$T/instances/foo/tracing_on"
-  rmdir "$T/instances/foo"
+  assert_fails_with 'resource busy' rmdir "$T/instances/foo"
   assert_eq 1 "$(cat <&"$fd")"
   exec {fd}<&-
+  rmdir "$T/instances/foo"
+}
+
+an_instance_that_was_just_written_to_can_be_removed() {
+  _define
+  local i
+  for ((i = 0; i < 100; ++i)); do
+    mkdir "$T/instances/foo"
+    echo hist:keys=pid >"$T/instances/foo/events/web/request/trigger"
+    cat "$T/instances/foo/events/web/request/hist" >/dev/null
+    rmdir "$T/instances/foo"
+  done
 }

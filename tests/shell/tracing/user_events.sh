@@ -50,6 +50,35 @@ EOT
   wait_until '[ ! -e "$E/web" ]'
 }
 
+thousands_of_events_are_defined_listed_and_enabled_in_time() {
+  need_python
+  find "$E" >/dev/null # what was listed is kept up to date
+  py <<'EOT'
+import time
+from peer import *
+started = time.monotonic()
+peer = Peer()
+for i in range(2000):
+    assert peer.ask("event define sys%d/event%d u64 lat; pid_t pid" % (i % 40, i))[0] == 0, peer.reason
+    if i % 500 == 0:
+        for _ in os.walk(os.environ["MNT"] + "/tracing/events"): pass
+took = time.monotonic() - started
+print("2000 events: %.2f s" % took)
+assert took < 20, took
+EOT
+  local before=$EPOCHREALTIME
+  echo 1 >"$E/enable"
+  local took_us=$((${EPOCHREALTIME/./} - ${before/./}))
+  echo "enabled in $took_us us"
+  [ "$took_us" -lt 5000000 ] || fail "enabling all took $took_us us"
+  assert_eq 2000 "$(wc -l <"$T/set_event")"
+  before=$EPOCHREALTIME
+  echo 0 >"$E/enable"
+  took_us=$((${EPOCHREALTIME/./} - ${before/./}))
+  [ "$took_us" -lt 5000000 ] || fail "disabling all took $took_us us"
+  assert_eq '' "$(cat "$T/set_event")"
+}
+
 an_event_is_its_uids() {
   need_root
   send 'event define web/request u64 lat'

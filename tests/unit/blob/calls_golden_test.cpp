@@ -14,8 +14,6 @@
 namespace tally::blob {
 namespace {
 
-const std::string kGolden = TALLY_SOURCE_DIR "/tests/golden/stats3/";
-
 // The answers by what was called, in their order.
 class Answers {
  public:

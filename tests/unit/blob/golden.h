@@ -15,6 +15,8 @@
 
 namespace tally::blob {
 
+inline const std::string kGolden = TALLY_SOURCE_DIR "/tests/golden/stats3/";
+
 std::string read_text(const std::string& path);
 // The number behind `key` in a line.
 long long number_after(const std::string& line, const std::string& key);

@@ -11,8 +11,6 @@
 namespace tally::blob {
 namespace {
 
-const std::string kGolden = TALLY_SOURCE_DIR "/tests/golden/stats3/";
-
 std::string hex_of(const statsblob* sb) {
   std::string out;
   for (int i = 0; i < sb->cursz; ++i) {

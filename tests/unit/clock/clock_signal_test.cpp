@@ -10,14 +10,9 @@
 #include <thread>
 
 #include "tally/clock.h"
+#include "tests/unit/clock/status.h"
 
 namespace {
-
-tally_clock_status status() {
-  tally_clock_status status{};
-  EXPECT_EQ(tally_clock_get_status(&status, sizeof status), 0);
-  return status;
-}
 
 TEST(ClockSignalTest, AForkedChildGoesOnWithoutUpkeep) {
 #if defined(__SANITIZE_THREAD__)

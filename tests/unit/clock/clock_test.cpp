@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/clock/status.h"
+
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -37,12 +39,6 @@ std::int64_t now_ns(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return now.tv_sec * kSecond + now.tv_nsec;
-}
-
-tally_clock_status status() {
-  tally_clock_status status{};
-  EXPECT_EQ(tally_clock_get_status(&status, sizeof status), 0);
-  return status;
 }
 
 TEST(ClockTest, IsThereBeforeMain) {

@@ -15,7 +15,6 @@
 
 namespace tally {
 
-inline constexpr std::int64_t kSecond = FakeWorld::kSecond;
 inline constexpr std::int64_t kMs = 1'000'000;
 
 // A clock in a fake world, by a fake driver of its own or by the fake CLOCK_MONOTONIC.

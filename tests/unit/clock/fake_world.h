@@ -13,7 +13,6 @@ namespace tally {
 // own crystal; the kernel's clocks may be slewed against it.
 class FakeWorld final : public Reference {
  public:
-  static constexpr std::int64_t kSecond = 1'000'000'000;
   static constexpr std::int64_t kStartNs = 1'000 * kSecond;
   static constexpr std::int64_t kStartOfDay = 19'000LL * 86'400 * kSecond;
 

@@ -9,8 +9,6 @@
 namespace tally {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 class HistoryTest : public testing::Test {
  protected:
   std::array<Anchor, 8> room_{};

@@ -5,7 +5,6 @@
 namespace tally {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kAhead = 19'000LL * 86'400 * kSecond;
 
 Between about(std::int64_t ns) { return {ns - 30, ns + 30}; }

@@ -229,11 +229,44 @@ TEST_F(ErrorsTest, OfBounds) {
   EventSet small({.events_max = 1, .triggers_max = 1, .hist_bytes_max = 1 << 20});
   const EventNumber only = small.define_event("kmem", kKmalloc).value();
   EXPECT_EQ(small.define_event("sched", kSchedWaking).error().code, ErrorCode::kNoSpace);
-  EXPECT_EQ(code_of(small.write_trigger(only, "hist:keys=call_site:size=131072")),
-            ErrorCode::kNoSpace);
+  const auto is_full = [&](const std::string& text, std::string_view reason) {
+    const auto written = small.write_trigger(only, text);
+    ASSERT_FALSE(written) << text;
+    EXPECT_EQ(written.error().error.code, ErrorCode::kNoSpace) << text;
+    EXPECT_EQ(written.error().error.reason, reason) << text;
+  };
+  is_full("hist:keys=call_site:size=131072", "Histograms would take more memory than allowed");
   ASSERT_TRUE(small.write_trigger(only, "traceon"));
-  EXPECT_EQ(code_of(small.write_trigger(only, "hist:keys=call_site")), ErrorCode::kNoSpace);
-  EXPECT_EQ(code_of(small.write_trigger(only, "traceoff")), ErrorCode::kNoSpace);
+  is_full("hist:keys=call_site", "Too many triggers");
+  is_full("stacktrace", "Too many triggers");
+  refuses("hist:keys=" + many("$k", 8, ",") + ",^call_site:" + many("k", 8, "=bytes_req:") +
+              "=bytes_req",
+          "Too many keys (8 max)");
+  refuses("hist:keys=call_site:vals=" + many("$v", 8, ",") +
+              ",^bytes_req:" + many("v", 8, "=bytes_req:") + "=bytes_req",
+          "Too many values (8 max)");
+}
+
+TEST_F(ErrorsTest, OfFieldsThatNobodyCanCompare) {
+  EXPECT_EQ(described(set.write_trigger(sys_enter, "hist:keys=id,args")),
+            "hist:raw_syscalls:sys_enter: This field is neither number nor text\n"
+            "hist:keys=id,args\n             ^\n");
+}
+
+TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
+  EXPECT_EQ(described(set.write_enable(kmalloc, "2")),
+            "enable:kmem:kmalloc: Must be 0 or 1\n2\n^\n");
+  EXPECT_EQ(described(set.write_enable("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
+  EXPECT_EQ(described(set.write_filter("kmem", "junk == 3")),
+            "event filter parse error: Couldn't find or set field in one of a subsystem's events\n"
+            "junk == 3\n^\n");
+  EXPECT_EQ(described(set.write_tracing_cpumask("f0", 4)),
+            "tracing_cpumask: Not a mask with a CPU that there is\nf0\n^\n");
+  EventSet small({.pids_max = 2});
+  EXPECT_EQ(described(small.write_set_event_pid("1 2 3")),
+            "set_event_pid: Too many process ids\n1 2 3\n    ^\n");
+  EXPECT_EQ(described(small.write_set_event_notrace_pid("x")),
+            "set_event_notrace_pid: Not a process id\nx\n^\n");
 }
 
 }  // namespace

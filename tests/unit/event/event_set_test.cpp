@@ -95,19 +95,20 @@ TEST_F(EventSetTest, StartsAndStopsHistogramsByEvents) {
 
 TEST_F(EventSetTest, StopsAndStartsTracing) {
   trigger(kmalloc, "traceoff:1 if bytes_req > 100");
-  trigger(kmalloc, "traceon if bytes_req == 7");
-  EXPECT_EQ(set.render_trigger(kmalloc),
-            "traceon:unlimited if bytes_req == 7\ntraceoff:count=1 if bytes_req > 100\n");
+  trigger(waking, "traceon if prio == 7");
+  EXPECT_EQ(set.render_trigger(kmalloc), "traceoff:count=1 if bytes_req > 100\n");
+  EXPECT_EQ(set.render_trigger(waking), "traceon:unlimited if prio == 7\n");
   feed(kmalloc, 1, {{"bytes_req", 50}});
   EXPECT_TRUE(set.tracing_on());
   feed(kmalloc, 1, {{"bytes_req", 101}});
   EXPECT_FALSE(set.tracing_on());
-  feed(kmalloc, 1, {{"bytes_req", 7}});
+  feed(waking, 1, {{"prio", 7}});
   EXPECT_TRUE(set.tracing_on());
   feed(kmalloc, 1, {{"bytes_req", 101}});
   EXPECT_TRUE(set.tracing_on()) << "it was to do so once";
   trigger(kmalloc, "!traceoff");
-  trigger(kmalloc, "!traceon if whatever == 1 && false");
+  trigger(waking, "!traceon if whatever == 1 && false");
+  EXPECT_EQ(set.render_trigger(waking)[0], '#');
 }
 
 TEST_F(EventSetTest, CountsHistogramsWhileTracingIsOff) {
@@ -172,6 +173,7 @@ TEST_F(EventSetTest, KeepsASnapshotOfTheTrace) {
   EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is freed"), std::string::npos);
   ASSERT_TRUE(set.write_enable(waking, "1"));
   trigger(kmalloc, "snapshot:1");
+  EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is allocated"), std::string::npos);
   feed(waking, 1, {{"comm", "before"}});
   feed(kmalloc, 2, {});
   feed(waking, 3, {{"comm", "behind"}});
@@ -181,7 +183,14 @@ TEST_F(EventSetTest, KeepsASnapshotOfTheTrace) {
   EXPECT_EQ(set.render_trace(NoSymbols()).find("comm=before"), text.npos) << "it moved";
   EXPECT_NE(set.render_trace(NoSymbols()).find("comm=behind"), text.npos);
   set.clear_snapshot();
+  EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is allocated"), std::string::npos);
+  set.free_snapshot();
   EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is freed"), std::string::npos);
+  set.clear_snapshot();
+  EXPECT_NE(set.render_snapshot(NoSymbols()).find("Snapshot is freed"), std::string::npos);
+  trigger(waking, "hist:keys=pid:p=prio:onmax($p).snapshot()");
+  EXPECT_TRUE(set.render_snapshot(NoSymbols())
+                  .starts_with("# tracer: nop\n#\n#\n# * Snapshot is allocated *\n#\n"));
 }
 
 TEST_F(EventSetTest, ForgetsTheOldestTraces) {
@@ -216,8 +225,9 @@ TEST_F(EventSetTest, AsksOfTheSourcesOnlyWhatIsNeeded) {
   EXPECT_TRUE(set.demand(waking).on) << "it may be wanted from one event to the next";
 }
 
-TEST_F(EventSetTest, TakesInRecordsOfSomeProcessesOnly) {
+TEST_F(EventSetTest, TracesSomeProcessesOnlyAndTriggersSeeAll) {
   trigger(kmalloc, "hist:keys=common_pid");
+  ASSERT_TRUE(set.write_enable(kmalloc, "1"));
   ASSERT_TRUE(set.write_set_event_pid("42 7\n"));
   ASSERT_TRUE(set.write_set_event_pid("7 8"));
   EXPECT_EQ(set.render_set_event_pid(), "7\n8\n42\n");
@@ -227,12 +237,83 @@ TEST_F(EventSetTest, TakesInRecordsOfSomeProcessesOnly) {
     pid = who;
     feed(kmalloc, 1, {});
   }
-  EXPECT_NE(hist(kmalloc).find("Hits: 2\n"), std::string::npos);
+  EXPECT_NE(hist(kmalloc).find("Hits: 3\n"), std::string::npos);
   EXPECT_EQ(set.counts().records_of_others, 1u);
+  EXPECT_NE(set.render_trace(NoSymbols()).find("entries-written: 2/2"), std::string::npos);
+  ASSERT_TRUE(set.write_set_event_notrace_pid("42"));
+  EXPECT_EQ(set.render_set_event_notrace_pid(), "42\n");
+  feed(kmalloc, 1, {});
+  EXPECT_EQ(set.counts().records_of_others, 2u);
+  set.truncate_set_event_notrace_pid();
   set.truncate_set_event_pid();
   EXPECT_EQ(set.render_set_event_pid(), "");
+  pid = 9;
   feed(kmalloc, 1, {});
-  EXPECT_NE(hist(kmalloc).find("Hits: 3\n"), std::string::npos);
+  EXPECT_NE(set.render_trace(NoSymbols()).find("entries-written: 3/3"), std::string::npos);
+}
+
+TEST_F(EventSetTest, TracesSomeCpusOnly) {
+  ASSERT_TRUE(set.write_enable(kmalloc, "1"));
+  EXPECT_EQ(set.render_tracing_cpumask(4), "f\n");
+  EXPECT_EQ(set.render_tracing_cpumask(34), "3,ffffffff\n");
+  ASSERT_TRUE(set.write_tracing_cpumask("2\n", 4));
+  EXPECT_EQ(set.render_tracing_cpumask(4), "2\n");
+  for (cpu = 0; cpu < 3; ++cpu) feed(kmalloc, 1, {});
+  EXPECT_NE(set.render_trace(NoSymbols()).find("entries-written: 1/1"), std::string::npos);
+  for (const char* const bad : {"", "0", "10", "g", "1,", "123456789", "0x3"}) {
+    EXPECT_EQ(code_of(set.write_tracing_cpumask(bad, 4)), ErrorCode::kInvalid) << bad;
+  }
+  ASSERT_TRUE(set.write_tracing_cpumask("1,00000003", 64));
+  EXPECT_EQ(set.render_tracing_cpumask(64), "00000001,00000003\n");
+}
+
+TEST_F(EventSetTest, TakesTheOldestRecordsOutOfTheTrace) {
+  ASSERT_TRUE(set.write_enable(kmalloc, "1"));
+  comm = "make";
+  pid = 42;
+  for (cpu = 0; cpu < 3; ++cpu) feed(kmalloc, 1, {{"bytes_req", cpu}});
+  EXPECT_EQ(set.render_saved_cmdlines(), "42 make\n");
+  const std::string first = set.take_trace(1).render(NoSymbols(), {.header = false});
+  EXPECT_NE(first.find("bytes_req=0"), std::string::npos) << first;
+  EXPECT_EQ(std::ranges::count(first, '\n'), 1);
+  const std::string others = set.take_trace(1 << 16).render(NoSymbols(), {.header = false});
+  EXPECT_EQ(std::ranges::count(others, '\n'), 2);
+  EXPECT_FALSE(set.has_trace());
+  EXPECT_NE(set.render_trace(NoSymbols()).find("entries-in-buffer/entries-written: 0/3"),
+            std::string::npos);
+  feed(kmalloc, 1, {});
+  EXPECT_TRUE(set.has_trace());
+}
+
+TEST_F(EventSetTest, SaysOfEachCpuHowManyRecordsThereAre) {
+  ASSERT_TRUE(set.write_enable(kmalloc, "1"));
+  for (cpu = 0; cpu < 2; ++cpu) feed(kmalloc, 5 + cpu, {{"bytes_req", cpu}});
+  feed(kmalloc, 7, {});
+  (void)set.take_trace(1);
+  cpu = 1;
+  feed(kmalloc, 8, {{"bytes_req", 8}});
+  const auto stats = set.copy_trace().render_stats(1, 2'000'000'000);
+  EXPECT_EQ(stats.substr(0, stats.find("bytes")), "entries: 2\noverrun: 0\ncommit overrun: 0\n");
+  EXPECT_NE(stats.find("oldest event ts:     0.000006\nnow ts:     2.000000\n"), stats.npos)
+      << stats;
+  EXPECT_NE(set.copy_trace().render_stats(0, 0).find("read events: 1\n"), stats.npos);
+  const std::string text = set.copy_trace().render(NoSymbols(), {.cpus = 2, .only_cpu = 1});
+  EXPECT_NE(text.find("#P:2\n"), text.npos);
+  EXPECT_NE(text.find("bytes_req=8"), text.npos);
+  EXPECT_EQ(text.find("bytes_req=0"), text.npos);
+}
+
+TEST_F(EventSetTest, KeepsTheNewestRecordsInASmallerBuffer) {
+  ASSERT_TRUE(set.write_enable(kmalloc, "1"));
+  for (std::int64_t i = 0; i < 1000; ++i) feed(kmalloc, 1, {{"bytes_req", i}});
+  set.resize_trace(8192);
+  EXPECT_EQ(set.trace_bytes(), 8192u);
+  const std::string text = set.render_trace(NoSymbols());
+  EXPECT_NE(text.find("bytes_req=999"), text.npos);
+  EXPECT_EQ(text.find("bytes_req=1 "), text.npos);
+  EXPECT_GT(set.counts().trace_overwritten, 800u);
+  set.resize_trace(1 << 20);
+  EXPECT_NE(set.render_trace(NoSymbols()).find("bytes_req=999"), text.npos);
 }
 
 TEST_F(EventSetTest, RefusesATriggerTwice) {
@@ -242,8 +323,110 @@ TEST_F(EventSetTest, RefusesATriggerTwice) {
   trigger(kmalloc, "enable_event:sched:sched_switch");
   EXPECT_EQ(code_of(set.write_trigger(kmalloc, "enable_event:sched:sched_switch:5")),
             ErrorCode::kExists);
+  // One that does the opposite is the same thing's.
+  EXPECT_EQ(code_of(set.write_trigger(kmalloc, "traceon")), ErrorCode::kExists);
+  EXPECT_EQ(code_of(set.write_trigger(kmalloc, "disable_event:sched:sched_waking")),
+            ErrorCode::kExists);
+  trigger(kmalloc, "disable_hist:sched:sched_waking");
+  EXPECT_EQ(code_of(set.write_trigger(kmalloc, "enable_hist:sched:sched_waking")),
+            ErrorCode::kExists);
   set.truncate_trigger(kmalloc);
   EXPECT_EQ(set.render_trigger(kmalloc)[0], '#');
+}
+
+// As scripts do that take off whatever they find.
+TEST_F(EventSetTest, RemovesATriggerByTheLineThatShowsIt) {
+  for (const char* const line :
+       {"traceoff", "traceon:3 if prio < 3", "snapshot:5", "stacktrace if comm == \"x\"",
+        "enable_event:kmem:kmalloc", "disable_event:kmem:kmalloc:2 if prio == 1",
+        "enable_hist:kmem:kmalloc if prio == 1", "hist:keys=pid:size=4096 if prio < 3",
+        "hist:keys=pid,prio:vals=hitcount:sort=pid.descending:pause",
+        "hist:name=foo:keys=pid:ts=common_timestamp:limit=3:expire=10s"}) {
+    trigger(waking, line);
+    std::string shown = set.render_trigger(waking);
+    ASSERT_NE(shown[0], '#') << line;
+    shown.pop_back();
+    trigger(waking, "!" + shown);
+    EXPECT_EQ(set.render_trigger(waking)[0], '#') << shown;
+    trigger(waking, line);
+    trigger(waking, "!" + shown.substr(0, shown.find('[')));
+    EXPECT_EQ(set.render_trigger(waking)[0], '#') << shown;
+  }
+  trigger(waking, "enable_event:kmem:kmalloc:3");
+  trigger(waking, "!enable_event:kmem:kmalloc:3 if what == is this");
+  EXPECT_EQ(set.render_trigger(waking)[0], '#');
+  trigger(waking, "traceoff");
+  trigger(waking, "!traceon");
+  trigger(waking, "!hist:keys=pid");
+  EXPECT_EQ(set.render_trigger(waking), "traceoff:unlimited\n");
+}
+
+TEST_F(EventSetTest, ARemovalByItsLineIsRefusedLikeAnyOther) {
+  trigger(waking, "hist:keys=pid:ts0=common_timestamp");
+  trigger(switched, "hist:keys=next_pid:d=common_timestamp-$ts0");
+  std::string shown = set.render_trigger(waking);
+  shown.pop_back();
+  EXPECT_EQ(code_of(set.write_trigger(waking, "!" + shown)), ErrorCode::kBusy);
+}
+
+TEST_F(EventSetTest, AsksForTheNamesThatFiltersAndReadersNeed) {
+  trigger(kmalloc, "hist:keys=call_site if comm == \"make\"");
+  EXPECT_TRUE(set.demand(kmalloc).comm);
+  trigger(waking, "hist:keys=pid if comm == \"make\"");
+  EXPECT_FALSE(set.demand(waking).comm) << "that is a field of its own";
+  trigger(waking, "stacktrace if common_comm != \"make\"");
+  EXPECT_TRUE(set.demand(waking).comm);
+  set.truncate_trigger(waking);
+  ASSERT_TRUE(set.write_enable(waking, "1"));
+  EXPECT_TRUE(set.demand(waking).comm) << "trace shows it";
+}
+
+TEST_F(EventSetTest, AsksForWhatTheSyntheticEventsNeedThatAnEventCauses) {
+  const EventNumber first = synthetic("first int prio");
+  const EventNumber second = synthetic("second int prio");
+  trigger(first, "hist:keys=prio:p=prio:onmax($p).trace(second,$p)");
+  trigger(waking, "hist:keys=pid:p=prio:onchange($p).trace(first,$p)");
+  EXPECT_FALSE(set.demand(waking).comm);
+  (void)set.take_changed_demands();
+  trigger(second, "hist:keys=common_stacktrace if comm == \"make\"");
+  EXPECT_TRUE(set.demand(waking).comm);
+  EXPECT_TRUE(set.demand(waking).stack);
+  EXPECT_FALSE(set.demand(second).on);
+  EXPECT_NE(std::ranges::count(set.take_changed_demands(), waking), 0);
+  comm = "make";
+  feed(waking, 1, {{"prio", 3}});
+  EXPECT_NE(hist(second).find("Hits: 1\n"), std::string::npos);
+  set.truncate_trigger(second);
+  EXPECT_FALSE(set.demand(waking).stack);
+}
+
+TEST_F(EventSetTest, AnEventIsTakenOverWithoutWhatWasSetOnIt) {
+  const EventNumber own = set.define_fields("web", "request u64 lat; pid_t pid").value();
+  const EventNumber lat = synthetic("lat u64 lat");
+  trigger(own, "hist:keys=pid:ts0=common_timestamp:l=lat");
+  trigger(own, "traceoff");
+  trigger(waking, "hist:keys=pid:d=common_timestamp-$ts0:onmatch(web.request).lat($d)");
+  trigger(waking, "enable_event:web:request if prio == 3");
+  trigger(waking, "hist:keys=prio");
+  ASSERT_TRUE(set.write_enable(own, "1"));
+  ASSERT_TRUE(set.write_filter(own, "lat > 3"));
+  const auto taken = set.take_over_event(
+      "web", format_of("request", 7, "\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n"));
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken.value(), own);
+  EXPECT_EQ(set.render_trigger(own)[0], '#');
+  EXPECT_EQ(set.render_filter(own), "none\n");
+  EXPECT_EQ(set.render_enable(own), "0*\n") << "of the trigger that only names it";
+  EXPECT_EQ(set.render_trigger(waking),
+            "hist:keys=prio:vals=hitcount:sort=hitcount:size=2048 [active]\n"
+            "enable_event:web:request:unlimited if prio == 3\n");
+  EXPECT_FALSE(set.in_use(lat));
+  feed(waking, 1, {{"prio", 3}});
+  feed(own, 2, {{"x", 5}});
+  EXPECT_NE(set.render_trace(NoSymbols()).find("request: x=5"), std::string::npos);
+  set.truncate_trigger(waking);
+  EXPECT_TRUE(set.remove_event(own)) << "nothing is left behind";
+  EXPECT_FALSE(set.take_over_event("synthetic", format_of("lat", 7, "")));
 }
 
 }  // namespace

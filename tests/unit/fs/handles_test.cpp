@@ -42,6 +42,30 @@ TEST(HandlesTest, BoundsFilesAndBytesPerUidAndGivesThemBack) {
   EXPECT_TRUE(handles.add(open_file(1, 6)));
 }
 
+TEST(HandlesTest, ALaterTextCountsLikeTheFirst) {
+  Handles handles({.files_per_uid = 9, .bytes_per_uid = 10});
+  const auto file = handles.add(open_file(1, 4)).value();
+  ASSERT_TRUE(handles.replace_later(file, 5));
+  EXPECT_EQ(handles.bytes_left(1), 1u);
+  ASSERT_TRUE(handles.replace_later(file, 6));  // in place of the 5
+  EXPECT_EQ(handles.replace_later(file, 7).error().code, ErrorCode::kTooManyFiles);
+  EXPECT_EQ(handles.bytes_left(1), 0u);
+  EXPECT_EQ(handles.remove(file), 10u);
+  EXPECT_EQ(handles.bytes_left(1), 10u);
+  EXPECT_EQ(handles.replace_later(file, 1).error().code, ErrorCode::kStale);
+}
+
+TEST(HandlesTest, WhatAFileHoldsIsGivenBackWhenItIsClosed) {
+  Handles handles({});
+  const auto mark = std::make_shared<char>();
+  auto opened = open_file(1, 1);
+  opened->held = mark;
+  const auto number = handles.add(opened).value();
+  EXPECT_EQ(mark.use_count(), 2);
+  handles.remove(number);
+  EXPECT_EQ(mark.use_count(), 1) << "though somebody still has the file";
+}
+
 TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
   Handles handles({.files_per_uid = 9, .bytes_per_uid = 10, .bytes_total = 15});
   const auto first = handles.add(open_file(1, 10)).value();

@@ -125,14 +125,5 @@ TEST(UnixSocketsTest, SeesWhatWaitsInASocketUntilItIsRead) {
   EXPECT_EQ(inbox(), Inbox::kEmpty);
 }
 
-TEST(UnixSocketsTest, WhatIsNoAnswerOfTheKernelsIsRefused) {
-  const auto nobody = [](std::string_view, Inbox) { ADD_FAILURE(); };
-  std::array<char, 64> bytes{};
-  EXPECT_FALSE(read_unix_sockets(bytes, nobody));  // a length of 0
-  bytes.fill('\x7f');
-  EXPECT_FALSE(read_unix_sockets(bytes, nobody));
-  EXPECT_FALSE(read_unix_sockets({}, nobody).value());
-}
-
 }  // namespace
 }  // namespace tally

@@ -1,22 +1,9 @@
 // What is saved and loaded reads as before and goes on as before; what nobody saved is refused.
+#include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tally {
 namespace {
-
-const char* const kEachType[] = {
-    "on=1 units=a/b",
-    "on=1 mode=products range_min=-5",
-    "type=range",
-    "on=1 type=range range_max=100",
-    "on=1 type=list entries_max=2",
-    "on=1 type=array base_interval=2 scale=log2 range_min=-3 range_max=50",
-    "on=1 type=array base_interval=2 scale=lin range_min=-3 range_max=50",
-    "on=1 type=history entries_max=3 mode=increments period=1000",
-    "on=1 type=history entries_max=3 mode=products period=1000",
-    "on=1 type=history entries_max=3 mode=range period=1000",
-    "on=1 type=raw entries_max=3",
-};
 
 void feed(Stand& stand) {
   for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {

@@ -1,21 +1,10 @@
 // No reader makes more text than it has room for, and none is begun that certainly has none.
 #include "tests/unit/statistic/allocated.h"
+#include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tally {
 namespace {
-
-const char* const kEachType[] = {
-    "on=1",
-    "on=1 mode=products",
-    "on=1 type=range range_min=0 range_max=0",
-    "on=1 type=list entries_max=4",
-    "on=1 type=array base_interval=1 scale=lin range_min=0 range_max=0",
-    "on=1 type=array base_interval=1 scale=log2 range_min=-9 range_max=50",
-    "on=1 type=history entries_max=3 mode=increments period=1",
-    "on=1 type=history entries_max=3 mode=range period=1000000",
-    "on=1 type=raw entries_max=3",
-};
 
 Result<std::string> data(Stand& stand, std::size_t bytes_max) {
   return stand.interface->render_data(stand.clock.now(), bytes_max);

@@ -1,5 +1,5 @@
-// Which connections have an object. There is no daemon: what libtally holds is asked by making an object of that name, which is refused
-// while there is one.
+// Which connections have an object. There is no daemon: what libtally holds is asked by making an
+// object of that name, which is refused while there is one.
 #include "feeders/tcp/tcp_feeder.h"
 
 #include <gtest/gtest.h>
@@ -24,24 +24,25 @@ Connection connection(std::uint64_t cookie, std::uint16_t port) {
   return made;
 }
 
-SockDiag::Dump dump_of(std::uint16_t connections) {
-  SockDiag::Dump dump;
+TcpConnections::Look look_with(std::uint16_t connections) {
+  TcpConnections::Look look;
   for (std::uint16_t i = 0; i < connections; ++i) {
-    dump.connections.push_back(connection(1 + i, static_cast<std::uint16_t>(1000 + i)));
+    look.connections.push_back(connection(1 + i, static_cast<std::uint16_t>(1000 + i)));
   }
-  return dump;
+  return look;
 }
 
 bool has_object(const Connection& connection) {
   stats_object* object = nullptr;
-  const int error = ::stats_object_create(&object, TcpFeeder::kSubsystem, name_of(connection).c_str(), 0);
+  const int error =
+      ::stats_object_create(&object, TcpFeeder::kSubsystem, name_of(connection).c_str(), 0);
   if (error == 0) ::stats_object_remove(&object);
   return error == -EEXIST;
 }
 
-int objects_of(const SockDiag::Dump& dump) {
+int objects_of(const TcpConnections::Look& look) {
   int objects = 0;
-  for (const Connection& each : dump.connections) objects += has_object(each);
+  for (const Connection& each : look.connections) objects += has_object(each);
   return objects;
 }
 
@@ -67,10 +68,10 @@ TEST_F(TcpFeederTest, AConnectionHasAnObjectAsLongAsItIsThere) {
   set_rates("TCP_DEFAULT=100");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
   ASSERT_TRUE(feeder);
-  const auto two = dump_of(2);
+  const auto two = look_with(2);
   feeder.value().take(two);
   EXPECT_EQ(objects_of(two), 2);
-  feeder.value().take(dump_of(1));
+  feeder.value().take(look_with(1));
   EXPECT_TRUE(has_object(two.connections[0]));
   EXPECT_FALSE(has_object(two.connections[1]));
 }
@@ -78,34 +79,34 @@ TEST_F(TcpFeederTest, AConnectionHasAnObjectAsLongAsItIsThere) {
 TEST_F(TcpFeederTest, RatesThatChangeAreFollowedByTheNextDump) {
   set_rates("TCP_DEFAULT=0");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-  const auto dump = dump_of(3);
-  feeder.value().take(dump);
-  EXPECT_EQ(objects_of(dump), 0);
+  const auto look = look_with(3);
+  feeder.value().take(look);
+  EXPECT_EQ(objects_of(look), 0);
   set_rates("TCP_DEFAULT=100");
-  feeder.value().take(dump);
-  EXPECT_EQ(objects_of(dump), 3);
+  feeder.value().take(look);
+  EXPECT_EQ(objects_of(look), 3);
   set_rates("");
-  feeder.value().take(dump);
-  EXPECT_EQ(objects_of(dump), 0);
+  feeder.value().take(look);
+  EXPECT_EQ(objects_of(look), 0);
 }
 
 TEST_F(TcpFeederTest, NoMoreObjectsThanItMayHave) {
   set_rates("TCP_DEFAULT=100");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-  const auto dump = dump_of(10);
-  feeder.value().take(dump);
-  EXPECT_EQ(objects_of(dump), static_cast<int>(kObjectsMax));
+  const auto look = look_with(10);
+  feeder.value().take(look);
+  EXPECT_EQ(objects_of(look), static_cast<int>(kObjectsMax));
 }
 
 TEST_F(TcpFeederTest, AFeederThatEndsTakesItsObjectsAlong) {
   set_rates("TCP_DEFAULT=100");
-  const auto dump = dump_of(2);
+  const auto look = look_with(2);
   {
     auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-    feeder.value().take(dump);
-    EXPECT_EQ(objects_of(dump), 2);
+    feeder.value().take(look);
+    EXPECT_EQ(objects_of(look), 2);
   }
-  EXPECT_EQ(objects_of(dump), 0);
+  EXPECT_EQ(objects_of(look), 0);
 }
 
 }  // namespace

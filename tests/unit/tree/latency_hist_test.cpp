@@ -8,16 +8,14 @@
 #include <utility>
 
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tree/senders.h"
 
 namespace tally {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uid_t kDaemon = 500;
-constexpr uid_t kAlice = 1000;
-
-class FakeSource final : public KernelSource {
+class FakeKernel final : public KernelSource {
  public:
   Result<void> want(const std::function<WantedEvents()>& wanted) override {
     wanted_ = wanted();
@@ -95,7 +93,7 @@ class LatencyHistTest : public testing::Test {
 
 class SourceStand {
  protected:
-  FakeSource source_;
+  FakeKernel source_;
 };
 class LatencyHistWithSourceTest : private SourceStand, public LatencyHistTest {
  protected:

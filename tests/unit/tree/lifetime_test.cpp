@@ -1,26 +1,12 @@
 // Interfaces with lifetime=feeder: whose they are, and when they go.
-#include <set>
 
+#include "tests/unit/tree/fake_processes.h"
 #include "tests/unit/tree/statistics_stand.h"
 
 namespace tally {
 namespace {
 
 // Processes that a test lets begin and end.
-class FakeProcesses final : public ProcessWatch {
- public:
-  Result<void> watch(pid_t process, uid_t) override {
-    if (refusal) return *refusal;
-    if (!ends_at_once) watched.insert(process);
-    return {};
-  }
-  bool watches(pid_t process) const override { return watched.contains(process); }
-
-  std::optional<Error> refusal;
-  bool ends_at_once = false;
-  std::set<pid_t> watched;
-};
-
 struct Processes {
   FakeProcesses processes;
 };

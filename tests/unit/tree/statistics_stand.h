@@ -12,12 +12,9 @@
 #include "core/tree/statistics.h"
 #include "core/wire/line.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tree/senders.h"
 
 namespace tally {
-
-constexpr uid_t kDaemon = 500;
-constexpr uid_t kAlice = 1000;
-constexpr uid_t kBob = 1001;
 
 class StatisticsTest : public testing::Test {
  protected:

@@ -3,19 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <vector>
 
 #include "core/wire/line.h"
 #include "tally/stats.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tree/fake_processes.h"
+#include "tests/unit/tree/senders.h"
 
 namespace tally {
 namespace {
-
-constexpr uid_t kDaemon = 500;
-constexpr uid_t kAlice = 1000;
-constexpr uid_t kBob = 1001;
 
 // A template "NAME" with a VOI "x", u32, SUM, and a blob of it.
 struct Blob {
@@ -39,20 +36,6 @@ struct Blob {
   }
   std::string fresh, bytes;
   std::uint32_t hash = 0;
-};
-
-// Processes that a test lets end.
-class FakeProcesses final : public ProcessWatch {
- public:
-  Result<void> watch(pid_t process, uid_t) override {
-    if (full) return Error{ErrorCode::kNoSpace, "too many"};
-    watched.insert(process);
-    return {};
-  }
-  bool watches(pid_t process) const override { return watched.contains(process); }
-
-  bool full = false;
-  std::set<pid_t> watched;
 };
 
 class SubsystemsTest : public testing::Test {
@@ -317,8 +300,9 @@ TEST_F(SubsystemsTest, ObjectsGoWithTheirFeederIfItSaysSo) {
   const auto wrong = execute("object tcp/b lifetime=ever", {kAlice, kOne});
   EXPECT_EQ(wrong.error().code, ErrorCode::kInvalid);
   EXPECT_EQ(wrong.error().token_at, 13u);
-  processes_.full = true;
-  EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code, ErrorCode::kNoSpace);
+  processes_.refusal = Error{ErrorCode::kNoSpace, "too many"};
+  EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code,
+            ErrorCode::kNoSpace);
   EXPECT_TRUE(execute("object tcp/b", {kAlice, kTwo}));
 }
 
@@ -341,16 +325,20 @@ TEST_F(SubsystemsTest, ANameInRatesIsTheTemplateOfTheSubsystemsOwnFeeder) {
   spec.stype = VS_STYPE_SUM;
   ASSERT_TRUE(tell("TR", one.fresh, {kAlice, kOne}));
   ASSERT_TRUE(execute("subsystem web TR=5", {kAlice, kOne}));
-  ASSERT_EQ(stats_tpl_add_voistats(static_cast<std::uint32_t>(id), 1, "y", VSD_DTYPE_INT_U32, 1, &spec, 0), 0);
+  ASSERT_EQ(stats_tpl_add_voistats(static_cast<std::uint32_t>(id), 1, "y", VSD_DTYPE_INT_U32, 1,
+                                   &spec, 0),
+            0);
   const Blob other("TR", 0);
   ASSERT_NE(one.hash, other.hash);
-  ASSERT_TRUE(subsystems_.add_template({.sequence = 1, .name = "TR", .blob = other.fresh, .voi_names = {"x", "y"}},
-                                       {kAlice, kTwo}, clock_.now()));
+  ASSERT_TRUE(subsystems_.add_template(
+      {.sequence = 1, .name = "TR", .blob = other.fresh, .voi_names = {"x", "y"}}, {kAlice, kTwo},
+      clock_.now()));
   ASSERT_TRUE(execute("subsystem db TR=6", {kAlice, kTwo}));
   EXPECT_EQ(write("web", "TR=7"), kTaken);
   EXPECT_EQ(read("web", "sample_rates"), "\"TR\":" + std::to_string(one.hash) + "=7\n");
   EXPECT_EQ(read("db", "sample_rates"), "\"TR\":" + std::to_string(other.hash) + "=6\n");
-  EXPECT_EQ(read("", "templates"), "\"TR\":" + std::to_string(other.hash) + "\n") << "the last of a name";
+  EXPECT_EQ(read("", "templates"), "\"TR\":" + std::to_string(other.hash) + "\n")
+      << "the last of a name";
 }
 
 TEST_F(SubsystemsTest, AFeedersRatesTakeThePlaceOfItsEarlierOnesButNotOfAUsers) {
@@ -386,7 +374,8 @@ TEST_F(SubsystemsTest, RatesOfAnyLengthAreRefusedAtOnce) {
   EXPECT_EQ(execute("subsystem web " + many).error().reason, "too many rates");
   many.resize(5 * 1000);
   EXPECT_TRUE(execute("subsystem web " + many));
-  EXPECT_EQ(execute("subsystem db " + std::string(96'001, ' ') + "x").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(execute("subsystem db " + std::string(96'001, ' ') + "x").error().code,
+            ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -121,6 +121,65 @@ TEST_F(TracingTest, AnEventIsOneSourcesOnly) {
   EXPECT_EQ(offer(other, "far", Tracing::kSourceIdsMax).error().code, ErrorCode::kNoSpace);
 }
 
+TEST_F(TracingTest, AnOfferThatIsRefusedChangesNothing) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const std::string before = read("events/sched/sched_waking/format");
+  FakeSource other;
+  const auto define = [&](std::string_view fields) {
+    return tracing_.offer(
+        other,
+        {.system = "sched", .form = EventOffer::Form::kFields, .text = fields, .source_id = 1},
+        clock_.now());
+  };
+  EXPECT_EQ(define("sched_waking u64 lat").error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  EXPECT_FALSE(define("other junk lat"));
+  EXPECT_EQ(read("available_events"), "sched:sched_waking\n");
+  // Nor while the kernel's feeder is being started again.
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(define("sched_waking u64 lat").error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+}
+
+TEST_F(TracingTest, WhatIsInUseInAnInstanceIsRedefinedInNone) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/trigger", kHist));
+  const std::string before = read("events/sched/sched_waking/format");
+  EXPECT_EQ(offer(kernel_, "sched_waking", kWaking + 1).error().code, ErrorCode::kExists);
+  EXPECT_EQ(read("events/sched/sched_waking/format"), before);
+  EXPECT_TRUE(offer(kernel_, "sched_waking", kWaking));
+}
+
+TEST_F(TracingTest, NothingIsKeptOfAnEventThatNobodyDeliversAndNothingIsSetOn) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
+  ASSERT_TRUE(write("events/ftrace/print/trigger", "enable_hist:sched:sched_switch"));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(read("available_events"), "sched:sched_switch\nsched:sched_waking\n");
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "!" + kHist));
+  EXPECT_EQ(read("available_events"), "sched:sched_switch\n");
+  EXPECT_FALSE(node("events/sched/sched_waking"));
+  ASSERT_TRUE(truncate("events/ftrace/print/trigger"));
+  EXPECT_EQ(read("available_events"), "");
+  EXPECT_FALSE(node("events/sched"));
+}
+
+TEST_F(TracingTest, AnEventThatNobodyDeliversGoesWithTheInstanceThatUsedIt) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/trigger", kHist));
+  tracing_.withdraw(kernel_, clock_.now());
+  EXPECT_EQ(read("available_events"), "sched:sched_waking\n");
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  EXPECT_EQ(read("available_events"), "");
+}
+
 TEST_F(TracingTest, ShowsRefusalsWithTheKernelsWords) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   EXPECT_EQ(error_of(write("events/sched/sched_waking/trigger", "hist:keys=pid:vals=junk\n")),
@@ -162,6 +221,35 @@ TEST_F(TracingTest, InstancesAreSetsOfTheirOwn) {
             (std::vector<WantedEvent>{{kWaking, {.on = true, .filter = "prio == 3"}}}));
   EXPECT_FALSE(node("instances/foo"));
   feed(kernel_, kWaking, 7, 3);
+}
+
+TEST_F(TracingTest, AnInstanceStaysAsLongAsAFileOfItIsOpen) {
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  auto held = file("instances/foo/tracing_on")->hold();
+  ASSERT_TRUE(held);
+  EXPECT_EQ(instances->remove_directory("foo", clock_.now()).error().code, ErrorCode::kBusy);
+  held.value().reset();
+  EXPECT_TRUE(instances->remove_directory("foo", clock_.now()));
+}
+
+// A write that had found its file when the directory went must leave nothing behind that records
+// are fed to.
+TEST_F(TracingTest, AFileOfAnInstanceThatWentChangesNothing) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  auto trigger = file("instances/foo/events/sched/sched_waking/trigger");
+  const auto events = tree_.rules(node("instances/foo/events").value().id).value();
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  EXPECT_EQ(trigger->write_line(kHist, clock_.now()).error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->truncate(clock_.now()).error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->hold().error().code, ErrorCode::kStale);
+  events->entered(clock_.now());
+  EXPECT_TRUE(kernel_.is_wanted.empty());
+  trigger.reset();
+  feed(kernel_, kWaking, 7, 3);
+  ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
 }
 
 TEST_F(TracingTest, SyntheticEventsAreThoseOfAllInstances) {
@@ -278,6 +366,22 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   tracing_.withdraw(late, clock_.now());
 }
 
+TEST_F(TracingTest, APipeHandsOutWhatWasTraced) {
+  const auto pipe = file("trace_pipe");
+  ASSERT_TRUE(pipe->is_stream());
+  EXPECT_EQ(pipe->next(clock_.now()), "");
+  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  ASSERT_TRUE(write("trace_marker", "one"));
+  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_EQ(read("trace_pipe"), "") << "how long it is takes nothing out of it";
+  const std::string first = pipe->next(clock_.now());
+  EXPECT_TRUE(first.ends_with(": tracing_mark_write: one\n")) << first;
+  EXPECT_EQ(pipe->next(clock_.now()), "");
+  EXPECT_FALSE(pipe->is_over());
+  ASSERT_TRUE(write("tracing_on", "0"));
+  EXPECT_TRUE(pipe->is_over());
+}
+
 class SmallLedgerTest : public TracingTest {
  protected:
   SmallLedgerTest()
@@ -292,6 +396,12 @@ TEST_F(SmallLedgerTest, HistogramsAndInstancesStandInTheLedger) {
   EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(read("events/sched/sched_waking/trigger").substr(0, 20), "# Available triggers");
   const auto before = ledger_.total().bytes;
+  EXPECT_EQ(write("buffer_size_kb", "8192").error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(read("buffer_size_kb"), "4096\n");
+  ASSERT_TRUE(write("buffer_size_kb", "4608"));
+  EXPECT_EQ(ledger_.total().bytes, before + (1u << 20)) << "with a snapshot";
+  ASSERT_TRUE(write("buffer_size_kb", "64"));
+  EXPECT_EQ(ledger_.total().bytes, before);
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
   EXPECT_GT(ledger_.total().bytes, before);
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", "!" + kHist));
@@ -315,6 +425,9 @@ TEST_F(TracingTest, FilesThatAreAlwaysSoSayWhatElseIsRefused) {
   EXPECT_TRUE(write("trace_clock", "mono\n"));
   EXPECT_EQ(read("trace_clock"), "local global [mono] perf\n");
   EXPECT_FALSE(write("trace_clock", "counter\n"));
+  EXPECT_EQ(
+      error_of(write("events/ftrace/print/trigger", "hist:keys=common_timestamp:clock=counter")),
+      "hist:ftrace:print|Couldn't set trace_clock|hist:keys=common_timestamp:clock=counter");
   EXPECT_TRUE(write("options/overwrite", "1"));
   EXPECT_FALSE(write("options/overwrite", "0"));
   EXPECT_TRUE(write("tracing_on", "0"));

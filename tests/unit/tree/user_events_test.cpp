@@ -3,14 +3,13 @@
 #include <array>
 
 #include "core/tree/record_text.h"
+#include "tests/unit/tree/senders.h"
 #include "tests/unit/tree/tracing_stand.h"
 
 namespace tally {
 namespace {
 
-constexpr uid_t kDaemon = 500, kAlice = 1000, kBob = 1001;
-
-class Processes final : public ProcessWatch {
+class LivingProcesses final : public ProcessWatch {
  public:
   Result<void> watch(pid_t, uid_t) override { return {}; }
   bool watches(pid_t) const override { return true; }
@@ -30,7 +29,7 @@ class UserEventsTest : public TracingTest {
   }
 
   std::array<Switch, 8> switches_{};
-  Processes processes_;
+  LivingProcesses processes_;
   UserEvents events_{tracing_, ledger_, kDaemon, &processes_, {switches_, 100}};
 };
 
@@ -72,6 +71,56 @@ TEST_F(UserEventsTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(at("junk=1"), 0);
   EXPECT_EQ(at("lat"), 0);
   EXPECT_EQ(at("comm=\"ab"), 5);
+}
+
+TEST_F(UserEventsTest, TheKernelsEventTakesThePlaceOfAUsers) {
+  const auto squat =
+      events_.define("sched", "sched_switch", "u64 x; pid_t pid", {kAlice, 7}, clock_.now());
+  ASSERT_TRUE(squat);
+  ASSERT_TRUE(write("events/sched/sched_switch/trigger", "hist:keys=pid"));
+  ASSERT_TRUE(write("events/sched/sched_switch/enable", "1"));
+  EXPECT_TRUE(is_on(squat.value()));
+  ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
+  EXPECT_NE(read("events/sched/sched_switch/format").find("field:int prio"), std::string::npos);
+  EXPECT_EQ(read("events/sched/sched_switch/trigger")[0], '#');
+  EXPECT_EQ(read("events/sched/sched_switch/enable"), "0\n");
+  // Whoever had it hears so, and cannot have it back.
+  const UserEvents::Record record{.fields = "0123456789abcdef"};
+  EXPECT_EQ(
+      events_.feed(squat.value().number, {&record, 1}, {kAlice, 7}, clock_.now()).error().code,
+      ErrorCode::kStale);
+  EXPECT_EQ(
+      events_.define("sched", "sched_switch", "u64 x", {kAlice, 7}, clock_.now()).error().code,
+      ErrorCode::kExists);
+  ASSERT_TRUE(write("events/sched/sched_switch/trigger", "hist:keys=pid"));
+  feed(kernel_, kSwitch, 7, 3);
+  EXPECT_NE(read("events/sched/sched_switch/hist").find("Hits: 1\n"), std::string::npos);
+}
+
+TEST_F(UserEventsTest, NoUidTakesAllEvents) {
+  const auto fill = [&](uid_t uid) {
+    std::size_t taken = 0;
+    while (events_.define("web", "u" + std::to_string(uid) + "_" + std::to_string(taken), "u64 lat",
+                          {uid, 7}, clock_.now())) {
+      taken += 1;
+    }
+    return taken;
+  };
+  EXPECT_EQ(fill(kAlice), UserEvents::kEventsPerUidMax);
+  EXPECT_EQ(fill(kBob), UserEvents::kEventsPerUidMax);
+  EXPECT_EQ(fill(kBob + 1), UserEvents::kEventsPerUidMax);
+  EXPECT_EQ(fill(kBob + 2), 0u);
+  EXPECT_EQ(fill(0), UserEvents::kEventsMax - UserEvents::kEventsOfOthersMax);
+}
+
+TEST_F(UserEventsTest, AnEventOfAnEndedProcessGoesWithTheLastTriggerOnIt) {
+  ASSERT_TRUE(define("lifetime=feeder u64 lat"));
+  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=lat"));
+  events_.process_ended(7, clock_.now());
+  EXPECT_EQ(read("available_events"), "web:request\n");
+  ASSERT_TRUE(truncate("events/web/request/trigger"));
+  EXPECT_EQ(read("available_events"), "");
+  EXPECT_EQ(write_event("lat=1").error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(UserEventsTest, AnEventIsItsUidsAndRoots) {

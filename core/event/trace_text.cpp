@@ -1,0 +1,167 @@
+// Records that were traced, as `trace` shows them.
+#include <algorithm>
+#include <cstdio>
+
+#include "core/base/text.h"
+#include "core/event/hist_copy.h"
+#include "core/event/trace_buffer.h"
+
+namespace tally {
+namespace {
+
+void append_value(std::string& out, const TraceField& field, const EventRecord& record,
+                  const Symbols& symbols) {
+  switch (field.kind()) {
+    case FieldKind::kNumber: {
+      const std::uint64_t value = Program::load(load_of(field), record, nullptr);
+      if (field.is_signed) {
+        append_number(out, static_cast<std::int64_t>(value));
+      } else if (field.type.ends_with('*')) {
+        append_hex(out, value);
+      } else {
+        append_number(out, value);
+      }
+      return;
+    }
+    case FieldKind::kStack: {
+      const std::string_view frames = text_of(field).read(record, nullptr);
+      out.append("STACK:\n");
+      for (std::size_t at = 0; at < frames.size(); at += 8) {
+        const auto frame = read_raw<std::uint64_t>(frames.data() + at);
+        out.append("=> ").append(place_text(symbols, frame, true)).append("\n");
+      }
+      return;
+    }
+    case FieldKind::kOther:
+      out.append("?");
+      return;
+    case FieldKind::kText:
+    case FieldKind::kLocated:
+    case FieldKind::kRelative:
+    case FieldKind::kTail: {
+      const std::string_view text = text_of(field).read(record, nullptr);
+      append_escaped(out, text, 4 * kTextBytesMax, 0);
+      return;
+    }
+  }
+}
+
+void append_fields(std::string& out, const EventFormat& format, const EventRecord& record,
+                   const Symbols& symbols) {
+  for (const TraceField& field : format.fields) {
+    if (field.name.starts_with("common_")) continue;
+    if (!out.ends_with('\n')) out.push_back(' ');
+    out.append(field.name).push_back('=');
+    append_value(out, field, record, symbols);
+  }
+  if (!out.ends_with('\n')) out.push_back('\n');
+}
+
+// The kernel shows the function that took the text in; ours bears the same name.
+void append_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
+  out.append("tracing_mark_write: ");
+  const std::string_view marked = text_of(format.fields.back()).read(record, nullptr);
+  append_escaped(out, marked, 4 * TraceBuffer::kRecordMax, 0);
+  out.push_back('\n');
+}
+
+void append_stack(std::string& out, const EventRecord& record, const Symbols& symbols) {
+  out.append(" <stack trace>\n");
+  for (const std::uint64_t frame : record.stack) {
+    out.append(" => ").append(place_text(symbols, frame, false)).append("\n");
+  }
+}
+
+// `            bash-1234    [001] .....   309.873125: `
+void append_where(std::string& out, const EventRecord& record) {
+  char text[96];
+  const std::string comm(record.pid == 0       ? "<idle>"
+                         : record.comm.empty() ? "<...>"
+                                               : record.comm.substr(0, 16));
+  const std::uint64_t total_us = record.time_ns / 1000;
+  const int size =
+      std::snprintf(text, sizeof text, "%16s-%-7d [%03u] ..... %5llu.%06llu: ", comm.c_str(),
+                    record.pid, record.cpu, static_cast<unsigned long long>(total_us / 1'000'000),
+                    static_cast<unsigned long long>(total_us % 1'000'000));
+  out.append(text, static_cast<std::size_t>(size));
+}
+
+void append_header(std::string& text, std::uint64_t count, std::uint64_t written,
+                   std::uint32_t cpus) {
+  text.append("# tracer: nop\n#\n# entries-in-buffer/entries-written: ");
+  append_number(text, count);
+  text.push_back('/');
+  append_number(text, written);
+  text.append("   #P:");
+  append_number(text, std::uint64_t{cpus});
+  text.append(
+      "\n#\n"
+      "#                                _-----=> irqs-off/BH-disabled\n"
+      "#                               / _----=> need-resched\n"
+      "#                              | / _---=> hardirq/softirq\n"
+      "#                              || / _--=> preempt-depth\n"
+      "#                              ||| / _-=> migrate-disable\n"
+      "#                              |||| /     delay\n"
+      "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+      "#              | |         |   |||||     |         |\n");
+}
+
+std::string seconds_text(std::uint64_t time_ns) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%5llu.%06llu",
+                static_cast<unsigned long long>(time_ns / 1'000'000'000),
+                static_cast<unsigned long long>(time_ns / 1000 % 1'000'000));
+  return text;
+}
+
+}  // namespace
+
+std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
+                                const View& view) const {
+  std::string text;
+  if (view.header) append_header(text, count_, written_, view.cpus);
+  each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
+    if (view.only_cpu && record.cpu != *view.only_cpu) return;
+    const auto [format, style] = formats(record.event, generation);
+    append_where(text, record);
+    if (kind == Kind::kStack) {
+      append_stack(text, record, symbols);
+    } else if (!format) {
+      text.append("[UNKNOWN EVENT]\n");
+    } else if (style == Style::kMarker) {
+      append_marker(text, *format, record);
+    } else {
+      text.append(format->name).append(":");
+      append_fields(text, *format, record, symbols);
+    }
+  });
+  return text;
+}
+
+std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) const {
+  std::uint64_t entries = 0, bytes = 0, oldest_ns = 0;
+  each([&](Kind, const EventRecord& record, std::uint32_t) {
+    if (record.cpu != cpu) return;
+    if (entries == 0) oldest_ns = record.time_ns;
+    entries += 1;
+    bytes += record.bytes.size() + record.stack.size_bytes();
+  });
+  const CpuCounts counts = cpu < by_cpu_.size() ? by_cpu_[cpu] : CpuCounts{};
+  std::string text;
+  const auto line = [&](std::string_view name, std::uint64_t value) {
+    text.append(name);
+    append_number(text, value);
+    text.push_back('\n');
+  };
+  line("entries: ", entries);
+  line("overrun: ", counts.overwritten);
+  line("commit overrun: ", 0);
+  line("bytes: ", bytes);
+  text.append("oldest event ts: " + seconds_text(oldest_ns) + "\n");
+  text.append("now ts: " + seconds_text(now_ns) + "\n");
+  line("dropped events: ", 0);
+  line("read events: ", counts.taken);
+  return text;
+}
+
+}  // namespace tally

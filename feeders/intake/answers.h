@@ -1,0 +1,60 @@
+// The answers to what a datagram asks: gathered, and sent to where it came from in datagrams of
+// their own. What cannot be sent at once is dropped and counted; nobody is waited for.
+//
+// Confined to whoever holds the intake's turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/wire/binary.h"
+#include "feeders/intake/receiver.h"
+#include "feeders/intake/unix_sockets.h"
+#include "feeders/intake/unread_answers.h"
+
+namespace tally {
+
+class Answers {
+ public:
+  // They are sent when they have grown to this.
+  static constexpr std::size_t kBytes = 8 * 1024;
+  static constexpr int kNothing = -1;
+
+  // In datagrams.
+  struct Counts {
+    std::uint64_t dropped = 0;     // by a full queue, or there is nobody who may be answered
+    std::uint64_t over_share = 0;  // the uid does not read its answers (unread_answers.h)
+  };
+
+  // fd: where they are sent from. epoch: of the numbers in them. clock outlives this.
+  Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch);
+
+  // To whom those go that are added from now on; it stays where it is until they are sent.
+  void begin(const Origin& to) { to_ = &to; }
+  void add(const wire::Answer& answer);
+  // In a datagram of its own: a long text, which with others might not fit into what the sender has
+  // room for, or one that a descriptor goes with.
+  void add_alone(const wire::Answer& answer, int attached = kNothing);
+  void send() { send_with(kNothing); }
+
+  // Since the last call.
+  Counts take_counts() { return std::exchange(counts_, {}); }
+
+ private:
+  void send_with(int attached);
+  void send_or_drop(std::string_view bytes, int attached);
+  bool send_to_origin(std::string_view bytes, int attached) const;
+
+  const int fd_;
+  const std::uint64_t epoch_;
+  UnixSockets sockets_;
+  UnreadAnswers unread_;
+  Counts counts_;
+  const Origin* to_ = nullptr;
+  wire::DatagramWriter gathered_;
+};
+
+}  // namespace tally
