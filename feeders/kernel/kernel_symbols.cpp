@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 512;
 constexpr std::size_t kPieceBytes = 1u << 20;
-constexpr std::size_t kTextBytesMax = 512u << 20;
+constexpr std::size_t kKallsymsBytesMax = 512u << 20;
 
 std::string_view take_word(std::string_view& line) {
   const std::size_t start = std::min(line.find_first_not_of(" \t"), line.size());
@@ -79,7 +79,7 @@ Result<KernelSymbols> read_kernel_symbols() {
     text.resize(filled + kPieceBytes);
     const auto size = ::read(file.get(), text.data() + filled, kPieceBytes);
     if (size < 0) return Error{ErrorCode::kNotFound, "cannot read /proc/kallsyms"};
-    if (size == 0 || filled > kTextBytesMax) break;
+    if (size == 0 || filled > kKallsymsBytesMax) break;
     filled += static_cast<std::size_t>(size);
   }
   text.resize(filled);
