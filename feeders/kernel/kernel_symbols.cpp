@@ -1,14 +1,20 @@
 #include "feeders/kernel/kernel_symbols.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <iterator>
+
+#include "core/base/fd.h"
 
 namespace tally {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 512;
+constexpr std::size_t kPieceBytes = 1u << 20;
+constexpr std::size_t kKallsymsBytesMax = 512u << 20;
 
 std::string_view take_word(std::string_view& line) {
   const std::size_t start = std::min(line.find_first_not_of(" \t"), line.size());
@@ -66,9 +72,17 @@ Symbols::Place KernelSymbols::place(std::uint64_t address) const {
 }
 
 Result<KernelSymbols> read_kernel_symbols() {
-  std::ifstream file("/proc/kallsyms");
-  if (!file) return Error{ErrorCode::kNotFound, "cannot read /proc/kallsyms"};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Fd file(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::size_t filled = 0;
+  for (;;) {
+    text.resize(filled + kPieceBytes);
+    const auto size = ::read(file.get(), text.data() + filled, kPieceBytes);
+    if (size < 0) return Error{ErrorCode::kNotFound, "cannot read /proc/kallsyms"};
+    if (size == 0 || filled > kKallsymsBytesMax) break;
+    filled += static_cast<std::size_t>(size);
+  }
+  text.resize(filled);
   return KernelSymbols::parse(text);
 }
 

@@ -12,14 +12,9 @@ constexpr std::string_view kTracing[] = {"trace_event_", "__traceiter_",    "eve
 
 }  // namespace
 
-void SymbolBook::load() {
-  if (!symbols_ && !reading_.valid()) reading_ = std::async(std::launch::async, read_);
-}
-
 const KernelSymbols& SymbolBook::symbols() {
   if (!symbols_) {
-    load();
-    auto read = reading_.get();
+    auto read = read_();
     symbols_ = read ? std::move(read.value()) : KernelSymbols();
   }
   return *symbols_;

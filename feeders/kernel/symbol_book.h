@@ -1,14 +1,12 @@
-// The kernel's symbols, and which of them are the tracing itself, whose frames stand at the top of
-// every stack that it records.
+// The kernel's symbols, read when they are first asked for, and which of them are the tracing
+// itself, whose frames stand at the top of every stack that it records.
 //
-// Confined to one thread; another one reads them, once, since that takes long and events must not
-// wait meanwhile. Remembers at most kKnownMax addresses.
+// Confined to one thread. Remembers at most kKnownMax addresses.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <optional>
 #include <span>
 
@@ -23,8 +21,8 @@ class SymbolBook {
 
   explicit SymbolBook(Read read = read_kernel_symbols) : read_(std::move(read)) {}
 
-  // Begins to read them, so that nobody has to wait for it later.
-  void load();
+  // Reads them now, so that nobody has to wait for it later.
+  void load() { (void)symbols(); }
   Symbols::Place place(std::uint64_t address);
   // Of a stack, innermost frame first, what is above the traced code left out.
   std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> stack);
@@ -34,7 +32,6 @@ class SymbolBook {
   bool is_tracing(std::uint64_t address);
 
   const Read read_;
-  std::future<Result<KernelSymbols>> reading_;
   std::optional<KernelSymbols> symbols_;
   boost::unordered_flat_map<std::uint64_t, bool> tracing_;  // of what was asked
 };

@@ -92,6 +92,7 @@ while hear() == "record":
         eventually(lambda: record() == "sent", "the next daemon gets one")
         self.assertGreaterEqual(self.daemon.own("dropped"), 2)
         self.assertTrue(self.read("one/summary").startswith("samples 1\n"))
+        self.assertRegex(self.read("one/summary"), r"\nlost ([2-9]|\d\d+)\n")
 
 
 if __name__ == "__main__":

@@ -712,7 +712,8 @@ def latency_record(type, cpu, ns, pid, prio, comm=None):
     prio: as max_latency shows it: 1 to 99 for real-time tasks, -21 for usual ones. comm: the task's
     name; 15 bytes of it are kept. ValueError: what was given is wrong; OSError: EAGAIN, the daemon's
     queue is full; ENOTCONN, there is no daemon: the latency is dropped then, and counted in
-    statistics/tallyfs as `dropped` when there is room again. What the daemon refuses, a name of the
+    statistics/tallyfs as `dropped` and in the summary of its directory as `lost` when the next one
+    goes there. What the daemon refuses, a name of the
     kernel's own or a CPU that there is not, is in its tracing/error_log."""
     _number("cpu", cpu, 0, _INT32_MAX)
     _number("ns", ns, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX)
@@ -741,7 +742,7 @@ def latency_end(type, mark):
 
 def _send_latency(type, cpu, ns, now, pid, prio, comm):
     _check_name("a latency's type", type)
-    _client.send_latency(encode_latencies(type, (ns, now, cpu, pid, 99 - prio, comm)))
+    _client.send_latency(type, encode_latencies(type, (ns, now, cpu, pid, 99 - prio, comm)))
 
 
 # ---- The socket --------------------------------------------------------------------------------
@@ -751,6 +752,7 @@ _SEND_BUFFER_BYTES = 4 << 20
 _ANSWER_BYTES_MAX = 16 * 1024
 # Of asm-generic/socket.h; the module socket has no names for them.
 _SO_SNDBUFFORCE, _SO_COOKIE = 32, 57
+_LATENCY_TYPES = 64
 
 
 class _Link:
@@ -969,7 +971,8 @@ class _Client:
         self.stop = self.alert = 1
         self.fitting = _FULL  # of so many samples the last datagrams were
         self.sent = self.confirmed = self.lost = self.dropped = 0
-        self.latencies_dropped = 0  # that the daemon has not been told of
+        # That the daemon has not been told of, by directory; those that fall together count as one.
+        self.latencies_dropped = [0] * _LATENCY_TYPES
         self.reported_dropped = 0
         self.asked = {}  # by sequence number, in their order: what takes the answer, of what
         self.consumed = 0  # samples that have left the front of records, sent or not
@@ -1710,14 +1713,15 @@ class _Client:
 
     # At once, for nothing else may come that would take it along.
     @_alone
-    def send_latency(self, message):
-        count = self.latencies_dropped
+    def send_latency(self, type, message):
+        place = hash(type) % _LATENCY_TYPES
+        count = self.latencies_dropped[place]
         message = encode_header(self.epoch) + (encode_dropped(count) if count else b"") + message
         sent = self._send_if_there(message)
         if sent == _DONE:
-            self.latencies_dropped = 0
+            self.latencies_dropped[place] = 0
             return
-        self.latencies_dropped += 1
+        self.latencies_dropped[place] += 1
         if sent == _QUEUE_FULL:
             raise _error(errno.EAGAIN, "the daemon's queue is full")
         raise _error(errno.ENOTCONN, "there is no daemon")

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/own_threads.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/event_tracing.h"
 #include "feeders/kernel/offering.h"
@@ -98,7 +97,7 @@ class Feeder {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
   }
   void carry_out(const wire::EventsOrder& order) {
-    // Whoever sets a trigger may want to read addresses soon.
+    // Before anything is recorded: whoever reads names soon has a drain wait for nothing else.
     if (!order.events.empty()) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
     answer(order.number, tracings_.events.change(order.events));
@@ -121,7 +120,7 @@ class Feeder {
     orders_.answer(wire::Failed{number, done.error()});
   }
   static std::vector<pid_t> with_own(std::vector<pid_t> threads) {
-    for (const pid_t own : own_threads()) threads.push_back(own);
+    threads.push_back(::getpid());
     return threads;
   }
 

@@ -153,7 +153,7 @@ TEST_F(OrderedFeederTest, WithoutAFeederAnOrderFailsAndSaysWhy) {
   const auto done = want(true).get();
   EXPECT_EQ(done.error().code, ErrorCode::kNoDevice);
   EXPECT_NE(done.error().reason.find("cannot start it"), std::string::npos);
-  EXPECT_LT(since(start), 2s);
+  EXPECT_LT(since(start), 5s);
 }
 
 TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond) {
@@ -161,13 +161,13 @@ TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond)
   const auto start = Clock::now();
   (void)fall_silent();
   EXPECT_GE(since(start), 900ms);
-  EXPECT_LT(since(start), 1'500ms);
+  EXPECT_LT(since(start), 1'900ms);
   const auto later = Clock::now();
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(want(false).get().error().code, ErrorCode::kTimedOut);
     feeder_.drain();
   }
-  EXPECT_LT(since(later), 300ms);
+  EXPECT_LT(since(later), 900ms) << "not even the time of one";
   EXPECT_EQ(cuts_, 10) << "drains that were none";
   EXPECT_EQ(played_.hear(0), "") << "nobody orders of it meanwhile";
 }
@@ -178,7 +178,7 @@ TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
   std::vector<std::future<Result<void>>> all;
   for (int i = 0; i < 5; ++i) all.push_back(want(true));
   for (auto& each : all) EXPECT_EQ(each.get().error().code, ErrorCode::kTimedOut);
-  EXPECT_LT(since(start), 1'500ms);
+  EXPECT_LT(since(start), 1'900ms) << "not the time of two";
 }
 
 TEST_F(OrderedFeederTest, OneThatAnswersAfterAllIsToldAnewWhatIsWanted) {
@@ -262,7 +262,7 @@ TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
   EXPECT_EQ(asking.get(), "");
   const auto start = Clock::now();
   for (int i = 0; i < 100; ++i) EXPECT_EQ(symbols.place(0x1010).name, "");
-  EXPECT_LT(since(start), 100ms) << "it is asked once";
+  EXPECT_LT(since(start), 500ms) << "it is asked once";
   played_.say("placed " + number + " 16 32 - copy_process");
   const auto until = Clock::now() + 10s;
   while (symbols.place(0x1010).name.empty() && Clock::now() < until) std::this_thread::yield();
