@@ -250,7 +250,9 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
 
 int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
-  const int result = wait_until(deadline, [this] { return held() == 0 ? 0 : -EINPROGRESS; });
+  const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
+    return publisher_.send_kept(registrar_.epoch()) && held() == 0 ? 0 : -EINPROGRESS;
+  });
   return result == -ETIMEDOUT ? -EAGAIN : result;
 }
 
@@ -266,6 +268,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
     if (!publisher_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.send_kept(registrar_.epoch())) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
       sent = sent_.load();

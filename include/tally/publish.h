@@ -4,9 +4,11 @@
  *
  *   stats_publish("web", "total", blob);    // as often as you like
  *
- * costs a look-up of the names, and, while somebody looks at the object, one copy of the blob and one send(2). While nobody does, nothing
- * is sent: opening one of the object's files asks for it, for a minute. The first blob of an object goes in any case. stats_object
- * is the same without the look-up: two loads and a branch while nobody asks.
+ * costs a look-up of the names, one copy of the blob, and, while somebody looks at the object, one send(2). While nobody does, nothing
+ * is sent: opening one of the object's files asks for it, for a minute. The first blob of an object goes in any case, and so does the last
+ * one that was published by names: it is kept, and sent by statistic_flush(), statistic_sync() and the end of the process.
+ * stats_object is the same without look-up and copy: two loads and a branch while nobody asks, when nothing of the blob is kept
+ * either. A program that ends, and whose objects stay to be looked at, sends the last of each with stats_on_object_publish().
  *
  * Threads: every call may be made by any number of threads, except that nobody may use a stats_object while or after it is removed, and that
  * nobody changes a blob while it is published. Not signal-safe. Fork, a daemon that is absent or comes again, and statistic_configure(),
@@ -41,7 +43,7 @@ TALLY_EXPORT int stats_object_create(struct stats_object **object, const char *s
 /* Takes it out of the tree, and sets *object to NULL. */
 TALLY_EXPORT void stats_object_remove(struct stats_object **object);
 
-/* For stats_object_publish() only. */
+/* The same whether anybody asks or not: for the last blob before the end. */
 TALLY_EXPORT int stats_on_object_publish(struct stats_object *object, const struct statsblob *blob);
 
 /* 0: it is sent, or nobody asks; or the daemon has yet to hear of the object, and gets the last blob then. -EAGAIN: the daemon's
