@@ -157,11 +157,10 @@ int Publisher::publish(FedObject& object, std::string_view blob, std::uint64_t e
   return send(object, blob, epoch);
 }
 
-// What is the parent's is not published by a child.
 void Publisher::keep(FedObject& object, std::string_view blob) {
-  if (object.is_inherited) return;
   object.kept = blob;
   has_kept_ = true;
+  if (std::exchange(object.is_inherited, false)) changed_ = true;
 }
 
 bool Publisher::send_kept(std::uint64_t epoch) {
@@ -208,7 +207,7 @@ void Publisher::inherit() {
   has_kept_ = false;
   for (auto& [key, object] : objects_) {
     object->is_inherited = true;
-    object->kept.clear();
+    object->kept.clear();  // the parent sends it
   }
 }
 
