@@ -407,9 +407,9 @@ enum stats_tpl_sr_cb_action {
   TPL_SR_UNLOCKED_GET, /* give rates and nrates */
   TPL_SR_RLOCKED_GET,  /* lock them for reading, and give them */
   TPL_SR_RUNLOCK,
-  TPL_SR_PUT /* take these, and give back the old ones to be free()d */
+  TPL_SR_PUT /* take these, and give back the old ones to be free()d; none are NULL and 0, both ways */
 };
-/* 0 or an errno. */
+/* 0 or an errno: then PUT has taken nothing, and the new ones are free()d. */
 typedef int (*stats_tpl_sr_cb_t)(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **rates, int *nrates,
                                  void *ctx);
 
