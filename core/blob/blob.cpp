@@ -178,7 +178,10 @@ int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q,
 }
 
 int stats_blob_check(const void* bytes, size_t size, char* why, size_t why_size) try {
-  if (!bytes) return EINVAL;
+  if (!bytes) {
+    if (why && why_size > 0) std::snprintf(why, why_size, "there are no bytes");
+    return EINVAL;
+  }
   const auto checked = check_blob({static_cast<const std::uint8_t*>(bytes), size});
   if (!checked && why && why_size > 0)
     std::snprintf(why, why_size, "%s", checked.error().reason.c_str());

@@ -375,8 +375,22 @@ std::string render(const statsblob* sb, const TextOptions& options) {
   return Renderer(sb, options).run();
 }
 
+namespace {
+
+// SIZE_MAX: nobody knows, and a number's is clear.
+bool is_size_of(std::size_t bytes, unsigned voi_dtype, unsigned dtype) {
+  const unsigned number = dtype == VSD_DTYPE_VOISTATE ? voi_dtype : dtype;
+  if (!is_voi_dtype(number)) return bytes != SIZE_MAX;
+  bool enough = false;
+  with_type(number, [&](auto zero) { enough = bytes >= sizeof zero; });
+  return enough;
+}
+
+}  // namespace
+
 std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dtype, unsigned dtype,
                                        std::size_t bytes, sb_str_fmt format, Detail detail) {
+  if (!is_size_of(bytes, voi_dtype, dtype)) return std::nullopt;
   Text text(format);
   if (!write_data(text, data, voi_dtype, dtype, bytes, detail)) return std::nullopt;
   return text.take();

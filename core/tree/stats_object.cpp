@@ -27,6 +27,7 @@ Result<void> StatsObject::publish(std::string_view bytes, uid_t publisher, Momen
   const MutexLock lock(mutex_);
   if (const auto held = hold(size.value()); !held) return held.error();
   blob_.assign(begin, begin + size.value());
+  find_names(blob::load<blob::Header>(blob_.data()).tplhash, publisher);
   publisher_ = publisher;
   published_ += 1;
   last_change_ = now;
@@ -34,6 +35,12 @@ Result<void> StatsObject::publish(std::string_view bytes, uid_t publisher, Momen
     switch_->on.store(0, std::memory_order_relaxed);
   }
   return {};
+}
+
+void StatsObject::find_names(std::uint32_t hash, uid_t publisher) {
+  if (names_ && names_hash_ == hash && publisher_ == publisher) return;
+  names_ = templates_->names(publisher, hash);
+  names_hash_ = hash;
 }
 
 Result<void> StatsObject::hold(std::size_t bytes) {

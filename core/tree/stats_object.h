@@ -3,7 +3,7 @@
 // kAskedFor; as long as nobody does, its switch is off, and what the files show is as old as they
 // say.
 //
-// Thread-safe, one lock, below which only the Ledger's is taken; texts are made outside of it.
+// Thread-safe, one lock, below which only the templates' and the Ledger's are taken; texts are made outside of it.
 #pragma once
 
 #include <chrono>
@@ -49,6 +49,7 @@ class StatsObject {
 
  private:
   Result<void> hold(std::size_t bytes) REQUIRES(mutex_);
+  void find_names(std::uint32_t hash, uid_t publisher) REQUIRES(mutex_);
 
   const std::shared_ptr<const FeederTemplates> templates_;
   const std::uint64_t number_;
@@ -57,6 +58,9 @@ class StatsObject {
   Switch* switch_ GUARDED_BY(mutex_);
   std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);
   uid_t publisher_ GUARDED_BY(mutex_) = 0;  // whose templates it is of
+  // Of the blob, which keeps them in use; nullptr: they were not known when it came.
+  std::shared_ptr<const blob::TemplateNames> names_ GUARDED_BY(mutex_);
+  std::uint32_t names_hash_ GUARDED_BY(mutex_) = 0;
   std::uint64_t published_ GUARDED_BY(mutex_) = 0;
   Moment last_change_ GUARDED_BY(mutex_);
   std::optional<Moment> asked_ GUARDED_BY(mutex_);

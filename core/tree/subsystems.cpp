@@ -79,6 +79,7 @@ Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Stat
       owner_(owner),
       first_(ports.switches.first),
       processes_(ports.processes),
+      errors_(ports.errors),
       templates_(std::make_shared<FeederTemplates>(ledger, now)),
       switches_(ports.switches.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
@@ -114,8 +115,7 @@ Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
 Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
-  const bool watched = publishes && processes_ && sender.pid > 0 &&
-                       processes_->watch(sender.pid, sender.uid).has_value();
+  const bool watched = publishes && watch(sender);
   auto done = [&] {
     const MutexLock lock(mutex_);
     return carry_out(line, sender, now);
@@ -131,7 +131,9 @@ Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& se
     case wire::StatsVerb::kObject:
       return make_object(line, sender, now);
     case wire::StatsVerb::kRates:
-      return tell_rates(line, sender);
+      return tell_rates(line, sender, now);
+    case wire::StatsVerb::kRefused:
+      return note_refusal(line, sender, now);
     case wire::StatsVerb::kWithdraw:
       return withdraw(line, sender, now);
   }
@@ -149,7 +151,8 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
       Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kSubsystemBytes});
   if (!share) return error_at(share.error(), line.target.at);
   const std::uint64_t number = numbered_.next_number();
-  auto rates = std::make_shared<SubsystemRates>(templates_, sender, switches_.give(number), now);
+  auto rates =
+      std::make_shared<SubsystemRates>(templates_, sender.uid, switches_.give(number), now);
   if (const auto begun = rates->begin(line.rest.text); !begun) {
     switches_.take_back(number);
     return error_at(begun.error(), line.rest.at);
@@ -159,7 +162,7 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
                  .number = number,
                  .share = std::move(share.value()),
                  .rates = rates};
-  if (is_watched(sender.pid)) made.feeders.insert(sender.pid);
+  add_feeder(made, sender);
   made.node =
       tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
   tree_.add_file(made.node, kSampleRates, kRatesPermissions,
@@ -175,8 +178,8 @@ Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& lin
   const Done done{on_wire(there.number), wire::Made::kWasThere};
   // Whose it is not will be refused its objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
-  if (is_watched(sender.pid)) there.feeders.insert(sender.pid);
-  const auto come = there.rates->come_again(sender.pid, line.rest.text, now);
+  add_feeder(there, sender);
+  const auto come = there.rates->come_again(line.rest.text, now);
   if (!come) return error_at(come.error(), line.rest.at);
   return done;
 }
@@ -223,7 +226,7 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   }
   object->feeder = watched ? sender.pid : 0;
   object->goes_with_feeder = goes_with_feeder;
-  if (watched) subsystem.feeders.insert(sender.pid);
+  if (watched) add_feeder(subsystem, sender);
   done.number = on_wire(object->number);
   return done;
 }
@@ -253,15 +256,6 @@ Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::st
   return added;
 }
 
-// As the file, which nobody else can read.
-Result<Done> Subsystems::tell_rates(const wire::StatsLine& line, const Sender& sender) {
-  const auto found = find_owned(line, sender);
-  if (!found) return found.error();
-  std::uint32_t changes = 0;
-  std::string text = found.value()->rates->text_by_hash(changes);
-  return Done{.number = changes, .text = std::move(text)};
-}
-
 Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
@@ -283,7 +277,7 @@ Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sen
 // A process that publishes there leaves the others theirs. One that does not is a person's, who
 // means all of it.
 void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
-  const bool is_feeder = subsystem.feeders.erase(process) != 0;
+  const bool is_feeder = drop_feeder(subsystem, process);
   std::vector<Object*> own;
   for (const auto& [name, object] : subsystem.objects) {
     if (!is_feeder || !is_anothers(*object, process)) own.push_back(object);
@@ -292,20 +286,6 @@ void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
     return forget(subsystem, now);
   }
   for (Object* const object : own) forget(*object, now);
-}
-
-void Subsystems::process_ended(pid_t process, Moment now) {
-  const MutexLock lock(mutex_);
-  std::vector<Object*> gone;
-  for (const auto& [key, subsystem] : subsystems_) {
-    if (subsystem->feeders.erase(process) == 0) continue;
-    for (const auto& [name, object] : subsystem->objects) {
-      if (object->feeder != process) continue;
-      object->feeder = 0;
-      if (object->goes_with_feeder) gone.push_back(object);
-    }
-  }
-  for (Object* const object : gone) forget(*object, now);
 }
 
 Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {

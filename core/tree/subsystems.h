@@ -24,6 +24,7 @@
 #include "core/base/slot_table.h"
 #include "core/base/switch.h"
 #include "core/tree/command.h"
+#include "core/tree/error_log.h"
 #include "core/tree/feeder_templates.h"
 #include "core/tree/process_watch.h"
 #include "core/tree/stats_object.h"
@@ -41,11 +42,13 @@ struct SwitchRange {
   std::uint32_t first = 0;
 };
 
-// What a branch uses of others. Without processes nothing can have lifetime=feeder, and whoever
-// publishes an object last has it.
+// What a branch uses of others. Without processes nothing can have lifetime=feeder, whoever
+// publishes an object last has it, and a name in rates is the template that was told of last.
+// Without errors nobody hears of rates that do not hold.
 struct StatsPorts {
   SwitchRange switches;
   ProcessWatch* processes = nullptr;
+  ErrorLog* errors = nullptr;
 };
 
 class Subsystems {
@@ -55,8 +58,8 @@ class Subsystems {
   // Room for OBJECT.json.
   static constexpr std::size_t kObjectNameBytesMax = 250;
 
-  // Enters `stats/` into the tree. Tree and ledger outlive it, and so does the memory of the
-  // switches, and whoever watches processes. owner is the daemon's uid, which may do what root may.
+  // Enters `stats/` into the tree. Tree and ledger outlive it, and so do the memory of the
+  // switches, whoever watches processes, and errors. owner is the daemon's uid, which may do what root may.
   Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports = {});
   ~Subsystems();
 
@@ -65,15 +68,14 @@ class Subsystems {
   Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
   // See FeederTemplates::add().
-  Result<Done> add_template(const wire::Template& given, const Sender& sender, Moment now) {
-    if (auto added = templates_->add(sender, given, now); !added) return added.error();
-    return Done{};
-  }
+  Result<Done> add_template(const wire::Template& given, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
   // kStale: the number names nothing (any more); kNotPermitted; else see StatsObject::publish().
   Result<void> publish(const wire::PackedBlob& blob, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
 
-  // The process has ended: its objects with lifetime=feeder go, the others are anybody's.
+  // The process has ended: its objects with lifetime=feeder go, the others are anybody's, and its
+  // templates are in use no more.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
   // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
@@ -120,7 +122,14 @@ class Subsystems {
       REQUIRES(mutex_);
   Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now)
       REQUIRES(mutex_);
-  Result<Done> tell_rates(const wire::StatsLine& line, const Sender& sender) REQUIRES(mutex_);
+  Result<Done> tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> note_refusal(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  void report_idle(const Subsystem& subsystem, Moment now) REQUIRES(mutex_);
+  void add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
+  // False: it was none.
+  bool drop_feeder(Subsystem& subsystem, pid_t process) REQUIRES(mutex_);
   Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
 
@@ -131,6 +140,10 @@ class Subsystems {
   Result<void> may_change(uid_t creator, uid_t sender) const;
   Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
+  // Takes a system call, and is done without the lock. False: it cannot be.
+  bool watch(const Sender& sender) const {
+    return processes_ && sender.pid > 0 && processes_->watch(sender.pid, sender.uid).has_value();
+  }
   bool is_watched(pid_t process) const {
     return processes_ && process > 0 && processes_->watches(process);
   }
@@ -149,6 +162,7 @@ class Subsystems {
   const uid_t owner_;
   const std::uint32_t first_;
   ProcessWatch* const processes_;
+  ErrorLog* const errors_;
   // Shared with the objects, which may be open for longer than the branch lives.
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;

@@ -30,7 +30,8 @@ struct StatsSpelling {
 };
 constexpr std::array kStatsVerbs = {
     StatsSpelling{"subsystem", StatsVerb::kSubsystem}, StatsSpelling{"object", StatsVerb::kObject},
-    StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
+    StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"refused", StatsVerb::kRefused},
+    StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
 // What stands behind `event`.
 Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {

@@ -30,7 +30,7 @@ struct CommandLine {
 struct SwitchesLine {};
 
 // Of the stats/ branch.
-enum class StatsVerb { kSubsystem, kObject, kRates, kWithdraw };
+enum class StatsVerb { kSubsystem, kObject, kRates, kRefused, kWithdraw };
 
 struct StatsLine {
   StatsVerb verb = StatsVerb::kSubsystem;

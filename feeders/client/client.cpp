@@ -258,7 +258,8 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
 int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
   const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
-    return held() == 0 && !events_.has_records() ? 0 : -EINPROGRESS;
+    const bool is_sent = publisher_.send_kept(registrar_.epoch()) && !events_.has_records();
+    return is_sent && held() == 0 ? 0 : -EINPROGRESS;
   });
   return result == -ETIMEDOUT ? -EAGAIN : result;
 }
@@ -275,6 +276,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
     if (!publisher_.is_settled() || !events_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.send_kept(registrar_.epoch())) return -EINPROGRESS;
     if (!sent && events_.has_records()) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;

@@ -275,8 +275,8 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || held() != 0 || has_records())) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      const bool settled =
-          registrar_.is_settled() && publisher_.is_settled() && events_.is_settled();
+      const bool settled = registrar_.is_settled() && publisher_.is_settled() &&
+                           events_.is_settled() && publisher_.send_kept(registrar_.epoch());
       return held() == 0 && !events_.has_records() && settled ? 0 : -EINPROGRESS;
     });
   }

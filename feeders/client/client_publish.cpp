@@ -37,7 +37,9 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
     const MutexLock lock(mutex_);
     if (FedObject* const object = publisher_.find(subsystem, name)) {
       const bool asked = __atomic_load_n(object->on, __ATOMIC_RELAXED) != 0;
-      return asked ? publisher_.publish(*object, blob, registrar_.epoch()) : 0;
+      if (asked) return publisher_.publish(*object, blob, registrar_.epoch());
+      publisher_.keep(*object, blob);
+      return 0;
     }
   }
   FedObject* made = nullptr;
@@ -83,6 +85,8 @@ void Client::tell_rates(const std::vector<Publisher::News>& news) {
                                              static_cast<intmax_t>(each.context_bytes), &request);
     if (error == 0) continue;
     const MutexLock lock(mutex_);
+    publisher_.refuse_rates(each.subsystem, error);
+    register_soon();
     note_report("sample rates " + each.text + " were not taken: " + std::strerror(error));
   }
 }

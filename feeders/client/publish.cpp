@@ -46,6 +46,7 @@ using namespace tally;
 
 int stats_object_create(stats_object** object, const char* subsystem, const char* name,
                         unsigned flags) {
+  if (!object) return -EINVAL;
   *object = nullptr;
   if (!subsystem || !name) return -EINVAL;
   return with_client([&](Client& client) {
@@ -58,7 +59,7 @@ int stats_object_create(stats_object** object, const char* subsystem, const char
 }
 
 void stats_object_remove(stats_object** object) {
-  if (!*object) return;
+  if (!object || !*object) return;
   with_client([&](Client& client) {
     client.remove_object(fed(*object));
     return 0;
@@ -68,7 +69,7 @@ void stats_object_remove(stats_object** object) {
 
 int stats_on_object_publish(stats_object* object, const statsblob* blob) {
   const std::string_view bytes = bytes_of(blob);
-  if (bytes.empty()) return -EINVAL;
+  if (!object || bytes.empty()) return -EINVAL;
   return with_client([&](Client& client) { return client.publish(fed(object), bytes); });
 }
 

@@ -127,6 +127,13 @@ Result<void> Publisher::follow_rates(std::string_view subsystem, stats_tpl_sr_cb
   return {};
 }
 
+void Publisher::refuse_rates(std::string_view subsystem, int error) {
+  FedSubsystem* const found = find_subsystem(subsystem);
+  if (!found) return;
+  found->rates_refusal = error;
+  changed_ = true;
+}
+
 // ---- blobs
 
 int Publisher::publish(FedObject& object, std::string_view blob, std::uint64_t epoch) {
@@ -148,6 +155,23 @@ int Publisher::publish(FedObject& object, std::string_view blob, std::uint64_t e
     return -ENOENT;
   }
   return send(object, blob, epoch);
+}
+
+void Publisher::keep(FedObject& object, std::string_view blob) {
+  object.kept = blob;
+  has_kept_ = true;
+  if (std::exchange(object.is_inherited, false)) changed_ = true;
+}
+
+bool Publisher::send_kept(std::uint64_t epoch) {
+  if (!has_kept_) return true;
+  has_kept_ = false;
+  for (auto& [key, object] : objects_) {
+    if (object->kept.empty() || object->standing != Standing::kKnown) continue;
+    if (switches_.is_void(object->number)) continue;
+    if (send(*object, std::string(object->kept), epoch) != 0) has_kept_ = true;
+  }
+  return !has_kept_;
 }
 
 int Publisher::send(FedObject& object, std::string_view blob, std::uint64_t epoch) {
@@ -180,7 +204,11 @@ void Publisher::point_at_switch(FedObject& object) {
 // ---- asking
 
 void Publisher::inherit() {
-  for (auto& [key, object] : objects_) object->is_inherited = true;
+  has_kept_ = false;
+  for (auto& [key, object] : objects_) {
+    object->is_inherited = true;
+    object->kept.clear();  // the parent sends it
+  }
 }
 
 void Publisher::begin() {
@@ -194,12 +222,12 @@ void Publisher::begin() {
   for (auto& [name, subsystem] : subsystems_) {
     subsystem->standing = Standing::kUnknown;
     subsystem->wants_rates = false;
+    subsystem->rates_refusal = 0;
   }
   for (auto& [key, object] : objects_) {
     // What a user removed was removed from another daemon.
     object->standing = Standing::kUnknown;
     object->was_asked = object->was_sent = false;
-    if (object->is_inherited) object->kept.clear();  // the parent's
     point_at_switch(*object);
   }
 }
@@ -269,6 +297,11 @@ void Publisher::ask_for_subsystem(FedSubsystem& subsystem) {
   if (subsystem.standing != Standing::kKnown) {
     changed_ = changed_ || subsystem.standing == Standing::kAsked;
     return;
+  }
+  if (subsystem.rates_refusal != 0 &&
+      add_request("refused " + name + " " + std::to_string(subsystem.rates_refusal),
+                  {.what = Asked::What::kRefusal})) {
+    subsystem.rates_refusal = 0;
   }
   if (subsystem.wants_rates && subsystem.callback &&
       add_request("rates " + name, {.what = Asked::What::kRates, .subsystem = name})) {

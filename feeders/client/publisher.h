@@ -39,6 +39,7 @@ struct FedSubsystem {
   std::string rates;               // as text, by hashes: those that hold here
   std::uint32_t changes_seen = 0;  // of the rates, in the daemon
   bool wants_rates = false;
+  int rates_refusal = 0;  // an errno that the daemon is to be told
   std::map<std::string, FedObject*, std::less<>> objects;
 };
 
@@ -55,7 +56,7 @@ struct FedObject : ::stats_object {
   bool is_inherited = false;  // of the parent's, by fork(); asked for when it is published here
   bool was_asked = false;     // this daemon for it, which may have it even if no answer came
   bool was_sent = false;      // a blob, to this daemon
-  std::string kept;           // the last one, until it can be
+  std::string kept;           // the last one, until it can be, or while nobody asks
 };
 
 class Publisher {
@@ -67,6 +68,7 @@ class Publisher {
 
   // New rates, for a callback of the program's, which is called without the lock.
   struct News {
+    std::string subsystem;
     stats_tpl_sr_cb_t callback;
     std::size_t context_bytes;
     std::string text;
@@ -88,8 +90,14 @@ class Publisher {
   // rates: by hashes.
   Result<void> follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
                             std::size_t context_bytes, std::string rates);
+  // The callback refused what it was told, with an errno: so that a user reads of it.
+  void refuse_rates(std::string_view subsystem, int error);
   // A negative errno or 0.
   int publish(FedObject& object, std::string_view blob, std::uint64_t epoch);
+  // While nobody asks for it: for send_kept().
+  void keep(FedObject& object, std::string_view blob);
+  // Sends what keep() has, and nobody has published since. False: there is no room for all of it.
+  bool send_kept(std::uint64_t epoch);
 
   // In a child of fork(), where the parent goes on publishing what is its own.
   void inherit();
@@ -110,7 +118,7 @@ class Publisher {
  private:
   // What a request was about; things may be gone when its answer comes.
   struct Asked {
-    enum class What { kTemplate, kSubsystem, kObject, kRates, kWithdrawal } what;
+    enum class What { kTemplate, kSubsystem, kObject, kRates, kRefusal, kWithdrawal } what;
     std::uint32_t hash = 0;
     std::string subsystem, object;
   };
@@ -158,6 +166,7 @@ class Publisher {
   Time looked_at_{0};
   bool some_refused_ = false;
   bool changed_ = false;
+  bool has_kept_ = false;  // while nobody asked
   int refusal_ = 0;
 };
 

@@ -30,6 +30,9 @@ void Publisher::take(std::uint32_t id, const wire::Answer& answer, std::uint64_t
       told_[asked.hash] = answer.error == 0 ? Standing::kKnown : Standing::kRefused;
       if (answer.error != 0) report_("the daemon refused a template: " + words_for(answer));
       return;
+    case Asked::What::kRefusal:
+      // An older daemon does not know of such.
+      return;
     case Asked::What::kWithdrawal:
       // What is gone already was to be removed.
       if (answer.error != 0 && answer.error != ENOENT) {
@@ -90,7 +93,7 @@ void Publisher::take_rates(FedSubsystem& subsystem, const wire::Answer& answer) 
   subsystem.changes_seen = static_cast<std::uint32_t>(answer.number);
   if (!answer.text || !subsystem.callback) return;
   subsystem.rates = *answer.text;
-  news_.push_back({subsystem.callback, subsystem.context_bytes, subsystem.rates});
+  news_.push_back({subsystem.name, subsystem.callback, subsystem.context_bytes, subsystem.rates});
 }
 
 // Without a page this is how a feeder learns that a user has removed an object.

@@ -35,7 +35,7 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
   const std::uint64_t changes = tcp_rates::changes();
   dumps_ += 1;
   // Those that are gone first: others may have their names by now.
-  for (const Connection& each : look.connections) watched_[each.cookie].seen = dumps_;
+  for (const Connection& each : look.connections) begin_to_watch(each);
   for (auto each = watched_.begin(); each != watched_.end();) {
     if (each->second.seen == dumps_) {
       ++each;
@@ -49,14 +49,22 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
     roll(each, watched, changes);
     total_.add(each, watched.sampled);
     if (watched.object) {
-      watched.object->blob.add(each, watched.object->sampled);
-      watched.object->sampled.retransmits = each.retransmits;
+      watched.object->blob.add(each, watched.sampled);
       (void)::stats_object_publish(watched.object->published, watched.object->blob.get());
     }
     watched.sampled.retransmits = each.retransmits;
   }
+  saw_all_ = look.left_out == 0;
   if (look.left_out != 0) left_out_.add(0, look.left_out);
   (void)::stats_publish(kSubsystem, kTotal, total_.get());
+}
+
+// What was sent again before anybody looked is nobody's to count; of a connection that is not in the
+// dump before, that is nothing.
+void TcpFeeder::begin_to_watch(const Connection& connection) {
+  const auto [found, is_new] = watched_.try_emplace(connection.cookie);
+  found->second.seen = dumps_;
+  if (is_new && !saw_all_) found->second.sampled.retransmits = connection.retransmits;
 }
 
 void TcpFeeder::roll(const Connection& connection, Watched& watched, std::uint64_t changes) {
@@ -78,7 +86,7 @@ void TcpFeeder::add_object(const std::string& name, Watched& watched) {
     left_out_.add(0, 1);
     return;
   }
-  watched.object.emplace(Object{published, std::move(blob.value()), {}});
+  watched.object.emplace(Object{published, std::move(blob.value())});
   objects_ += 1;
 }
 

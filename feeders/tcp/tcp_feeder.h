@@ -33,12 +33,13 @@ class TcpFeeder {
 
   // Samples all connections of a dump, forgets those that are not in it, and publishes.
   void take(const TcpConnections::Look& look);
+  // Of all connections, as it is published.
+  const TcpBlob& total() const { return total_; }
 
  private:
   struct Object {
     stats_object* published = nullptr;
     TcpBlob blob;
-    Sampled sampled;  // what was sent again before it was chosen belongs to it, too
   };
   struct Watched {
     Sampled sampled;
@@ -48,6 +49,7 @@ class TcpFeeder {
   };
 
   TcpFeeder(std::uint32_t template_id, std::size_t objects_max, TcpBlob total);
+  void begin_to_watch(const Connection& connection);
   void roll(const Connection& connection, Watched& watched, std::uint64_t changes);
   void add_object(const std::string& name, Watched& watched);
   void drop_object(Watched& watched);
@@ -60,6 +62,7 @@ class TcpFeeder {
   std::unordered_map<std::uint64_t, Watched> watched_;  // by cookie
   std::size_t objects_ = 0;
   std::uint64_t dumps_ = 0;
+  bool saw_all_ = false;  // in the dump before
 };
 
 }  // namespace tally

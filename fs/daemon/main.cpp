@@ -142,8 +142,8 @@ class Daemon {
         ledger_(options.ledger),
         tree_(clock_.now()),
         statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
-        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_ports()),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
         feeder_(feeder ? std::make_unique<OrderedFeeder>(
@@ -248,7 +248,7 @@ class Daemon {
   }
   // Behind those of all statistics that there may be.
   StatsPorts stats_ports() {
-    StatsPorts ports{.switches = {}, .processes = &processes_};
+    StatsPorts ports{.switches = {}, .processes = &processes_, .errors = errors_.get()};
     if (switches_) {
       ports.switches = {switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
                         static_cast<std::uint32_t>(statistics_max())};
@@ -283,8 +283,8 @@ class Daemon {
   Ledger ledger_;
   Tree tree_;
   Statistics statistics_;
-  Subsystems subsystems_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  Subsystems subsystems_;
   const NodeId tracing_;
   const std::unique_ptr<OrderedFeeder> feeder_;
   LatencyHist latencies_;

@@ -407,9 +407,9 @@ enum stats_tpl_sr_cb_action {
   TPL_SR_UNLOCKED_GET, /* give rates and nrates */
   TPL_SR_RLOCKED_GET,  /* lock them for reading, and give them */
   TPL_SR_RUNLOCK,
-  TPL_SR_PUT /* take these, and give back the old ones to be free()d */
+  TPL_SR_PUT /* take these, and give back the old ones to be free()d; none are NULL and 0, both ways */
 };
-/* 0 or an errno. */
+/* 0 or an errno: then PUT has taken nothing, and the new ones are free()d. */
 typedef int (*stats_tpl_sr_cb_t)(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **rates, int *nrates,
                                  void *ctx);
 
@@ -538,13 +538,13 @@ TALLY_EXPORT int stats_blob_tostr(struct statsblob *sb, struct sbuf *buf, enum s
 
 /* One statistic's data. The manual page has five arguments, (vsd, dtype, fmt, buf, objdump), which suffice for numbers;
  * FreeBSD's header has seven, (vsd, voi_dtype, vsd_dtype, vsd_sz, fmt, buf, objdump), as struct sb_visit gives them. The name
- * takes either; with five, histograms and t-digests, whose size nobody knows then, are EINVAL, and so is a voi_dtype that no
- * VOI has. A number stands without a key in JSON, too. */
+ * takes either; with five, histograms and t-digests, whose size nobody knows then, are EINVAL. So are a voi_dtype that no
+ * VOI has, and a size that is too small for the type. A number stands without a key in JSON, too. */
 TALLY_EXPORT int stats_voistatdata_tostr(const struct voistatdata *vsd, enum vsd_dtype voi_dtype,
                                          enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
                                          struct sbuf *buf, int objdump);
 #ifndef __cplusplus
-#define TALLY_TOSTR_5_(vsd, dtype, fmt, buf, objdump) (stats_voistatdata_tostr)(vsd, dtype, dtype, 0, fmt, buf, objdump)
+#define TALLY_TOSTR_5_(vsd, dtype, fmt, buf, objdump) (stats_voistatdata_tostr)(vsd, dtype, dtype, SIZE_MAX, fmt, buf, objdump)
 #define TALLY_TOSTR_7_(...) (stats_voistatdata_tostr)(__VA_ARGS__)
 #define TALLY_TOSTR_PICK_(a, b, c, d, e, f, g, which, ...) which
 #define stats_voistatdata_tostr(...)                                                                               \

@@ -7,10 +7,14 @@
  *   publish SUBSYSTEM OBJECT BLOB      withdraw SUBSYSTEM [OBJECT]
  *   follow SUBSYSTEM [TEMPLATE PERCENT]   its rates, which begin so
  *   rates                              as the callback has them
+ *   refuse ERRNO                       what the callback answers to new ones
+ *   last SUBSYSTEM/OBJECT BLOB         whether anybody asks or not
+ *   nulls                              to calls that take none
  *   roll TIMES                         how many of so many rolls chose a template
  *   seed TEXT                          which template the seed chooses
  *   cost TIMES SUBSYSTEM/OBJECT BLOB   nanoseconds of each of so many publications
  *   sync MS    become-child    end */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +46,7 @@ static struct named *find(struct named *list, const char *name) {
 static pthread_mutex_t rates_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stats_tpl_sample_rate *rates;
 static int rates_count;
+static int refusal;
 
 static int keep_rates(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **list, int *count, void *context) {
   (void)context;
@@ -59,6 +64,7 @@ static int keep_rates(enum stats_tpl_sr_cb_action action, struct stats_tpl_sampl
       *count = rates_count;
       break;
     case TPL_SR_PUT: {
+      if (refusal) return refusal;
       pthread_mutex_lock(&rates_lock);
       struct stats_tpl_sample_rate *const old = rates;
       const int old_count = rates_count;
@@ -116,6 +122,17 @@ static int roll(char *seed) {
   return chosen;
 }
 
+static const char *give_nulls(struct statsblob *blob) {
+  struct stats_object *none = NULL;
+  char why[64] = "";
+  stats_object_remove(NULL);
+  stats_object_remove(&none);
+  if (stats_object_create(NULL, "web", "a", 0) != -EINVAL || stats_object_create(&none, NULL, "a", 0) != -EINVAL) return "create";
+  if (stats_on_object_publish(NULL, blob) != -EINVAL || stats_publish("web", "a", NULL) != -EINVAL) return "publish";
+  if (stats_blob_check(NULL, 32, why, sizeof why) != EINVAL || !why[0]) return "check";
+  return "ok";
+}
+
 static double now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -156,6 +173,9 @@ static const char *obey(const char *verb, char *a, char *b, char *c) {
     return result(error);
   }
   if (strcmp(verb, "publish-object") == 0) return result(stats_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
+  if (strcmp(verb, "last") == 0) return result(stats_on_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
+  if (strcmp(verb, "refuse") == 0) return refusal = atoi(a), "ok";
+  if (strcmp(verb, "nulls") == 0) return give_nulls(find(blobs, a)->thing);
   if (strcmp(verb, "remove") == 0) return stats_object_remove((struct stats_object **)&find(objects, a)->thing), "ok";
   if (strcmp(verb, "publish") == 0) return result(stats_publish(a, b, find(blobs, c)->thing));
   if (strcmp(verb, "withdraw") == 0) return result(stats_withdraw(a, b[0] ? b : NULL));

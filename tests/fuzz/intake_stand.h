@@ -186,11 +186,12 @@ class IntakeStand {
   std::vector<Switch> switches = std::vector<Switch>(80);
   std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
       tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
+  ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
       tree, ledger, kDaemonUid, clock.now(),
-      StatsPorts{.switches = {stats_switches, 80}, .processes = &processes});
-  ErrorLog errors{clock.now()};
+      StatsPorts{
+          .switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};

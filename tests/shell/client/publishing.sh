@@ -18,12 +18,35 @@ nothing_is_published_while_nobody_asks() {
   local i before
   before=$(_blobs)
   for i in {1..20}; do ok 'update b 1' 'publish web total b'; done
-  ok 'sync 5000'
   assert_eq "$before" "$(_blobs)" "blobs taken in"
   cat "$MNT/stats/web/total" >"$CASE/text"
   ok 'update b 1' 'publish web total b'
   assert_eq $((before + 1)) "$(_blobs)" "blobs taken in, of one that was asked for"
   assert_has '"val":21' "$(_json web/total)"
+}
+
+the_last_blob_is_shown_after_a_sync_and_after_the_end() {
+  start_stats_probe
+  ok 'template T' 'blob b T' 'publish web total b' 'sync 5000'
+  local i before
+  before=$(_blobs)
+  for i in {1..20}; do ok 'update b 1' 'publish web total b'; done
+  ok 'sync 5000' 'sync 5000'
+  assert_eq $((before + 1)) "$(_blobs)" "blobs taken in"
+  assert_has '"val":20' "$(_json web/total)"
+  end_probe
+  start_stats_probe
+  ok 'template T' 'blob b T' 'publish web other b' 'object web held' 'publish-object web/held b' 'sync 5000'
+  for i in {1..20}; do ok 'update b 1' 'publish web other b' 'publish-object web/held b'; done
+  ok 'last web/held b'
+  end_probe
+  assert_has '"val":20' "$(_json web/other)"
+  assert_has '"val":20' "$(_json web/held)"
+}
+
+null_pointers_are_refused() {
+  start_stats_probe
+  ok 'template T' 'blob b T' 'nulls b'
 }
 
 a_feeder_may_publish_always() {
@@ -85,6 +108,34 @@ rates_in_force_reach_a_feeder_that_comes_later() {
   ok 'template A' 'follow web A 10' 'sync 5000'
   _has_rates() { tell rates; [ "$SAID" = "$1" ]; }
   wait_until '_has_rates "A=77"'
+}
+
+rates_for_a_name_hold_after_an_upgrade() {
+  start_stats_probe
+  ok 'template A' 'follow web A 10' 'sync 5000'
+  local before
+  before=$(cat "$MNT/stats/templates")
+  echo 'A=77' >"$MNT/stats/web/sample_rates"
+  end_probe
+  start_stats_probe
+  ok 'template A 2' 'follow web A 10' 'sync 5000'
+  _has_rates() { tell rates; [ "$SAID" = "$1" ]; }
+  wait_until '_has_rates "A=77"'
+  [ "$before" != "$(cat "$MNT/stats/templates")" ] || fail "the old template is listed: $before"
+  assert_eq "$(cat "$MNT/stats/templates")=77" "$(cat "$MNT/stats/web/sample_rates")"
+  echo "$before=5" >"$MNT/stats/web/sample_rates"
+  wait_until '_has_rates ""'
+  assert_has 'stats/web: warning: no running feeder has this template' "$(errors)"
+}
+
+rates_that_a_feeder_refuses_stand_in_the_error_log() {
+  start_stats_probe
+  ok 'template A' 'follow web A 10' 'refuse 28' 'sync 5000'
+  echo 'A=77' >"$MNT/stats/web/sample_rates"
+  _is_told() { errors | grep -q 'does not take these rates: No space left on device'; }
+  wait_until '_is_told'
+  assert_has "stats/web: error: process $PROBE does not take" "$(errors)"
+  said 'A=10' rates
 }
 
 another_daemon_gets_all_of_it_anew() {

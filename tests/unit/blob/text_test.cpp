@@ -26,6 +26,27 @@ TEST(NumberTextTest, HasNoKeyInJsonWhenItStandsAlone) {
   EXPECT_EQ(shown(200), "error " + std::to_string(EINVAL));
 }
 
+TEST(NumberTextTest, HasTheSizeOfItsTypeAtLeast) {
+  const std::int64_t number = 7;
+  const auto* const data = reinterpret_cast<const voistatdata*>(&number);
+  sbuf* const text = sbuf_new_auto();
+  const auto error = [&](unsigned dtype, std::size_t bytes) {
+    return stats_voistatdata_tostr(data, VSD_DTYPE_INT_S64, static_cast<vsd_dtype>(dtype), bytes,
+                                   SB_STRFMT_JSON, text, 0);
+  };
+  for (const unsigned dtype : {VSD_DTYPE_INT_S64, VSD_DTYPE_VOISTATE}) {
+    EXPECT_EQ(error(dtype, 0), EINVAL) << dtype;
+    EXPECT_EQ(error(dtype, 7), EINVAL) << dtype;
+    EXPECT_EQ(error(dtype, 8), 0) << dtype;
+    EXPECT_EQ(error(dtype, SIZE_MAX), 0) << "it is not known";
+  }
+  for (const std::size_t bytes : {std::size_t{0}, SIZE_MAX}) {
+    EXPECT_EQ(error(VSD_DTYPE_CRHIST32, bytes), EINVAL);
+    EXPECT_EQ(error(VSD_DTYPE_TDGSTCLUST64, bytes), EINVAL);
+  }
+  sbuf_delete(text);
+}
+
 TEST(NameTextTest, IsUtf8WhateverTheProgramGave) {
   Stand stand;
   Specs sum;

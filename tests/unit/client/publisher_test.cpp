@@ -68,6 +68,36 @@ TEST_F(PublisherTest, AsksForTheSubsystemThenTheObjectThenSendsTheLastBlob) {
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
 }
 
+TEST_F(PublisherTest, WhatIsKeptWhileNobodyAsksIsSentOnceWhenItIsFlushed) {
+  FedObject& total = object("web", "total");
+  publish(total);
+  settle();
+  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_EQ(daemon_.serve(), Log{}) << "nothing is kept";
+  publisher_.keep(total, "older");
+  publisher_.keep(total, "bytes");
+  EXPECT_EQ(settle(), Log{});
+  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
+  publisher_.keep(total, "bytes");
+  publish(total);
+  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"})) << "a later one was sent";
+  publisher_.keep(total, "bytes");
+  publisher_.inherit();
+  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_EQ(daemon_.serve(), Log{}) << "the parent sends it";
+}
+
+TEST_F(PublisherTest, RatesThatACallbackRefusesAreToldOf) {
+  object("web", "total");
+  settle();
+  publisher_.refuse_rates("web", EINVAL);
+  EXPECT_EQ(settle(), (Log{"refused web 22"}));
+  EXPECT_EQ(settle(), Log{});
+}
+
 TEST_F(PublisherTest, AnObjectThatGoesWithItsFeederIsMadeSo) {
   object("tcp", "a", Holder::kProgram, STATS_LIFETIME_FEEDER);
   EXPECT_EQ(settle(), (Log{"subsystem tcp ", "object tcp/a lifetime=feeder"}));

@@ -90,6 +90,33 @@ TEST_F(TcpFeederTest, RatesThatChangeAreFollowedByTheNextDump) {
   EXPECT_EQ(objects_of(look), 0);
 }
 
+TEST_F(TcpFeederTest, WhatWasSentAgainBeforeItLookedDoesNotCount) {
+  set_rates("TCP_DEFAULT=100");
+  auto feeder = TcpFeeder::create(template_id, kObjectsMax);
+  const auto sent_again = [&] {
+    constexpr std::int32_t kRetransmits = 2;
+    std::uint32_t sum = 0;
+    auto* const blob = const_cast<statsblob*>(feeder.value().total().get());
+    EXPECT_EQ(stats_voistat_fetch_u32(blob, kRetransmits, VS_STYPE_SUM, &sum), 0);
+    return sum;
+  };
+  auto look = look_with(1);
+  look.connections[0].retransmits = 900;
+  look.left_out = 1;
+  feeder.value().take(look);
+  EXPECT_EQ(sent_again(), 0u) << "its past";
+  look.connections[0].retransmits = 905;
+  look.connections.push_back(connection(7, 7));
+  look.connections[1].retransmits = 500;
+  look.left_out = 0;
+  feeder.value().take(look);
+  EXPECT_EQ(sent_again(), 5u) << "the second was left out before";
+  look.connections.push_back(connection(8, 8));
+  look.connections[2].retransmits = 2;
+  feeder.value().take(look);
+  EXPECT_EQ(sent_again(), 7u) << "the third has begun since";
+}
+
 TEST_F(TcpFeederTest, NoMoreObjectsThanItMayHave) {
   set_rates("TCP_DEFAULT=100");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
