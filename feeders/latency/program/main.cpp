@@ -145,12 +145,15 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Feeds tracing/latency_hist with the kernel's events. tallyfs -o tracefs starts it.");
   add_options(app, options);
-  app.add_option("--orders", options.orders, "The descriptor over which tallyfs gives orders")
+  app.add_option("--orders", options.orders,
+                 "the descriptor over which tallyfs gives orders (required)")
       ->required()
+      ->option_text("FD")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 1000u));
+  show_value(
+      app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
+          ->check(CLI::Range(1u, 1000u)),
+      "MS", "1 to 1000");
   if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }
