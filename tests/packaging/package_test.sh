@@ -112,7 +112,7 @@ mounts_below() { awk -v below="$ROOT" 'index($2, below "/") == 1 && $3 ~ /fuse/ 
 check "they install, without apt" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 libtally-dev | grep -c ' installed$')" "all three"
 check "dpkg --verify finds each file as packed" [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
-check "the user tallyfs is there" in_root getent passwd tallyfs >/dev/null
+check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-latency tally-clock; do
