@@ -71,7 +71,7 @@ class Operations {
   // No request has come for a while: lets go of what was kept for the next one.
   void rest() { texts_.clear(); }
   // To be called once in a while: what long texts have left with the C library when they were
-  // closed goes back to the system.
+  // closed goes back to the system: the C library would keep several of 10 MB.
   void give_memory_back();
 
   // The answers, each one FUSE request; see operations.cpp.

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
-constexpr int kUsageStatus = 2;
 
 // What is refused is somebody's to put right; the rest is how things go.
 spdlog::level::level_enum level_of(std::string_view report) {
@@ -26,25 +25,14 @@ spdlog::level::level_enum level_of(std::string_view report) {
 }  // namespace
 
 void add_options(CLI::App& app, ProgramOptions& options) {
-  app.name(options.name);
-  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
-    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
-  });
-  app.set_version_flag("--version", options.name + " " + ::tally_version());
-  app.add_option("--socket", options.socket,
-                 "The daemon's socket (else $TALLY_SOCKET, else its default)");
-  app.add_option("--log-level", options.log_level, "What is told on stderr")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
-}
-
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageStatus;
-  }
+  set_up_usage(app, options.name, ::tally_version());
+  show_value(app.add_option("--socket", options.socket,
+                            "the daemon's socket; else $TALLY_SOCKET, else its default"),
+             "PATH");
+  show_value(app.add_option("--log-level", options.log_level,
+                            "what is told on stderr: trace, debug, info, warn, err or off")
+                 ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"})),
+             "LEVEL");
 }
 
 Result<void> set_up(const ProgramOptions& options) {

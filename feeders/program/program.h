@@ -2,12 +2,11 @@
 // and libtally set up so that it tells that log what becomes of the daemon.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "core/base/result.h"
+#include "feeders/usage/usage.h"
 
 namespace tally {
 
@@ -17,13 +16,8 @@ struct ProgramOptions {
   std::string log_level = "info";
 };
 
-// --socket, --log-level, --version; and what is wrong with a command line is told under the
-// program's name.
+// --socket, --log-level, --help and --version.
 void add_options(CLI::App& app, ProgramOptions& options);
-
-// Nothing, or the status with which to exit at once: after --help and --version (0), or after an
-// error that was told on stderr (2).
-std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
 // later. Before the first interface is created.

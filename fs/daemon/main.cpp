@@ -1,7 +1,5 @@
 // tallyfs: puts the rooms together. The main thread runs the intake and waits for signals; the
 // session's threads answer the kernel.
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
@@ -37,6 +35,7 @@
 #include "fs/daemon/background.h"
 #include "fs/daemon/caretaker.h"
 #include "fs/daemon/feeder_warden.h"
+#include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/ordered_feeder.h"
@@ -52,7 +51,7 @@ namespace {
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
 int fail(const Error& error) {
-  std::fprintf(stderr, "tallyfs: %s\n", error.reason.c_str());
+  say_error(error.reason);
   return 1;
 }
 
@@ -86,16 +85,9 @@ Result<std::optional<Identity>> identity_for(const DaemonOptions& options) {
   return std::optional(identity.value());
 }
 
-// stdout is for READY.
-void log_to_stderr() { spdlog::set_default_logger(spdlog::stderr_logger_mt("tallyfs")); }
-
-void log_to_syslog() {
-  spdlog::set_default_logger(
-      spdlog::syslog_logger_mt("daemon", "tallyfs", LOG_PID, LOG_DAEMON, true));
-}
-
+// A socket passed by systemd has what the setting was then, which is most probably what it is now.
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
-  if (socket.queue_length()) return;
+  if (socket.queue_length() || QueueLength::current() >= options.queue_length) return;
   spdlog::warn(
       "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
       "({} now), not {}: feeders will wait or lose samples in bursts if that is less",
@@ -329,7 +321,7 @@ int run(DaemonOptions options) {
   if (background) {
     log_to_syslog();
   } else {
-    log_to_stderr();
+    log_to_stderr();  // stdout is for READY
   }
   spdlog::set_level(spdlog::level::from_str(options.log_level));
   report_queue(socket.value(), options);

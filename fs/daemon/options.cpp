@@ -1,11 +1,11 @@
 #include "fs/daemon/options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 #include <string_view>
 
 #include "feeders/intake/feed_socket.h"
+#include "feeders/usage/usage.h"
 
 namespace tally {
 namespace {
@@ -61,13 +61,17 @@ std::string check_octal(const std::string& text) {
   return octal ? std::string() : "not an octal mode: " + text;
 }
 
+// As it may be written on the command line.
+std::string in_units(std::uint64_t bytes) {
+  if (bytes % (1 << 30) == 0) return std::to_string(bytes >> 30) + "G";
+  if (bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + "M";
+  return std::to_string(bytes);
+}
+
 class CommandLine {
  public:
-  CommandLine() : app_(kDescription, "tallyfs") {
-    app_.failure_message([](const CLI::App* of, const CLI::Error& error) {
-      return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
-    });
-    app_.set_version_flag("--version,-V", std::string("tallyfs ") + TALLYFS_VERSION);
+  CommandLine() : app_(kDescription) {
+    set_up_usage(app_, "tallyfs", TALLYFS_VERSION);
     add_mounting();
     add_socket();
     add_limits();
@@ -92,8 +96,6 @@ class CommandLine {
   int exit(const CLI::ParseError& error) { return app_.exit(error) == 0 ? 0 : kUsageStatus; }
 
  private:
-  static constexpr int kUsageStatus = 2;
-
   void add_mounting() {
     app_.add_option("MOUNTPOINT", places_,
                     "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
@@ -104,27 +106,26 @@ class CommandLine {
     app_.add_option("-o", lists_,
                     "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
                     "fsname=, subtype=, and the options below as name=value")
+        ->option_text("OPTION[,OPTION]...")
         ->allow_extra_args(false);
-    own("--subtree", options_.subtree,
+    own("--subtree", options_.subtree, "PATH",
         "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
     app_.add_flag("--tracefs", options_.tracefs,
                   "read the kernel's events for tracing/events and tracing/latency_hist, as far as "
                   "something is set on them or enabled there");
-    own("--run-as", options_.run_as,
-        "USER[:GROUP], names or numbers: who the daemon is once it is mounted; root only");
-    own("--log-level", options_.log_level, "trace, debug, info, warn, err or off")
+    own("--run-as", options_.run_as, "USER[:GROUP]",
+        "names or numbers: who the daemon is once it is mounted; root only");
+    own("--log-level", options_.log_level, "LEVEL", "trace, debug, info, warn, err or off")
         ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
   }
 
   void add_socket() {
-    own("--socket", options_.socket_path,
-        "the socket that feeders send to (/run/tallyfs/socket for root, else "
-        "$XDG_RUNTIME_DIR/tallyfs/socket)");
-    own("--socket-mode", mode_, "its mode in octal: who may write to it may feed")
+    own("--socket", options_.socket_path, "PATH",
+        "the socket that feeders send to; else /run/tallyfs/socket for root, "
+        "$XDG_RUNTIME_DIR/tallyfs/socket for others");
+    own("--socket-mode", mode_, "MODE", "its mode in octal: who may write to it may feed")
         ->check(check_octal);
-    own("--queue-length", options_.queue_length,
-        "datagrams that may wait in it (net.unix.max_dgram_qlen for the moment in which it is "
-        "made)")
+    own("--queue-length", options_.queue_length, "N", "datagrams that may wait in it", "1 to 65536")
         ->check(CLI::Range(1u, 65'536u));
   }
 
@@ -132,21 +133,23 @@ class CommandLine {
     bytes("--memory-max", options_.ledger.total.bytes,
           "what all definitions and data may grow to; a definition beyond is refused");
     bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
-    own("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
-    own("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
-    own("--uid-open-files", options_.handles.files_per_uid, "files that a uid may have open");
+    own("--uid-interfaces", options_.ledger.per_uid.interfaces, "N", "interfaces of a uid");
+    own("--uid-statistics", options_.ledger.per_uid.statistics, "N", "statistics of a uid");
+    own("--uid-open-files", options_.handles.files_per_uid, "N", "files that a uid may have open");
     bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
-    bytes("--open-bytes-max", options_.handles.bytes_total, "text in all open files");
+    bytes("--open-bytes-max", options_.handles.bytes_total, "text in the files that all have open");
   }
 
   // An option of the daemon's own; it may stand behind -o too.
   template <typename T>
-  CLI::Option* own(const std::string& name, T& value, const std::string& what) {
+  CLI::Option* own(const std::string& name, T& value, const std::string& shown_as,
+                   const std::string& what, const std::string& bounds = "") {
     own_.insert(name);
-    return app_.add_option(name, value, what)->capture_default_str();
+    return show_value(app_.add_option(name, value, what), shown_as, bounds);
   }
   void bytes(const std::string& name, std::uint64_t& value, const std::string& what) {
-    own(name, value, what + " (bytes, or with K, M, G)")
+    own_.insert(name);
+    show_value(app_.add_option(name, value, what)->default_str(in_units(value)), "BYTES")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(kLeastBytes, std::uint64_t{1} << 60));
   }

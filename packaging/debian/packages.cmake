@@ -2,8 +2,10 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tallyfs)
 set(CPACK_PACKAGE_VENDOR tallyfs)
-set(CPACK_PACKAGE_CONTACT "the tallyfs authors <tallyfs@localhost>")  # who builds for others names himself
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")                             # each package has its own
+set(TALLYFS_MAINTAINER "the tallyfs authors <tallyfs@localhost>" CACHE STRING
+  "Who answers for the packages, NAME <ADDRESS>: packaging/debian/README.md")
+set(CPACK_PACKAGE_CONTACT ${TALLYFS_MAINTAINER})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -18,6 +20,8 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/debian/changelog ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian @ONLY)
+
 # describe(COMPONENT PACKAGE SECTION SYNOPSIS TEXT): TEXT is one paragraph.
 function(describe component package section synopsis text)
   string(TOUPPER ${component} name)
@@ -28,7 +32,7 @@ function(describe component package section synopsis text)
   # What every package has: its licence and its history.
   set(documents ${CMAKE_CURRENT_BINARY_DIR}/${package})
   file(MAKE_DIRECTORY ${documents})
-  compress(${CMAKE_CURRENT_SOURCE_DIR}/debian/changelog ${documents}/changelog.Debian.gz)
+  compress(${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian ${documents}/changelog.Debian.gz)
   compress(${PROJECT_SOURCE_DIR}/CHANGELOG.md ${documents}/changelog.gz)
   install(FILES ${documents}/changelog.Debian.gz ${documents}/changelog.gz
     ${CMAKE_CURRENT_SOURCE_DIR}/debian/copyright

@@ -2,26 +2,19 @@
 # The Debian packages as an administrator meets them: built, checked by lintian, installed in a fresh Debian, started as
 # the unit and as fstab say, stopped, purged; and the man pages, units and completions that are in them.
 #
-# The fresh root is Debian's by mmdebstrap, kept as build/package-root.tar for the next run; where there is none to be had,
-# an overlay over this machine's own. All mounts are in a mount namespace of the test's own, which ends with it.
+# The fresh root is that of root.sh; where there is none to be had, an overlay over this machine's own. All mounts are in a
+# mount namespace of the test's own, which ends with it. Nothing runs as systemd there: see systemd_test.sh.
 if [ "${PACKAGE_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
   PACKAGE_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
 fi
 . "$(dirname "$0")/../feeders/lib.sh"
-PROJECT=$(cd "$(dirname "$0")/../.." && pwd)
-BUILD=$(cd "$BIN/.." && pwd)
-ROOT=$WORK/root PACKAGES=$WORK/packages
+. "$(dirname "$0")/root.sh"
 DAEMON_IN_ROOT=''
-cached=$BUILD/../package-root.tar
-mkdir "$ROOT" "$PACKAGES"
-skip() { echo "ok $((COUNT += 1)) - $1 # SKIP $2"; }
-has() { command -v "$1" >/dev/null; }
-quietly() { "$@" >"$WORK/said" 2>&1 || { sed 's/^/# /' "$WORK/said"; return 1; }; }
 clean_up_more() {
   [ -z "$DAEMON_IN_ROOT" ] || kill "$DAEMON_IN_ROOT" 2>/dev/null
   ! mountpoint -q "$ROOT" || umount -R -l "$ROOT"
   ! mountpoint -q "$WORK/over" || umount -l "$WORK/over"
-  rm -f "$cached.$$"
+  rm -f "$CACHED_ROOT.$$"
 }
 
 # ---- man pages, units, completions
@@ -29,14 +22,20 @@ for page in "$PROJECT"/packaging/man/*; do
   if has mandoc; then check "${page##*/} has no faults" quietly mandoc -Tlint -W warning "$page"
   else skip "${page##*/} has no faults" "mandoc is not installed"; fi
 done
-options_of_page() { sed -n '/^.SH OPTIONS/,/^.SH THE TREE/p' "$1" | grep -A1 '^.TP' | sed 's/\\-/-/g' | grep -oE -- '--[a-z-]+' | sort -u; }
-options_of_help() { "$BIN/$1" --help | grep -oE -- '^  -[-a-zA-Z,]+' | grep -oE -- '--[a-z-]+' | sort -u; }
+# With the names of their values, one a line: "--socket PATH".
+options_of_page() {
+  sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$1" | grep -A1 '^\.TP' |
+    sed -nE 's/\\f[A-Z]//g; s/\\-/-/g; s/"//g; s/^\.B[IR]? *//; s/^-. *, *//; s/ *$//; s/ +/ /g; /^--?[a-z]/p' | sort -u
+}
+options_of_help() { "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u; }
 for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
-  text=$(sed 's/\\-/-/g' "$PROJECT/packaging/man/$program.1")
-  missing=$(options_of_help "$program" | while read -r option; do grep -qF -e "$option" <<<"$text" || echo "$option"; done)
-  check_eq '' "$missing" "$program(1) has all options of --help"
+  check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" "$(options_of_help "$program")" "$program(1) has the options of --help, their values, and no others"
+  help=$("$BIN/$program" --help)
+  check_eq "0 1" "$? $(grep -c "^Usage: $program \[OPTIONS\]" <<<"$help")" "--help ends with 0 and tells the usage"
+  check_eq '' "$(grep -E '^  ?-.*([A-Z]:|TEXT|REQUIRED|Excludes|[0-9]{8}|  [A-Z][a-z])|\(.x\)' <<<"$help")" "in words of people"
+  "$BIN/$program" --no-such-option >"$WORK/out" 2>"$WORK/said"
+  check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" "what is wrong it says on the standard error, under its name, and ends with 2"
 done
-check_eq "$(options_of_help tallyfs)" "$(options_of_page "$PROJECT/packaging/man/tallyfs.1")" "tallyfs(1) has no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
 check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
 declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1/p' "$PROJECT/include/tally/event.h" | grep -v _on_)
@@ -65,7 +64,7 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
       "_${1//-/_}" "$1" "${@: -1}" "${@: -2:1}"; printf "%s\n" "${COMPREPLY[@]}"' "$PROJECT/packaging/completion" "$@" 2>/dev/null
   }
   for program in tallyfs tally-send tally-clock; do
-    check_eq "$(options_of_help $program)" "$(complete_words $program -- | sort)" "all options of $program are completed"
+    check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" "$(complete_words $program -- | sort)" "all options of $program are completed"
   done
   check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" "and what stands behind -o"
 else
@@ -74,8 +73,7 @@ fi
 
 # ---- the packages
 for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
-check "the packages are built" quietly cpack --config "$BUILD/CPackConfig.cmake" -B "$PACKAGES"
-rm -rf "$PACKAGES/_CPack_Packages"
+check "the packages are built" build_packages
 check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' | paste -sd' ')" "there are three"
 if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning --allow-root "$PACKAGES"/*.deb
 else skip "lintian has nothing to say" "lintian is not installed"; fi
@@ -86,23 +84,6 @@ stop_here() { skip "installed, started, stopped and purged" "$1"; exit; }
 [ "$(id -u)" -eq 0 ] || stop_here "needs root"
 [ "${PACKAGE_TEST_NAMESPACE:-}" = "$$" ] || stop_here "there are no mount namespaces here"
 [ -e /dev/fuse ] || stop_here "no /dev/fuse"
-make_root() {
-  local depends sources=()
-  depends=$(for package in "$PACKAGES"/*.deb; do dpkg-deb -f "$package" Depends; echo; done |
-    tr ',' '\n' | sed 's/(.*//; s/ //g' | grep -v '^libtally\|^$' | sort -u | paste -sd,)
-  if [ "$(tar -xOf "$cached" ./.depends 2>/dev/null)" != "$depends" ]; then
-    for each in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
-      [ -s "$each" ] && sources+=("$each")
-    done
-    cat /etc/apt/apt.conf.d/* | grep -E '^Acquire::(Check-|http|https|Retries)' >"$WORK/apt.conf"
-    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
-      --customize-hook="echo $depends >\"\$1/.depends\"" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
-      "$cached.$$" "${sources[@]}" >"$WORK/said" 2>&1 || return 1
-    mv "$cached.$$" "$cached"
-  fi
-  mount -t tmpfs root "$ROOT" || return 1
-  tar -C "$ROOT" -xf "$cached" || { umount "$ROOT"; return 1; }
-}
 borrow_root() {
   mkdir "$WORK/over" && mount -t tmpfs over "$WORK/over" && mkdir "$WORK"/over/{upper,work} &&
     mount -t overlay -o "lowerdir=/,upperdir=$WORK/over/upper,workdir=$WORK/over/work" overlay "$ROOT" &&
@@ -117,11 +98,8 @@ else
   stop_here "neither mmdebstrap nor overlayfs works"
 fi
 mount -t proc proc "$ROOT/proc"
-node() { [ -c "$ROOT/dev/$1" ] || { mknod "$ROOT/dev/$1" c "$2" "$3" && chmod 666 "$ROOT/dev/$1"; }; }
 node null 1 3
 node fuse 10 229
-clean_environment=(env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive)
-in_root() { "${clean_environment[@]}" chroot "$ROOT" "$@"; }
 # What an administrator would find: all files but caches, logs, and what dpkg, adduser and mount note; users; groups.
 state() {
   (cd "$ROOT" && find dev etc opt run srv usr var mnt media \( -path var/lib/dpkg -o -path var/log -o -path var/cache \) -prune -o -print |
@@ -136,7 +114,7 @@ mounts_below() { awk -v below="$ROOT" 'index($2, below "/") == 1 && $3 ~ /fuse/ 
 check "they install, without apt" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 libtally-dev | grep -c ' installed$')" "all three"
 check "dpkg --verify finds each file as packed" [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
-check "the user tallyfs is there" in_root getent passwd tallyfs >/dev/null
+check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
@@ -148,13 +126,13 @@ mkdir -p "$ROOT/run/tallyfs/mnt"
 read -ra command < <(sed -n 's/^ExecStart=//p' "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
-  "${clean_environment[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
   wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
   echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
 else
   echo "# no systemd-socket-activate: the daemon makes its own socket"
-  "${clean_environment[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
 fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' || sed 's/^/# /' "$WORK/service"

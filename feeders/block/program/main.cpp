@@ -113,9 +113,10 @@ int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-block"}};
   CLI::App app("Feeds tallyfs with the sizes, latencies and numbers of block requests.");
   add_options(app, options);
-  app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 1000u));
+  show_value(
+      app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
+          ->check(CLI::Range(1u, 1000u)),
+      "MS", "1 to 1000");
   if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }

@@ -3,7 +3,6 @@
 // packaging/man/tally-clock.1.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -15,11 +14,12 @@
 
 #include "feeders/clock/program/cost.h"
 #include "feeders/clock/program/watch.h"
+#include "feeders/usage/usage.h"
 #include "tally/clock.h"
 
 namespace {
 
-enum Status { kGood = 0, kOff = 1, kUsage = 2, kUnwritten = 3 };
+enum Status { kGood = 0, kOff = 1, kUsage = tally::kUsageStatus, kUnwritten = 3 };
 
 constexpr const char* kDrivers = "auto, tsc, cntvct, or monotonic";
 
@@ -122,23 +122,18 @@ int written(int status) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Says what the instrumentation clock is worth on this machine.", "tally-clock");
-  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
-    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
-  });
-  app.set_version_flag("--version", "tally-clock " TALLYFS_VERSION);
-  app.add_option("--driver", options.driver, kDrivers);
+  CLI::App app("Says what the instrumentation clock is worth on this machine.");
+  tally::set_up_usage(app, "tally-clock", TALLYFS_VERSION);
+  app.add_option("--driver", options.driver, kDrivers)->option_text("NAME");
   app.add_option("--watch", options.watch_seconds,
-                 "hold it against the system's clocks for so many seconds")
+                 "hold it against the system's clocks meanwhile (1 to 1000000)")
+      ->option_text("SECONDS")
       ->check(CLI::Range(1u, 1'000'000u));
   app.add_flag("--cost", options.cost, "measure what the calls cost");
   app.add_flag("-q,--quiet", options.quiet, "no progress");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error) == 0 ? kGood : kUsage;
+  if (const auto status = tally::parse(app, argc, argv)) {
     std::cout.flush();
-    return written(status);
+    return written(*status);
   }
   return written(run(options));
 }

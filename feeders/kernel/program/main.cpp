@@ -180,16 +180,19 @@ int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-tracefs"}};
   CLI::App app("Feeds tracing/ with the kernel's events. tallyfs -o tracefs starts it.");
   add_options(app, options);
-  app.add_option("--orders", options.orders, "The descriptor over which tallyfs gives orders")
+  app.add_option("--orders", options.orders,
+                 "the descriptor over which tallyfs gives orders (required)")
+      ->option_text("FD")
       ->required()
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--poll-ms", options.poll_ms, "How long events gather before they are read")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 1000u));
-  app.add_option("--buffer-kib", options.buffer_kib,
-                 "What the kernel keeps of events until then, for each CPU")
-      ->capture_default_str()
-      ->check(CLI::Range(64u, 1u << 20));
+  show_value(
+      app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
+          ->check(CLI::Range(1u, 1000u)),
+      "MS", "1 to 1000");
+  show_value(app.add_option("--buffer-kib", options.buffer_kib,
+                            "what the kernel keeps of events until then, for each CPU")
+                 ->check(CLI::Range(64u, 1u << 20)),
+             "KIB", "64 to 1048576");
   if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }

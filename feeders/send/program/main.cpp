@@ -2,7 +2,6 @@
 // them. One thread; the exit statuses are a promise to scripts, packaging/man/tally-send.1.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -16,11 +15,12 @@
 #include "feeders/send/line_cutter.h"
 #include "feeders/send/refusal.h"
 #include "feeders/send/sender.h"
+#include "feeders/usage/usage.h"
 
 namespace tally {
 namespace {
 
-enum Status { kDone = 0, kRefused = 1, kUsage = 2, kNoDaemon = 3 };
+enum Status { kDone = 0, kRefused = 1, kNoDaemon = 3 };  // 2: parse()
 
 struct Options {
   std::string socket;
@@ -118,31 +118,25 @@ class Program {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.",
-               "tally-send");
-  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
-    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
-  });
-  app.set_version_flag("--version", "tally-send " TALLYFS_VERSION);
-  app.add_option("--socket", options.socket,
-                 "The daemon's socket (else $TALLY_SOCKET, else its default)");
-  app.add_option("--timeout-ms", options.timeout_ms, "How long to wait for a daemon that is silent")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 86'400'000u));
+  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.");
+  set_up_usage(app, "tally-send", TALLYFS_VERSION);
+  show_value(app.add_option("--socket", options.socket,
+                            "the daemon's socket; else $TALLY_SOCKET, else its default"),
+             "PATH");
+  show_value(app.add_option("--timeout-ms", options.timeout_ms,
+                            "give up when the daemon has not answered anything for so long")
+                 ->check(CLI::Range(1u, 86'400'000u)),
+             "MS");
   auto* const quiet =
-      app.add_flag("-q,--quiet", options.quiet, "Say nothing; the exit status tells");
-  app.add_flag("-v,--verbose", options.verbose, "Say which daemon is sent to")->excludes(quiet);
+      app.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
+  app.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to")->excludes(quiet);
   app.add_option("LINE", options.lines,
-                 "'INTERFACE/STATISTIC X [Y]', or 'create', 'define', 'remove', 'attach' and what "
-                 "they need; '-', or none: lines from stdin");
+                 "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; '-', or "
+                 "none: lines from stdin");
   app.footer(
       "Exit status: 0 all lines took effect, 1 some were refused, 2 wrong usage, 3 no daemon, or "
       "it does not answer.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
-  }
+  if (const auto status = parse(app, argc, argv)) return *status;
   return Program(options).run();
 }
 

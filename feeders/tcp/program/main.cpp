@@ -56,15 +56,16 @@ int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-tcp"}};
   CLI::App app("Feeds tallyfs with this machine's TCP connections, as stats/tcp.");
   add_options(app, options);
-  app.add_option("--period-ms", options.period_ms, "How often the kernel is asked for them")
-      ->capture_default_str()
-      ->check(CLI::Range(10, 60'000));
-  app.add_option("--rates", options.rates,
-                 "Which share of the connections has an object, until sample_rates says otherwise")
-      ->capture_default_str();
-  app.add_option("--objects-max", options.objects_max, "At most so many have one")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 60'000));
+  show_value(app.add_option("--period-ms", options.period_ms, "how often the kernel is asked")
+                 ->check(CLI::Range(10, 60'000)),
+             "MS", "10 to 60000");
+  show_value(app.add_option("--rates", options.rates,
+                            "the sample rates that hold until somebody writes others"),
+             "RATES");
+  show_value(app.add_option("--objects-max", options.objects_max,
+                            "at most so many connections have an object")
+                 ->check(CLI::Range(0, 60'000)),
+             "N", "0 to 60000");
   if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }

@@ -51,9 +51,9 @@ int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-timer"}};
   CLI::App app("Feeds tallyfs with the lateness of timers on each CPU.");
   add_options(app, options);
-  app.add_option("--period-us", options.period_us, "How long each sleep is")
-      ->capture_default_str()
-      ->check(CLI::Range(100u, 1'000'000u));
+  show_value(app.add_option("--period-us", options.period_us, "how long each sleep is")
+                 ->check(CLI::Range(100u, 1'000'000u)),
+             "US", "100 to 1000000");
   if (const auto status = parse(app, argc, argv)) return *status;
   return run(options);
 }

@@ -92,7 +92,7 @@ fsname_and_subtype_are_tallyfs_by_default() {
 
 an_unknown_option_is_named() {
   assert_fails_with 'frobnicate' "$TALLYFS" -f --socket "$SOCK" --frobnicate "$MNT"
-  assert_fails_with 'frobnicate' "$TALLYFS" -f --socket "$SOCK" -o rw,frobnicate=7 "$MNT"
+  assert_fails_with "unknown mount option 'frobnicate=7'" "$TALLYFS" -f --socket "$SOCK" -o rw,frobnicate=7 "$MNT"
   assert_fails_with 'log-level' "$TALLYFS" -f --socket "$SOCK" --log-level loud "$MNT"
   assert_fails_with 'memory-max' "$TALLYFS" -f --socket "$SOCK" --memory-max much "$MNT"
   assert_fails "$TALLYFS"
@@ -171,6 +171,34 @@ done = subprocess.run(["bash", "-c", command, "bash", str(passed.fileno()), tall
                       pass_fds=[passed.fileno()], capture_output=True, timeout=20)
 assert done.returncode != 0 and b"DGRAM" in done.stderr, done
 EOT
+}
+
+only_one_socket_can_be_passed() {
+  _refused 1 'systemd passed 2 sockets; one ListenDatagram= is wanted' \
+    bash -c 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$@"' bash "$TALLYFS" -f "$MNT" 3</dev/null 4</dev/null
+}
+
+# A socket that systemd made before has what the setting was then.
+a_queue_that_is_not_as_long_as_wished_is_told() {
+  py "$TALLYFS" "$CASE/passed" "$(($(cat /proc/sys/net/unix/max_dgram_qlen) + 1))" >"$CASE/told" <<'EOT'
+import os, signal, socket, subprocess, sys
+tallyfs, path, longer = sys.argv[1:]
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f --queue-length "$3" "$4"'
+for wanted in longer, str(int(longer) - 1):
+    daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, wanted, os.environ["MNT"]],
+                              pass_fds=[passed.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+    assert daemon.stdout.readline() == "READY\n"
+    daemon.send_signal(signal.SIGTERM)
+    print(wanted, [line for line in daemon.communicate(timeout=20)[1].split("\n") if "queue" in line])
+EOT
+  local was longer
+  was=$(cat /proc/sys/net/unix/max_dgram_qlen)
+  longer=$((was + 1))
+  assert_match "$longer \\['.* the socket.s queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made \\($was now\\), not $longer: feeders will wait .*'\\]
+$was \\[\\]" "$(tr '"' "'" <"$CASE/told")"
 }
 
 the_systems_queue_length_is_put_back() {
@@ -261,4 +289,6 @@ a_mount_point_that_cannot_be_found_is_told() {
   ln -s loop "$CASE/loop"
   _refused 1 'cannot mount on' "$TALLYFS" -f --socket "$SOCK" "$CASE/loop/x"
   _refused 1 'No such file or directory' "$TALLYFS" -f --socket "$SOCK" "$CASE/nowhere"
+  echo >"$CASE/file"
+  _refused 1 "$CASE/file: not a directory" "$TALLYFS" -f --socket "$SOCK" "$CASE/file"
 }

@@ -37,6 +37,12 @@ a_dash_is_stdin_between_arguments() {
 
 an_empty_stdin_is_no_fault() { _expect 0 _send </dev/null; assert_eq '' "$SAID"; }
 
+a_stdin_that_cannot_be_read_ends_it_with_1() {
+  _expect 1 _send 'web/a 1' - <"$CASE"
+  assert_eq 'tally-send: cannot read stdin: Is a directory' "$SAID"
+  assert_data web 'a 1'
+}
+
 the_last_line_may_lack_its_newline() { printf 'web/a 1\nweb/a 1' | _send; assert_data web 'a 2'; }
 
 blank_lines_and_comments_are_skipped_and_counted_as_lines() {
@@ -70,6 +76,7 @@ who_may_not_is_told_so() {
   chmod 600 "$SOCK"
   _expect 3 as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'
   assert_has 'Permission denied' "$SAID"
+  assert_has 'who may write to the socket may send; tallyfs --socket-mode says who may' "$SAID"
   assert_data web 'a 2'
 }
 
@@ -164,7 +171,7 @@ a_stopped_daemon_ends_it_with_3_in_time() {
   took=$((${EPOCHREALTIME/./} - begun))
   _expect 3 _send --timeout-ms 400 < <(_lines 100000 'web/a 1' 2>/dev/null)
   kill -CONT "$DAEMON"
-  assert_has "the daemon at $SOCK does not answer for 400 ms" "$SAID"
+  assert_has "the daemon at $SOCK does not answer for 400 ms: is it stopped, overloaded, or in another network namespace? --timeout-ms waits longer" "$SAID"
   assert_has 'line 1,' "$SAID"
   [ $took -ge 400000 ] || fail "it waited $took us only"
   _send 'other/a 1'
@@ -334,4 +341,52 @@ what_is_wrong_on_the_command_line_is_told_under_its_name() {
 verbose_says_which_daemon_is_sent_to() {
   _expect 0 _send --verbose 'web/a 1'
   assert_eq "tally-send: to $SOCK" "$SAID"
+}
+
+# ---- of a user who has no daemon of his own
+
+_user_socket() { echo "$CASE/runtime/tallyfs/socket"; }
+# _send_as_nobody RUN ...: where RUN is the system's /run/tallyfs.
+_send_as_nobody() {
+  XDG_RUNTIME_DIR=$CASE/runtime unshare -m --propagation private bash -c '
+    mount -t tmpfs tmpfs /mnt && mkdir /mnt/tallyfs && mount --bind "$1" /mnt/tallyfs && mount --rbind /mnt /run &&
+      shift && exec env -u TALLY_SOCKET setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"' sh "$1" "$TALLY_SEND" "${@:2}"
+}
+_need_a_system() {
+  need_root
+  need setpriv unshare
+  unshare -m true 2>/dev/null || skip 'there are no mount namespaces here'
+  mkdir "$CASE/runtime" "$CASE/runtime/tallyfs"
+  chmod 666 "$SOCK"
+}
+
+without_a_daemon_of_his_own_a_user_sends_to_the_systems() {
+  _need_a_system
+  _expect 0 _send_as_nobody "$CASE/run" 'web/a 1'
+  assert_eq '' "$SAID"
+  assert_data web 'a 1'
+}
+
+whose_daemon_refused_a_line_is_told_once_where_it_is_not_the_users() {
+  _need_a_system
+  local whose="tally-send: to /run/tallyfs/socket, the system's daemon, as there is none at $(_user_socket)"
+  _expect 1 _send_as_nobody "$CASE/run" 'web/a 1' 'web/a' 'attach web/none'
+  assert_eq "$whose
+tally-send: line 2: a sample needs a number after its name (Invalid argument)
+  web/a
+       ^
+tally-send: line 3: no such statistic (No such file or directory)
+  attach web/none
+         ^" "$SAID"
+  _expect 0 _send_as_nobody "$CASE/run" --verbose 'web/a 1'
+  assert_eq "$whose" "$SAID"
+  _expect 1 _send_as_nobody "$CASE/run" --quiet wrong
+  assert_eq '' "$SAID"
+}
+
+where_neither_runs_both_are_named() {
+  _need_a_system
+  mkdir "$CASE/nobody_here"
+  _expect 3 _send_as_nobody "$CASE/nobody_here" 'web/a 1'
+  assert_eq "tally-send: no daemon at $(_user_socket) or /run/tallyfs/socket: is tallyfs running? --socket or TALLY_SOCKET says where" "$SAID"
 }
