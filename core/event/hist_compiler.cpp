@@ -51,7 +51,6 @@ bool keys_compatible(const HistPlan& a, const HistPlan& b) {
 HistCompiler::HistCompiler(const HistCommand& command, std::string_view system,
                            const EventFormat& format, HistCatalog& catalog, Purpose purpose)
     : command_(command),
-      format_(format),
       catalog_(catalog),
       purpose_(purpose),
       parser_(system, format, *this),

@@ -94,7 +94,6 @@ class HistCompiler final : private VariableScope {
   std::string describe_sort() const;
 
   const HistCommand& command_;
-  const EventFormat& format_;
   HistCatalog& catalog_;
   const Purpose purpose_;
   ExpressionParser parser_;
