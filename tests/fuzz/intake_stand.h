@@ -179,9 +179,10 @@ class IntakeStand {
   }
 
   FakeClock clock{std::chrono::seconds(10)};
-  Tree tree{clock.now()};
+  // What files and what the tree keeps of them is of a ledger, which outlives the tree.
   Ledger ledger{{.per_uid = {.interfaces = 8, .statistics = 40, .bytes = 1u << 20},
                  .total = {.interfaces = 12, .statistics = 64, .bytes = 2u << 20}}};
+  Tree tree{clock.now()};
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
   std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
@@ -195,8 +196,8 @@ class IntakeStand {
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
-  Tree events_tree{clock.now()};
   Ledger events_ledger{Ledger::Limits{}};
+  Tree events_tree{clock.now()};
   Tracing tracing{events_tree, Tree::kRoot, events_ledger, {.owner = kDaemonUid}, clock.now()};
   std::vector<Switch> event_switches = std::vector<Switch>(8);
   std::unique_ptr<UserEvents> events = std::make_unique<UserEvents>(
