@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fs/daemon/side_process.h"
+
 namespace tally {
 namespace {
 
@@ -43,9 +45,7 @@ Background Background::enter() {
 }
 
 void Background::ready() {
-  if (::chdir("/") != 0) std::perror("tallyfs: chdir");
-  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
+  let_go();
   const char byte = 1;
   if (::write(pipe_.get(), &byte, 1) != 1) std::abort();
   pipe_.reset();

@@ -7,27 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/side_process.h"
 
 namespace tally {
 namespace {
-
-// Signals that end the daemon reach its process group, or its control group, as a whole.
-void ignore_signals() {
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
-}
-
-// Whoever waits for the end of the daemon's output waits for the daemon only.
-void let_go() {
-  (void)::chdir("/");
-  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int standard = 0; standard <= 2; ++standard) ::dup2(null.get(), standard);
-}
 
 // A word from the daemon: which mount it has made. Nothing at the pipe's end.
 std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
@@ -40,7 +28,7 @@ std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
 }
 
 [[noreturn]] void take_care(const Fd& pipe, FeedSocket& socket, const std::string& mount_point) {
-  ignore_signals();
+  ignore_ending_signals();
   let_go();
   ::prctl(PR_SET_NAME, "tallyfs-unmount");
   socket.close();

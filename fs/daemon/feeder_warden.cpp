@@ -1,6 +1,5 @@
 #include "fs/daemon/feeder_warden.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include <filesystem>
 
 #include "core/wire/order.h"
+#include "fs/daemon/side_process.h"
 
 namespace tally {
 namespace {
@@ -25,8 +25,6 @@ constexpr const char* kProgram = "tally-feed-tracefs";
 // Between the starts of two feeders, at least.
 constexpr auto kPause = std::chrono::seconds(1);
 constexpr int kCannotExecute = 127;
-
-constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
 Error failed(const char* what) {
   return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
@@ -59,12 +57,8 @@ Result<std::string> path_of(const FeedSocket& socket) {
 
 // Nothing of the daemon's stays open here but the channel: neither the socket and its lock, which
 // the next daemon needs, nor what somebody waits for the end of.
-void let_go(const Fd& channel, FeederLog log) {
-  (void)::chdir("/");
-  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  ::dup2(null.get(), STDIN_FILENO);
-  ::dup2(null.get(), STDOUT_FILENO);
-  if (log == FeederLog::kNowhere) ::dup2(null.get(), STDERR_FILENO);
+void keep_only(const Fd& channel, FeederLog log) {
+  let_go(log == FeederLog::kNowhere ? StandardError::kGoes : StandardError::kStays);
   const auto kept = static_cast<unsigned>(channel.get());
   if (kept > 3) ::close_range(3, kept - 1, 0);
   ::close_range(kept + 1, ~0U, 0);
@@ -72,7 +66,7 @@ void let_go(const Fd& channel, FeederLog log) {
 
 [[noreturn]] void execute(const Fd& channel, const std::string& program,
                           const std::string& socket_path) {
-  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+  for (const int signal : kEndingSignals) std::signal(signal, SIG_DFL);
   const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
   const std::string orders = std::to_string(inherited);
   ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
@@ -97,8 +91,8 @@ void tell(const Fd& channel, const std::string& program, int status) {
 }
 
 [[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path, FeederLog log) {
-  for (const int signal : kSignals) std::signal(signal, SIG_IGN);
-  let_go(channel, log);
+  ignore_ending_signals();
+  keep_only(channel, log);
   ::prctl(PR_SET_NAME, "tallyfs-warden");
   const std::string program = feeder_path();
   std::chrono::steady_clock::time_point started;
