@@ -151,8 +151,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // --- tracing_access.cpp: what files call
   using Write = std::function<Reply<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
-  // Writes, and asks the sources for what that needs; if they refuse, undo takes it back. Without
-  // an undo, that does not count.
+  // Drains the sources, so that the write has its place among the records, writes, and asks the
+  // sources for what that needs; if they refuse, undo takes it back. Without an undo, that does not
+  // count.
   Result<void> change(TracingInstance& instance, Moment now, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
   // The same without sweep().
@@ -166,8 +167,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
       EXCLUDES(mutex);
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
   Result<void> hold_memory(TracingInstance& instance) REQUIRES(mutex);
-  // What the sources have recorded so far is fed.
-  void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
+  // What the sources have recorded so far is fed; only: in as far as it matters to this instance.
+  // Sources that nobody asks for anything are left alone.
+  void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
