@@ -8,6 +8,7 @@
 // place.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "core/tree/tracing_state.h"
 
@@ -68,6 +69,14 @@ void Tracing::State::feed_marker(TracingInstance& instance, const EventRecord& r
   instance.set.feed(record);
 }
 
+void Tracing::State::drop_held_markers(const TracingInstance& instance) {
+  for (auto each = held.begin(); each != held.end();) {
+    const bool is_its = each->second.marked == &instance;
+    if (is_its) held_record_bytes -= each->second.size();
+    each = is_its ? held.erase(each) : std::next(each);
+  }
+}
+
 void Tracing::State::feed_held(const HeldRecord& first) {
   EventRecord record = first.record;
   record.bytes = first.bytes;
@@ -81,7 +90,8 @@ void Tracing::State::feed_held(const HeldRecord& first) {
   }
   const auto found = routes.find(first.source);
   if (found == routes.end() || record.event >= found->second.size()) return;
-  (void)feed(found->second[record.event], record);
+  const Route& route = found->second[record.event];
+  if (route.use == first.use) (void)feed(route, record);
 }
 
 void Tracing::State::release(std::uint64_t until_ns) {
@@ -129,7 +139,8 @@ bool Tracing::State::waits_for_programs() const {
   });
 }
 
-void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now) {
+void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+                   std::uint32_t use) {
   State& state = *state_;
   const MutexLock lock(state.mutex);
   const auto found = state.routes.find(&source);
@@ -140,9 +151,10 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   for (const EventRecord& record : records) {
     if (record.event >= by_id.size()) continue;
     const State::Route& route = by_id[record.event];
+    if (route.use != use) continue;
     if (holds) {
       if (route.targets.empty() || state.is_left_out(route, record)) continue;
-      state.hold({.source = &source}, record);
+      state.hold({.source = &source, .use = use}, record);
       taken += 1;
       continue;
     }

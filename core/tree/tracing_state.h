@@ -62,6 +62,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     EventOffer::Form form = EventOffer::Form::kKernelFormat;
     EventSource* source = nullptr;  // nullptr: nobody, now
     std::uint32_t source_id = 0;
+    std::uint32_t use = 0;
   };
   struct TakenOver {
     EventSource* from = nullptr;
@@ -75,11 +76,13 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   struct Route {
     std::vector<Target> targets;
     std::uint32_t subject_at = kNoSubject;  // where in a record stands whom it is about
+    std::uint32_t use = 0;                  // of the source_id
   };
   using Routes = std::vector<Route>;  // by source_id
   // A record that waits for those that happened before it: a source's, or a marker of an instance.
   struct HeldRecord {
     EventSource* source = nullptr;
+    std::uint32_t use = 0;
     const TracingInstance* marked = nullptr;
     EventRecord record;  // without what it views
     std::string bytes;
@@ -135,6 +138,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void hold(HeldRecord made, const EventRecord& record) REQUIRES(mutex);
   void feed_held(const HeldRecord& held_record) REQUIRES(mutex);
   void feed_marker(TracingInstance& instance, const EventRecord& record) REQUIRES(mutex);
+  // Another one may come to lie where it was.
+  void drop_held_markers(const TracingInstance& instance) REQUIRES(mutex);
   void release(std::uint64_t until_ns) REQUIRES(mutex);
   // Somebody looks: what happened before refresh() is all there.
   void release_drained(Moment now) REQUIRES(mutex);

@@ -18,7 +18,9 @@ constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
+// As SlotTable makes it.
 std::uint32_t slot_of(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
+std::uint32_t use_of(std::uint64_t number) { return static_cast<std::uint32_t>(number >> 32); }
 
 // fields: what stands behind the name.
 Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
@@ -155,7 +157,8 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
                                 {.system = system,
                                  .form = EventOffer::Form::kFields,
                                  .text = definition,
-                                 .source_id = slot_of(number)},
+                                 .source_id = slot_of(number),
+                                 .use = use_of(number)},
                                 now);
   if (offered) offered = add_feeder(path, lifetime, sender);
   if (!offered) {
@@ -247,7 +250,8 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
                    .comm = record.comm});
     at += size;
   }
-  tracing_.feed(*this, fed, now);
+  // It may have gone meanwhile, and its slot be another uid's.
+  tracing_.feed(*this, fed, now, use_of(own));
   return {};
 }
 
