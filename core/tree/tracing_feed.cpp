@@ -3,9 +3,9 @@
 // the kernel's when its feeder has polled. A trigger that joins them shall see them in their order.
 // So what does not come from a late source waits, as long as such a one is asked for anything,
 // until that one's records have passed its time; and records of late sources wait for kGatheredNs,
-// as long as programs are asked for any. Nobody waits any more when somebody reads, who has had the
-// late ones drained: what programs have gathered and not sent by then comes too late to be in its
-// place.
+// as long as programs are asked for any, as do those of programs for one another's. Nobody waits
+// any more when somebody reads or writes, who has had the late ones drained: what programs have
+// gathered and not sent by then comes too late to be in its place.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -65,7 +65,7 @@ void Tracing::State::hold(HeldRecord made, const EventRecord& record) {
 }
 
 void Tracing::State::feed_marker(TracingInstance& instance, const EventRecord& record) {
-  if (late_is_asked) return hold({.marked = &instance}, record);
+  if (may_be_overtaken()) return hold({.marked = &instance}, record);
   instance.set.feed(record);
 }
 
@@ -106,7 +106,8 @@ void Tracing::State::release(std::uint64_t until_ns) {
 void Tracing::State::release_due(std::uint64_t late_ns, Moment now) {
   const std::uint64_t time = nanoseconds(now);
   const std::uint64_t gathered = time - std::min(time, kGatheredNs);
-  release(std::max(std::min(late_ns, gathered), time - std::min(time, kHeldNs)));
+  const std::uint64_t patient = time - std::min(time, kHeldNs);
+  release(late_is_asked ? std::max(std::min(late_ns, gathered), patient) : gathered);
   if (held.size() <= kHeldMax && held_record_bytes <= kHeldBytesMax) return;
   if (options.own) options.own->count(Own::kEventsHurried, held.size(), now);
   release(UINT64_MAX);
@@ -120,7 +121,8 @@ void Tracing::State::release_drained(Moment now) {
 
 void Tracing::State::release_old(Moment now) {
   const std::uint64_t time = nanoseconds(now);
-  if (time > kHeldNs) release(time - kHeldNs);
+  const std::uint64_t patience = late_is_asked ? kHeldNs : kGatheredNs;
+  if (time > patience) release(time - patience);
 }
 
 bool Tracing::State::waits_for_late() const {
@@ -139,6 +141,10 @@ bool Tracing::State::waits_for_programs() const {
   });
 }
 
+bool Tracing::State::may_be_overtaken() const {
+  return late_is_asked || std::ranges::any_of(sources, &EventSource::is_from_several);
+}
+
 void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
                    std::uint32_t use) {
   State& state = *state_;
@@ -146,7 +152,7 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   const auto found = state.routes.find(&source);
   if (found == state.routes.end()) return;
   const State::Routes& by_id = found->second;
-  const bool holds = source.is_late() ? state.waits_for_programs() : state.late_is_asked;
+  const bool holds = source.is_late() ? state.waits_for_programs() : state.may_be_overtaken();
   std::uint64_t taken = 0;
   for (const EventRecord& record : records) {
     if (record.event >= by_id.size()) continue;

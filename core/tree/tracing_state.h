@@ -145,6 +145,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void release_drained(Moment now) REQUIRES(mutex);
   bool waits_for_late() const REQUIRES(mutex);
   bool waits_for_programs() const REQUIRES(mutex);
+  // Whether others may still tell of what happened before what a source tells that is not late.
+  bool may_be_overtaken() const REQUIRES(mutex);
   void release_due(std::uint64_t late_ns, Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
   template <typename Use>

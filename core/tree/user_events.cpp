@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/base/text.h"
 #include "core/tree/record_text.h"
@@ -53,6 +54,23 @@ UserEvents::Event* UserEvents::find(const Path& path) const {
   return events_.find(found->second)->get();
 }
 
+// Processes that gather records, and, of an event that is there for good, whoever sends lines.
+void UserEvents::note_senders() {
+  std::optional<pid_t> one;
+  bool are_several = false;
+  const auto add = [&](pid_t sender) {
+    if (!one) one = sender;
+    are_several |= *one != sender;
+  };
+  for (const auto& [path, number] : by_path_) {
+    const Event& event = **events_.find(number);
+    if (!event.is_wanted) continue;
+    if (event.for_good) add(0);
+    std::ranges::for_each(event.feeders, add);
+  }
+  is_from_several_ = are_several;
+}
+
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
   if (sender.uid == 0 || sender.uid == owner_ || sender.uid == event.uid) return {};
   return Error{ErrorCode::kNotPermitted, "the event belongs to uid " + std::to_string(event.uid) +
@@ -81,6 +99,7 @@ Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const S
     if (auto grown = event.share.grow({.bytes = kFeederBytes}); !grown) return grown;
     event.feeders.push_back(sender.pid);
   }
+  note_senders();
   return {};
 }
 
@@ -200,6 +219,7 @@ Result<void> UserEvents::take_out(const Path& path, Moment now) {
   by_path_.erase(path);
   switches_.take_back(number);
   events_.remove(number);
+  note_senders();
   return {};
 }
 
@@ -284,6 +304,7 @@ void UserEvents::process_ended(pid_t process, Moment now) {
       if (std::erase(event.feeders, process) != 0) event.share.shrink({.bytes = kFeederBytes});
       if (!event.for_good && event.feeders.empty()) gone.push_back(path);
     }
+    note_senders();
   }
   for (const Path& path : gone) {
     const auto taken = take_out(path, now);
@@ -318,6 +339,7 @@ void UserEvents::taken_over(std::string_view system, std::string_view name, Mome
   switches_.take_back(found->second);
   events_.remove(found->second);
   by_path_.erase(found);
+  note_senders();
 }
 
 Result<void> UserEvents::want(const Wanted& wanted) {
@@ -325,13 +347,15 @@ Result<void> UserEvents::want(const Wanted& wanted) {
   const auto events = wanted();
   const MutexLock lock(mutex_);
   for (const auto& [path, number] : by_path_) {
-    const Event& event = **events_.find(number);
+    Event& event = **events_.find(number);
     const auto at = std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
     const bool on = at != events.end() && at->source_id == slot_of(number);
+    event.is_wanted = on;
     const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
     if (!event.its_switch) continue;
     event.its_switch->on.store((on ? 1 : 0) | with_comm, std::memory_order_release);
   }
+  note_senders();
   return {};
 }
 
