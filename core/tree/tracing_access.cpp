@@ -130,6 +130,7 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
   for (EventSource* const source : asked) source->drain();
   const MutexLock lock(mutex);
   drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
+  release_drained(now);
 }
 
 void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,

@@ -113,16 +113,19 @@ void Tracing::State::release_due(std::uint64_t late_ns, Moment now) {
   release(UINT64_MAX);
 }
 
-void Tracing::State::release_drained(Moment now) {
-  if (held.empty() || held.begin()->first > drained_ns) return;
-  release(drained_ns);
+// Texts that were kept are not what files say any more.
+void Tracing::State::release_and_touch(std::uint64_t until_ns, Moment now) {
+  if (held.empty() || held.begin()->first > until_ns) return;
+  release(until_ns);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
 }
+
+void Tracing::State::release_drained(Moment now) { release_and_touch(drained_ns, now); }
 
 void Tracing::State::release_old(Moment now) {
   const std::uint64_t time = nanoseconds(now);
   const std::uint64_t patience = late_is_asked ? kHeldNs : kGatheredNs;
-  if (time > patience) release(time - patience);
+  if (time > patience) release_and_touch(time - patience, now);
 }
 
 bool Tracing::State::waits_for_late() const {

@@ -149,6 +149,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool may_be_overtaken() const REQUIRES(mutex);
   void release_due(std::uint64_t late_ns, Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
+  void release_and_touch(std::uint64_t until_ns, Moment now) REQUIRES(mutex);
   template <typename Use>
   void each_instance(const Use& use) REQUIRES(mutex) {
     use(*top);

@@ -231,6 +231,20 @@ TEST_F(TwoProgramsTest, TheyWaitForOneAnotherNoLongerThanTheyGather) {
   EXPECT_EQ(hist->news(clock_.now()), 2u) << "what is late by more waits for nobody";
 }
 
+TEST_F(TwoProgramsTest, AKeptTextIsOldOnceWhatWaitedIsFed) {
+  const auto hist = file("events/web/request/hist");
+  clock_.advance(std::chrono::milliseconds(20));
+  feed(request_, 7, 12 * kMs);
+  const auto waiting = hist->version(clock_.now());
+  hist->opened(clock_.now());
+  EXPECT_NE(hist->version(clock_.now()), waiting);
+  feed(request_, 7, 13 * kMs);
+  const auto more = hist->version(clock_.now());
+  clock_.advance(std::chrono::milliseconds(100));
+  EXPECT_EQ(hist->news(clock_.now()), 2u);
+  EXPECT_NE(hist->version(clock_.now()), more);
+}
+
 TEST_F(TwoProgramsTest, OneThatIsLeftAloneWaitsForNobody) {
   const auto hist = file("events/web/request/hist");
   events_.process_ended(8, clock_.now());
