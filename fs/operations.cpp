@@ -198,6 +198,8 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   if (!allowed) return reply_error(request, allowed.error());
   const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
   if (which & FUSE_SET_ATTR_SIZE) {
+    pass_on();
+    settle();
     const auto done = truncate(info.value(), wanted.st_size, open.get());
     if (!done) return reply_error(request, done.error());
   }
@@ -224,7 +226,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
   // What was sent before counts before what is written or read now.
-  if (open->file->waits()) pass_on();
+  if (open->file->waits() || (flags & O_TRUNC)) pass_on();
   open->file->opened(parts_.clock.now());
   settle();
   if (flags & O_TRUNC) {

@@ -152,7 +152,10 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   if (!open) return reply_error(request, gone());
   pass_on();
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
-  const bool by_lines = open->file->write_unit() == File::WriteUnit::kLine;
+  const auto unit = open->file->write_unit();
+  const bool by_lines = unit == File::WriteUnit::kLine;
+  // What was sent before counts as it did until then, however long the file has been open.
+  if (unit == File::WriteUnit::kCommand) settle();
   Result<void> done;
   {
     const MutexLock lock(open->writing);

@@ -23,7 +23,7 @@ struct WantedEvent {
   bool operator==(const WantedEvent&) const = default;
 };
 
-// Called from any thread, with no lock of the caller's held.
+// Called from any thread, with no lock of the caller's held but where it says so.
 class EventSource {
  public:
   using Wanted = std::function<std::vector<WantedEvent>()>;
@@ -46,6 +46,9 @@ class EventSource {
   // Its records come some time after they have happened; those of sources that are not late wait
   // for them.
   virtual bool is_late() const { return false; }
+  // What is asked of it comes from several who send when it suits them: records of one may come
+  // behind later ones of another. Called with Tracing's lock held.
+  virtual bool is_from_several() const { return false; }
   // Names of its addresses and system calls; nullptr: it knows none. Lasts as long as the source.
   virtual const Symbols* symbols() const { return nullptr; }
 };

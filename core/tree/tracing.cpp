@@ -141,7 +141,7 @@ Result<void> Tracing::State::take_offer(EventSource& source, const EventOffer& o
     if (known == offered.end()) forget(path);
     return done;
   }
-  offered.insert_or_assign(path, Offered{offer.form, &source, offer.source_id});
+  offered.insert_or_assign(path, Offered{offer.form, &source, offer.source_id, offer.use});
   undelivered.erase(path);
   connect(path, offered.find(path)->second);
   return done;
@@ -198,7 +198,7 @@ void Tracing::State::connect(const EventPath& path, const Offered& each) {
   if (std::ranges::find(sources, each.source) == sources.end()) sources.push_back(each.source);
   if (by_id.size() <= each.source_id) by_id.resize(each.source_id + std::size_t{1});
   Route& route = by_id[each.source_id];
-  route = {};
+  route = {.use = each.use};
   each_instance([&](TracingInstance& instance) {
     const auto number = instance.set.find(path.first, path.second);
     if (!number) return;

@@ -41,6 +41,9 @@ struct EventOffer {
   // What records name it by, and want() asks for; below Tracing::kSourceIdsMax. For a kernel event
   // its id will do.
   std::uint32_t source_id = 0;
+  // Of a source whose ids come to mean other events: how often this one has. Records of what it
+  // meant before count nowhere.
+  std::uint32_t use = 0;
 };
 
 class Tracing {
@@ -78,9 +81,10 @@ class Tracing {
   Result<void> withdraw(EventSource& source, std::uint32_t source_id, Moment now);
   // What is asked of the source right now: what a new feeder is told.
   std::vector<WantedEvent> wanted(EventSource& source) const;
-  // Records in the order of their times; EventRecord::event is the source_id. Views need to last no
-  // longer than the call.
-  void feed(EventSource& source, std::span<const EventRecord> records, Moment now);
+  // Records in the order of their times; EventRecord::event is the source_id, use that of its
+  // offer: others are passed over. Views need to last no longer than the call.
+  void feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+            std::uint32_t use = 0);
   // So many records were lost on their way. Counted, and shown at the top of `trace`.
   void lost(std::uint64_t records, Moment now);
   // Threads that nobody wants to see, the daemon's own: records of kernel events whose process, or

@@ -54,11 +54,14 @@ void Tracing::State::sweep(Moment now) {
 
 Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, const Write& write,
                                          const Undo& undo) {
+  // What was recorded before it met what was set until then, in whichever instance.
+  refresh(now);
   Orders orders;
   Result<void> done;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return removed_instance();
+    release_drained(now);
     if (const auto written = write(instance.set); !written) done = to_error(written.error());
     touch(instance, now);
     if (auto fits = hold_memory(instance); !fits) {
@@ -111,17 +114,15 @@ bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::str
   return false;
 }
 
-void Tracing::State::refresh(TracingInstance& instance, Moment now) {
+void Tracing::State::refresh(Moment now, const TracingInstance* only) {
   std::vector<EventSource*> asked;
   {
     const MutexLock lock(mutex);
     for (EventSource* const source : sources) {
-      const bool all = source->is_late() && !held.empty();
-      const auto is_ours = [&](const Target& target) {
-        return all || target.instance == &instance;
-      };
+      const bool all = !only || (source->is_late() && !held.empty());
+      const auto is_meant = [&](const Target& target) { return all || target.instance == only; };
       const auto fed = [&](const Route& route) {
-        return std::ranges::any_of(route.targets, is_ours);
+        return std::ranges::any_of(route.targets, is_meant);
       };
       if (std::ranges::any_of(routes[source], fed)) asked.push_back(source);
     }
@@ -129,6 +130,7 @@ void Tracing::State::refresh(TracingInstance& instance, Moment now) {
   for (EventSource* const source : asked) source->drain();
   const MutexLock lock(mutex);
   drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
+  release_drained(now);
 }
 
 void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,

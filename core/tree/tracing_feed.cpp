@@ -3,11 +3,12 @@
 // the kernel's when its feeder has polled. A trigger that joins them shall see them in their order.
 // So what does not come from a late source waits, as long as such a one is asked for anything,
 // until that one's records have passed its time; and records of late sources wait for kGatheredNs,
-// as long as programs are asked for any. Nobody waits any more when somebody reads, who has had the
-// late ones drained: what programs have gathered and not sent by then comes too late to be in its
-// place.
+// as long as programs are asked for any, as do those of programs for one another's. Nobody waits
+// any more when somebody reads or writes, who has had the late ones drained: what programs have
+// gathered and not sent by then comes too late to be in its place.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "core/tree/tracing_state.h"
 
@@ -64,8 +65,16 @@ void Tracing::State::hold(HeldRecord made, const EventRecord& record) {
 }
 
 void Tracing::State::feed_marker(TracingInstance& instance, const EventRecord& record) {
-  if (late_is_asked) return hold({.marked = &instance}, record);
+  if (may_be_overtaken()) return hold({.marked = &instance}, record);
   instance.set.feed(record);
+}
+
+void Tracing::State::drop_held_markers(const TracingInstance& instance) {
+  for (auto each = held.begin(); each != held.end();) {
+    const bool is_its = each->second.marked == &instance;
+    if (is_its) held_record_bytes -= each->second.size();
+    each = is_its ? held.erase(each) : std::next(each);
+  }
 }
 
 void Tracing::State::feed_held(const HeldRecord& first) {
@@ -81,7 +90,8 @@ void Tracing::State::feed_held(const HeldRecord& first) {
   }
   const auto found = routes.find(first.source);
   if (found == routes.end() || record.event >= found->second.size()) return;
-  (void)feed(found->second[record.event], record);
+  const Route& route = found->second[record.event];
+  if (route.use == first.use) (void)feed(route, record);
 }
 
 void Tracing::State::release(std::uint64_t until_ns) {
@@ -96,21 +106,26 @@ void Tracing::State::release(std::uint64_t until_ns) {
 void Tracing::State::release_due(std::uint64_t late_ns, Moment now) {
   const std::uint64_t time = nanoseconds(now);
   const std::uint64_t gathered = time - std::min(time, kGatheredNs);
-  release(std::max(std::min(late_ns, gathered), time - std::min(time, kHeldNs)));
+  const std::uint64_t patient = time - std::min(time, kHeldNs);
+  release(late_is_asked ? std::max(std::min(late_ns, gathered), patient) : gathered);
   if (held.size() <= kHeldMax && held_record_bytes <= kHeldBytesMax) return;
   if (options.own) options.own->count(Own::kEventsHurried, held.size(), now);
   release(UINT64_MAX);
 }
 
-void Tracing::State::release_drained(Moment now) {
-  if (held.empty() || held.begin()->first > drained_ns) return;
-  release(drained_ns);
+// Texts that were kept are not what files say any more.
+void Tracing::State::release_and_touch(std::uint64_t until_ns, Moment now) {
+  if (held.empty() || held.begin()->first > until_ns) return;
+  release(until_ns);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
 }
 
+void Tracing::State::release_drained(Moment now) { release_and_touch(drained_ns, now); }
+
 void Tracing::State::release_old(Moment now) {
   const std::uint64_t time = nanoseconds(now);
-  if (time > kHeldNs) release(time - kHeldNs);
+  const std::uint64_t patience = late_is_asked ? kHeldNs : kGatheredNs;
+  if (time > patience) release_and_touch(time - patience, now);
 }
 
 bool Tracing::State::waits_for_late() const {
@@ -129,20 +144,26 @@ bool Tracing::State::waits_for_programs() const {
   });
 }
 
-void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now) {
+bool Tracing::State::may_be_overtaken() const {
+  return late_is_asked || std::ranges::any_of(sources, &EventSource::is_from_several);
+}
+
+void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+                   std::uint32_t use) {
   State& state = *state_;
   const MutexLock lock(state.mutex);
   const auto found = state.routes.find(&source);
   if (found == state.routes.end()) return;
   const State::Routes& by_id = found->second;
-  const bool holds = source.is_late() ? state.waits_for_programs() : state.late_is_asked;
+  const bool holds = source.is_late() ? state.waits_for_programs() : state.may_be_overtaken();
   std::uint64_t taken = 0;
   for (const EventRecord& record : records) {
     if (record.event >= by_id.size()) continue;
     const State::Route& route = by_id[record.event];
+    if (route.use != use) continue;
     if (holds) {
       if (route.targets.empty() || state.is_left_out(route, record)) continue;
-      state.hold({.source = &source}, record);
+      state.hold({.source = &source, .use = use}, record);
       taken += 1;
       continue;
     }

@@ -127,11 +127,6 @@ Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) 
 
 Result<void> SetFile::write_line(std::string_view text, Moment now) {
   const std::string_view word = trimmed(text);
-  const auto restore = [this] {
-    const MutexLock lock(state().mutex);
-    return
-        [before = instance().set.enabled_events()](EventSet& set) { set.restore_enabled(before); };
-  };
   switch (kind_) {
     case Kind::kReadme:
     case Kind::kAvailableEvents:
@@ -141,8 +136,7 @@ Result<void> SetFile::write_line(std::string_view text, Moment now) {
       if (word == "nop") return {};
       return invalid("there is no tracer but nop");
     case Kind::kSetEvent:
-      return state().change(
-          instance(), now, [&](EventSet& set) { return set.write_set_event(word); }, restore());
+      return write_set_event(word, now);
     case Kind::kSetEventPid:
       return state().change(instance(), now,
                             [&](EventSet& set) { return set.write_set_event_pid(word); });
@@ -161,6 +155,17 @@ Result<void> SetFile::write_line(std::string_view text, Moment now) {
       return write_synthetic(text, now);
   }
   return {};
+}
+
+Result<void> SetFile::write_set_event(std::string_view text, Moment now) {
+  std::vector<EventNumber> before;
+  return state().change(
+      instance(), now,
+      [&](EventSet& set) {
+        before = set.enabled_events();
+        return set.write_set_event(text);
+      },
+      [&](EventSet& set) { set.restore_enabled(before); });
 }
 
 Result<void> SetFile::write_switch(std::string_view text, Moment now) {
@@ -190,7 +195,6 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 frees it, 1 takes one, others clear it");
-  if (*number == 1) state().refresh(instance(), now);
   return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
     if (*number == 0) {
       set.free_snapshot();

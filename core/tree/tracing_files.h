@@ -28,7 +28,7 @@ class TracingFile : public File {
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   Result<std::shared_ptr<const void>> hold() const final;
   void opened(Moment now) final {
-    if (waits()) state_->refresh(*instance_, now);
+    if (waits()) state_->refresh(now, instance_.get());
   }
   // Whether it shows what records did.
   bool waits() const override = 0;
@@ -91,6 +91,7 @@ class SetFile final : public TracingFile {
 
  private:
   Result<std::string> render_trace(Moment now, std::size_t bytes_max) const;
+  Result<void> write_set_event(std::string_view text, Moment now);
   Result<void> write_switch(std::string_view text, Moment now);
   Result<void> write_clock(std::string_view text, Moment now);
   Result<void> write_snapshot(std::string_view text, Moment now);

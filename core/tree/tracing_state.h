@@ -62,6 +62,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     EventOffer::Form form = EventOffer::Form::kKernelFormat;
     EventSource* source = nullptr;  // nullptr: nobody, now
     std::uint32_t source_id = 0;
+    std::uint32_t use = 0;
   };
   struct TakenOver {
     EventSource* from = nullptr;
@@ -75,11 +76,13 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   struct Route {
     std::vector<Target> targets;
     std::uint32_t subject_at = kNoSubject;  // where in a record stands whom it is about
+    std::uint32_t use = 0;                  // of the source_id
   };
   using Routes = std::vector<Route>;  // by source_id
   // A record that waits for those that happened before it: a source's, or a marker of an instance.
   struct HeldRecord {
     EventSource* source = nullptr;
+    std::uint32_t use = 0;
     const TracingInstance* marked = nullptr;
     EventRecord record;  // without what it views
     std::string bytes;
@@ -135,13 +138,18 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void hold(HeldRecord made, const EventRecord& record) REQUIRES(mutex);
   void feed_held(const HeldRecord& held_record) REQUIRES(mutex);
   void feed_marker(TracingInstance& instance, const EventRecord& record) REQUIRES(mutex);
+  // Another one may come to lie where it was.
+  void drop_held_markers(const TracingInstance& instance) REQUIRES(mutex);
   void release(std::uint64_t until_ns) REQUIRES(mutex);
   // Somebody looks: what happened before refresh() is all there.
   void release_drained(Moment now) REQUIRES(mutex);
   bool waits_for_late() const REQUIRES(mutex);
   bool waits_for_programs() const REQUIRES(mutex);
+  // Whether others may still tell of what happened before what a source tells that is not late.
+  bool may_be_overtaken() const REQUIRES(mutex);
   void release_due(std::uint64_t late_ns, Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
+  void release_and_touch(std::uint64_t until_ns, Moment now) REQUIRES(mutex);
   template <typename Use>
   void each_instance(const Use& use) REQUIRES(mutex) {
     use(*top);
@@ -151,8 +159,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // --- tracing_access.cpp: what files call
   using Write = std::function<Reply<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
-  // Writes, and asks the sources for what that needs; if they refuse, undo takes it back. Without
-  // an undo, that does not count.
+  // Drains the sources, so that the write has its place among the records, writes, and asks the
+  // sources for what that needs; if they refuse, undo takes it back. Without an undo, that does not
+  // count.
   Result<void> change(TracingInstance& instance, Moment now, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
   // The same without sweep().
@@ -166,8 +175,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
       EXCLUDES(mutex);
   static bool is_synthetic_used(const TracingInstance& instance, std::string_view name);
   Result<void> hold_memory(TracingInstance& instance) REQUIRES(mutex);
-  // What the sources have recorded so far is fed.
-  void refresh(TracingInstance& instance, Moment now) EXCLUDES(mutex);
+  // What the sources have recorded so far is fed; only: in as far as it matters to this instance.
+  // Sources that nobody asks for anything are left alone.
+  void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);

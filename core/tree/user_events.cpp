@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/base/text.h"
 #include "core/tree/record_text.h"
@@ -18,7 +19,9 @@ constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
+// As SlotTable makes it.
 std::uint32_t slot_of(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
+std::uint32_t use_of(std::uint64_t number) { return static_cast<std::uint32_t>(number >> 32); }
 
 // fields: what stands behind the name.
 Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
@@ -51,6 +54,23 @@ UserEvents::Event* UserEvents::find(const Path& path) const {
   return events_.find(found->second)->get();
 }
 
+// Processes that gather records, and, of an event that is there for good, whoever sends lines.
+void UserEvents::note_senders() {
+  std::optional<pid_t> one;
+  bool are_several = false;
+  const auto add = [&](pid_t sender) {
+    if (!one) one = sender;
+    are_several |= *one != sender;
+  };
+  for (const auto& [path, number] : by_path_) {
+    const Event& event = **events_.find(number);
+    if (!event.is_wanted) continue;
+    if (event.for_good) add(0);
+    std::ranges::for_each(event.feeders, add);
+  }
+  is_from_several_ = are_several;
+}
+
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
   if (sender.uid == 0 || sender.uid == owner_ || sender.uid == event.uid) return {};
   return Error{ErrorCode::kNotPermitted, "the event belongs to uid " + std::to_string(event.uid) +
@@ -79,6 +99,7 @@ Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const S
     if (auto grown = event.share.grow({.bytes = kFeederBytes}); !grown) return grown;
     event.feeders.push_back(sender.pid);
   }
+  note_senders();
   return {};
 }
 
@@ -155,7 +176,8 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
                                 {.system = system,
                                  .form = EventOffer::Form::kFields,
                                  .text = definition,
-                                 .source_id = slot_of(number)},
+                                 .source_id = slot_of(number),
+                                 .use = use_of(number)},
                                 now);
   if (offered) offered = add_feeder(path, lifetime, sender);
   if (!offered) {
@@ -197,6 +219,7 @@ Result<void> UserEvents::take_out(const Path& path, Moment now) {
   by_path_.erase(path);
   switches_.take_back(number);
   events_.remove(number);
+  note_senders();
   return {};
 }
 
@@ -247,7 +270,8 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
                    .comm = record.comm});
     at += size;
   }
-  tracing_.feed(*this, fed, now);
+  // It may have gone meanwhile, and its slot be another uid's.
+  tracing_.feed(*this, fed, now, use_of(own));
   return {};
 }
 
@@ -280,6 +304,7 @@ void UserEvents::process_ended(pid_t process, Moment now) {
       if (std::erase(event.feeders, process) != 0) event.share.shrink({.bytes = kFeederBytes});
       if (!event.for_good && event.feeders.empty()) gone.push_back(path);
     }
+    note_senders();
   }
   for (const Path& path : gone) {
     const auto taken = take_out(path, now);
@@ -314,6 +339,7 @@ void UserEvents::taken_over(std::string_view system, std::string_view name, Mome
   switches_.take_back(found->second);
   events_.remove(found->second);
   by_path_.erase(found);
+  note_senders();
 }
 
 Result<void> UserEvents::want(const Wanted& wanted) {
@@ -321,13 +347,15 @@ Result<void> UserEvents::want(const Wanted& wanted) {
   const auto events = wanted();
   const MutexLock lock(mutex_);
   for (const auto& [path, number] : by_path_) {
-    const Event& event = **events_.find(number);
+    Event& event = **events_.find(number);
     const auto at = std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
     const bool on = at != events.end() && at->source_id == slot_of(number);
+    event.is_wanted = on;
     const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
     if (!event.its_switch) continue;
     event.its_switch->on.store((on ? 1 : 0) | with_comm, std::memory_order_release);
   }
+  note_senders();
   return {};
 }
 

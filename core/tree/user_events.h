@@ -85,6 +85,7 @@ class UserEvents final : public EventSource {
 
   Result<void> want(const Wanted& wanted) override EXCLUDES(mutex_);
   void drain() override {}
+  bool is_from_several() const override { return is_from_several_; }
   void taken_over(std::string_view system, std::string_view name, Moment now) override
       EXCLUDES(mutex_);
   void let_go(Moment now) override EXCLUDES(mutex_);
@@ -98,6 +99,7 @@ class UserEvents final : public EventSource {
     Reservation share;
     Switch* its_switch = nullptr;
     bool for_good = false;
+    bool is_wanted = false;
     std::vector<pid_t> feeders;  // without any, and not for good: it is kept for what is set on it
   };
   using Path = std::pair<std::string, std::string>;  // system, event
@@ -105,6 +107,8 @@ class UserEvents final : public EventSource {
   Event* find(const Path& path) const REQUIRES(mutex_);
   Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
   Result<void> check_share(uid_t uid) const REQUIRES(mutex_);
+  // Whoever has come, gone, or is wanted now.
+  void note_senders() REQUIRES(mutex_);
   Result<void> may_change(const Event& event, const Sender& sender) const;
   Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
       REQUIRES(defining_) EXCLUDES(mutex_);
@@ -121,7 +125,8 @@ class UserEvents final : public EventSource {
 
   Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
   std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
-  Mutex ordering_;                       // one want() at a time
+  std::atomic<bool> is_from_several_{false};
+  Mutex ordering_;  // one want() at a time
   mutable Mutex mutex_;
   SwitchBoard switches_ GUARDED_BY(mutex_);
   SlotTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);

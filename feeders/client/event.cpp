@@ -9,18 +9,17 @@
 using namespace tally;
 
 int event_register(user_event** event, const char* system, const char* name, const char* fields) {
-  *event = nullptr;
-  if (!system || !name || !fields) return -EINVAL;
+  if (!event || !system || !name || !fields) return -EINVAL;
   return with_client([&](Client& client) {
     FedEvent* made = nullptr;
     const int error = client.register_event(&made, system, name, fields);
-    *event = made;
+    if (error == 0) *event = made;
     return error;
   });
 }
 
 void event_unregister(user_event** event) {
-  if (!*event) return;
+  if (!event || !*event) return;
   with_client([&](Client& client) {
     client.unregister(*static_cast<FedEvent*>(*event));
     return 0;

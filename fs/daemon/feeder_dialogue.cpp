@@ -59,19 +59,20 @@ void FeederDialogue::end_turn() {
 }
 
 // One that finds no room is owed an answer like one that was sent.
-FeederDialogue::Number FeederDialogue::send(wire::Order& order) {
+bool FeederDialogue::send(wire::Order& order) {
   const Number number = ++number_;
   std::visit([number](auto& each) { each.number = number; }, order);
   const std::string text = std::visit([](const auto& each) { return wire::print(each); }, order);
-  (void)!::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const auto sent = ::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (!owes_since_) owes_since_ = now();
-  return number;
+  return sent >= 0;
 }
 
 FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
   const MutexLock lock(mutex_);
   answer_.reset();
-  awaited_ = send(order);
+  (void)send(order);
+  awaited_ = number_;
   return awaited_;
 }
 
@@ -86,9 +87,9 @@ FeederDialogue::Answer FeederDialogue::wait(Time deadline) {
   return silence();
 }
 
-FeederDialogue::Number FeederDialogue::tell(wire::Order order) {
+std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {
   const MutexLock lock(mutex_);
-  return send(order);
+  return send(order) ? std::optional(number_) : std::nullopt;
 }
 
 bool FeederDialogue::begin() {

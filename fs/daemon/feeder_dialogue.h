@@ -63,8 +63,9 @@ class FeederDialogue {
 
   // ---- the listening thread's
 
-  // An order whose answer nobody waits for.
-  Number tell(wire::Order order) EXCLUDES(mutex_);
+  // An order whose answer nobody waits for. Nothing: the channel is full of orders that the feeder
+  // has not read yet, and it will not hear of this one.
+  std::optional<Number> tell(wire::Order order) EXCLUDES(mutex_);
   // A new feeder has come; others give it orders after open(). Whether it is the first.
   bool begin() EXCLUDES(mutex_);
   void open() EXCLUDES(mutex_);
@@ -77,7 +78,8 @@ class FeederDialogue {
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
   Answer wait(Time deadline) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
-  Number send(wire::Order& order) REQUIRES(mutex_);
+  // Whether there was room for it. It has its number in any case.
+  bool send(wire::Order& order) REQUIRES(mutex_);
   // When it is over for who may wait until the deadline.
   Time end_of(Time deadline) const REQUIRES(mutex_);
   bool wait_until(Time time) REQUIRES(mutex_);

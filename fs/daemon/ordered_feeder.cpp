@@ -145,7 +145,7 @@ std::vector<wire::WatchedEvent> OrderedFeeder::send_changes(
   return std::move(order.events);
 }
 
-void OrderedFeeder::note_refused(const std::vector<wire::WatchedEvent>& events) {
+void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events) {
   const MutexLock lock(mutex_);
   for (const wire::WatchedEvent& each : events) told_[each.id] = {.id = kUncertain};
 }
@@ -163,7 +163,7 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
     if (sent.empty()) return first;
     auto done = outcome(turn.value().wait(deadline));
     if (done) continue;
-    note_refused(sent);
+    note_uncertain(sent);
     const ErrorCode code = done.error().code;
     if (first) first = std::move(done);
     if (code == ErrorCode::kTimedOut) return first;
@@ -220,6 +220,7 @@ void OrderedFeeder::settle() {
 }
 
 void OrderedFeeder::listen() {
+  listening_ = std::this_thread::get_id();
   std::vector<char> text(wire::kOrderBytesMax);
   wait_for_first_word();
   for (;;) {
@@ -231,19 +232,35 @@ void OrderedFeeder::listen() {
     settle();
   }
   hear(wire::Gone{"nobody is left to start it"});
+  listening_ = std::thread::id();
 }
 
 void OrderedFeeder::tell_latencies(const WantedEvents& wanted) {
-  told_latencies_ = dialogue_.tell(wire::WantOrder{.events = wanted, .without = without()});
+  const auto told = dialogue_.tell(wire::WantOrder{.events = wanted, .without = without()});
+  if (told) told_latencies_ = *told;
+  is_untold_ |= !told;
 }
 
 void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
-  const auto tell = [this](const wire::EventsOrder& order) { dialogue_.tell(order); };
-  while (!send_changes(wanted, {}, tell).empty()) {
-  }
+  bool is_told = true;
+  const auto tell = [&](const wire::EventsOrder& order) {
+    is_told = dialogue_.tell(order).has_value();
+  };
+  std::vector<wire::WatchedEvent> sent;
+  do {
+    sent = send_changes(wanted, {}, tell);
+  } while (is_told && !sent.empty());
+  if (is_told) return;
+  note_uncertain(sent);
+  is_untold_ = true;
 }
 
-// What it was told last may have been taken back since, without its hearing of that.
+// What it was told last may have been taken back since, without its hearing of that. One that could
+// not be told has answered something that it had been told before, so there is room.
+void OrderedFeeder::note_heard(FeederDialogue::Heard heard) {
+  if (std::exchange(is_untold_, false) || heard == FeederDialogue::Heard::kLate) tell_again();
+}
+
 void OrderedFeeder::tell_again() {
   tell_latencies(listeners_.wanted());
   EventSource::Wanted wanted;
@@ -258,6 +275,7 @@ void OrderedFeeder::tell_again() {
 // had these, so that theirs come after them.
 void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_first = dialogue_.begin();
+  is_untold_ = false;
   {
     const MutexLock lock(mutex_);
     feeder_ = reply.pid;
@@ -276,20 +294,20 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
 }
 
 void OrderedFeeder::hear(const wire::Done& reply) {
-  const auto heard = dialogue_.answered(reply.number, wire::Placed());
-  if (heard == FeederDialogue::Heard::kLate) tell_again();
+  note_heard(dialogue_.answered(reply.number, wire::Placed()));
 }
 
 void OrderedFeeder::hear(const wire::Failed& reply) {
   const auto heard = dialogue_.answered(reply.number, reply.error);
-  if (heard == FeederDialogue::Heard::kLate) tell_again();
-  if (heard != FeederDialogue::Heard::kUnasked) return;
-  listeners_.refused(reply.number == told_latencies_ ? Asked::kForLatencyHist : Asked::kForEvents,
-                     reply.error);
+  const auto asked = reply.number == told_latencies_ ? Asked::kForLatencyHist : Asked::kForEvents;
+  note_heard(heard);
+  if (heard == FeederDialogue::Heard::kUnasked) listeners_.refused(asked, reply.error);
 }
 
 void OrderedFeeder::hear(const wire::Placed& reply) {
-  if (dialogue_.answered(reply.number, reply) != FeederDialogue::Heard::kLate) return;
+  const auto heard = dialogue_.answered(reply.number, reply);
+  if (is_untold_) note_heard(heard);
+  if (heard != FeederDialogue::Heard::kLate) return;
   const MutexLock lock(mutex_);
   const auto asked = late_places_.find(reply.number);
   if (asked == late_places_.end()) return;
@@ -299,6 +317,7 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
+  is_untold_ = false;
   if (!dialogue_.end(reply.reason)) return;
   listeners_.gone();
   listeners_.changed();

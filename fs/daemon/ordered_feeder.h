@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
@@ -79,7 +80,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   using Time = FeederDialogue::Time;
   using Number = FeederDialogue::Number;
 
-  bool is_listener() const { return std::this_thread::get_id() == listener_.get_id(); }
+  bool is_listener() const { return std::this_thread::get_id() == listening_.load(); }
 
   // The daemon's threads, of which listeners are told.
   std::vector<pid_t> without() EXCLUDES(mutex_);
@@ -91,8 +92,8 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
                                                const Send& send) EXCLUDES(mutex_);
   std::vector<wire::WatchedEvent> changes(const std::vector<WantedEvent>& wanted) const
       REQUIRES(mutex_);
-  // They were refused: nobody knows how they are now.
-  void note_refused(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
+  // They were refused, or not told: nobody knows how they are now.
+  void note_uncertain(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
   Result<void> order_changes(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
 
   Place place(std::uint64_t address) const override EXCLUDES(mutex_);
@@ -104,6 +105,8 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   void settle();
   void tell_latencies(const WantedEvents& wanted) EXCLUDES(mutex_);
   void tell_events(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
+  // The feeder has answered.
+  void note_heard(FeederDialogue::Heard heard) EXCLUDES(mutex_);
   void tell_again() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
@@ -117,8 +120,10 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   Listeners listeners_;
   // The listening thread's.
   bool settled_ = false;
-  Number told_latencies_ = 0;  // the last order for them that nobody waits for
-  std::thread listener_;
+  Number told_latencies_ = 0;                 // the last order for them that nobody waits for
+  bool is_untold_ = false;                    // of something, since there was no room
+  std::thread listener_;                      // who has started it is whose it is
+  std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it is over
 
   mutable Mutex mutex_;
   pid_t feeder_ GUARDED_BY(mutex_) = 0;

@@ -2,7 +2,7 @@
  * looks decides by triggers what becomes of their records: histograms, latencies between one event and another, a trace.
  *
  *   struct done { uint64_t lat; pid_t pid; char comm[16]; };
- *   struct user_event *done;
+ *   struct user_event *done = NULL;
  *   event_register(&done, "web", "done", "u64 lat; pid_t pid; char comm[16]");
  *   ...
  *   if (event_enabled(done)) {
@@ -10,9 +10,12 @@
  *     event_write(done, &fields, sizeof fields);
  *   }
  *
- * While nobody wants the event, event_enabled() is two loads and a branch. Records gather for as long as statistic_configure()
- * says (10 ms) and leave in the order in which they were written, so that the triggers of one event meet those of another as
- * they happened; the time of each is that of its event_write(), CLOCK_MONOTONIC.
+ * While nobody wants the event, event_enabled() is two loads and a branch, and one that asks for NULL. Records gather for as long
+ * as statistic_configure() says (10 ms) and leave in the order in which they were written; the time of each is that of its
+ * event_write(), CLOCK_MONOTONIC. Triggers meet the records of a process in that order. Where events of several processes, or of
+ * the kernel too, are wanted, they meet all records in the order of their times, as long as each comes within 50 ms of it: so long
+ * the daemon holds them for one another. Whoever reads or sets something waits for nobody: what has come by then is taken in the
+ * order of its times, and what was gathered and comes later behind it, unless the program calls statistic_flush().
  *
  * Fields are written as in synthetic_events: `TYPE NAME`, separated by semicolons, at most 64. Types: u8 to u64, s8 to s64,
  * char, int and long, each also unsigned, bool, pid_t, gfp_t, char[N] with N up to 256. event_write() takes them as the C
@@ -41,15 +44,18 @@ struct user_event {
   const uint32_t *on;
 };
 
-/* 0: there is a handle, whatever the daemon will say; it hears of the event soon, and on statistic_sync() at once. -EINVAL: no names,
- * or fields that are none; -EEXIST: this process has it already; -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. */
+/* 0: there is a handle, whatever the daemon will say; it hears of the event soon, and on statistic_sync() at once. On an
+ * error *event stays as it was: begin with NULL, which all calls take for an event that nobody wants. -EINVAL: no names, or fields
+ * that are none; -EEXIST: this process has it already; -ENOSPC, -ENOMEM, -EAGAIN: no thread can be started. */
 TALLY_EXPORT int event_register(struct user_event **event, const char *system, const char *name, const char *fields);
-/* Ends it, and sets *event to NULL. */
+/* Ends it, and sets *event to NULL. NULL is ignored. */
 TALLY_EXPORT void event_unregister(struct user_event **event);
 
-/* Whether somebody wants its records. */
+/* Whether somebody wants its records; 0 of NULL. */
 static inline int event_enabled(const struct user_event *event) {
-  const uint32_t *on = __atomic_load_n(&event->on, __ATOMIC_RELAXED);
+  const uint32_t *on;
+  if (!event) return 0;
+  on = __atomic_load_n(&event->on, __ATOMIC_RELAXED);
   return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 
@@ -57,9 +63,9 @@ static inline int event_enabled(const struct user_event *event) {
 TALLY_EXPORT int event_on_write(struct user_event *event, const void *fields, size_t bytes);
 
 /* A record. bytes: the size of the structure, which must be that of the fields. 0: it will be sent, or nobody wants it. -EINVAL: another
- * size; -EAGAIN: there is no room, the record is dropped and counted. */
+ * size, or event is NULL; -EAGAIN: there is no room, the record is dropped and counted. */
 static inline int event_write(struct user_event *event, const void *fields, size_t bytes) {
-  return event_enabled(event) ? event_on_write(event, fields, bytes) : 0;
+  return !event || event_enabled(event) ? event_on_write(event, fields, bytes) : 0;
 }
 
 #ifdef __cplusplus

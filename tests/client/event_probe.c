@@ -1,5 +1,7 @@
 /* What the tests of event.h against a real daemon are written with: commands on stdin, one a line. Uses the public C functions only,
  * linked to libtally.so.
+ *   again        says `again ERROR` of registering the same event once more, and whether the handle is what it was
+ *   none         says what event_enabled() and event_write() say of NULL
  *   sync         says `synced ERROR` when the daemon has taken in what was said before
  *   write N      N records, with lat 0 to N-1, each as long as the event is wanted; says how many were
  *   time         ns of an event_enabled() that says no, and of an event_write() if one is wanted
@@ -38,14 +40,22 @@ static int write_some(struct user_event *event, uint64_t count) {
   return written;
 }
 
+static const char kFields[] = "u64 lat; pid_t pid; char comm[16]; char[] path";
+
 int main(void) {
-  struct user_event *event;
+  struct user_event *event = NULL;
   char line[64];
-  int error = event_register(&event, "web", "done", "u64 lat; pid_t pid; char comm[16]; char[] path");
+  int error = event_register(&event, "web", "done", kFields);
   printf("registered %d\n", error);
   fflush(stdout);
   while (error == 0 && fgets(line, sizeof line, stdin)) {
     unsigned long count = 0;
+    if (strcmp(line, "again\n") == 0) {
+      struct user_event *const before = event;
+      const int refused = event_register(&event, "web", "done", kFields);
+      printf("again %d %s\n", refused, event == before ? "kept" : "lost");
+    }
+    if (strcmp(line, "none\n") == 0) printf("none %d %d\n", event_enabled(NULL), event_write(NULL, line, 1));
     if (strcmp(line, "sync\n") == 0) printf("synced %d\n", statistic_sync(10000));
     if (sscanf(line, "write %lu", &count) == 1) printf("written %d\n", write_some(event, count));
     if (strcmp(line, "time\n") == 0) {

@@ -17,6 +17,12 @@ check_eq "registered 0" "$said" "a program registers its event without a daemon"
 ask "write 3"
 hear said
 check_eq "written 0" "$said" "whose records nobody wants"
+ask again
+hear said
+check_eq "again -17 kept" "$said" "a second time is refused, and leaves the handle alone"
+ask none
+hear said
+check_eq "none 0 -22" "$said" "without a handle nobody wants anything"
 start_daemon
 ask sync
 hear said

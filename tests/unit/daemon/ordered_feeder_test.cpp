@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ class OrderedFeederTest : public testing::Test {
                    .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
                    .arrived =
                        [this] {
+                         if (on_arrival_) on_arrival_();
                          arrivals_ += 1;
                          arrivals_.notify_all();
                        },
@@ -94,6 +96,7 @@ class OrderedFeederTest : public testing::Test {
 
   std::atomic<int> changes_ = 0, arrivals_ = 0, cuts_ = 0;
   std::atomic<bool> wanted_ = false;
+  std::function<void()> on_arrival_;  // on the listening thread
   std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
   std::promise<int> settled_;  // how many had arrived by then
   OrderedFeeder feeder_;
@@ -252,6 +255,28 @@ TEST_F(OrderedFeederTest, EventsThatWereGivenUpAreSwitchedOffOnceTheFeederAnswer
   EXPECT_TRUE(played_.hear().starts_with("want "));
   const std::string order = played_.hear();
   EXPECT_NE(order.find("\n7 on=0"), std::string::npos) << order;
+}
+
+TEST_F(OrderedFeederTest, WhatFindsNoRoomIsToldOnceTheFeederHasReadSome) {
+  constexpr int kMoreThanFit = 2'000;
+  const EventSource::Wanted wanted = [] {
+    return std::vector<WantedEvent>{{.source_id = 7, .demand = {.on = true}}};
+  };
+  on_arrival_ = [&] { EXPECT_TRUE(feeder_.want(wanted)); };
+  for (int i = 0; i < kMoreThanFit; ++i) played_.say("hello 4711");
+  for (int seen = arrivals_; seen < kMoreThanFit; seen = arrivals_) arrivals_.wait(seen);
+  int heard = 0;
+  std::string order, last;
+  while (!(order = played_.hear(0)).empty()) {
+    last = order;
+    heard += 1;
+  }
+  ASSERT_LT(heard, kMoreThanFit) << "all found room";
+  const auto begin = last.find(' ') + 1;
+  played_.say("done " + last.substr(begin, last.find_first_of(" \n", begin) - begin));
+  EXPECT_TRUE(played_.hear().starts_with("want "));
+  order = played_.hear();
+  EXPECT_NE(order.find("\n7 on=1"), std::string::npos) << order;
 }
 
 TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {

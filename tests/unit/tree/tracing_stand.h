@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,11 +24,15 @@ class FakeSource : public EventSource {
     is_wanted = wanted();
     return answer;
   }
-  void drain() override { drains += 1; }
+  void drain() override {
+    drains += 1;
+    if (at_drain) at_drain();
+  }
 
   Result<void> answer;
   std::vector<WantedEvent> is_wanted;
   int orders = 0, drains = 0;
+  std::function<void()> at_drain;  // hands out what it has recorded
 };
 
 inline constexpr char kCommon[] =

@@ -369,6 +369,60 @@ TEST_F(TracingTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   tracing_.withdraw(late, clock_.now());
 }
 
+// Held back for the kernel's, when its event goes and another one gets its number.
+TEST_F(TracingTest, ARecordOfAnEventThatIsGoneCountsInNoOther) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  const auto define = [&](std::string_view fields, std::uint32_t use) {
+    return tracing_.offer(kernel_,
+                          {.system = "web",
+                           .form = EventOffer::Form::kFields,
+                           .text = fields,
+                           .source_id = 1,
+                           .use = use},
+                          clock_.now());
+  };
+  const std::string bytes(16, '\0');
+  const auto feed_of = [&](std::uint32_t use) {
+    const auto time = static_cast<std::uint64_t>(clock_.now().monotonic.count()) + 1000;
+    const EventRecord record{.event = 1, .time_ns = time, .bytes = bytes};
+    tracing_.feed(kernel_, {&record, 1}, clock_.now(), use);
+  };
+  ASSERT_TRUE(define("mine u64 lat", 1));
+  ASSERT_TRUE(write("events/web/mine/trigger", "hist:keys=lat"));
+  feed_of(1);
+  ASSERT_TRUE(write("events/web/mine/trigger", "!hist:keys=lat"));
+  ASSERT_TRUE(tracing_.withdraw(kernel_, 1, clock_.now()));
+  ASSERT_TRUE(define("yours u64 lat", 2));
+  ASSERT_TRUE(write("events/web/yours/trigger", "hist:keys=lat"));
+  feed_of(1);  // by whoever has not heard yet
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_NE(read("events/web/yours/hist").find("Hits: 0\n"), std::string::npos);
+  feed_of(2);
+  clock_.advance(std::chrono::seconds(1));
+  EXPECT_NE(read("events/web/yours/hist").find("Hits: 1\n"), std::string::npos);
+  tracing_.withdraw(late, clock_.now());
+}
+
+TEST_F(TracingTest, AMarkerThatWaitsGoesWithItsInstance) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/trace_marker", "gone"));
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  for (const char* const name : {"foo", "bar", "baz"}) {
+    ASSERT_TRUE(instances->make_directory(name, clock_.now()));
+  }
+  clock_.advance(std::chrono::seconds(1));
+  for (const char* const name : {"foo", "bar", "baz"}) {
+    EXPECT_EQ(read("instances/" + std::string(name) + "/trace").find("gone"), std::string::npos);
+  }
+  tracing_.withdraw(late, clock_.now());
+}
+
 TEST_F(TracingTest, APipeHandsOutWhatWasTraced) {
   const auto pipe = file("trace_pipe");
   ASSERT_TRUE(pipe->is_stream());

@@ -189,6 +189,69 @@ TEST_F(UserEventsTest, TakesPackedRecordsByTheirNumber) {
       ErrorCode::kNotPermitted);
 }
 
+// Two programs that gather: what the second has sent first is no reason to miss what the first did.
+class TwoProgramsTest : public UserEventsTest {
+ protected:
+  TwoProgramsTest() {
+    clock_.advance(std::chrono::milliseconds(1));
+    EXPECT_TRUE(request_ && reply_);
+    EXPECT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
+    EXPECT_TRUE(write("events/web/reply/trigger",
+                      "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(pid)"));
+  }
+  void feed(const Result<Done>& event, pid_t process, std::uint64_t time_ns) {
+    const std::string fields("\7\0\0\0\0\0\0\0", 8);
+    const UserEvents::Record record{.time_ns = time_ns, .pid = process, .fields = fields};
+    EXPECT_TRUE(events_.feed(event.value().number, {&record, 1}, {kAlice, process}, clock_.now()));
+  }
+
+  static constexpr std::uint64_t kMs = 1'000'000;
+  const Result<Done> request_ = define("lifetime=feeder pid_t pid", {kAlice, 7});
+  const Result<Done> reply_ = define("lifetime=feeder pid_t pid", {kAlice, 8}, "reply");
+};
+
+TEST_F(TwoProgramsTest, RecordsOfSeveralProgramsAreFedInTheOrderOfTheirTimes) {
+  clock_.advance(std::chrono::milliseconds(20));
+  feed(reply_, 8, 12 * kMs);
+  feed(request_, 7, 10 * kMs);
+  const std::string hist = read("events/web/reply/hist");
+  EXPECT_NE(hist.find("Hits: 1\n"), std::string::npos) << hist;
+  EXPECT_NE(hist.find("\tmax:    2000000"), std::string::npos) << hist;
+}
+
+TEST_F(TwoProgramsTest, TheyWaitForOneAnotherNoLongerThanTheyGather) {
+  const auto hist = file("events/web/request/hist");
+  clock_.advance(std::chrono::milliseconds(20));
+  feed(request_, 7, 12 * kMs);
+  clock_.advance(std::chrono::milliseconds(30));
+  EXPECT_EQ(hist->news(clock_.now()), 0u);
+  clock_.advance(std::chrono::milliseconds(20));
+  EXPECT_EQ(hist->news(clock_.now()), 1u);
+  feed(request_, 7, 13 * kMs);
+  EXPECT_EQ(hist->news(clock_.now()), 2u) << "what is late by more waits for nobody";
+}
+
+TEST_F(TwoProgramsTest, AKeptTextIsOldOnceWhatWaitedIsFed) {
+  const auto hist = file("events/web/request/hist");
+  clock_.advance(std::chrono::milliseconds(20));
+  feed(request_, 7, 12 * kMs);
+  const auto waiting = hist->version(clock_.now());
+  hist->opened(clock_.now());
+  EXPECT_NE(hist->version(clock_.now()), waiting);
+  feed(request_, 7, 13 * kMs);
+  const auto more = hist->version(clock_.now());
+  clock_.advance(std::chrono::milliseconds(100));
+  EXPECT_EQ(hist->news(clock_.now()), 2u);
+  EXPECT_NE(hist->version(clock_.now()), more);
+}
+
+TEST_F(TwoProgramsTest, OneThatIsLeftAloneWaitsForNobody) {
+  const auto hist = file("events/web/request/hist");
+  events_.process_ended(8, clock_.now());
+  feed(request_, 7, kMs);
+  EXPECT_EQ(hist->news(clock_.now()), 1u);
+}
+
 TEST_F(UserEventsTest, JoinsWithTheKernelsByKey) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(define("u64 lat; pid_t pid"));

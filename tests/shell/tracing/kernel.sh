@@ -1,0 +1,44 @@
+# tracing/ on real events of this kernel: where a write stands among them.
+_alone=yes # others would fork, and trace
+T=$MNT/tracing
+E=$T/events/task/task_newtask
+
+_set_up() {
+  need_root
+  start_daemon -o tracefs
+  [ -d "$E" ] || skip "no kernel events here"
+  cp "$(command -v bash)" "$CASE/forker"
+}
+_fork() { "$CASE/forker" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }
+_hits() { sed -n 's/^    Hits: //p' "$E/hist" | tail -1; }
+
+a_write_comes_behind_all_that_the_kernel_has_recorded_before_it() {
+  local hist='hist:keys=common_comm' only='if comm == "forker"'
+  echo "$hist $only" >"$E/trigger"
+  _fork 20
+  echo "$hist:pause $only" >>"$E/trigger"
+  _fork 7
+  assert_eq 20 "$(_hits)" "paused behind 20 of 27"
+  echo "$hist:cont $only" >>"$E/trigger"
+  _fork 3
+  assert_eq 23 "$(_hits)" "goes on before the last 3"
+  _fork 20
+  echo "$hist:clear $only" >>"$E/trigger"
+  assert_eq 0 "$(_hits)" "cleared"
+  _fork 2
+  assert_eq 2 "$(_hits)" "and counts again"
+}
+
+what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
+  echo 1 >"$E/enable"
+  _fork 20
+  echo 1 >"$T/set_event_pid"
+  _fork 20
+  assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "set_event_pid is for what comes then"
+  echo >"$T/set_event_pid"
+  : >"$T/trace"
+  _fork 20
+  echo 'comm == "nobody"' >"$E/filter"
+  _fork 20
+  assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "a filter is for what comes then"
+}
