@@ -109,8 +109,9 @@ done
 check "with TALLY_CLOCK=0 it needs no library" cc -std=c11 -D_GNU_SOURCE $flags -DTALLY_CLOCK=0 "-I$PREFIX/include" clock.c -o clock_off
 check_eq '6 errors, 0' "$(./clock_off)" "has no time"
 check_eq '' "$(nm clock_off | grep -E "$clock_symbols")" "and calls nothing"
-check "built without the clock," quietly cmake -S "$ROOT" -B "$WORK/without" -DCMAKE_BUILD_TYPE=Release -DTALLYFS_CLOCK=OFF -DTALLYFS_TESTS=OFF
-check "the library, the daemon and the feeders are made" quietly cmake --build "$WORK/without" --parallel 2
+# What is asked is whether it compiles and what it refers to, not how fast it is.
+check "built without the clock," quietly cmake -S "$ROOT" -B "$WORK/without" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DTALLYFS_CLOCK=OFF -DTALLYFS_TESTS=OFF
+check "the library, the daemon and the feeders are made" quietly cmake --build "$WORK/without"
 check_eq '' "$(find "$WORK/without" -type f \( -name '*.o' -o -name '*.so*' -o -path '*/bin/*' \) -exec nm -C {} + 2>/dev/null | grep -E "$clock_symbols")" "and nothing has a symbol of it"
 check "which its tally.pc tells" grep -q -- '-DTALLY_CLOCK=0' "$WORK/without/feeders/client/tally.pc"
 
