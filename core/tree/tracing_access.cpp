@@ -160,6 +160,31 @@ std::vector<const Symbols*> Tracing::State::symbols() {
   return all;
 }
 
+Result<Reservation> Tracing::State::reserve_reading(std::uint64_t bytes) {
+  auto share = Reservation::create(reading, options.owner, {.bytes = bytes});
+  if (share) return share;
+  return Error{ErrorCode::kNoSpace,
+               "those who read histograms and traces already keep all of the " +
+                   std::to_string(options.reading_bytes_max) + " bytes that there are for that"};
+}
+
+// Who reads what somebody else is just reading shares that.
+Result<Tracing::State::Reading> Tracing::State::read_hist(TracingInstance& instance,
+                                                          EventNumber event) {
+  TracingInstance::LastHist& last = instance.last_hist;
+  const std::uint64_t hits = instance.set.hits(event);
+  if (last.event == event && last.changes == instance.changes && last.hits == hits) {
+    if (auto same = last.reading.lock()) return same;
+  }
+  HistCopy copy = instance.set.copy_hist(event);
+  auto share = reserve_reading(copy.kept_bytes());
+  if (!share) return share.error();
+  auto made = std::make_shared<const HistReading>(
+      HistReading{.copy = std::move(copy), .share = std::move(share.value())});
+  last = {.event = event, .changes = instance.changes, .hits = hits, .reading = made};
+  return Reading(std::move(made));
+}
+
 std::string Tracing::State::lost_line() {
   const MutexLock lock(mutex);
   return lost == 0 ? "" : "# records lost on their way: " + std::to_string(lost) + "\n#\n";

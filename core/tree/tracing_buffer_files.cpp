@@ -43,11 +43,9 @@ Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const 
 }
 
 Result<std::string> BufferFile::render_of_cpu(Moment now, std::size_t bytes_max) const {
-  const TraceCopy copy = [&] {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    return instance().set.copy_trace();
-  }();
+  const auto copied = copy_trace(now, [](const EventSet& set) { return set.copy_trace(); });
+  if (!copied) return copied.error();
+  const TraceCopy& copy = copied.value().copy;
   if (kind_ == Kind::kCpuStats) {
     return copy.render_stats(cpu_, static_cast<std::uint64_t>(now.monotonic.count()));
   }

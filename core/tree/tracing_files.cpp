@@ -60,8 +60,10 @@ Result<std::shared_ptr<const void>> TracingFile::hold() const {
   return instance_->open_mark;
 }
 
+Error TracingFile::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }
+
 Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
-  if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
+  if (text.size() > bytes_max) return too_long();
   return text;
 }
 
@@ -100,13 +102,12 @@ Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
 }
 
 Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
-  const TraceCopy copy = [&] {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
-  }();
-  std::string text = copy.render(SourceSymbols(state().symbols()),
-                                 {.cpus = state().options.cpus, .fields = shows_fields()});
+  const auto copied = copy_trace(now, [this](const EventSet& set) {
+    return kind_ == Kind::kTrace ? set.copy_trace() : set.copy_snapshot();
+  });
+  if (!copied) return copied.error();
+  std::string text = copied.value().copy.render(
+      SourceSymbols(state().symbols()), {.cpus = state().options.cpus, .fields = shows_fields()});
   const std::string lost = state().lost_line();
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
@@ -306,13 +307,21 @@ Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
   });
 }
 
+Result<Tracing::State::Reading> EventFile::read_hist(Moment now) const {
+  const MutexLock lock(state().mutex);
+  state().release_drained(now);
+  const auto number = find(instance().set);
+  if (!number) return Tracing::State::Reading();
+  return state().read_hist(instance(), number.value());
+}
+
 Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
-  HistCopy copy;
-  {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
-  }
+  const auto reading = read_hist(now);
+  if (!reading) return reading.error();
+  static const HistCopy kNothing;
+  const HistCopy& copy = reading.value() ? reading.value()->copy : kNothing;
+  // Before it is sorted.
+  if (copy.text_bytes_min() > bytes_max) return too_long();
   const SourceSymbols symbols(state().symbols());
   return bounded(
       kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),

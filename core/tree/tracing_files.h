@@ -52,6 +52,20 @@ class TracingFile : public File {
     }
     return bounded(std::move(text), bytes_max);
   }
+  // What was traced, with its share of what readers may keep.
+  struct CopiedTrace {
+    Reservation share;
+    TraceCopy copy;
+  };
+  template <typename Copy>  // TraceCopy(const EventSet&), under the lock
+  Result<CopiedTrace> copy_trace(Moment now, const Copy& copy) const {
+    const MutexLock lock(state_->mutex);
+    state_->release_drained(now);
+    auto share = state_->reserve_reading(instance_->set.trace_bytes());
+    if (!share) return share.error();
+    return CopiedTrace{.share = std::move(share.value()), .copy = copy(instance_->set)};
+  }
+  static Error too_long();
   static Result<std::string> bounded(std::string text, std::size_t bytes_max);
 
  private:
@@ -136,6 +150,7 @@ class EventFile final : public TracingFile {
   // kNotFound when it is gone.
   Result<EventNumber> find(const EventSet& set) const;
   Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
+  Result<Tracing::State::Reading> read_hist(Moment now) const;
   Reply<void> write(EventSet& set, std::string_view text) const;
   void take_back(EventSet& set, std::string_view text, std::string_view before) const;
 

@@ -18,6 +18,13 @@
 
 namespace tally {
 
+// What is being made a text of, with its share of what readers may keep. Shared by those who read
+// the same at once; the last of them lets go of it, without any lock.
+struct HistReading {
+  HistCopy copy;
+  Reservation share;
+};
+
 // One tracing directory: the top, or one of instances/. Guarded by the State's mutex.
 struct TracingInstance {
   struct System {
@@ -28,6 +35,13 @@ struct TracingInstance {
 
   TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
       : name(std::move(its_name)), set(limits), share(std::move(its_share)) {}
+
+  // The last histograms that somebody looked at, as long as that takes.
+  struct LastHist {
+    EventNumber event = 0;
+    std::uint64_t changes = 0, hits = 0;  // as it was
+    std::weak_ptr<const HistReading> reading;
+  };
 
   const std::string name;  // empty: the top
   EventSet set;
@@ -42,6 +56,7 @@ struct TracingInstance {
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
   std::uint64_t changes = 0;  // another one whenever any text of it is
   Moment last_change;
+  LastHist last_hist;
   // Its nodes. Those of systems and events are there when somebody has looked.
   NodeId directory = 0, events = 0;
   bool filled = false;
@@ -99,7 +114,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   };
 
   State(Tree& its_tree, Ledger& its_ledger, const Options& given)
-      : tree(its_tree), ledger(its_ledger), options(given) {}
+      : tree(its_tree),
+        ledger(its_ledger),
+        options(given),
+        reading({.per_uid = {.bytes = given.reading_bytes_max},
+                 .total = {.bytes = given.reading_bytes_max}}) {}
 
   // --- tracing.cpp
   Result<Instance> create_instance(std::string name, Moment now) REQUIRES(mutex);
@@ -182,6 +201,10 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
   std::string lost_line() EXCLUDES(mutex);
+  // A share of what readers may keep. kNoSpace: others have it.
+  Result<Reservation> reserve_reading(std::uint64_t bytes);
+  using Reading = std::shared_ptr<const HistReading>;
+  Result<Reading> read_hist(TracingInstance& instance, EventNumber event) REQUIRES(mutex);
 
   // --- tracing_directories.cpp
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
@@ -205,6 +228,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Tree& tree;
   Ledger& ledger;
   const Options options;
+  Ledger reading;
 
   Mutex mutex;
   Instance top;
