@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/patience.h"
 #include "core/tree/tracing_state.h"
 
 namespace tally {
@@ -56,6 +57,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
                                          const Undo& undo) {
   // What was recorded before it met what was set until then, in whichever instance.
   refresh(now);
+  if (Patience::has_ended()) return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
   Orders orders;
   Result<void> done;
   {
