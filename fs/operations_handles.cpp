@@ -156,6 +156,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const auto unit = open->file->write_unit();
   const bool by_lines = unit == File::WriteUnit::kLine;
   const Patience patience([request] { return fuse_req_interrupted(request) != 0; });
+  if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // What was sent before counts as it did until then, however long the file has been open.
   if (unit == File::WriteUnit::kCommand) settle();
   Result<void> done;

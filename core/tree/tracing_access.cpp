@@ -135,8 +135,8 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
   release_drained(now);
 }
 
-void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
-                          Moment now) {
+Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
+                                  Moment now) {
   std::string bytes(16, '\0');
   bytes[0] = 5;
   const auto pid = static_cast<std::int32_t>(writer);
@@ -144,13 +144,15 @@ void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_
   bytes.append(text);
   const std::string name = name_of_process(writer);
   const MutexLock lock(mutex);
-  if (!instance.markers || instance.removed) return;
+  if (instance.removed) return removed_instance();
+  if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
   feed_marker(instance, {.event = instance.marker,
                          .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
                          .pid = pid,
                          .bytes = bytes,
                          .comm = name});
   touch(instance, now);
+  return {};
 }
 
 std::vector<const Symbols*> Tracing::State::symbols() {
@@ -187,9 +189,10 @@ Result<Tracing::State::Reading> Tracing::State::read_hist(TracingInstance& insta
   return Reading(std::move(made));
 }
 
-std::string Tracing::State::lost_line() {
+std::string Tracing::State::lost_line(const TracingInstance& instance) {
   const MutexLock lock(mutex);
-  return lost == 0 ? "" : "# records lost on their way: " + std::to_string(lost) + "\n#\n";
+  if (instance.lost == 0) return {};
+  return "# records lost on their way: " + std::to_string(instance.lost) + "\n#\n";
 }
 
 }  // namespace tally

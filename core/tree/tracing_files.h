@@ -76,6 +76,10 @@ class TracingFile : public File {
 // One of the instance, or one that says the same for ever.
 class SetFile final : public TracingFile {
  public:
+  // Of what is written into trace_marker at once; as in the kernel, the writer hears of the rest
+  // that it was not taken.
+  static constexpr std::size_t kMarkerBytesMax = 4096;
+
   enum class Kind {
     kReadme,
     kAvailableEvents,
@@ -100,6 +104,9 @@ class SetFile final : public TracingFile {
   Result<void> write_by(pid_t writer, std::string_view text, Moment now) override;
   WriteUnit write_unit() const override {
     return kind_ == Kind::kTraceMarker ? WriteUnit::kWrite : WriteUnit::kCommand;
+  }
+  std::size_t write_bytes_max() const override {
+    return kind_ == Kind::kTraceMarker ? kMarkerBytesMax : TracingFile::write_bytes_max();
   }
   Result<void> truncate(Moment now) override;
 

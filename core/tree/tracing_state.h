@@ -51,9 +51,11 @@ struct TracingInstance {
   bool markers = true;         // options/markers
   bool shows_fields = false;   // options/fields: no print formats
   std::string clock = "local";
-  bool removed = false;  // files that are looked up still lead here, and change nothing
+  std::uint64_t cmdlines_max = 128;  // saved_cmdlines_size
+  bool removed = false;              // files that are looked up still lead here, and change nothing
   // What its open files hold: who else owns it, beside this one.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
+  std::uint64_t lost = 0;     // records that it asked for, since `trace` was cleared
   std::uint64_t changes = 0;  // another one whenever any text of it is
   Moment last_change;
   LastHist last_hist;
@@ -197,10 +199,13 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // What the sources have recorded so far is fed; only: in as far as it matters to this instance.
   // Sources that nobody asks for anything are left alone.
   void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
-  void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
+  // kInvalid: options/markers is off.
+  Result<void> mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
-  std::string lost_line() EXCLUDES(mutex);
+  std::string lost_line(const TracingInstance& instance) EXCLUDES(mutex);
+  // Those that ask sources for anything.
+  std::set<const TracingInstance*> fed_instances() REQUIRES(mutex);
   // A share of what readers may keep. kNoSpace: others have it.
   Result<Reservation> reserve_reading(std::uint64_t bytes);
   using Reading = std::shared_ptr<const HistReading>;
@@ -244,7 +249,6 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
   std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six
-  std::uint64_t lost GUARDED_BY(mutex) = 0;
 };
 
 // Of a file that was looked up before its instance went.

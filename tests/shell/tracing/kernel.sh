@@ -43,6 +43,15 @@ what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
   assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "a filter is for what comes then"
 }
 
+a_trace_says_what_the_processor_was_in() {
+  echo 1 >"$T/events/sched/sched_switch/enable"
+  _fork 5
+  echo 0 >"$T/tracing_on"
+  # Tasks are switched with interrupts off.
+  [ "$(grep -c ': sched_switch: ' "$T/trace")" -ge 5 ] || fail "$(head -20 "$T/trace")"
+  assert_eq '' "$(grep ': sched_switch: ' "$T/trace" | grep -v '\] [dD][^ ]\{4\} ' || true)"
+}
+
 # Ctrl-C ends a write that waits for a feeder which does not answer; meanwhile others are served.
 a_write_that_waits_can_be_interrupted_and_keeps_nobody_else_waiting() {
   need_python
