@@ -1,9 +1,17 @@
 #include "fs/notifier.h"
 
+#include <cerrno>
+#include <utility>
+
 namespace tally {
 
 Notifier::Notifier(fuse_session* session, NodeId root)
-    : session_(session), root_(root), thread_([this] { run(); }) {}
+    : Notifier([session, root](NodeId node) {
+        const NodeId number = node == root ? Tree::kRoot : node;
+        return fuse_lowlevel_notify_inval_inode(session, number, -1, 0) != -ENOENT;
+      }) {}
+
+Notifier::Notifier(Tell tell) : tell_(std::move(tell)), thread_([this] { run(); }) {}
 
 Notifier::~Notifier() { stop(); }
 
@@ -35,24 +43,24 @@ std::size_t Notifier::given() const {
 
 void Notifier::has_introduced(NodeId directory) {
   const MutexLock lock(mutex_);
-  if (!cached_.contains(directory)) push(directory);
+  if (!cached_.contains(directory)) push({directory, Given::kYes});
 }
 
 void Notifier::entry_removed(NodeId, std::string_view, NodeId removed) {
   const MutexLock lock(mutex_);
-  cached_.erase(removed);
-  push(removed);
+  const bool was_given = cached_.erase(removed) != 0;
+  push({removed, was_given ? Given::kYes : Given::kNo});
 }
 
 void Notifier::directory_changed(NodeId directory) {
   const MutexLock lock(mutex_);
   // One for which there is no room is still cached, and its next change is told.
-  if (cached_.contains(directory) && push(directory)) cached_.erase(directory);
+  if (cached_.contains(directory) && push({directory, Given::kYes})) cached_.erase(directory);
 }
 
-bool Notifier::push(NodeId node) {
+bool Notifier::push(const Notice& notice) {
   if (stopping_ || pending_.size() == kPendingMax) return false;
-  pending_.push_back(node);
+  pending_.push_back(notice);
   pushed_ += 1;
   changed_.notify_one();
   return true;
@@ -67,23 +75,39 @@ void Notifier::settle() {
   }
 }
 
-std::optional<NodeId> Notifier::wait_for_notice() {
+std::optional<Notifier::Notice> Notifier::wait_for_notice() {
   const MutexLock lock(mutex_);
-  while (!stopping_ && pending_.empty()) changed_.wait(mutex_);
+  while (!stopping_ && pending_.empty()) {
+    if (repeated_.empty()) {
+      changed_.wait(mutex_);
+      continue;
+    }
+    const auto first = repeated_.begin();
+    if (std::chrono::steady_clock::now() >= first->first) {
+      return repeated_.extract(first).mapped();
+    }
+    changed_.wait_until(mutex_, Time(first->first));
+  }
   if (stopping_) return std::nullopt;
-  const NodeId node = pending_.front();
+  const Notice notice = pending_.front();
   pending_.pop_front();
-  return node;
+  return notice;
 }
 
+void Notifier::has_told(Notice notice, bool is_known) {
+  const MutexLock lock(mutex_);
+  if (notice.repeats == 0) told_ += 1;
+  told_changed_.notify_all();
+  const bool is_over = is_known || notice.given == Given::kNo || notice.repeats == kRepeats.size();
+  if (is_over || repeated_.size() == kPendingMax) return;
+  const Time when = std::chrono::steady_clock::now() + kRepeats[notice.repeats];
+  notice.repeats += 1;
+  repeated_.emplace(when, notice);
+}
+
+// A failure but for a node that is not there means that the kernel has nothing cached.
 void Notifier::run() {
-  while (const auto node = wait_for_notice()) {
-    // Failure means that the kernel has nothing cached, which is what is wanted.
-    fuse_lowlevel_notify_inval_inode(session_, *node == root_ ? Tree::kRoot : *node, -1, 0);
-    const MutexLock lock(mutex_);
-    told_ += 1;
-    told_changed_.notify_all();
-  }
+  while (const auto notice = wait_for_notice()) has_told(*notice, tell_(notice->node));
 }
 
 }  // namespace tally

@@ -5,15 +5,24 @@
 // reader of it can hold for as long as it likes. Its node is; whoever then comes to it by the name
 // is answered ESTALE, upon which the kernel looks the name up anew.
 //
-// Thread-safe. The queue holds kPendingMax; what does not fit is left out.
+// An answer that brings a directory's attributes is with the kernel when it was sent, but makes the
+// node there only when the process that asked runs again. A notice in between finds nothing to make
+// void, and what comes then would stay for a day: so of a directory whose attributes were given it
+// is repeated.
+//
+// Thread-safe. The queue holds kPendingMax, and as many that are to be repeated; what does not fit
+// is left out.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -28,10 +37,16 @@ class Notifier final : public TreeObserver {
  public:
   static constexpr std::size_t kPendingMax = 65'536;
   static constexpr std::chrono::milliseconds kSettleMax{100};
+  // When a notice that found nothing is given again.
+  static constexpr std::array<std::chrono::milliseconds, 3> kRepeats{
+      std::chrono::milliseconds(10), std::chrono::milliseconds(100), std::chrono::seconds(1)};
+  // Tells the kernel that a node's attributes are void; false: it does not know the node.
+  using Tell = std::function<bool(NodeId node)>;
 
   // The session outlives the notifier and is mounted.
   // root: the node that the kernel knows as the mount's.
   Notifier(fuse_session* session, NodeId root);
+  explicit Notifier(Tell tell);
   ~Notifier() override;
   // Waits for the notice that is just being given; those that follow are left out.
   void stop();
@@ -57,18 +72,27 @@ class Notifier final : public TreeObserver {
   void directory_changed(NodeId directory) override EXCLUDES(mutex_);
 
  private:
-  void run() EXCLUDES(mutex_);
-  // The next node, nothing when it is time to stop.
-  std::optional<NodeId> wait_for_notice() EXCLUDES(mutex_);
-  // False when there is no room.
-  bool push(NodeId node) REQUIRES(mutex_);
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Given : std::uint8_t { kNo, kYes };
+  struct Notice {
+    NodeId node = 0;
+    Given given = Given::kNo;  // whether the kernel has its attributes, or will have
+    std::size_t repeats = 0;
+  };
 
-  fuse_session* const session_;
-  const NodeId root_;
+  void run() EXCLUDES(mutex_);
+  // The next, nothing when it is time to stop.
+  std::optional<Notice> wait_for_notice() EXCLUDES(mutex_);
+  // False when there is no room.
+  bool push(const Notice& notice) REQUIRES(mutex_);
+  void has_told(Notice notice, bool is_known) EXCLUDES(mutex_);
+
+  const Tell tell_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;  // waits on mutex_, as the next
   std::condition_variable_any told_changed_;
-  std::deque<NodeId> pending_ GUARDED_BY(mutex_);
+  std::deque<Notice> pending_ GUARDED_BY(mutex_);
+  std::multimap<Time, Notice> repeated_ GUARDED_BY(mutex_);  // by when
   std::uint64_t pushed_ GUARDED_BY(mutex_) = 0;
   std::uint64_t told_ GUARDED_BY(mutex_) = 0;
   // Directories whose attributes the kernel has.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/patience.h"
 #include "fs/operations.h"
 #include "fs/replies.h"
 
@@ -154,6 +155,8 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   const auto unit = open->file->write_unit();
   const bool by_lines = unit == File::WriteUnit::kLine;
+  const Patience patience([request] { return fuse_req_interrupted(request) != 0; });
+  if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // What was sent before counts as it did until then, however long the file has been open.
   if (unit == File::WriteUnit::kCommand) settle();
   Result<void> done;
@@ -167,6 +170,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   fuse_reply_write(request, text.size());
 }
 
+// Without an end of patience: whoever is killed has an interrupted flush, of which nobody hears.
 void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});

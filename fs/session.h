@@ -24,8 +24,9 @@ namespace tally {
 
 class Session {
  public:
-  // Two, so that one large text being rendered does not keep others waiting (see Relay).
-  static constexpr int kThreads = 2;
+  // One listens (see Relay); the others are for those who render long texts, and for those who wait
+  // for a feeder, or for another write to the same open file that does, up to two seconds.
+  static constexpr int kThreads = 8;
   // While requests keep coming, each so close behind the answer to the one before, the listening
   // thread looks for the next for a while instead of sleeping: to be woken takes longer than most
   // requests do.

@@ -27,6 +27,7 @@ enum class ErrorCode {
   kNoDevice,      // ENODEV: what would have to be measured cannot be, here or by this kernel
   kStale,         // ESTALE: the id or node names something that is gone
   kTimedOut,      // ETIMEDOUT: who would have to do it does not answer
+  kInterrupted,   // EINTR: whoever asked waits no longer, see Patience
 };
 
 // A failure, fit for the error log: REASON, and where in the offending text the caret goes.

@@ -176,8 +176,8 @@ class EventSet {
   // the copy has no header. For trace_pipe.
   TraceCopy take_trace(std::size_t bytes_max);
   bool has_trace() const;
-  // `PID NAME` of all whose records are traced and who said their names, the last of them.
-  std::string render_saved_cmdlines() const;
+  // `PID NAME` of the last at most names_max whose records are traced and who said their names.
+  std::string render_saved_cmdlines(std::size_t names_max) const;
   // What is kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t trace_bytes() const;
   void resize_trace(std::size_t bytes);

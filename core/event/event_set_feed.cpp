@@ -148,6 +148,8 @@ void EventSet::State::trace_synthetic(const Action& action, const EventRecord& r
   std::string& bytes = levels[depth].bytes;
   bytes.assign(action.synthetic_bytes, '\0');
   put_number(bytes.data(), 2, at(action.synthetic).format.id);
+  // It happens where its cause does: common_flags and common_preempt_count.
+  if (record.bytes.size() >= 4) std::copy_n(record.bytes.data() + 2, 2, bytes.data() + 2);
   put_number(bytes.data() + 4, 4, static_cast<std::uint32_t>(record.pid));
   for (const TracePart& part : action.parts) {
     if (part.kind == FieldKind::kNumber) {

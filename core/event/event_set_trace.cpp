@@ -2,6 +2,7 @@
 // snapshot.
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 
 #include "core/base/text.h"
@@ -147,16 +148,26 @@ TraceCopy EventSet::take_trace(std::size_t bytes_max) {
   return state_->copy(state_->trace.take(bytes_max));
 }
 
-std::string EventSet::render_saved_cmdlines() const {
-  std::map<std::int32_t, std::string> names;
+std::string EventSet::render_saved_cmdlines(std::size_t names_max) const {
+  struct Named {
+    std::string name;
+    std::uint64_t last = 0;  // its last record, by number
+  };
+  std::map<std::int32_t, Named> names;
+  std::uint64_t number = 0;
   state_->trace.each([&](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
-    if (!record.comm.empty()) names[record.pid] = record.comm;
+    if (!record.comm.empty()) names[record.pid] = {std::string(record.comm), ++number};
   });
+  std::vector<std::uint64_t> lasts;
+  for (const auto& [pid, named] : names) lasts.push_back(named.last);
+  std::ranges::sort(lasts, std::greater());
+  const std::uint64_t oldest = lasts.size() <= names_max ? 0 : lasts[names_max - 1];
   std::string text;
-  for (const auto& [pid, name] : names) {
+  for (const auto& [pid, named] : names) {
+    if (named.last < oldest) continue;
     append_number(text, std::int64_t{pid});
     text.append(" ");
-    append_escaped(text, name, 64, 0);
+    append_escaped(text, named.name, 64, 0);
     text.append("\n");
   }
   return text;

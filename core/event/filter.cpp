@@ -98,7 +98,7 @@ bool Filter::holds(const Term& term, const EventRecord& record) {
   if (term.compare <= Compare::kAnd) {
     return number_holds(term, Program::load(term.load, record, nullptr));
   }
-  const std::string_view text = term.source.read(record, nullptr);
+  const std::string_view text = term.source.whole(record, nullptr);
   switch (term.compare) {
     case Compare::kTextEqual:
       return text == term.text;

@@ -28,30 +28,40 @@ int three_way(T a, T b) {
 
 }  // namespace
 
-void HistCopy::add(std::string line, std::shared_ptr<const HistPlan> plan, const HistTable& table) {
+void HistCopy::add(std::string line, std::shared_ptr<const HistPlan> plan, HistTable& table) {
   Table copy{.line = std::move(line),
              .plan = std::move(plan),
+             .view = table.map.view(),
+             .view_bytes = table.map.view_bytes(),
              .entries = table.map.size(),
              .hits = table.hits,
              .dropped = table.dropped,
              .expired = table.expired,
              .unmatched = table.unmatched,
              .snapshots = table.snapshots};
-  const std::size_t stride = table.map.shape().entry_words();
-  copy.words.reserve(copy.entries * stride);
-  for (std::uint32_t i = 0; i < copy.entries; ++i) {
-    const HistMap::Entry entry = table.map.entry(i);
-    copy.words.insert(copy.words.end(), entry, entry + stride);
-  }
   tables_.push_back(std::move(copy));
-}
-
-const std::uint64_t* HistCopy::Table::key(std::uint32_t entry) const {
-  return words.data() + entry * plan->shape.entry_words();
 }
 
 const std::uint64_t* HistCopy::Table::values(std::uint32_t entry) const {
   return key(entry) + plan->shape.key_words;
+}
+
+std::size_t HistCopy::kept_bytes() const {
+  std::size_t bytes = 0;
+  for (const Table& table : tables_) bytes += table.view_bytes;
+  return bytes;
+}
+
+std::size_t HistCopy::Table::shown_entries() const {
+  return plan->limit == 0 ? entries : std::min<std::size_t>(plan->limit, entries);
+}
+
+// `{ k: V }` and the newline, or `{"key":{"k":V}}`: names and values are of a byte or more.
+std::size_t HistCopy::text_bytes_min() const {
+  constexpr std::size_t kEntryBytesMin = 9;
+  std::size_t bytes = 0;
+  for (const Table& table : tables_) bytes += table.shown_entries() * kEntryBytesMin;
+  return bytes;
 }
 
 std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values) {

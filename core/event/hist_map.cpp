@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/base/int128.h"
 #include "core/base/keyed_hash.h"
@@ -53,20 +54,21 @@ std::size_t HistMap::slot_of(const std::uint64_t* key, std::uint64_t hash) const
   return at;
 }
 
-HistMap::Entry HistMap::find(const std::uint64_t* key) const {
+HistMap::Entry HistMap::find(const std::uint64_t* key) {
   const Slot& slot = slots_[slot_of(key, hash(key))];
-  return slot.number == 0 ? nullptr : entry(slot.number - 1);
+  return slot.number == 0 ? nullptr : own(slot.number - 1);
 }
 
 HistMap::Inserted HistMap::insert(const std::uint64_t* key) {
   const std::uint64_t hashed = hash(key);
   Slot& slot = slots_[slot_of(key, hashed)];
-  if (slot.number != 0) return {entry(slot.number - 1), false};
+  if (slot.number != 0) return {own(slot.number - 1), false};
   if (size_ == shape_.entries_max) return {nullptr, false};
   if (size_ % kBlockEntries == 0 && size_ / kBlockEntries == blocks_.size()) {
-    blocks_.push_back(std::make_unique<std::uint64_t[]>(kBlockEntries * stride_));
+    blocks_.push_back({.words = std::make_shared<std::uint64_t[]>(kBlockEntries * stride_)});
+    words_.push_back(blocks_.back().words.get());
   }
-  const Entry made = entry(size_);
+  const Entry made = own(size_);
   std::copy_n(key, shape_.key_words, made);
   std::fill_n(values(made), shape_.value_words, 0);
   size_ += 1;
@@ -75,7 +77,7 @@ HistMap::Inserted HistMap::insert(const std::uint64_t* key) {
 }
 
 HistMap::Entry HistMap::replace(std::uint32_t number, const std::uint64_t* key) {
-  const Entry reused = entry(number);
+  const Entry reused = own(number);
   free_slot(slot_of(reused, hash(reused)));
   std::copy_n(key, shape_.key_words, reused);
   std::fill_n(values(reused), shape_.value_words, 0);
@@ -95,6 +97,33 @@ void HistMap::free_slot(std::size_t slot) {
     slots_[at] = {};
     slot = at;
   }
+}
+
+HistMap::View HistMap::view() {
+  View view;
+  view.size_ = size_;
+  view.stride_ = stride_;
+  view.blocks_.reserve(used_blocks());
+  for (std::size_t i = 0; i < used_blocks(); ++i) {
+    viewed_blocks_ += std::exchange(blocks_[i].is_viewed, true) ? 0 : 1;
+    view.blocks_.push_back(blocks_[i].words);
+  }
+  return view;
+}
+
+std::size_t HistMap::view_bytes() const {
+  return used_blocks() * kBlockEntries * stride_ * sizeof(std::uint64_t);
+}
+
+// Whether the view is still there is not asked: who lets go of it has no lock.
+void HistMap::own_block(std::size_t block) {
+  if (!blocks_[block].is_viewed) return;
+  const std::size_t words = kBlockEntries * stride_;
+  auto copy = std::make_shared_for_overwrite<std::uint64_t[]>(words);
+  std::copy_n(words_[block], words, copy.get());
+  blocks_[block] = {.words = std::move(copy)};
+  words_[block] = blocks_[block].words.get();
+  viewed_blocks_ -= 1;
 }
 
 void HistMap::clear() {

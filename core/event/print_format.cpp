@@ -10,7 +10,7 @@ namespace tally {
 namespace {
 
 // Of one conversion, whatever the record holds.
-constexpr std::size_t kShownBytesMax = 4 * kTextBytesMax;
+constexpr std::size_t kShownBytesMax = 4096;
 
 std::uint64_t cut_to(std::uint64_t value, std::uint32_t bytes, bool is_signed) {
   if (bytes >= 8) return value;
@@ -151,7 +151,7 @@ std::string PrintFormat::text_of(const Node& node, const EventRecord& record) {
       return node.text;
     case Kind::kTextField: {
       std::string text;
-      append_escaped(text, node.source.read(record, nullptr), kShownBytesMax, 0);
+      append_escaped(text, node.source.whole(record, nullptr), kShownBytesMax, 0);
       return text;
     }
     case Kind::kChoice:

@@ -73,7 +73,7 @@ TextSource text_of(const TraceField& field) {
   return {kind, what == FieldKind::kStack, field.offset, field.size};
 }
 
-std::string_view TextSource::read(const EventRecord& record, References references) const {
+std::string_view TextSource::stored(const EventRecord& record, References references) const {
   std::string_view text;
   switch (kind) {
     case Kind::kFixed:
@@ -101,8 +101,17 @@ std::string_view TextSource::read(const EventRecord& record, References referenc
       break;
     }
   }
+  return text;
+}
+
+std::string_view TextSource::read(const EventRecord& record, References references) const {
+  const std::string_view text = stored(record, references);
   if (is_stack) return text.substr(0, std::min<std::size_t>(text.size(), kStackBytesMax) & ~7u);
   return until_nul(text.substr(0, kTextBytesMax));
+}
+
+std::string_view TextSource::whole(const EventRecord& record, References references) const {
+  return is_stack ? read(record, references) : until_nul(stored(record, references));
 }
 
 }  // namespace tally

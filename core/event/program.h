@@ -136,9 +136,14 @@ struct TextSource {
   std::uint32_t at = 0;
   std::uint32_t size = 0;
 
-  // At most kTextBytesMax bytes, kStackBytesMax of a stack; empty where the record lies about where
-  // it is.
+  // What histograms keep: at most kTextBytesMax bytes, kStackBytesMax of a stack; empty where the
+  // record lies about where it is.
   std::string_view read(const EventRecord& record, References references) const;
+  // What is shown and filtered: a text as long as it is.
+  std::string_view whole(const EventRecord& record, References references) const;
+
+ private:
+  std::string_view stored(const EventRecord& record, References references) const;
 };
 
 // The field must be a text or a stack.

@@ -20,7 +20,9 @@ void TraceBuffer::drop_oldest() {
   first_ += sizeof(Head) + head.bytes;
   count_ -= 1;
   overwritten_ += 1;
-  counts_of(head.cpu).overwritten += 1;
+  CpuCounts& counts = counts_of(head.cpu);
+  counts.entries -= 1;
+  counts.overwritten += 1;
 }
 
 TraceBuffer::CpuCounts& TraceBuffer::counts_of(std::uint32_t cpu) {
@@ -87,12 +89,13 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
   std::copy_n(record.comm.begin(), comm_bytes, at);
   end_ += sizeof head + bytes;
   count_ += 1;
-  written_ += 1;
+  counts_of(record.cpu).entries += 1;
 }
 
 void TraceBuffer::clear() {
   first_ = end_ = 0;
-  count_ = written_ = 0;
+  count_ = 0;
+  by_cpu_.clear();
 }
 
 // Copied one by one: what is taken at once is short.
@@ -109,7 +112,9 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
     if (bytes > bytes_max && taken.count_ > 0) break;
     std::uint64_t frames[kStackDepthMax];
     taken.add(head.kind, record_at(first_, frames), head.generation);
-    counts_of(head.cpu).taken += 1;
+    CpuCounts& counts = counts_of(head.cpu);
+    counts.entries -= 1;
+    counts.taken += 1;
     first_ += sizeof(Head) + head.bytes;
     count_ -= 1;
   }
@@ -122,6 +127,7 @@ void TraceBuffer::resize(std::size_t bytes_max) {
 
 void TraceBuffer::clear(std::uint32_t cpu) {
   rebuild(bytes_max_, [cpu](const EventRecord& record) { return record.cpu != cpu; });
+  counts_of(cpu) = {};
 }
 
 template <typename Stays>
@@ -129,10 +135,10 @@ void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
   TraceBuffer other(bytes_max);
   other.overwritten_ = overwritten_;
   other.by_cpu_ = by_cpu_;
+  for (CpuCounts& each : other.by_cpu_) each.entries = 0;
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (stays(record)) other.add(kind, record, generation);
   });
-  other.written_ = written_;
   *this = std::move(other);
 }
 

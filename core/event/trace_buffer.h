@@ -81,9 +81,10 @@ class TraceBuffer {
   std::uint64_t overwritten() const { return overwritten_; }
 
  private:
-  // Records of a CPU that gave way to others, and that were taken.
+  // Of a CPU, since the last clear(): records in the buffer, those that gave way to others, and
+  // that were taken.
   struct CpuCounts {
-    std::uint64_t overwritten = 0, taken = 0;
+    std::uint64_t entries = 0, overwritten = 0, taken = 0;
   };
   // Numbers come with the records: those beyond count as one.
   static constexpr std::uint32_t kCpusMax = 4096;
@@ -110,14 +111,14 @@ class TraceBuffer {
   // frames: where its stack is put, of kStackDepthMax.
   EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
   CpuCounts& counts_of(std::uint32_t cpu);
+  CpuCounts counts_in(const View& view) const;
 
   std::size_t bytes_max_;
   std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
   std::size_t first_ = 0;    // the oldest record
   std::size_t end_ = 0;      // where the next one goes
   std::uint64_t count_ = 0;
-  std::uint64_t written_ = 0;
-  std::uint64_t overwritten_ = 0;
+  std::uint64_t overwritten_ = 0;  // ever
   std::vector<CpuCounts> by_cpu_;
 };
 

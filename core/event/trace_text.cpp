@@ -9,6 +9,9 @@
 namespace tally {
 namespace {
 
+// Of one field.
+constexpr std::size_t kShownFieldMax = 4096;
+
 void append_value(std::string& out, const TraceField& field, const EventRecord& record,
                   const Symbols& symbols) {
   switch (field.kind()) {
@@ -39,8 +42,7 @@ void append_value(std::string& out, const TraceField& field, const EventRecord& 
     case FieldKind::kLocated:
     case FieldKind::kRelative:
     case FieldKind::kTail: {
-      const std::string_view text = text_of(field).read(record, nullptr);
-      append_escaped(out, text, 4 * kTextBytesMax, 0);
+      append_escaped(out, text_of(field).whole(record, nullptr), kShownFieldMax, 0);
       return;
     }
   }
@@ -57,11 +59,18 @@ void append_fields(std::string& out, const EventFormat& format, const EventRecor
   if (!out.ends_with('\n')) out.push_back('\n');
 }
 
-// The kernel shows the function that took the text in; ours bears the same name.
+// The kernel shows the function that took the text in; ours bears the same name. Lines and tabs are
+// as they were written.
 void append_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
   out.append("tracing_mark_write: ");
-  const std::string_view marked = text_of(format.fields.back()).read(record, nullptr);
-  append_escaped(out, marked, 4 * TraceBuffer::kRecordMax, 0);
+  std::string_view marked = text_of(format.fields.back()).whole(record, nullptr);
+  for (;;) {
+    const std::size_t end = std::min(marked.find_first_of("\n\t"), marked.size());
+    append_escaped(out, marked.substr(0, end), 4 * TraceBuffer::kRecordMax, 0);
+    if (end == marked.size()) break;
+    out.push_back(marked[end]);
+    marked.remove_prefix(end + 1);
+  }
   out.push_back('\n');
 }
 
@@ -72,17 +81,65 @@ void append_stack(std::string& out, const EventRecord& record, const Symbols& sy
   }
 }
 
-// `            bash-1234    [001] .....   309.873125: `
-void append_where(std::string& out, const EventRecord& record) {
+// What common_flags says, as the kernel's tools know its bits.
+enum Flags : unsigned {
+  kIrqsOff = 0x01,
+  kReschedLazy = 0x02,
+  kResched = 0x04,
+  kHardirq = 0x08,
+  kSoftirq = 0x10,
+  kPreemptResched = 0x20,
+  kNmi = 0x40,
+  kBhOff = 0x80,
+};
+
+char irqs_letter(unsigned flags) {
+  if ((flags & kIrqsOff) && (flags & kBhOff)) return 'D';
+  return flags & kIrqsOff ? 'd' : flags & kBhOff ? 'b' : '.';
+}
+
+char resched_letter(unsigned flags) {
+  // By three bits: 1 of the task, 2 of the CPU, 4 that can wait.
+  constexpr char kLetters[] = ".npNlbLB";
+  return kLetters[(flags & kResched ? 1 : 0) + (flags & kPreemptResched ? 2 : 0) +
+                  (flags & kReschedLazy ? 4 : 0)];
+}
+
+char context_letter(unsigned flags) {
+  if (flags & kNmi) return flags & kHardirq ? 'Z' : 'z';
+  if (flags & kHardirq) return flags & kSoftirq ? 'H' : 'h';
+  return flags & kSoftirq ? 's' : '.';
+}
+
+char depth_letter(unsigned depth) { return ".123456789abcdef"[depth & 15]; }
+
+unsigned byte_of(const EventFormat& format, std::string_view name, const EventRecord& record) {
+  const auto field = std::ranges::find(format.fields, name, &TraceField::name);
+  if (field == format.fields.end() || field->size != 1) return 0;
+  if (field->offset >= record.bytes.size()) return 0;
+  return static_cast<unsigned char>(record.bytes[field->offset]);
+}
+
+// The header has a column for each; a stack alone, and a record whose event is gone, say nothing.
+std::string state_of(const EventFormat* format, const EventRecord& record) {
+  if (!format) return ".....";
+  const unsigned flags = byte_of(*format, "common_flags", record);
+  const unsigned depths = byte_of(*format, "common_preempt_count", record);
+  return {irqs_letter(flags), resched_letter(flags), context_letter(flags), depth_letter(depths),
+          depth_letter(depths >> 4)};
+}
+
+// `            bash-1234    [001] d..2.   309.873125: `
+void append_where(std::string& out, const EventRecord& record, const std::string& state) {
   char text[96];
   const std::string comm(record.pid == 0       ? "<idle>"
                          : record.comm.empty() ? "<...>"
                                                : record.comm.substr(0, 16));
   const std::uint64_t total_us = record.time_ns / 1000;
-  const int size =
-      std::snprintf(text, sizeof text, "%16s-%-7d [%03u] ..... %5llu.%06llu: ", comm.c_str(),
-                    record.pid, record.cpu, static_cast<unsigned long long>(total_us / 1'000'000),
-                    static_cast<unsigned long long>(total_us % 1'000'000));
+  const int size = std::snprintf(
+      text, sizeof text, "%16s-%-7d [%03u] %s %5llu.%06llu: ", comm.c_str(), record.pid, record.cpu,
+      state.c_str(), static_cast<unsigned long long>(total_us / 1'000'000),
+      static_cast<unsigned long long>(total_us % 1'000'000));
   out.append(text, static_cast<std::size_t>(size));
 }
 
@@ -119,11 +176,14 @@ std::string seconds_text(std::uint64_t time_ns) {
 std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
                                 const View& view) const {
   std::string text;
-  if (view.header) append_header(text, count_, written_, view.cpus);
+  if (view.header) {
+    const CpuCounts counts = counts_in(view);
+    append_header(text, counts.entries, counts.entries + counts.overwritten, view.cpus);
+  }
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (view.only_cpu && record.cpu != *view.only_cpu) return;
     const auto [format, style, print] = formats(record.event, generation);
-    append_where(text, record);
+    append_where(text, record, state_of(format, record));
     if (kind == Kind::kStack) {
       append_stack(text, record, symbols);
     } else if (!format) {
@@ -142,6 +202,19 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
     }
   });
   return text;
+}
+
+// As the kernel has it, the difference is what gave way: what was taken out counts in neither.
+TraceBuffer::CpuCounts TraceBuffer::counts_in(const View& view) const {
+  if (view.only_cpu) {
+    return *view.only_cpu < by_cpu_.size() ? by_cpu_[*view.only_cpu] : CpuCounts{};
+  }
+  CpuCounts all;
+  for (const CpuCounts& each : by_cpu_) {
+    all.entries += each.entries;
+    all.overwritten += each.overwritten;
+  }
+  return all;
 }
 
 std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) const {

@@ -32,6 +32,8 @@ bool File::is_over() const { return true; }
 
 File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
 
+std::size_t File::write_bytes_max() const { return SIZE_MAX; }
+
 Result<void> File::truncate(Moment) { return {}; }
 
 void Directory::entered(Moment) {}

@@ -59,6 +59,9 @@ class File {
   // Of a stream: nothing comes at present. Whoever has read something is at the end.
   virtual bool is_over() const;
   virtual WriteUnit write_unit() const;
+  // Of a file that takes whole writes: how much of one it takes; the writer hears that it was no
+  // more. The default takes all of them.
+  virtual std::size_t write_bytes_max() const;
   // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
   // reading.

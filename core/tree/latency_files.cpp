@@ -77,6 +77,7 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
 
 TextFile::Parts reset_parts(const Shared& latencies) {
   TextFile::Parts parts = text_parts(latencies, [](LatencySet&, Moment) { return "0\n"; });
+  parts.write_unit = File::WriteUnit::kWrite;
   parts.write_line = [=](std::string_view, Moment now) -> Result<void> {
     latencies->with([&](LatencySet& set) { set.reset(now); });
     return {};

@@ -26,7 +26,8 @@ TextFile::Parts number_parts(std::function<std::int64_t()> number,
             return std::to_string(number()) + "\n";
           },
           .last_change = [=](Moment) { return last_change(); },
-          .write_line = std::move(write_line)};
+          .write_line = std::move(write_line),
+          .write_unit = File::WriteUnit::kWrite};
 }
 
 }  // namespace

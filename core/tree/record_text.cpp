@@ -12,7 +12,7 @@ namespace {
 
 // What the first fields of a record take, which are none of the user's.
 constexpr std::size_t kCommonBytes = 8;
-constexpr std::size_t kTextMax = 256;
+constexpr std::size_t kTextMax = 1024;
 constexpr std::size_t kFramesMax = 31;
 
 using Field = FieldsDefinition::Field;
@@ -117,7 +117,7 @@ const char* put_value(std::string& bytes, const Field& field, std::string value)
     case FieldKind::kLocated:
     case FieldKind::kRelative:
     case FieldKind::kTail:
-      if (value.size() >= kTextMax) return "longer than 255 bytes";
+      if (value.size() > kTextMax) return "longer than 1,024 bytes";
       value.push_back('\0');
       put_located(bytes, field, value);
       return nullptr;

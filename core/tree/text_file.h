@@ -25,6 +25,7 @@ class TextFile final : public File {
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
     std::function<void(Moment now)> opened = {};
     bool waits = false;
+    WriteUnit write_unit = WriteUnit::kLine;
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
@@ -42,6 +43,7 @@ class TextFile final : public File {
     if (parts_.opened) parts_.opened(now);
   }
   bool waits() const override { return parts_.waits; }
+  WriteUnit write_unit() const override { return parts_.write_unit; }
   Moment last_change(Moment now) const override { return parts_.last_change(now); }
   Result<void> write_line(std::string_view line, Moment now) override {
     return parts_.write_line ? parts_.write_line(line, now) : File::write_line(line, now);

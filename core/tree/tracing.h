@@ -55,6 +55,9 @@ class Tracing {
     EventSet::Limits set = {};
     std::size_t instances_max = 64;
     std::uint32_t cpus = 1;
+    // Of all instances: what opens of hist, trace and snapshot may keep or copy to make their
+    // texts.
+    std::uint64_t reading_bytes_max = 512ull << 20;
     // Shared with its directories in the tree: one for all of the mount. nullptr: there is none.
     std::shared_ptr<ErrorLog> error_log = nullptr;
     OwnNumbers* own = nullptr;  // outlives it; nullptr: nobody counts

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/patience.h"
 #include "core/tree/tracing_state.h"
 
 namespace tally {
@@ -56,6 +57,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
                                          const Undo& undo) {
   // What was recorded before it met what was set until then, in whichever instance.
   refresh(now);
+  if (Patience::has_ended()) return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
   Orders orders;
   Result<void> done;
   {
@@ -133,8 +135,8 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
   release_drained(now);
 }
 
-void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
-                          Moment now) {
+Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
+                                  Moment now) {
   std::string bytes(16, '\0');
   bytes[0] = 5;
   const auto pid = static_cast<std::int32_t>(writer);
@@ -142,13 +144,15 @@ void Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_
   bytes.append(text);
   const std::string name = name_of_process(writer);
   const MutexLock lock(mutex);
-  if (!instance.markers || instance.removed) return;
+  if (instance.removed) return removed_instance();
+  if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
   feed_marker(instance, {.event = instance.marker,
                          .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
                          .pid = pid,
                          .bytes = bytes,
                          .comm = name});
   touch(instance, now);
+  return {};
 }
 
 std::vector<const Symbols*> Tracing::State::symbols() {
@@ -160,9 +164,35 @@ std::vector<const Symbols*> Tracing::State::symbols() {
   return all;
 }
 
-std::string Tracing::State::lost_line() {
+Result<Reservation> Tracing::State::reserve_reading(std::uint64_t bytes) {
+  auto share = Reservation::create(reading, options.owner, {.bytes = bytes});
+  if (share) return share;
+  return Error{ErrorCode::kNoSpace,
+               "those who read histograms and traces already keep all of the " +
+                   std::to_string(options.reading_bytes_max) + " bytes that there are for that"};
+}
+
+// Who reads what somebody else is just reading shares that.
+Result<Tracing::State::Reading> Tracing::State::read_hist(TracingInstance& instance,
+                                                          EventNumber event) {
+  TracingInstance::LastHist& last = instance.last_hist;
+  const std::uint64_t hits = instance.set.hits(event);
+  if (last.event == event && last.changes == instance.changes && last.hits == hits) {
+    if (auto same = last.reading.lock()) return same;
+  }
+  HistCopy copy = instance.set.copy_hist(event);
+  auto share = reserve_reading(copy.kept_bytes());
+  if (!share) return share.error();
+  auto made = std::make_shared<const HistReading>(
+      HistReading{.copy = std::move(copy), .share = std::move(share.value())});
+  last = {.event = event, .changes = instance.changes, .hits = hits, .reading = made};
+  return Reading(std::move(made));
+}
+
+std::string Tracing::State::lost_line(const TracingInstance& instance) {
   const MutexLock lock(mutex);
-  return lost == 0 ? "" : "# records lost on their way: " + std::to_string(lost) + "\n#\n";
+  if (instance.lost == 0) return {};
+  return "# records lost on their way: " + std::to_string(instance.lost) + "\n#\n";
 }
 
 }  // namespace tally

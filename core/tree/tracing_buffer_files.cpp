@@ -28,7 +28,11 @@ Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const 
     case Kind::kBufferTotalSize:
       return of_set([](const EventSet& set) { return number_text(set.trace_bytes() / 1024); });
     case Kind::kSavedCmdlines:
-      return of_set([](const EventSet& set) { return set.render_saved_cmdlines(); });
+      return of_set([this](const EventSet& set) {
+        return set.render_saved_cmdlines(instance().cmdlines_max);
+      });
+    case Kind::kSavedCmdlinesSize:
+      return of_set([this](const EventSet&) { return number_text(instance().cmdlines_max); });
     case Kind::kTracingCpumask:
       return of_set([&](const EventSet& set) { return set.render_tracing_cpumask(cpus); });
     case Kind::kSetEventNotracePid:
@@ -43,11 +47,9 @@ Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const 
 }
 
 Result<std::string> BufferFile::render_of_cpu(Moment now, std::size_t bytes_max) const {
-  const TraceCopy copy = [&] {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    return instance().set.copy_trace();
-  }();
+  const auto copied = copy_trace(now, [](const EventSet& set) { return set.copy_trace(); });
+  if (!copied) return copied.error();
+  const TraceCopy& copy = copied.value().copy;
   if (kind_ == Kind::kCpuStats) {
     return copy.render_stats(cpu_, static_cast<std::uint64_t>(now.monotonic.count()));
   }
@@ -92,6 +94,8 @@ Result<void> BufferFile::write_line(std::string_view text, Moment now) {
   switch (kind_) {
     case Kind::kBufferSize:
       return write_size(text, now);
+    case Kind::kSavedCmdlinesSize:
+      return write_cmdlines_size(text, now);
     case Kind::kTracingCpumask:
       return state().change(instance(), now, [&](EventSet& set) {
         return set.write_tracing_cpumask(text, state().options.cpus);
@@ -109,6 +113,19 @@ Result<void> BufferFile::write_line(std::string_view text, Moment now) {
       break;
   }
   return File::write_line(text, now);
+}
+
+// More processes than a kernel can have are no number of names.
+Result<void> BufferFile::write_cmdlines_size(std::string_view text, Moment now) {
+  constexpr std::uint64_t kPidsMax = 4'194'304;
+  const auto number = parse_unsigned(trimmed(text));
+  if (!number || *number == 0 || *number > kPidsMax) {
+    return Error{ErrorCode::kInvalid, "a number of names is wanted, 1 to 4194304", 0};
+  }
+  return state().change(instance(), now, [&](EventSet&) -> Reply<void> {
+    instance().cmdlines_max = *number;
+    return {};
+  });
 }
 
 Result<void> BufferFile::write_size(std::string_view text, Moment now) {

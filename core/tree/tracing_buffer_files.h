@@ -20,6 +20,7 @@ class BufferFile final : public TracingFile {
     kBufferSize,
     kBufferTotalSize,
     kSavedCmdlines,
+    kSavedCmdlinesSize,
     kTracingCpumask,
     kSetEventNotracePid,
     kTimestampMode,
@@ -45,6 +46,7 @@ class BufferFile final : public TracingFile {
 
  private:
   Result<std::string> render_of_cpu(Moment now, std::size_t bytes_max) const;
+  Result<void> write_cmdlines_size(std::string_view text, Moment now);
   Result<void> write_size(std::string_view text, Moment now);
 
   const Kind kind_;

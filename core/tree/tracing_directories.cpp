@@ -157,6 +157,7 @@ constexpr std::array kBuffers = {
     BufferEntry{"buffer_size_kb", kWritable, BufferFile::Kind::kBufferSize},
     BufferEntry{"buffer_total_size_kb", kReadable, BufferFile::Kind::kBufferTotalSize},
     BufferEntry{"saved_cmdlines", kReadable, BufferFile::Kind::kSavedCmdlines},
+    BufferEntry{"saved_cmdlines_size", kWritable, BufferFile::Kind::kSavedCmdlinesSize},
     BufferEntry{"set_event_notrace_pid", kWritable, BufferFile::Kind::kSetEventNotracePid},
     BufferEntry{"timestamp_mode", kReadable, BufferFile::Kind::kTimestampMode},
     BufferEntry{"trace_pipe", kReadable, BufferFile::Kind::kTracePipe},

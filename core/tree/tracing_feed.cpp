@@ -179,10 +179,24 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   if (state.options.own) state.options.own->count(Own::kEvents, taken, now);
 }
 
+std::set<const TracingInstance*> Tracing::State::fed_instances() {
+  std::set<const TracingInstance*> fed;
+  for (const auto& [source, by_id] : routes) {
+    for (const Route& route : by_id) {
+      for (const Target& target : route.targets) fed.insert(target.instance);
+    }
+  }
+  return fed;
+}
+
 void Tracing::lost(std::uint64_t records, Moment now) {
   const MutexLock lock(state_->mutex);
-  state_->lost += records;
-  state_->each_instance([&](TracingInstance& instance) { state_->touch(instance, now); });
+  const auto fed = state_->fed_instances();
+  state_->each_instance([&](TracingInstance& instance) {
+    if (!fed.contains(&instance)) return;
+    instance.lost += records;
+    state_->touch(instance, now);
+  });
   if (state_->options.own) state_->options.own->count(Own::kEventsLost, records, now);
 }
 

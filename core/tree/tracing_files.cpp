@@ -4,7 +4,6 @@
 
 #include "core/base/text.h"
 #include "core/event/command_text.h"
-#include "core/event/faults.h"
 #include "core/event/hist_command.h"
 #include "core/tree/tracing_readme.h"
 
@@ -60,8 +59,10 @@ Result<std::shared_ptr<const void>> TracingFile::hold() const {
   return instance_->open_mark;
 }
 
+Error TracingFile::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }
+
 Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
-  if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
+  if (text.size() > bytes_max) return too_long();
   return text;
 }
 
@@ -100,14 +101,13 @@ Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
 }
 
 Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
-  const TraceCopy copy = [&] {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    return kind_ == Kind::kTrace ? instance().set.copy_trace() : instance().set.copy_snapshot();
-  }();
-  std::string text = copy.render(SourceSymbols(state().symbols()),
-                                 {.cpus = state().options.cpus, .fields = shows_fields()});
-  const std::string lost = state().lost_line();
+  const auto copied = copy_trace(now, [this](const EventSet& set) {
+    return kind_ == Kind::kTrace ? set.copy_trace() : set.copy_snapshot();
+  });
+  if (!copied) return copied.error();
+  std::string text = copied.value().copy.render(
+      SourceSymbols(state().symbols()), {.cpus = state().options.cpus, .fields = shows_fields()});
+  const std::string lost = state().lost_line(instance());
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
   if (!lost.empty() && text.starts_with(kHead)) text.insert(kHead.size(), lost);
@@ -120,9 +120,9 @@ bool SetFile::waits() const {
 
 Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
   if (kind_ != Kind::kTraceMarker) return write_line(text, now);
+  text = text.substr(0, kMarkerBytesMax);
   if (text.ends_with('\n')) text.remove_suffix(1);
-  state().mark(instance(), text, writer, now);
-  return {};
+  return state().mark(instance(), text, writer, now);
 }
 
 Result<void> SetFile::write_line(std::string_view text, Moment now) {
@@ -231,7 +231,11 @@ Result<void> SetFile::truncate(Moment now) {
   };
   switch (kind_) {
     case Kind::kTrace:
-      return clear(&EventSet::clear_trace);
+      return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+        set.clear_trace();
+        instance().lost = 0;
+        return {};
+      });
     case Kind::kSetEvent:
       return clear(&EventSet::truncate_set_event);
     case Kind::kSetEventPid:
@@ -274,124 +278,6 @@ Result<void> SystemFile::write_line(std::string_view text, Moment now) {
         return set.write_enable(system_, text);
       },
       [&](EventSet& set) { set.restore_enabled(before); });
-}
-
-Result<EventNumber> EventFile::find(const EventSet& set) const {
-  const auto number = set.find(path_->first, path_->second);
-  if (!number) return Error{ErrorCode::kNotFound, std::string(fault::kNoSuchEvent)};
-  return *number;
-}
-
-Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
-  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(now, bytes_max);
-  return show(now, bytes_max, [this](const EventSet& set) {
-    const auto number = find(set);
-    if (!number) return std::string();
-    switch (kind_) {
-      case Kind::kEnable:
-        return set.render_enable(number.value());
-      case Kind::kFilter:
-        return set.render_filter(number.value());
-      case Kind::kFormat:
-        return set.render_format(number.value());
-      case Kind::kId:
-        return set.render_id(number.value());
-      case Kind::kTrigger:
-        return set.render_trigger(number.value());
-      case Kind::kHist:
-      case Kind::kHistJson:
-        break;
-    }
-    return std::string();
-  });
-}
-
-Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
-  HistCopy copy;
-  {
-    const MutexLock lock(state().mutex);
-    state().release_drained(now);
-    if (const auto number = find(instance().set)) copy = instance().set.copy_hist(number.value());
-  }
-  const SourceSymbols symbols(state().symbols());
-  return bounded(
-      kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
-      bytes_max);
-}
-
-std::optional<std::uint64_t> EventFile::news(Moment now) const {
-  if (kind_ != Kind::kHist && kind_ != Kind::kHistJson) return std::nullopt;
-  const MutexLock lock(state().mutex);
-  state().release_old(now);
-  const auto number = find(instance().set);
-  return number ? instance().set.hits(number.value()) : 0;
-}
-
-bool EventFile::waits() const {
-  return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
-}
-
-Reply<void> EventFile::write(EventSet& set, std::string_view text) const {
-  const auto number = find(set);
-  if (!number) return Refusal{number.error(), {}, {}};
-  if (kind_ == Kind::kEnable) return set.write_enable(number.value(), text);
-  if (kind_ == Kind::kFilter) return set.write_filter(number.value(), text);
-  return set.write_trigger(number.value(), text);
-}
-
-// before: what the file said.
-void EventFile::take_back(EventSet& set, std::string_view text, std::string_view before) const {
-  const auto number = find(set);
-  if (!number) return;
-  switch (kind_) {
-    case Kind::kEnable:
-      (void)set.write_enable(number.value(), before.substr(0, 1));
-      return;
-    case Kind::kFilter:
-      (void)set.write_filter(number.value(), before == "none\n" ? "0" : before);
-      return;
-    case Kind::kTrigger:
-      if (!text.starts_with('!')) (void)set.write_trigger(number.value(), "!" + std::string(text));
-      return;
-    case Kind::kFormat:
-    case Kind::kHist:
-    case Kind::kHistJson:
-    case Kind::kId:
-      return;
-  }
-}
-
-Result<void> EventFile::write_line(std::string_view text, Moment now) {
-  if (kind_ != Kind::kEnable && kind_ != Kind::kFilter && kind_ != Kind::kTrigger) {
-    return File::write_line(text, now);
-  }
-  const std::string_view command = trimmed(text);
-  // `echo > trigger` has opened it with O_TRUNC, and that was all it was for.
-  if (command.empty() && kind_ == Kind::kTrigger) {
-    state().sweep(now);
-    return {};
-  }
-  std::string before;
-  return state().change(
-      instance(), now,
-      [&](EventSet& set) {
-        if (const auto number = find(set)) {
-          before = kind_ == Kind::kEnable ? set.render_enable(number.value())
-                                          : set.render_filter(number.value());
-        }
-        return write(set, command);
-      },
-      [&](EventSet& set) { take_back(set, command, before); });
-}
-
-Result<void> EventFile::truncate(Moment now) {
-  if (kind_ != Kind::kTrigger) return {};
-  // An event that goes with its last trigger goes with the write that follows, which would else
-  // find it gone.
-  return state().change_only(instance(), now, [this](EventSet& set) -> Reply<void> {
-    if (const auto number = find(set)) set.truncate_trigger(number.value());
-    return {};
-  });
 }
 
 }  // namespace tally

@@ -52,6 +52,20 @@ class TracingFile : public File {
     }
     return bounded(std::move(text), bytes_max);
   }
+  // What was traced, with its share of what readers may keep.
+  struct CopiedTrace {
+    Reservation share;
+    TraceCopy copy;
+  };
+  template <typename Copy>  // TraceCopy(const EventSet&), under the lock
+  Result<CopiedTrace> copy_trace(Moment now, const Copy& copy) const {
+    const MutexLock lock(state_->mutex);
+    state_->release_drained(now);
+    auto share = state_->reserve_reading(instance_->set.trace_bytes());
+    if (!share) return share.error();
+    return CopiedTrace{.share = std::move(share.value()), .copy = copy(instance_->set)};
+  }
+  static Error too_long();
   static Result<std::string> bounded(std::string text, std::size_t bytes_max);
 
  private:
@@ -62,6 +76,10 @@ class TracingFile : public File {
 // One of the instance, or one that says the same for ever.
 class SetFile final : public TracingFile {
  public:
+  // Of what is written into trace_marker at once; as in the kernel, the writer hears of the rest
+  // that it was not taken.
+  static constexpr std::size_t kMarkerBytesMax = 4096;
+
   enum class Kind {
     kReadme,
     kAvailableEvents,
@@ -86,6 +104,9 @@ class SetFile final : public TracingFile {
   Result<void> write_by(pid_t writer, std::string_view text, Moment now) override;
   WriteUnit write_unit() const override {
     return kind_ == Kind::kTraceMarker ? WriteUnit::kWrite : WriteUnit::kCommand;
+  }
+  std::size_t write_bytes_max() const override {
+    return kind_ == Kind::kTraceMarker ? kMarkerBytesMax : TracingFile::write_bytes_max();
   }
   Result<void> truncate(Moment now) override;
 
@@ -136,6 +157,7 @@ class EventFile final : public TracingFile {
   // kNotFound when it is gone.
   Result<EventNumber> find(const EventSet& set) const;
   Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
+  Result<Tracing::State::Reading> read_hist(Moment now) const;
   Reply<void> write(EventSet& set, std::string_view text) const;
   void take_back(EventSet& set, std::string_view text, std::string_view before) const;
 

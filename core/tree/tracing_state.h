@@ -18,6 +18,13 @@
 
 namespace tally {
 
+// What is being made a text of, with its share of what readers may keep. Shared by those who read
+// the same at once; the last of them lets go of it, without any lock.
+struct HistReading {
+  HistCopy copy;
+  Reservation share;
+};
+
 // One tracing directory: the top, or one of instances/. Guarded by the State's mutex.
 struct TracingInstance {
   struct System {
@@ -29,6 +36,13 @@ struct TracingInstance {
   TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
       : name(std::move(its_name)), set(limits), share(std::move(its_share)) {}
 
+  // The last histograms that somebody looked at, as long as that takes.
+  struct LastHist {
+    EventNumber event = 0;
+    std::uint64_t changes = 0, hits = 0;  // as it was
+    std::weak_ptr<const HistReading> reading;
+  };
+
   const std::string name;  // empty: the top
   EventSet set;
   Reservation share;
@@ -37,11 +51,14 @@ struct TracingInstance {
   bool markers = true;         // options/markers
   bool shows_fields = false;   // options/fields: no print formats
   std::string clock = "local";
-  bool removed = false;  // files that are looked up still lead here, and change nothing
+  std::uint64_t cmdlines_max = 128;  // saved_cmdlines_size
+  bool removed = false;              // files that are looked up still lead here, and change nothing
   // What its open files hold: who else owns it, beside this one.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
+  std::uint64_t lost = 0;     // records that it asked for, since `trace` was cleared
   std::uint64_t changes = 0;  // another one whenever any text of it is
   Moment last_change;
+  LastHist last_hist;
   // Its nodes. Those of systems and events are there when somebody has looked.
   NodeId directory = 0, events = 0;
   bool filled = false;
@@ -99,7 +116,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   };
 
   State(Tree& its_tree, Ledger& its_ledger, const Options& given)
-      : tree(its_tree), ledger(its_ledger), options(given) {}
+      : tree(its_tree),
+        ledger(its_ledger),
+        options(given),
+        reading({.per_uid = {.bytes = given.reading_bytes_max},
+                 .total = {.bytes = given.reading_bytes_max}}) {}
 
   // --- tracing.cpp
   Result<Instance> create_instance(std::string name, Moment now) REQUIRES(mutex);
@@ -178,10 +199,17 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // What the sources have recorded so far is fed; only: in as far as it matters to this instance.
   // Sources that nobody asks for anything are left alone.
   void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
-  void mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
+  // kInvalid: options/markers is off.
+  Result<void> mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
-  std::string lost_line() EXCLUDES(mutex);
+  std::string lost_line(const TracingInstance& instance) EXCLUDES(mutex);
+  // Those that ask sources for anything.
+  std::set<const TracingInstance*> fed_instances() REQUIRES(mutex);
+  // A share of what readers may keep. kNoSpace: others have it.
+  Result<Reservation> reserve_reading(std::uint64_t bytes);
+  using Reading = std::shared_ptr<const HistReading>;
+  Result<Reading> read_hist(TracingInstance& instance, EventNumber event) REQUIRES(mutex);
 
   // --- tracing_directories.cpp
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
@@ -205,6 +233,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Tree& tree;
   Ledger& ledger;
   const Options options;
+  Ledger reading;
 
   Mutex mutex;
   Instance top;
@@ -220,7 +249,6 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
   std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six
-  std::uint64_t lost GUARDED_BY(mutex) = 0;
 };
 
 // Of a file that was looked up before its instance went.

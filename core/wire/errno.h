@@ -35,6 +35,8 @@ constexpr int to_errno(ErrorCode code) {
       return ESTALE;
     case ErrorCode::kTimedOut:
       return ETIMEDOUT;
+    case ErrorCode::kInterrupted:
+      return EINTR;
   }
   return EIO;
 }

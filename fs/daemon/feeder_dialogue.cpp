@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/base/patience.h"
+
 namespace tally {
 namespace {
 
@@ -12,6 +14,10 @@ FeederDialogue::Time now() { return std::chrono::steady_clock::now(); }
 
 Error silence() {
   return {ErrorCode::kTimedOut, "the feeder of the kernel's events does not answer"};
+}
+
+Error interruption() {
+  return {ErrorCode::kInterrupted, "interrupted before the feeder of the kernel's events answered"};
 }
 
 Error absence(const std::string& reason) {
@@ -29,10 +35,10 @@ FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
   return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
 }
 
-// Whether there may be news, or it is too late for them.
+// Whether there may be news; or it is too late for them, or nobody waits for them any more.
 bool FeederDialogue::wait_until(Time time) {
-  if (now() >= time) return false;
-  news_.wait_until(mutex_, time);
+  if (now() >= time || Patience::has_ended()) return false;
+  news_.wait_until(mutex_, std::min(time, now() + Patience::kPeriod));
   return true;
 }
 
@@ -44,6 +50,7 @@ Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline) {
   while (is_there_ && is_busy_ && wait_until(end_of(deadline))) {
   }
   if (!is_there_) return absence(gone_);
+  if (is_busy_ && Patience::has_ended()) return interruption();
   if (is_busy_ || now() >= end_of(deadline)) return silence();
   is_busy_ = true;
   return Turn(*this);
@@ -84,7 +91,7 @@ FeederDialogue::Answer FeederDialogue::wait(Time deadline) {
   if (answer_) return *std::exchange(answer_, std::nullopt);
   if (!is_there_) return absence(gone_);
   given_up_.push_back(number);
-  return silence();
+  return Patience::has_ended() ? interruption() : silence();
 }
 
 std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {

@@ -58,7 +58,8 @@ class FeederDialogue {
 
   int fd() const { return channel_.get(); }
   bool is_there() const EXCLUDES(mutex_);
-  // kNoDevice: there is no feeder; kTimedOut: it is silent, or others had their turns until then.
+  // kNoDevice: there is no feeder; kTimedOut: it is silent, or others had their turns until then;
+  // kInterrupted: nobody waits for it any more, see Patience, which holds for wait() as well.
   Result<Turn> take_turn(Time deadline) EXCLUDES(mutex_);
 
   // ---- the listening thread's

@@ -166,7 +166,7 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
     note_uncertain(sent);
     const ErrorCode code = done.error().code;
     if (first) first = std::move(done);
-    if (code == ErrorCode::kTimedOut) return first;
+    if (code == ErrorCode::kTimedOut || code == ErrorCode::kInterrupted) return first;
     for (const wire::WatchedEvent& each : sent) refused.push_back(each.id);
   }
 }

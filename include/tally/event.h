@@ -19,7 +19,8 @@
  *
  * Fields are written as in synthetic_events: `TYPE NAME`, separated by semicolons, at most 64. Types: u8 to u64, s8 to s64,
  * char, int and long, each also unsigned, bool, pid_t, gfp_t, char[N] with N up to 256. event_write() takes them as the C
- * structure of the same members; char[] is a const char * there, of a text as long as it is, 1,024 bytes at most.
+ * structure of the same members; char[] is a const char * there, of a text as long as it is, 1,024 bytes at most,
+ * of which histograms keep 256.
  *
  * Threads: every call may be made by any number of threads, except that nobody may use an event while or after it is
  * unregistered. Not signal-safe. Fork, a daemon that is absent or comes again, and statistic_configure(), statistic_flush() and

@@ -166,6 +166,28 @@ a_pid_is_a_number() {
   assert_eq 4711 "$(cat "$HIST/wakeup/pid")"
 }
 
+each_write_is_a_command_without_a_newline_too() {
+  need_python
+  py "$HIST" <<'EOT'
+import errno, os, sys
+def write(path, text):
+    file = os.open(sys.argv[1] + path, os.O_WRONLY)
+    try:
+        os.write(file, text)
+        return 0
+    except OSError as error:
+        return error.errno
+    finally:
+        os.close(file)
+assert write("/wakeup/pid", b"47") == 0
+assert open(sys.argv[1] + "/wakeup/pid").read() == "47\n"
+assert write("/wakeup/pid", b"junk") == errno.EINVAL
+assert write("/enable/wakeup", b"junk") == errno.EINVAL
+assert write("/enable/timerandwakeup", b"1") == errno.EINVAL
+assert write("/wakeup/reset", b"x") == 0
+EOT
+}
+
 the_kernels_directories_stay() {
   assert_fails_with 'Device or resource busy' rmdir "$HIST/wakeup"
   assert_fails_with 'Operation not permitted' rmdir "$HIST/wakeup/sharedprio"

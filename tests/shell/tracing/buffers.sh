@@ -15,7 +15,7 @@ a_pipe_gives_each_record_once_and_ends_when_tracing_is_off() {
   assert_match ' *bash-[0-9]+ .* tracing_mark_write: one
  *bash-[0-9]+ .* tracing_mark_write: two' "$(timeout 20 cat "$T/trace_pipe")"
   assert_eq '' "$(_records "$T/trace")"
-  assert_has 'entries-in-buffer/entries-written: 0/2' "$(cat "$T/trace")"
+  assert_has 'entries-in-buffer/entries-written: 0/0' "$(cat "$T/trace")"
 }
 
 a_pipe_waits_for_records_and_can_be_interrupted() {
@@ -139,13 +139,19 @@ cpus_and_processes_are_left_out_of_the_trace() {
 names_of_processes_are_those_of_the_trace() {
   _mark x
   assert_eq "$BASHPID bash" "$(cat "$T/saved_cmdlines")"
+  sh -c "echo y >'$T/trace_marker'"
+  assert_eq 2 "$(wc -l <"$T/saved_cmdlines")"
+  assert_eq 128 "$(cat "$T/saved_cmdlines_size")"
+  echo 1 >"$T/saved_cmdlines_size"
+  assert_match '[0-9]+ sh' "$(cat "$T/saved_cmdlines")"
+  assert_fails_with 'Invalid argument' put 0 "$T/saved_cmdlines_size"
 }
 
 options_that_mean_nothing_here_say_so() {
   assert_eq '1 1 0' "$(cat "$T/options/markers" "$T/options/overwrite" "$T/options/stacktrace" | xargs)"
   echo 0 >"$T/options/markers"
   grep -qx nomarkers "$T/trace_options"
-  _mark hidden
+  assert_fails_with 'Invalid argument' put hidden "$T/trace_marker"
   echo markers >"$T/trace_options"
   _mark shown
   assert_eq 'tracing_mark_write: shown' "$(_records "$T/trace")"

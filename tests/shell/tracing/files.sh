@@ -8,7 +8,7 @@ _request() { send "event web/request $*"; }
 the_files_are_those_of_the_kernels_directory() {
   local each
   for each in README available_events available_tracers buffer_size_kb buffer_total_size_kb current_tracer dynamic_events error_log events instances options set_event \
-    options/markers per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode \
+    options/markers per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines saved_cmdlines_size set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode \
     trace trace_clock trace_marker trace_options trace_pipe tracing_cpumask tracing_on events/enable; do
     [ -e "$T/$each" ] || fail "no $each"
   done
@@ -108,11 +108,11 @@ marker = os.open(sys.argv[1] + "/trace_marker", os.O_WRONLY)
 trace = lambda: [line for line in open(sys.argv[1] + "/trace") if line[0] != "#"]
 os.write(marker, b"first")
 os.write(marker, b"two\nlines")
-assert len(trace()) == 2, trace()
+assert len(trace()) == 3, trace()
 os.write(on, b"0")
 os.write(marker, b"third")
 os.write(on, b"1")
-assert len(trace()) == 2, trace()
+assert len(trace()) == 3, trace()
 trigger = os.open(sys.argv[1] + "/events/web/request/trigger", os.O_WRONLY | os.O_APPEND)
 os.write(trigger, b"hist:keys=pid")
 os.write(trigger, b"hist:keys=lat")
@@ -148,6 +148,22 @@ markers_are_events() {
   assert_match ".*-$BASHPID .*: tracing_mark_write: hello, world" "$(grep -v '^#' "$T/trace")"
   assert_has 'Hits: 1' "$(cat "$E/ftrace/print/hist")"
   assert_fails_with 'Permission denied' as_nobody cat "$T/trace_marker"
+}
+
+a_marker_is_shown_as_it_was_written() {
+  need_python
+  py "$T" <<'EOT'
+import os, sys
+marker = os.open(sys.argv[1] + "/trace_marker", os.O_WRONLY)
+def shown(text, taken=None):
+    open(sys.argv[1] + "/trace", "w").close()
+    assert os.write(marker, text) == (len(text) if taken is None else taken), len(text)
+    return open(sys.argv[1] + "/trace", "rb").read().split(b": tracing_mark_write: ")[1]
+assert shown(b"one\n") == b"one\n"
+assert shown(b"two\nlines") == b"two\nlines\n"
+assert shown(b"x" * 4096) == b"x" * 4096 + b"\n"
+assert shown(b"x" * 10000, taken=4096) == b"x" * 4096 + b"\n", "what it took of it"
+EOT
 }
 
 a_snapshot_is_what_was_traced_until_then() {

@@ -42,3 +42,57 @@ what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
   _fork 20
   assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "a filter is for what comes then"
 }
+
+a_trace_says_what_the_processor_was_in() {
+  echo 1 >"$T/events/sched/sched_switch/enable"
+  _fork 5
+  echo 0 >"$T/tracing_on"
+  # Tasks are switched with interrupts off.
+  [ "$(grep -c ': sched_switch: ' "$T/trace")" -ge 5 ] || fail "$(head -20 "$T/trace")"
+  assert_eq '' "$(grep ': sched_switch: ' "$T/trace" | grep -v '\] [dD][^ ]\{4\} ' || true)"
+}
+
+# Ctrl-C ends a write that waits for a feeder which does not answer; meanwhile others are served.
+a_write_that_waits_can_be_interrupted_and_keeps_nobody_else_waiting() {
+  need_python
+  local feeder
+  feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
+  kill -STOP "$feeder"
+  py "$T" <<'EOT'
+import os, signal, sys, threading, time
+top = sys.argv[1]
+trigger = top + "/events/task/task_newtask/trigger"
+class Interrupted(Exception): pass
+def interrupt(*_): raise Interrupted
+signal.signal(signal.SIGINT, interrupt)
+main = threading.get_ident()
+served = []
+def others():
+    time.sleep(0.2)  # into the wait: whether that was long enough shows in what the write says
+    start = time.monotonic()
+    for _ in range(20):
+        open(top + "/current_tracer").read()
+        open(top + "/options/markers").read()
+    served.append(time.monotonic() - start)
+    signal.pthread_kill(main, signal.SIGINT)
+thread = threading.Thread(target=others)
+file = os.open(trigger, os.O_WRONLY | os.O_APPEND)
+start = time.monotonic()
+thread.start()
+try:
+    os.write(file, b"hist:keys=pid")
+    sys.exit("it was done")
+except Interrupted:
+    pass
+except OSError as error:
+    sys.exit(f"not interrupted, but {error} after {time.monotonic() - start} s")
+thread.join()
+waited = time.monotonic() - start
+assert waited < 0.9, f"{waited} s, as long as the feeder may be silent"
+assert served[0] < 0.5, f"others waited {served[0]} s"
+os.close(file)
+EOT
+  kill -CONT "$feeder"
+  wait_until '{ echo hist:keys=comm >>"$E/trigger"; } 2>/dev/null'
+  assert_has_not 'keys=pid' "$(cat "$E/trigger")"
+}

@@ -17,6 +17,17 @@ an_event_is_defined_written_and_removed() {
   assert_eq '' "$(cat "$T/available_events")"
 }
 
+a_long_text_is_traced_and_filtered_as_it_is() {
+  local path
+  path=$(printf 'x%.0s' {1..1021})end
+  send 'event define web/request char[] path'
+  wait_until '[ -d "$E/web/request" ]'
+  echo 'path ~ "*end"' >"$E/web/request/filter"
+  echo 1 >"$E/web/request/enable"
+  send "event web/request path=$path"
+  assert_has ": request: path=$path" "$(cat "$T/trace")"
+}
+
 what_is_wrong_is_said_with_a_caret() {
   send 'event define web/request u8 lat' 'event web/request lat=256' 'event web/other lat=1'
   assert_has 'not a number that the field holds

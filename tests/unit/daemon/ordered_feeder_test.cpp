@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/patience.h"
+
 namespace tally {
 namespace {
 
@@ -182,6 +184,37 @@ TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
   for (int i = 0; i < 5; ++i) all.push_back(want(true));
   for (auto& each : all) EXPECT_EQ(each.get().error().code, ErrorCode::kTimedOut);
   EXPECT_LT(since(start), 1'900ms) << "not the time of two";
+}
+
+TEST_F(OrderedFeederTest, WhoIsInterruptedWaitsForNoAnswerNorForATurn) {
+  arrive();
+  auto first = want(true);
+  (void)played_.number_of("want");
+  std::atomic<bool> is_interrupted = false;
+  const auto start = Clock::now();
+  auto second = std::async(std::launch::async, [&] {
+    const Patience patience([&] { return is_interrupted.load(); });
+    return feeder_.want([] { return WantedEvents{.wakeups = false}; });
+  });
+  EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout);
+  is_interrupted = true;
+  EXPECT_EQ(second.get().error().code, ErrorCode::kInterrupted) << "another has the turn";
+  EXPECT_LT(since(start), 900ms);
+  EXPECT_EQ(first.get().error().code, ErrorCode::kTimedOut) << "and waits on";
+}
+
+TEST_F(OrderedFeederTest, WhatAnInterruptedOneHasOrderedIsOrderedAnewOrTakenBack) {
+  arrive();
+  const auto want_interrupted = [this](std::vector<WantedEvent> events) {
+    const Patience patience([] { return true; });
+    return feeder_.want(EventSource::Wanted([events] { return events; }));
+  };
+  EXPECT_EQ(want_interrupted({{.source_id = 5, .demand = {.on = true}}}).error().code,
+            ErrorCode::kInterrupted);
+  EXPECT_EQ(want_interrupted({}).error().code, ErrorCode::kInterrupted);
+  const std::string first = played_.hear(), second = played_.hear();
+  EXPECT_TRUE(first.starts_with("events ")) << first;
+  EXPECT_TRUE(second.starts_with("events ")) << second;
 }
 
 TEST_F(OrderedFeederTest, OneThatAnswersAfterAllIsToldAnewWhatIsWanted) {

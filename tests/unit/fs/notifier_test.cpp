@@ -2,17 +2,77 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <condition_variable>
+#include <vector>
+
 namespace tally {
 namespace {
 
 constexpr NodeId kParent = 2;
 constexpr NodeId kDirectory = 7;
 
-// Without a session: what would be told to the kernel goes nowhere.
+// Without a kernel: it knows the nodes that the test says.
 class NotifierTest : public testing::Test {
  protected:
-  Notifier notifier_{nullptr, NodeId{1}};
+  // Until a node was told so often.
+  void wait_until_told(NodeId node, std::size_t times) {
+    const MutexLock lock(mutex_);
+    while (static_cast<std::size_t>(std::ranges::count(told_, node)) < times) {
+      told_changed_.wait(mutex_);
+    }
+  }
+  std::vector<NodeId> told() {
+    const MutexLock lock(mutex_);
+    return told_;
+  }
+
+  Mutex mutex_;
+  std::condition_variable_any told_changed_;
+  std::vector<NodeId> told_ GUARDED_BY(mutex_);
+  std::size_t unknown_ GUARDED_BY(mutex_) = 0;  // how often kDirectory is not known yet
+  Notifier notifier_{[this](NodeId node) {
+    const MutexLock lock(mutex_);
+    told_.push_back(node);
+    told_changed_.notify_all();
+    return node != kDirectory || unknown_ == 0 || unknown_-- == 0;
+  }};
 };
+
+// What the kernel was answered about it is under way when it is removed.
+TEST_F(NotifierTest, TellsAgainOfADirectoryThatTheKernelDoesNotKnowYet) {
+  {
+    const MutexLock lock(mutex_);
+    unknown_ = 2;
+  }
+  notifier_.gives_attributes(kDirectory);
+  notifier_.entry_removed(kParent, "web", kDirectory);
+  wait_until_told(kDirectory, 3);
+}
+
+TEST_F(NotifierTest, TellsOnceOfWhatWasNeverGiven) {
+  {
+    const MutexLock lock(mutex_);
+    unknown_ = 9;
+  }
+  notifier_.entry_removed(kParent, "web", kDirectory);
+  notifier_.gives_attributes(kParent);
+  notifier_.directory_changed(kParent);
+  wait_until_told(kParent, 1);
+  EXPECT_EQ(told(), (std::vector<NodeId>{kDirectory, kParent}));
+}
+
+TEST_F(NotifierTest, GivesUpAfterAFewTimesAndGoesWhileSomeAreLeft) {
+  {
+    const MutexLock lock(mutex_);
+    unknown_ = 99;
+  }
+  notifier_.gives_attributes(kDirectory);
+  notifier_.entry_removed(kParent, "web", kDirectory);
+  wait_until_told(kDirectory, 1 + Notifier::kRepeats.size());
+  notifier_.gives_attributes(kDirectory);
+  notifier_.entry_removed(kParent, "web", kDirectory);
+}
 
 TEST_F(NotifierTest, ForgetsWhatItGaveOfADirectoryThatIsRemoved) {
   notifier_.gives_attributes(kDirectory);

@@ -52,7 +52,8 @@ class TracingTest : public testing::Test {
  protected:
   static constexpr std::uint32_t kWaking = 315, kSwitch = 314;
 
-  explicit TracingTest(Ledger::Limits limits = {}) : ledger_(limits) {}
+  explicit TracingTest(const Ledger::Limits& limits = {}, Tracing::Options options = {})
+      : ledger_(limits), options_(std::move(options)) {}
 
   Result<void> offer(EventSource& source, const std::string& name, std::uint32_t id,
                      std::string_view system = "sched") {
@@ -115,7 +116,8 @@ class TracingTest : public testing::Test {
   NodeId directory_ =
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
   FakeSource kernel_;
-  Tracing tracing_{tree_, directory_, ledger_, {}, clock_.now()};
+  const Tracing::Options options_;
+  Tracing tracing_{tree_, directory_, ledger_, options_, clock_.now()};
 };
 
 }  // namespace tally

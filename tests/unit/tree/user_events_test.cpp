@@ -73,6 +73,14 @@ TEST_F(UserEventsTest, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(at("comm=\"ab"), 5);
 }
 
+TEST_F(UserEventsTest, ATextHasUpTo1024Bytes) {
+  ASSERT_TRUE(define("char path[]"));
+  EXPECT_TRUE(write_event("path=" + std::string(1024, 'x')));
+  const auto longer = write_event("path=" + std::string(1025, 'x'));
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().reason, "longer than 1,024 bytes");
+}
+
 TEST_F(UserEventsTest, TheKernelsEventTakesThePlaceOfAUsers) {
   const auto squat =
       events_.define("sched", "sched_switch", "u64 x; pid_t pid", {kAlice, 7}, clock_.now());

@@ -1,0 +1,138 @@
+// The program's side of samples: whose lane they go into, and what happens when it is full.
+#include "feeders/client/client.h"
+#include "feeders/client/undisturbed.h"
+
+namespace tally {
+
+Lane* Client::own_lane(LaneSearch& search) {
+  // Before the search, so that none which is given back during it is missed.
+  const std::uint64_t given_back = lanes_given_back_.load(std::memory_order_acquire);
+  if (search.in_vain == given_back + 1) return nullptr;
+  for (auto& place : lanes_) {
+    Lane* lane = place.load(std::memory_order_acquire);
+    if (!lane) {
+      Lane* const made = Lane::create(settings_.held_max);
+      if (!made) return nullptr;
+      if (place.compare_exchange_strong(lane, made)) {
+        lane = made;
+      } else {
+        Lane::destroy(made);  // another thread was first, and lane is its
+      }
+    }
+    if (lane->try_own()) return lane;
+  }
+  search.in_vain = given_back + 1;
+  return nullptr;
+}
+
+void Client::disown_lane(Lane& lane) {
+  const Undisturbed undisturbed;
+  lane.enter();
+  {
+    const MutexLock lock(lane.mutex());
+    drain(lane, 1);
+    if (lane.held() == 0) lane.rewind();
+  }
+  leave(lane);
+  if (lane.held() != 0) sleep_.wake_from_deep_sleep();
+  lane.watch(0);
+  lane.disown();
+  lanes_given_back_.fetch_add(1, std::memory_order_release);
+}
+
+void Client::watch_lane(Lane& lane) { lane.watch(::gettid()); }
+
+void Client::drop_sample(FedStatistic& statistic) {
+  if (!statistic.is_wanted()) return;
+  statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+  laneless_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
+  if (!lane) return drop_sample(statistic);
+  add(*lane, statistic, x, y, [this] { return now(); });
+}
+
+void Client::add_nested(Lane& lane, const Entry& entry) {
+  if (!entry.statistic()->is_wanted()) return;
+  if (!lane.push_nested(entry)) {
+    entry.statistic()->dropped.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Client::take_nested(Lane& lane) {
+  while (lane.has_nested()) {
+    lane.enter();
+    lane.take_nested([&](const Entry& entry) {
+      if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
+    });
+    if (sends_each()) send_each(lane);
+    lane.leave();
+  }
+}
+
+// In a child the first sample of a statistic that is off comes here too. It is not wanted, but the
+// keeper is, to hear when it will be.
+bool Client::look_around(Lane& lane, FedStatistic& statistic) {
+  if (!keeper_runs_.load(std::memory_order_relaxed)) {
+    const Undisturbed undisturbed;
+    start_keeper();
+  }
+  return statistic.is_wanted() && make_room(lane, statistic);
+}
+
+bool Client::make_room(Lane& lane, FedStatistic& statistic) {
+  const Undisturbed undisturbed;
+  sleep_.wake_from_deep_sleep();
+  if (lane.held() < lane.capacity() || can_send()) {
+    const MutexLock lock(lane.mutex());
+    if (!link_.full()) drain(lane, kDatagramSamplesMax);
+    if (lane.held() == 0) lane.rewind();
+    set_stop(lane);
+    if (lane.held() < lane.capacity()) return true;
+  }
+  if (wait_for_room(lane)) return true;
+  lane.drop();
+  statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+void Client::send_each(Lane& lane) {
+  const Undisturbed undisturbed;
+  const MutexLock lock(lane.mutex());
+  if (!link_.full()) drain(lane, 1);
+}
+
+void Client::set_stop(Lane& lane) {
+  // Before the switches are back each sample has to be looked at. Once they are, this thread sees
+  // them too.
+  if (sends_each() || asleep_.load(std::memory_order_acquire)) return lane.set_stop(0);
+  // While nothing can be sent, the keeper sees when it can be again.
+  const bool sends = can_send() && lane.held() < kDatagramSamplesMax;
+  lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
+}
+
+// Only for a queue that is full: an answer that a registration waits for may take long.
+bool Client::wait_for_room(Lane& lane) {
+  if (settings_.wait_max.count() == 0) return false;
+  const Time deadline = now_ns() + settings_.wait_max;
+  while (!waited_in_vain_.load(std::memory_order_relaxed)) {
+    {
+      const MutexLock lock(lane.mutex());
+      // Not link_.full() alone: another thread's send may just have cleared it.
+      const Drained drained = drain(lane, kDatagramSamplesMax);
+      set_stop(lane);
+      if (lane.held() < lane.capacity()) return true;
+      if (drained != Drained::kFull) return false;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now_ns());
+    if (left.count() <= 0) {
+      waited_in_vain_.store(true, std::memory_order_relaxed);
+      return false;
+    }
+    link_.wait_for_room(left);
+  }
+  return false;
+}
+
+}  // namespace tally
