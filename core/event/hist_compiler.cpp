@@ -30,11 +30,6 @@ bool is_refused_in_values(Display display) {
          display == Display::kStack;
 }
 
-std::uint32_t words_of_value(Display display) {
-  if (display == Display::kDeviation) return 3;
-  return is_percentile(display) ? kQuantileBuckets / 2 : 1;
-}
-
 void append_part(std::string& out, std::string_view part) {
   if (!out.empty()) out.push_back(',');
   out.append(part);
@@ -268,7 +263,7 @@ void HistCompiler::lay_out_values() {
     if (!variable.value.is_number()) variable.text_word = take_words(kTextWords);
   }
   for (ValuePart& value : plan_->values) {
-    value.word = take_words(words_of_value(value.value.modifiers.display));
+    value.word = take_words(words_of_value(value.value));
   }
   const auto is_execname = [](const KeyPart& key) {
     return key.value.modifiers.display == Display::kExecname;

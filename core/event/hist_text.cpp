@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/event/hist_copy.h"
+#include "core/event/hist_group.h"
 
 namespace tally {
 namespace {
@@ -122,8 +123,17 @@ class HistText {
         out_.append(" ").append(name).append(": ");
         return append_hex_digits(out_, value, 10);
       default:
-        print_number(is_statistic(display) ? part.value.text : name, value);
+        if (!is_statistic(display)) return print_number(name, value);
+        print_statistic(part, value);
     }
+  }
+
+  void print_statistic(const ValuePart& part, std::uint64_t value) {
+    const bool negative = part.is_shown_signed() && static_cast<std::int64_t>(value) < 0;
+    if (!negative) return print_number(part.value.text, value);
+    const std::string digits = std::to_string(static_cast<std::int64_t>(value));
+    out_.append(" ").append(part.value.text).append(": ");
+    out_.append(10 - std::min<std::size_t>(10, digits.size()), ' ').append(digits);
   }
 
   void print_decimals(const ValuePart& part, const std::uint64_t* values) {
@@ -175,17 +185,17 @@ class HistText {
       return print_stack({words, part.words});
     }
     out_.append(value.name).append(": ");
-    if (value.is_number()) return print_key_number(value.modifiers, *words, comm);
+    if (value.is_number()) return print_key_number(value, *words, comm);
     append_left(out_, stored_text(words, part.words), 50);
   }
 
-  void print_key_number(const Modifiers& modifiers, std::uint64_t value, std::string_view comm) {
-    switch (modifiers.display) {
+  void print_key_number(const Expression& key, std::uint64_t value, std::string_view comm) {
+    switch (key.modifiers.display) {
       case Display::kHex:
         return append_hex_digits(out_, value, 0);
       case Display::kSymbol:
       case Display::kSymbolOffset: {
-        const bool offset = modifiers.display == Display::kSymbolOffset;
+        const bool offset = key.modifiers.display == Display::kSymbolOffset;
         out_.push_back('[');
         append_hex_digits(out_, value, 0);
         out_.append("] ");
@@ -200,33 +210,17 @@ class HistText {
         return print_bracketed(value, 3);
       }
       case Display::kLog2:
-        if (modifiers.parameter != 0) return print_range(value, log_linear_last(modifiers, value));
-        out_.append("~ 2^");
-        return append_left(out_, std::to_string(value), 2);
       case Display::kBuckets:
-        return print_range(value, value + modifiers.parameter - 1);
+        return append_group(out_, key, value);
       default:
         append_padded(out_, value, 10);
     }
-  }
-
-  static std::uint64_t log_linear_last(const Modifiers& modifiers, std::uint64_t first) {
-    std::uint64_t width = 1;
-    while (first / width >= (std::uint64_t{2} << modifiers.parameter)) width *= 2;
-    return first + width - 1;
   }
 
   void print_bracketed(std::uint64_t value, int width) {
     out_.push_back('[');
     append_padded(out_, value, width);
     out_.push_back(']');
-  }
-
-  void print_range(std::uint64_t first, std::uint64_t last) {
-    out_.append("~ ");
-    append_number(out_, first);
-    out_.push_back('-');
-    append_number(out_, last);
   }
 
   void print_stack(std::span<const std::uint64_t> frames) {
