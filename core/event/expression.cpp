@@ -64,6 +64,21 @@ OpCode code_of(char op) {
                      : OpCode::kDivide;
 }
 
+// Whether a field of that type can be shown so: a text is shown as it is, only a time has units.
+bool suits(const Modifiers& modifiers, const ValueType& type, std::string_view field) {
+  if (modifiers.usecs && field != "common_timestamp") return false;
+  const bool as_it_is = modifiers.display == Display::kPlain;
+  switch (type.kind) {
+    case ValueType::Kind::kNumber:
+      return modifiers.display != Display::kStack;
+    case ValueType::Kind::kText:
+      return as_it_is;
+    case ValueType::Kind::kStack:
+      return as_it_is || modifiers.display == Display::kStack;
+  }
+  return false;
+}
+
 std::string number_text(std::uint64_t value) {
   std::string text;
   append_number(text, value);
@@ -289,11 +304,11 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_field(std::string_view t
   made.name = made.name.empty() ? name : made.name;
   made.modifiers = modifiers.value();
   made.text = made.name + made.modifiers.text();
-  const bool is_stack = made.type.kind == ValueType::Kind::kStack;
-  if (made.modifiers.display == Display::kStack && !is_stack) {
-    return Fault{fault::kBadModifier, "stacktrace"};
+  if (!suits(made.modifiers, made.type, name)) {
+    const std::string_view first = text.substr(dot + 1);
+    return Fault{fault::kBadModifier, std::string(first.substr(0, first.find('.')))};
   }
-  if (is_stack) made.modifiers.display = Display::kStack;
+  if (made.type.kind == ValueType::Kind::kStack) made.modifiers.display = Display::kStack;
   return node;
 }
 

@@ -57,6 +57,24 @@ TEST_F(ErrorsTest, OfFieldsAndModifiers) {
   refuses(waking, "hist:keys=pid:vals=^comm", "Only numbers can be values");
 }
 
+TEST_F(ErrorsTest, OfModifiersThatMeanNothingForTheField) {
+  for (const char* const modifier :
+       {"hex", "sym", "sym-offset", "syscall", "log2", "log2=3", "buckets=10", "usecs"}) {
+    refuses(switched, std::string("hist:keys=prev_comm.^") + modifier, "Invalid field modifier");
+    refuses(exec, std::string("hist:keys=filename.^") + modifier, "Invalid field modifier");
+    refuses(switched, std::string("hist:keys=common_comm.^") + modifier, "Invalid field modifier");
+    refuses(switched, std::string("hist:keys=common_stacktrace.^") + modifier,
+            "Invalid field modifier");
+  }
+  refuses(switched, "hist:keys=next_pid.^stacktrace", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid.^usecs", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid:vals=prev_comm.^avg", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid:x=prev_comm.^hex", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid.hex.^log2", "Invalid field modifier");
+  refuses(switched, "hist:keys=ts.^usecs:ts=common_timestamp", "Invalid field modifier");
+  trigger(switched, "hist:keys=common_stacktrace.stacktrace,common_timestamp.usecs.log2=3");
+}
+
 TEST_F(ErrorsTest, OfAssignments) {
   refuses("hist:keys=call_site:^x=", "Empty assignment");
   refuses("hist:keys=call_site:^sort=", "Empty assignment");
@@ -237,7 +255,7 @@ TEST_F(ErrorsTest, OfSizesAndBounds) {
   refuses("hist:keys=call_site:x=bytes_req:expire=^0s",
           "Expiry must be a time: a number and ns, us, ms or s");
   refuses("hist:keys=call_site:^junk", "Unknown parameter or handler");
-  refuses(exec, "hist:keys=filename,^filename.hex", "Keys longer than 504 bytes");
+  refuses(exec, "hist:keys=filename,common_stacktrace,^pid", "Keys longer than 504 bytes");
 }
 
 TEST_F(ErrorsTest, OfOtherTriggers) {
