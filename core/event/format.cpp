@@ -93,7 +93,10 @@ FieldKind TraceField::kind() const {
   const std::string_view all = type;
   const bool array = all.ends_with(']');
   const bool of_chars = all.find("char[") != all.npos;
-  if (!array) return is_number_size(size) ? FieldKind::kNumber : FieldKind::kOther;
+  const bool elsewhere = all.starts_with("__data_loc") || all.starts_with("__rel_loc");
+  if (!array) {
+    return is_number_size(size) && !elsewhere ? FieldKind::kNumber : FieldKind::kOther;
+  }
   if (all.starts_with("__data_loc") && size >= 4) {
     if (of_chars) return FieldKind::kLocated;
     return all.ends_with("long[]") ? FieldKind::kStack : FieldKind::kOther;
