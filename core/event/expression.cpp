@@ -175,17 +175,20 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_binary(std::string_view 
   if (!right.value().expression.is_number()) {
     return Fault{fault::kTextOperand, std::string(right_text)};
   }
-  return combine(std::move(left.value()), std::move(right.value()), text[at], right_text);
+  return combine(std::move(left.value()), std::move(right.value()), text, at);
 }
 
-Checked<ExpressionParser::Node> ExpressionParser::combine(Node left, Node right, char op,
-                                                          std::string_view right_text) {
+Checked<ExpressionParser::Node> ExpressionParser::combine(Node left, Node right,
+                                                          std::string_view text, std::size_t at) {
+  const char op = text[at];
   const bool plain = left.is_constant() || right.is_constant();
   Expression& made = left.expression;
   const Expression& other = right.expression;
-  if (!plain && made.in_usecs != other.in_usecs) return Fault{fault::kTimestampMismatch};
+  if (!plain && made.in_usecs != other.in_usecs) {
+    return Fault{fault::kTimestampMismatch, std::string(text)};
+  }
   if (op == '/' && right.is_constant() && right.ops[0].operand == 0) {
-    return Fault{fault::kDivisionByZero, std::string(right_text)};
+    return Fault{fault::kDivisionByZero, std::string(trimmed(text.substr(at + 1)))};
   }
   if (left.is_constant() && right.is_constant()) {
     left.ops[0] =

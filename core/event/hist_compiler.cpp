@@ -11,9 +11,11 @@ namespace {
 // Hands out what stands between commas, until do_each says that something is wrong.
 template <typename Each>
 Checked<void> for_each_listed(std::string_view text, const Each& do_each) {
+  const std::string_view all = text;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
+    if (trimmed(one).empty()) return wrong(fault::kMalformedExpression, all);
     if (const auto done = do_each(one); !done) return done.error();
   }
   return {};

@@ -165,4 +165,11 @@ std::string Tracing::State::lost_line() {
   return lost == 0 ? "" : "# records lost on their way: " + std::to_string(lost) + "\n#\n";
 }
 
+bool Tracing::State::has_kernel_events() {
+  const MutexLock lock(mutex);
+  return std::ranges::any_of(offered, [](const auto& entry) {
+    return entry.second.form == EventOffer::Form::kKernelFormat && entry.second.source;
+  });
+}
+
 }  // namespace tally

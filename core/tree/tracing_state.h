@@ -182,6 +182,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
   std::string lost_line() EXCLUDES(mutex);
+  // Whether anybody delivers any.
+  bool has_kernel_events() EXCLUDES(mutex);
 
   // --- tracing_directories.cpp
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
