@@ -139,9 +139,13 @@ struct TextSource {
   // At most kTextBytesMax bytes, kStackBytesMax of a stack; empty where the record lies about where
   // it is.
   std::string_view read(const EventRecord& record, References references) const;
+  // All bytes that are there, be they zero or many; not of kReference.
+  std::string_view bytes(const EventRecord& record) const;
 };
 
 // The field must be a text or a stack.
 TextSource text_of(const TraceField& field);
+// Any field: what it consists of, or what it says the place of.
+TextSource bytes_of(const TraceField& field);
 
 }  // namespace tally
