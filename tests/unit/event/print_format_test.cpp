@@ -54,7 +54,7 @@ class PrintFormatTest : public EventStand {
     std::string bytes(format.fixed_bytes(), '\0');
     for (const auto& [at, what] : put) bytes.replace(at, what.size(), what);
     const auto where = static_cast<std::uint32_t>(bytes.size() | many.size() * 8 << 16);
-    for (const std::size_t at : {100, 136}) std::memcpy(bytes.data() + at, &where, sizeof where);
+    for (const std::size_t at : {100u, 136u}) std::memcpy(bytes.data() + at, &where, sizeof where);
     bytes.append(reinterpret_cast<const char*>(many.data()), many.size() * 8);
     std::string out;
     compiled->append(out, {.bytes = bytes}, NoSymbols());
