@@ -40,6 +40,19 @@ void append_printed(std::string& out, const std::string& flags, const char* conv
   if (size > 0) out.append(text, std::min<std::size_t>(static_cast<std::size_t>(size), 255));
 }
 
+// The kernel's %#x has its 0x before a 0 too, which C's has not: a 1 is printed for it.
+void append_unsigned(std::string& out, const std::string& flags, char conversion,
+                     std::uint64_t value) {
+  const char ll[] = {'l', 'l', conversion, '\0'};
+  const bool with_prefix =
+      flags.find('#') != flags.npos && (conversion == 'x' || conversion == 'X');
+  const bool changed = with_prefix && value == 0;
+  const std::size_t start = out.size();
+  append_printed(out, flags, ll, static_cast<unsigned long long>(changed ? 1 : value));
+  const std::size_t one = out.rfind('1');
+  if (changed && one != out.npos && one >= start) out[one] = '0';
+}
+
 }  // namespace
 
 std::uint64_t PrintFormat::apply(Operator op, std::uint64_t left, std::uint64_t right,
@@ -261,11 +274,9 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
     case 'd':
       return append_printed(out, flags_of(part, record), "lld",
                             static_cast<long long>(cut_to(value, part.bytes, true)));
-    default: {
-      const char conversion[] = {'l', 'l', part.conversion, '\0'};
-      return append_printed(out, flags_of(part, record), conversion,
-                            static_cast<unsigned long long>(cut_to(value, part.bytes, false)));
-    }
+    default:
+      return append_unsigned(out, flags_of(part, record), part.conversion,
+                             cut_to(value, part.bytes, false));
   }
 }
 

@@ -76,6 +76,9 @@ TEST_F(PrintFormatTest, ShowsFieldsAsTheKernelWordsThem) {
             R"(REC->prio, REC->state, (unsigned long)REC->state)",
             given),
       " 2255|2255  |08cf|0xff|4294967294|-1|255%\n");
+  EXPECT_EQ(shown(R"("%#x|%#010x|%-#6x|%#o", REC->pid, REC->pid, REC->pid, REC->pid)", {}),
+            "0x0|0x00000000|0x0   |0\n")
+      << "unlike C's";
   EXPECT_EQ(shown(R"("dev=%s %-6s|" " %6s", __get_str(name), __get_str(name), "a")", given),
             "dev=eth0 eth0  |      a\n");
   EXPECT_EQ(shown(R"("ip=%p %pS %ps %c\n", REC->ip, (void *)REC->ip, REC->ip, 65)", given),
