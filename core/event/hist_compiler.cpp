@@ -143,7 +143,7 @@ Checked<void> HistCompiler::compile_values() {
   auto done =
       for_each_listed(command_.values, [&](std::string_view text) { return compile_value(text); });
   if (done && command_.no_hitcount && plan_->values.empty()) {
-    return Fault{fault::kNeedsOtherValue, {}, ErrorCode::kNotFound};
+    return Fault{fault::kNeedsOtherValue, "nohitcount", ErrorCode::kNotFound};
   }
   return done;
 }

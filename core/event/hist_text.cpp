@@ -74,6 +74,14 @@ class HistText {
     out_.push_back('\n');
   }
 
+  // Has no share in anything.
+  static bool is_below_zero(const ValuePart& part, std::uint64_t sum) {
+    return part.value.type.is_signed && static_cast<std::int64_t>(sum) < 0;
+  }
+  static std::uint32_t share_of(const ValuePart& part, std::uint64_t sum, std::uint64_t total) {
+    return is_below_zero(part, sum) ? kNoShare : share(sum, total);
+  }
+
   // What .percent and .graph relate to.
   void add_up() {
     totals_.assign(plan_.values.size(), 0);
@@ -83,6 +91,7 @@ class HistText {
         const Display display = plan_.values[i].value.modifiers.display;
         if (display != Display::kPercent && display != Display::kGraph) continue;
         const std::uint64_t value = table_.value(entry, i);
+        if (is_below_zero(plan_.values[i], value)) continue;
         totals_[i] += value;
         largest_[i] = std::max(largest_[i], value);
       }
@@ -116,9 +125,9 @@ class HistText {
     const std::uint64_t value = shown_value(part, values);
     switch (display) {
       case Display::kPercent:
-        return print_share(name, share(value, totals_[index]));
+        return print_share(name, share_of(part, value, totals_[index]));
       case Display::kGraph:
-        return print_graph(name, share(value, largest_[index]));
+        return print_graph(name, share_of(part, value, largest_[index]));
       case Display::kHex:
         out_.append(" ").append(name).append(": ");
         return append_hex_digits(out_, value, 10);
@@ -129,8 +138,7 @@ class HistText {
   }
 
   void print_statistic(const ValuePart& part, std::uint64_t value) {
-    const bool negative = part.is_shown_signed() && static_cast<std::int64_t>(value) < 0;
-    if (!negative) return print_number(part.value.text, value);
+    if (!is_below_zero(part, value)) return print_number(part.value.text, value);
     const std::string digits = std::to_string(static_cast<std::int64_t>(value));
     out_.append(" ").append(part.value.text).append(": ");
     out_.append(10 - std::min<std::size_t>(10, digits.size()), ' ').append(digits);

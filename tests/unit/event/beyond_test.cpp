@@ -90,6 +90,17 @@ TEST_F(BeyondTest, CountsValuesBelowZeroWithTheirSign) {
       << json;
 }
 
+TEST_F(BeyondTest, GivesSumsBelowZeroNoShare) {
+  trigger(waking, "hist:keys=pid:vals=prio.percent,prio.graph:sort=pid:nohitcount");
+  for (const std::int64_t prio : {-20, 30, 10}) {
+    feed(waking, 1, {{"pid", (prio + 20) / 10}, {"prio", prio}});
+  }
+  EXPECT_EQ(entries(waking),
+            "{ pid:          0 }  prio (%):[ERROR]  prio: [ERROR]\n"
+            "{ pid:          3 }  prio (%):  25.00  prio: ######              \n"
+            "{ pid:          5 }  prio (%):  75.00  prio: ####################\n");
+}
+
 TEST_F(BeyondTest, KeepsPercentilesOfBothSignsWithinASixteenth) {
   trigger(switched,
           "hist:keys=next_pid:vals=prev_state.p50,prev_state.p99,prev_state.p999,prev_state.min,"

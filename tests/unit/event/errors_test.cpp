@@ -129,7 +129,7 @@ TEST_F(ErrorsTest, OfClearingWhatIsNotThere) {
           ErrorCode::kNotFound);
   refuses("hist:keys=call_site:cont", "Can't clear or continue a nonexistent hist trigger",
           ErrorCode::kNotFound);
-  refuses("hist:keys=call_site:vals=hitcount:nohitcount",
+  refuses("hist:keys=call_site:vals=hitcount:^nohitcount",
           "Non-hitcount value is required for 'nohitcount'", ErrorCode::kNotFound);
   refuses("hist:keys=call_site:x=common_timestamp:clock=^sundial", "Couldn't set trace_clock");
 }
