@@ -18,11 +18,19 @@ Refusal not_zero_or_one(std::string_view location, std::string_view text) {
   return refused({fault::kZeroOrOne}, location, text);
 }
 
-bool is_switch(std::string_view text) { return text == "0" || text == "1"; }
+// 0 or 1 as a decimal number of C: 01 is one, 0x1 is none.
+std::optional<bool> parse_switch(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (!text.empty() && text != "1") return std::nullopt;
+  return !text.empty();
+}
 
-void enable(DefinedEvent& event, std::string_view text) {
-  event.enabled = text == "1";
-  event.soft_enabled = event.enabled;
+void enable(DefinedEvent& event, bool on) {
+  event.enabled = on;
+  event.soft_enabled = on;
 }
 
 // Which events `SYS:EVENT`, `SYS:`, `SYS` or `EVENT` means, with globs.
@@ -54,8 +62,9 @@ std::string EventSet::render_enable(EventNumber number) const {
 Reply<void> EventSet::write_enable(EventNumber event, std::string_view text) {
   text = without_blanks(text);
   if (!state_->at(event).is_listed()) return gone(text);
-  if (!is_switch(text)) return not_zero_or_one("enable:" + state_->full_name(event), text);
-  enable(state_->at(event), text);
+  const auto on = parse_switch(text);
+  if (!on) return not_zero_or_one("enable:" + state_->full_name(event), text);
+  enable(state_->at(event), *on);
   return {};
 }
 
@@ -71,9 +80,10 @@ std::string EventSet::render_enable(std::string_view system) const {
 
 Reply<void> EventSet::write_enable(std::string_view system, std::string_view text) {
   text = without_blanks(text);
-  if (!is_switch(text)) return not_zero_or_one("enable:" + std::string(system), text);
+  const auto on = parse_switch(text);
+  if (!on) return not_zero_or_one("enable:" + std::string(system), text);
   for (const auto& event : state_->events) {
-    if (event->is_listed() && (system.empty() || event->system == system)) enable(*event, text);
+    if (event->is_listed() && (system.empty() || event->system == system)) enable(*event, *on);
   }
   return {};
 }
@@ -160,7 +170,7 @@ Reply<void> EventSet::write_set_event(std::string_view text) {
     bool found = false;
     for (const auto& event : state_->events) {
       if (!event->is_listed() || !names(pattern, *event)) continue;
-      enable(*event, off ? "0" : "1");
+      enable(*event, !off);
       found = true;
     }
     if (!found) {
@@ -171,7 +181,7 @@ Reply<void> EventSet::write_set_event(std::string_view text) {
 }
 
 void EventSet::truncate_set_event() {
-  for (const auto& event : state_->events) enable(*event, "0");
+  for (const auto& event : state_->events) enable(*event, false);
 }
 
 std::vector<EventNumber> EventSet::enabled_events() const {
@@ -186,7 +196,7 @@ void EventSet::restore_enabled(const std::vector<EventNumber>& events) {
   for (EventNumber number = 0; number < state_->events.size(); ++number) {
     DefinedEvent& event = state_->at(number);
     const bool was = std::ranges::binary_search(events, number);
-    if (event.defined && event.enabled != was) enable(event, was ? "1" : "0");
+    if (event.defined && event.enabled != was) enable(event, was);
   }
 }
 

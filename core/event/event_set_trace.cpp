@@ -12,6 +12,8 @@ namespace tally {
 namespace {
 
 constexpr std::size_t kMaskCpusMax = 8192;
+// Linux gives out none beyond: proc(5), kernel/pid_max.
+constexpr std::uint64_t kPidMax = (1u << 22) - 1;
 
 constexpr std::string_view kSnapshotHead = "# tracer: nop\n#\n#\n# * Snapshot is ";
 constexpr std::string_view kSnapshotCommands =
@@ -38,7 +40,7 @@ Reply<void> add_pids(std::vector<std::int32_t>& to, std::size_t pids_max, std::s
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
     const auto pid = parse_unsigned(token->text);
-    if (!pid || *pid > 0x7fffffff) {
+    if (!pid || *pid > kPidMax) {
       return refused({fault::kBadPid, std::string(token->text)}, file, text);
     }
     const auto number = static_cast<std::int32_t>(*pid);

@@ -127,6 +127,7 @@ Checked<void> EventSet::State::find_target(std::string_view& parameters, Trigger
   const std::string_view all = parameters;
   const std::string_view system = next_part(parameters);
   const std::string_view name = next_part(parameters);
+  if (system.empty() || name.empty()) return Fault{fault::kTargetExpected, std::string(all)};
   const auto target = find(system, name);
   if (!target) return Fault{fault::kNoSuchEvent, std::string(all)};
   trigger.target = *target;
@@ -139,12 +140,12 @@ Checked<void> EventSet::State::parse_other(const TriggerCommand& command, Trigge
   std::string_view rest = command.parameters;
   if (const auto found = find_target(rest, trigger); !found) return found;
   if (rest.empty()) return {};
-  const auto count = parse_c_number(rest);
-  if (!count || *count > 0x7fffffff) {
-    const bool word = rest.find_first_not_of("0123456789") != rest.npos;
-    return Fault{word && command.filter.empty() ? fault::kIfExpected : fault::kBadCount,
-                 std::string(rest)};
-  }
+  const std::string_view number = rest.substr(0, rest.find_first_of(": \t\n"));
+  const std::string_view behind = rest.substr(number.size());
+  const auto count = parse_c_number(number);
+  if (!count || *count > 0x7fffffff) return Fault{fault::kBadCount, std::string(number)};
+  if (behind.starts_with(':')) return Fault{fault::kAfterCount, std::string(behind)};
+  if (!behind.empty()) return Fault{fault::kIfExpected, std::string(trimmed(behind))};
   trigger.left = static_cast<std::int64_t>(*count);
   return {};
 }

@@ -64,6 +64,21 @@ OpCode code_of(char op) {
                      : OpCode::kDivide;
 }
 
+// Whether a field of that type can be shown so: a text is shown as it is, only a time has units.
+bool suits(const Modifiers& modifiers, const ValueType& type, std::string_view field) {
+  if (modifiers.usecs && field != "common_timestamp") return false;
+  const bool as_it_is = modifiers.display == Display::kPlain;
+  switch (type.kind) {
+    case ValueType::Kind::kNumber:
+      return modifiers.display != Display::kStack;
+    case ValueType::Kind::kText:
+      return as_it_is;
+    case ValueType::Kind::kStack:
+      return as_it_is || modifiers.display == Display::kStack;
+  }
+  return false;
+}
+
 std::string number_text(std::uint64_t value) {
   std::string text;
   append_number(text, value);
@@ -160,17 +175,20 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_binary(std::string_view 
   if (!right.value().expression.is_number()) {
     return Fault{fault::kTextOperand, std::string(right_text)};
   }
-  return combine(std::move(left.value()), std::move(right.value()), text[at], right_text);
+  return combine(std::move(left.value()), std::move(right.value()), text, at);
 }
 
-Checked<ExpressionParser::Node> ExpressionParser::combine(Node left, Node right, char op,
-                                                          std::string_view right_text) {
+Checked<ExpressionParser::Node> ExpressionParser::combine(Node left, Node right,
+                                                          std::string_view text, std::size_t at) {
+  const char op = text[at];
   const bool plain = left.is_constant() || right.is_constant();
   Expression& made = left.expression;
   const Expression& other = right.expression;
-  if (!plain && made.in_usecs != other.in_usecs) return Fault{fault::kTimestampMismatch};
+  if (!plain && made.in_usecs != other.in_usecs) {
+    return Fault{fault::kTimestampMismatch, std::string(text)};
+  }
   if (op == '/' && right.is_constant() && right.ops[0].operand == 0) {
-    return Fault{fault::kDivisionByZero, std::string(right_text)};
+    return Fault{fault::kDivisionByZero, std::string(trimmed(text.substr(at + 1)))};
   }
   if (left.is_constant() && right.is_constant()) {
     left.ops[0] =
@@ -289,11 +307,11 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_field(std::string_view t
   made.name = made.name.empty() ? name : made.name;
   made.modifiers = modifiers.value();
   made.text = made.name + made.modifiers.text();
-  const bool is_stack = made.type.kind == ValueType::Kind::kStack;
-  if (made.modifiers.display == Display::kStack && !is_stack) {
-    return Fault{fault::kBadModifier, "stacktrace"};
+  if (!suits(made.modifiers, made.type, name)) {
+    const std::string_view first = text.substr(dot + 1);
+    return Fault{fault::kBadModifier, std::string(first.substr(0, first.find('.')))};
   }
-  if (is_stack) made.modifiers.display = Display::kStack;
+  if (made.type.kind == ValueType::Kind::kStack) made.modifiers.display = Display::kStack;
   return node;
 }
 

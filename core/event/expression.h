@@ -84,7 +84,7 @@ class ExpressionParser {
   Checked<Node> parse_inner(std::string_view text, VariableScope::Use use);
   Checked<Node> parse_unary(std::string_view text);
   Checked<Node> parse_binary(std::string_view text, std::size_t at);
-  Checked<Node> combine(Node left, Node right, char op, std::string_view right_text);
+  Checked<Node> combine(Node left, Node right, std::string_view text, std::size_t at);
   Checked<Node> parse_atom(std::string_view text, VariableScope::Use use);
   Checked<Node> parse_variable(std::string_view text, VariableScope::Use use);
   Checked<Node> parse_own(std::string_view name, std::string_view definition,

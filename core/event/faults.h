@@ -94,6 +94,8 @@ inline constexpr std::string_view
     kTooManyTerms = "Too many terms in predicate expression",
     kMeaninglessFilter = "Meaningless filter expression",
     kInvalidValue = "Invalid value (did you forget quotes)?", kNoFilter = "No filter found",
+    kMissingOpenBrace = "Missing '{'", kMissingCloseBrace = "Missing '}'",
+    kInvalidCpus = "Invalid cpulist",
     // ---- ours
     kTooManyActions = "Too many actions (8 max)", kUnknownPart = "Unknown parameter or handler",
     kNoKeys = "No keys", kTooManyKeys = "Too many keys (8 max)",
@@ -105,9 +107,16 @@ inline constexpr std::string_view
     kTooMuchMemory = "Histograms would take more memory than allowed",
     kTooManyTriggers = "Too many triggers", kReferenced = "Its variables are in use",
     kInUse = "The event is in use", kUnknownTrigger = "Unknown trigger command",
-    kBadCount = "Count must be a number", kIfExpected = "Expected: if FILTER",
+    kBadCount = "Count must be a number, at most 2147483647",
+    kAfterCount = "Nothing but: if FILTER may stand behind the count",
+    kIfExpected = "Expected: if FILTER", kTargetExpected = "Expected: SYSTEM:EVENT",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
-    kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply", kBadPid = "Not a process id",
+    kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply",
+    kBadPid = "Not a process id (0 to 4194303)",
+    kFunctionFilter =
+        "Functions are not looked up here: compare the address itself (call_site == 0x...)",
+    kUserTextFilter = "The memory of programs is not read here: compare a text of the record's",
+    kMaskWithoutCpus = "A mask of CPUs is compared with a list (CPUS{0-3,8}), by &, == or !=",
     kTooManyPids = "Too many process ids", kBadMask = "Not a mask with a CPU that there is";
 
 }  // namespace fault

@@ -94,11 +94,7 @@ bool Filter::number_holds(const Term& term, std::uint64_t value) {
   }
 }
 
-bool Filter::holds(const Term& term, const EventRecord& record) {
-  if (term.compare <= Compare::kAnd) {
-    return number_holds(term, Program::load(term.load, record, nullptr));
-  }
-  const std::string_view text = term.source.whole(record, nullptr);
+bool Filter::text_holds(const Term& term, std::string_view text) {
   switch (term.compare) {
     case Compare::kTextEqual:
       return text == term.text;
@@ -109,6 +105,27 @@ bool Filter::holds(const Term& term, const EventRecord& record) {
     default:
       return !glob_matches(term.text, text);
   }
+}
+
+// A number is a set of one CPU.
+bool Filter::cpus_hold(const Term& term, const EventRecord& record) {
+  const bool meet = term.compare == Compare::kCpusMeet;
+  if (term.is_mask) {
+    const std::string_view mask = term.source.read(record, nullptr);
+    if (meet) return term.cpus->intersects(mask);
+    return term.cpus->equals(mask) == (term.compare == Compare::kCpusEqual);
+  }
+  const std::uint64_t cpu = Program::load(term.load, record, nullptr);
+  if (meet) return term.cpus->has(cpu);
+  return term.cpus->is_only(cpu) == (term.compare == Compare::kCpusEqual);
+}
+
+bool Filter::holds(const Term& term, const EventRecord& record) {
+  if (term.compare <= Compare::kAnd) {
+    return number_holds(term, Program::load(term.load, record, nullptr));
+  }
+  if (term.compare >= Compare::kCpusMeet) return cpus_hold(term, record);
+  return text_holds(term, term.source.whole(record, nullptr));
 }
 
 }  // namespace tally

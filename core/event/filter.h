@@ -1,16 +1,19 @@
 // The filter language: `pid == 7 && (comm ~ "kwork*" || !(prio < 100))` (TRIGGERS.md). Compiled
 // once into a row of comparisons with jumps; a record goes through it without recursion, calls
-// through pointers, or allocation.
+// through pointers, or allocation. What holds the number of a CPU, and masks of CPUs, can be
+// compared with a list of them: `target_cpu & CPUS{0-3,8}`.
 //
 // Immutable once compiled. Bounds: kTermsMax comparisons, kNestingMax parentheses, kOperandMax
 // bytes of a text.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/event/cpu_set.h"
 #include "core/event/faults.h"
 #include "core/event/format.h"
 #include "core/event/program.h"
@@ -58,6 +61,9 @@ class Filter {
     kTextUnequal,
     kGlob,
     kNotGlob,
+    kCpusMeet,  // of a number, or a mask, and a list of CPUs: is it in there, is one of it
+    kCpusEqual,
+    kCpusUnequal,
   };
   static constexpr std::uint32_t kFalse = 0xfffffffe, kTrue = 0xffffffff;
 
@@ -66,13 +72,17 @@ class Filter {
     bool is_signed = false;
     Op load;  // of a number
     std::uint64_t number = 0;
-    TextSource source;  // of a text
+    TextSource source;  // of a text or a mask
     std::string text;
+    bool is_mask = false;
+    std::optional<CpuSet> cpus = {};
     std::uint32_t if_true = kTrue, if_false = kFalse;
   };
 
   static bool holds(const Term& term, const EventRecord& record);
   static bool number_holds(const Term& term, std::uint64_t value);
+  static bool text_holds(const Term& term, std::string_view text);
+  static bool cpus_hold(const Term& term, const EventRecord& record);
 
   std::vector<Term> terms_;
   std::uint32_t start_ = kTrue;

@@ -108,31 +108,39 @@ class FilterParser {
     }
     const std::string_view name = text_.substr(start, at_ - start);
     if (name.empty()) return wrong(fault::kMeaninglessFilter, start);
-    if (!find_field(name, node->term)) return wrong(fault::kFilterFieldNotFound, start);
+    if (const auto found = find_field(name, node->term); !found) {
+      return wrong(found.error().reason, start);
+    }
     const std::size_t op_at = (skip_blanks(), at_);
     const auto op = take_operator();
-    if (!op) return wrong(fault::kInvalidOperator, op_at);
+    if (!op) return wrong(reason_of(op_at), op_at);
     node->term.compare = *op;
-    const auto operand =
-        is_text_ ? text_operand(node->term, op_at) : number_operand(node->term, op_at);
+    const auto operand = value_operand(node->term, op_at);
     if (!operand) return operand.error();
     return node;
   }
 
-  bool find_field(std::string_view name, Filter::Term& term) {
+  Filter::Parsed<void> value_operand(Filter::Term& term, std::size_t op_at) {
+    if (is_text_) return text_operand(term, op_at);
+    if (text_.substr(at_).starts_with("CPUS")) return cpus_operand(term, op_at);
+    if (term.is_mask) return wrong(fault::kMaskWithoutCpus, at_);
+    return number_operand(term, op_at);
+  }
+
+  // Why no operator stands there: what the kernel may have behind a field, and we have not.
+  std::string_view reason_of(std::size_t at) const {
+    if (text_.substr(at).starts_with(".function")) return fault::kFunctionFilter;
+    if (text_.substr(at).starts_with(".ustring")) return fault::kUserTextFilter;
+    return fault::kInvalidOperator;
+  }
+
+  Filter::Parsed<void> find_field(std::string_view name, Filter::Term& term) {
     is_text_ = false;
     bytes_ = 4;
     if (const auto field = format_.field(name); field && name != "common_pid") {
-      if (field.value().kind() == FieldKind::kOther) return false;
-      is_text_ = field.value().kind() != FieldKind::kNumber;
-      bytes_ = field.value().size;
-      term.is_signed = field.value().is_signed;
-      if (is_text_) {
-        term.source = text_of(field.value());
-        return !term.source.is_stack;
-      }
-      term.load = load_of(field.value());
-    } else if (name == "common_pid") {
+      return take_field(field.value(), term);
+    }
+    if (name == "common_pid") {
       term.load = {OpCode::kPid};
       term.is_signed = true;
     } else if (name == "cpu" || name == "CPU" || name == "common_cpu") {
@@ -141,9 +149,33 @@ class FilterParser {
       is_text_ = true;
       term.source = {TextSource::Kind::kComm};
     } else {
-      return false;
+      return wrong(fault::kFilterFieldNotFound, 0);
     }
-    return true;
+    return {};
+  }
+
+  Filter::Parsed<void> take_field(const TraceField& field, Filter::Term& term) {
+    bytes_ = field.size;
+    term.is_signed = field.is_signed;
+    switch (field.kind()) {
+      case FieldKind::kNumber:
+        term.load = load_of(field);
+        return {};
+      case FieldKind::kText:
+      case FieldKind::kLocated:
+      case FieldKind::kRelative:
+      case FieldKind::kTail:
+        is_text_ = true;
+        term.source = text_of(field);
+        return {};
+      case FieldKind::kStack:
+      case FieldKind::kOther:
+        break;
+    }
+    term.is_mask = field.type.find("cpumask_t") != field.type.npos && field.size == 4;
+    if (!term.is_mask) return wrong(fault::kOtherField, 0);
+    term.source = {TextSource::Kind::kLocated, true, field.offset, field.size};
+    return {};
   }
 
   std::optional<Compare> take_operator() {
@@ -194,6 +226,28 @@ class FilterParser {
       at_ = end + 1;
     }
     if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, start);
+    return {};
+  }
+
+  // `CPUS{0-3,8}`
+  Filter::Parsed<void> cpus_operand(Filter::Term& term, std::size_t op_at) {
+    if (term.compare == Compare::kAnd) {
+      term.compare = Compare::kCpusMeet;
+    } else if (term.compare == Compare::kEqual) {
+      term.compare = Compare::kCpusEqual;
+    } else if (term.compare == Compare::kUnequal) {
+      term.compare = Compare::kCpusUnequal;
+    } else {
+      return wrong(fault::kIllegalOperation, op_at);
+    }
+    at_ += std::string_view("CPUS").size();
+    if (!take("{")) return wrong(fault::kMissingOpenBrace, at_);
+    const std::size_t start = at_;
+    const std::size_t end = text_.find('}', start);
+    if (end == text_.npos) return wrong(fault::kMissingCloseBrace, start);
+    term.cpus = CpuSet::parse(text_.substr(start, end - start));
+    if (!term.cpus) return wrong(fault::kInvalidCpus, start);
+    at_ = end + 1;
     return {};
   }
 

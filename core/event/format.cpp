@@ -93,7 +93,10 @@ FieldKind TraceField::kind() const {
   const std::string_view all = type;
   const bool array = all.ends_with(']');
   const bool of_chars = all.find("char[") != all.npos;
-  if (!array) return is_number_size(size) ? FieldKind::kNumber : FieldKind::kOther;
+  const bool elsewhere = all.starts_with("__data_loc") || all.starts_with("__rel_loc");
+  if (!array) {
+    return is_number_size(size) && !elsewhere ? FieldKind::kNumber : FieldKind::kOther;
+  }
   if (all.starts_with("__data_loc") && size >= 4) {
     if (of_chars) return FieldKind::kLocated;
     return all.ends_with("long[]") ? FieldKind::kStack : FieldKind::kOther;
@@ -109,6 +112,26 @@ bool TraceField::is_text() const {
   const FieldKind what = kind();
   return what == FieldKind::kText || what == FieldKind::kLocated || what == FieldKind::kRelative ||
          what == FieldKind::kTail;
+}
+
+std::uint32_t TraceField::elements() const {
+  const std::size_t bracket = type.rfind('[');
+  if (bracket == type.npos || !type.ends_with(']')) return size;
+  const auto count =
+      parse_unsigned(std::string_view(type).substr(bracket + 1, type.size() - bracket - 2));
+  if (!count || *count == 0) return 0;
+  const bool whole =
+      size % *count == 0 && is_number_size(static_cast<std::uint32_t>(size / *count));
+  return whole ? static_cast<std::uint32_t>(*count) : size;
+}
+
+std::uint32_t TraceField::element_bytes() const {
+  if (const std::uint32_t count = elements(); count != 0) return size / count;
+  const std::string_view of = type;
+  const auto has = [&](std::string_view word) { return of.find(word) != of.npos; };
+  if (has("64") || has("long") || has("*") || has("size_t")) return 8;
+  if (has("32") || has("int")) return 4;
+  return has("16") || has("short") ? 2 : 1;
 }
 
 std::uint32_t EventFormat::fixed_bytes() const {

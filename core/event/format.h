@@ -42,6 +42,10 @@ struct TraceField {
   std::uint32_t end() const { return offset + size; }
   FieldKind kind() const;
   bool is_text() const;
+  // Of an array of numbers: how many bytes one of them has, and how many there are; else 1, and
+  // what the field has. 0 of them: the record says how many.
+  std::uint32_t element_bytes() const;
+  std::uint32_t elements() const;
 };
 
 struct EventFormat {

@@ -56,6 +56,7 @@ bool is_expiry(std::string_view text) {
 class CommandParser {
  public:
   Checked<HistCommand> parse(std::string_view text) {
+    const std::string_view all = text;
     while (!text.empty()) {
       std::string_view part = text.substr(0, text.find(':'));
       text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -66,7 +67,7 @@ class CommandParser {
     for (const std::string_view part : assignments_) {
       if (const auto taken = variables(part); !taken) return taken.error();
     }
-    if (command_.keys.empty()) return wrong(fault::kNoKeys);
+    if (command_.keys.empty()) return wrong(fault::kNoKeys, all);
     return std::move(command_);
   }
 
@@ -160,7 +161,7 @@ class CommandParser {
     }
     std::string_view rest = part.substr(part.find('(') + 1);
     if (const auto parsed = handler(action, rest); !parsed) return parsed;
-    if (const auto parsed = done(action, rest); !parsed) return parsed;
+    if (const auto parsed = done(action, part, rest); !parsed) return parsed;
     command_.actions.push_back(std::move(action));
     return {};
   }
@@ -178,10 +179,10 @@ class CommandParser {
   }
 
   // .trace(synth,a,b), .synth(a,b), .save(a,b), .snapshot()
-  static Checked<void> done(ActionCommand& action, std::string_view rest) {
-    if (!cut_behind(rest, '.')) return wrong(fault::kActionNotFound);
+  static Checked<void> done(ActionCommand& action, std::string_view part, std::string_view rest) {
+    if (!cut_behind(rest, '.')) return wrong(fault::kActionNotFound, part);
     const auto name = cut_behind(rest, '(');
-    if (!name) return wrong(fault::kActionNotFound);
+    if (!name) return wrong(fault::kActionNotFound, part);
     action.kind = *name == "save"       ? ActionKind::kSave
                   : *name == "snapshot" ? ActionKind::kSnapshot
                                         : ActionKind::kTrace;
@@ -192,7 +193,7 @@ class CommandParser {
       return wrong(fault::kActionMismatch, *name);
     }
     if (action.kind == ActionKind::kSave && trimmed(*inside).empty()) {
-      return wrong(fault::kNoSaveParams);
+      return wrong(fault::kNoSaveParams, "save(");
     }
     if (action.kind == ActionKind::kSnapshot) return {};
     if (const auto taken = params(action, *inside); !taken) return taken;
@@ -201,6 +202,7 @@ class CommandParser {
   }
 
   static Checked<void> params(ActionCommand& action, std::string_view text) {
+    const std::string_view all = text;
     for (bool more = !trimmed(text).empty(); more;) {
       std::string_view one = text.substr(0, text.find(','));
       more = one.size() < text.size();
@@ -209,7 +211,7 @@ class CommandParser {
       if (action.params.size() == HistCommand::kParamsMax + 1) {
         return wrong(fault::kTooManyParams, one);
       }
-      if (one.empty() || one == "$") return wrong(fault::kInvalidParam, one);
+      if (one.empty() || one == "$") return wrong(fault::kInvalidParam, one.empty() ? all : one);
       action.params.push_back(one);
     }
     return {};
@@ -219,7 +221,7 @@ class CommandParser {
     action.trace_keyword = name == "trace";
     action.synthetic = name;
     if (action.trace_keyword) {
-      if (action.params.empty()) return wrong(fault::kParamNotFound);
+      if (action.params.empty()) return wrong(fault::kParamNotFound, "trace(");
       action.synthetic = action.params.front();
       action.params.erase(action.params.begin());
     }

@@ -11,9 +11,11 @@ namespace {
 // Hands out what stands between commas, until do_each says that something is wrong.
 template <typename Each>
 Checked<void> for_each_listed(std::string_view text, const Each& do_each) {
+  const std::string_view all = text;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
+    if (trimmed(one).empty()) return wrong(fault::kMalformedExpression, all);
     if (const auto done = do_each(one); !done) return done.error();
   }
   return {};
@@ -28,11 +30,6 @@ bool is_refused_in_values(Display display) {
   return display == Display::kLog2 || display == Display::kBuckets || display == Display::kSymbol ||
          display == Display::kSymbolOffset || display == Display::kSyscall ||
          display == Display::kStack;
-}
-
-std::uint32_t words_of_value(Display display) {
-  if (display == Display::kDeviation) return 3;
-  return is_percentile(display) ? kQuantileBuckets / 2 : 1;
 }
 
 void append_part(std::string& out, std::string_view part) {
@@ -146,7 +143,7 @@ Checked<void> HistCompiler::compile_values() {
   auto done =
       for_each_listed(command_.values, [&](std::string_view text) { return compile_value(text); });
   if (done && command_.no_hitcount && plan_->values.empty()) {
-    return Fault{fault::kNeedsOtherValue, {}, ErrorCode::kNotFound};
+    return Fault{fault::kNeedsOtherValue, "nohitcount", ErrorCode::kNotFound};
   }
   return done;
 }
@@ -268,7 +265,7 @@ void HistCompiler::lay_out_values() {
     if (!variable.value.is_number()) variable.text_word = take_words(kTextWords);
   }
   for (ValuePart& value : plan_->values) {
-    value.word = take_words(words_of_value(value.value.modifiers.display));
+    value.word = take_words(words_of_value(value.value));
   }
   const auto is_execname = [](const KeyPart& key) {
     return key.value.modifiers.display == Display::kExecname;

@@ -1,25 +1,12 @@
 #include "core/event/hist_copy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "core/base/int128.h"
 #include "core/base/text.h"
 
 namespace tally {
 namespace {
-
-std::uint64_t percentile(const std::uint64_t* words, std::uint64_t hits, std::uint64_t per_mille) {
-  const auto* const counters = reinterpret_cast<const std::uint32_t*>(words);
-  // The smallest value that at least so many are not above.
-  std::uint64_t wanted = (hits * per_mille + 999) / 1000;
-  for (std::uint32_t bucket = 0; bucket < kQuantileBuckets; ++bucket) {
-    if (counters[bucket] >= wanted) return bucket_high(bucket);
-    wanted -= counters[bucket];
-  }
-  return bucket_high(kQuantileBuckets - 1);
-}
 
 template <typename T>
 int three_way(T a, T b) {
@@ -64,41 +51,6 @@ std::size_t HistCopy::text_bytes_min() const {
   return bytes;
 }
 
-std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values) {
-  const std::uint64_t hits = values[kHitsWord];
-  switch (part.value.modifiers.display) {
-    case Display::kP50:
-      return percentile(values + part.word, hits, 500);
-    case Display::kP99:
-      return percentile(values + part.word, hits, 990);
-    case Display::kP999:
-      return percentile(values + part.word, hits, 999);
-    default:
-      return values[part.word];
-  }
-}
-
-bool has_decimals(Display display) {
-  return display == Display::kAverage || display == Display::kDeviation;
-}
-
-double shown_decimals(const ValuePart& part, const std::uint64_t* values) {
-  const auto hits = static_cast<long double>(values[kHitsWord]);
-  const std::uint64_t* const words = values + part.word;
-  const long double average = static_cast<long double>(words[0]) / hits;
-  if (part.value.modifiers.display == Display::kAverage) return static_cast<double>(average);
-  const UInt128 squares = static_cast<UInt128>(words[2]) << 64 | words[1];
-  // n * sum of squares - square of the sum, exactly as long as it fits; of the population.
-  const UInt128 n = values[kHitsWord];
-  const UInt128 sum_squared = static_cast<UInt128>(words[0]) * words[0];
-  const auto difference = static_cast<long double>(n * squares - sum_squared);
-  const bool exact = squares == 0 || n <= ~UInt128{0} / squares;
-  const long double variance =
-      exact ? difference / (hits * hits)
-            : std::max(0.0L, static_cast<long double>(squares) / hits - average * average);
-  return static_cast<double>(std::sqrt(variance));
-}
-
 std::uint64_t HistCopy::Table::value(std::uint32_t entry, std::uint32_t index) const {
   return shown_value(plan->values[index], values(entry));
 }
@@ -126,7 +78,9 @@ int HistCopy::Table::compare(const SortKey& by, std::uint32_t a, std::uint32_t b
   if (has_decimals(part.value.modifiers.display)) {
     return three_way(shown_decimals(part, values(a)), shown_decimals(part, values(b)));
   }
-  return three_way(value(a, by.index), value(b, by.index));
+  const std::uint64_t left = value(a, by.index), right = value(b, by.index);
+  if (!part.is_shown_signed()) return three_way(left, right);
+  return three_way(static_cast<std::int64_t>(left), static_cast<std::int64_t>(right));
 }
 
 std::vector<std::uint32_t> HistCopy::Table::sorted() const {

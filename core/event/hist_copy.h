@@ -56,13 +56,6 @@ class HistCopy {
   std::vector<Table> tables_;
 };
 
-// A value of an entry as it is shown: sums as they are, the smallest value of a percentile's
-// bucket.
-std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values);
-// Averages and deviations have decimals.
-bool has_decimals(Display display);
-double shown_decimals(const ValuePart& part, const std::uint64_t* values);
-
 // `schedule+0x2e/0x110 [module]`, or the address if nobody knows it.
 std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset);
 

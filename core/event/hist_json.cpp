@@ -89,7 +89,10 @@ class HistJson {
   void print_value(const ValuePart& part, const std::uint64_t* values) {
     const Display display = part.value.modifiers.display;
     const std::string& name = is_statistic(display) ? part.value.text : part.value.name;
-    if (!has_decimals(display)) return append_member(out_, name, shown_value(part, values));
+    if (!has_decimals(display)) {
+      append_member(out_, name);
+      return append_whole(part.value, shown_value(part, values));
+    }
     std::array<char, 64> digits;
     const int size =
         std::snprintf(digits.data(), digits.size(), "%.6g", shown_decimals(part, values));
@@ -97,12 +100,14 @@ class HistJson {
     out_.append(digits.data(), static_cast<std::size_t>(size));
   }
 
+  void append_whole(const Expression& of, std::uint64_t value) {
+    if (of.type.is_signed) return append_number(out_, static_cast<std::int64_t>(value));
+    append_number(out_, value);
+  }
+
   // A number is one, as it was counted; a text is one; a stack is an array of places.
   void print_key(const KeyPart& part, const std::uint64_t* words) {
-    if (part.value.is_number()) {
-      if (part.value.type.is_signed) return append_number(out_, static_cast<std::int64_t>(*words));
-      return append_number(out_, *words);
-    }
+    if (part.value.is_number()) return append_whole(part.value, *words);
     if (part.value.type.kind == ValueType::Kind::kText) {
       return append_string(out_, stored_text(words, part.words));
     }

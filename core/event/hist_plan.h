@@ -16,6 +16,7 @@
 #include "core/event/expression.h"
 #include "core/event/hist_command.h"
 #include "core/event/hist_map.h"
+#include "core/event/hist_value.h"
 #include "core/event/record.h"
 
 namespace tally {
@@ -28,27 +29,12 @@ inline constexpr std::uint32_t kFirstWord = 3;
 inline constexpr std::uint32_t kTextWords = sizeof(VariableText) / 8;
 inline constexpr std::uint32_t kCommWords = 2;
 
-// Log-linear buckets of values, 16 to an octave, so that a percentile is right within 6.25%.
-inline constexpr std::uint32_t kOctaveSteps = 16;
-inline constexpr std::uint32_t kQuantileBuckets = kOctaveSteps * 61;
-std::uint32_t quantile_bucket(std::uint64_t value);
-// The smallest and the largest value that count there.
-std::uint64_t bucket_low(std::uint32_t bucket);
-std::uint64_t bucket_high(std::uint32_t bucket);
-
 struct HistTable;
 
 struct KeyPart {
   Expression value;
   std::uint32_t word = 0;
   std::uint32_t words = 1;  // 1: a number
-};
-
-struct ValuePart {
-  Expression value;
-  // sum; or for kMinimum and kMaximum that; for kDeviation the sum and two of the sum of squares;
-  // for percentiles u32 counters. Averages are sums.
-  std::uint32_t word = 0;
 };
 
 struct VariablePart {

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/event/hist_copy.h"
+#include "core/event/hist_group.h"
 
 namespace tally {
 namespace {
@@ -73,6 +74,14 @@ class HistText {
     out_.push_back('\n');
   }
 
+  // Has no share in anything.
+  static bool is_below_zero(const ValuePart& part, std::uint64_t sum) {
+    return part.value.type.is_signed && static_cast<std::int64_t>(sum) < 0;
+  }
+  static std::uint32_t share_of(const ValuePart& part, std::uint64_t sum, std::uint64_t total) {
+    return is_below_zero(part, sum) ? kNoShare : share(sum, total);
+  }
+
   // What .percent and .graph relate to.
   void add_up() {
     totals_.assign(plan_.values.size(), 0);
@@ -82,6 +91,7 @@ class HistText {
         const Display display = plan_.values[i].value.modifiers.display;
         if (display != Display::kPercent && display != Display::kGraph) continue;
         const std::uint64_t value = table_.value(entry, i);
+        if (is_below_zero(plan_.values[i], value)) continue;
         totals_[i] += value;
         largest_[i] = std::max(largest_[i], value);
       }
@@ -115,15 +125,23 @@ class HistText {
     const std::uint64_t value = shown_value(part, values);
     switch (display) {
       case Display::kPercent:
-        return print_share(name, share(value, totals_[index]));
+        return print_share(name, share_of(part, value, totals_[index]));
       case Display::kGraph:
-        return print_graph(name, share(value, largest_[index]));
+        return print_graph(name, share_of(part, value, largest_[index]));
       case Display::kHex:
         out_.append(" ").append(name).append(": ");
         return append_hex_digits(out_, value, 10);
       default:
-        print_number(is_statistic(display) ? part.value.text : name, value);
+        if (!is_statistic(display)) return print_number(name, value);
+        print_statistic(part, value);
     }
+  }
+
+  void print_statistic(const ValuePart& part, std::uint64_t value) {
+    if (!is_below_zero(part, value)) return print_number(part.value.text, value);
+    const std::string digits = std::to_string(static_cast<std::int64_t>(value));
+    out_.append(" ").append(part.value.text).append(": ");
+    out_.append(10 - std::min<std::size_t>(10, digits.size()), ' ').append(digits);
   }
 
   void print_decimals(const ValuePart& part, const std::uint64_t* values) {
@@ -175,17 +193,17 @@ class HistText {
       return print_stack({words, part.words});
     }
     out_.append(value.name).append(": ");
-    if (value.is_number()) return print_key_number(value.modifiers, *words, comm);
+    if (value.is_number()) return print_key_number(value, *words, comm);
     append_left(out_, stored_text(words, part.words), 50);
   }
 
-  void print_key_number(const Modifiers& modifiers, std::uint64_t value, std::string_view comm) {
-    switch (modifiers.display) {
+  void print_key_number(const Expression& key, std::uint64_t value, std::string_view comm) {
+    switch (key.modifiers.display) {
       case Display::kHex:
         return append_hex_digits(out_, value, 0);
       case Display::kSymbol:
       case Display::kSymbolOffset: {
-        const bool offset = modifiers.display == Display::kSymbolOffset;
+        const bool offset = key.modifiers.display == Display::kSymbolOffset;
         out_.push_back('[');
         append_hex_digits(out_, value, 0);
         out_.append("] ");
@@ -200,33 +218,17 @@ class HistText {
         return print_bracketed(value, 3);
       }
       case Display::kLog2:
-        if (modifiers.parameter != 0) return print_range(value, log_linear_last(modifiers, value));
-        out_.append("~ 2^");
-        return append_left(out_, std::to_string(value), 2);
       case Display::kBuckets:
-        return print_range(value, value + modifiers.parameter - 1);
+        return append_group(out_, key, value);
       default:
         append_padded(out_, value, 10);
     }
-  }
-
-  static std::uint64_t log_linear_last(const Modifiers& modifiers, std::uint64_t first) {
-    std::uint64_t width = 1;
-    while (first / width >= (std::uint64_t{2} << modifiers.parameter)) width *= 2;
-    return first + width - 1;
   }
 
   void print_bracketed(std::uint64_t value, int width) {
     out_.push_back('[');
     append_padded(out_, value, width);
     out_.push_back(']');
-  }
-
-  void print_range(std::uint64_t first, std::uint64_t last) {
-    out_.append("~ ");
-    append_number(out_, first);
-    out_.push_back('-');
-    append_number(out_, last);
   }
 
   void print_stack(std::span<const std::uint64_t> frames) {

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "core/base/int128.h"
+#include "core/event/hist_group.h"
 #include "core/event/hist_plan.h"
 
 namespace tally {
@@ -16,79 +16,7 @@ void copy_text(std::uint64_t* to, std::uint32_t words, std::string_view text) {
   text.copy(reinterpret_cast<char*>(to), words * std::size_t{8});
 }
 
-// As the kernel has it: the exponent of the next power of two, 0 for 0.
-std::uint64_t log2_of(std::uint64_t value) {
-  return value <= 1 ? 0 : static_cast<std::uint64_t>(std::bit_width(value - 1));
-}
-
-// The smallest value of the bucket, with 2^steps buckets to an octave.
-std::uint64_t log_linear(std::uint64_t value, std::uint64_t steps) {
-  const auto width = static_cast<unsigned>(std::bit_width(value));
-  if (width <= steps + 1) return value;
-  const unsigned dropped = width - 1 - static_cast<unsigned>(steps);
-  return value >> dropped << dropped;
-}
-
-std::uint64_t grouped(const Modifiers& modifiers, std::uint64_t value) {
-  if (modifiers.display == Display::kLog2) {
-    return modifiers.parameter == 0 ? log2_of(value) : log_linear(value, modifiers.parameter);
-  }
-  if (modifiers.display == Display::kBuckets) return value - value % modifiers.parameter;
-  return value;
-}
-
-void count_quantile(std::uint64_t* words, std::uint64_t value) {
-  auto* const counter = reinterpret_cast<std::uint32_t*>(words) + quantile_bucket(value);
-  if (*counter != ~std::uint32_t{0}) *counter += 1;
-}
-
-void add_square(std::uint64_t* words, std::uint64_t value) {
-  UInt128 squares = static_cast<UInt128>(words[1]) << 64 | words[0];
-  squares += static_cast<UInt128>(value) * value;
-  words[0] = static_cast<std::uint64_t>(squares);
-  words[1] = static_cast<std::uint64_t>(squares >> 64);
-}
-
-void add_value(Display display, std::uint64_t* words, std::uint64_t value, bool first) {
-  switch (display) {
-    case Display::kMinimum:
-      words[0] = first ? value : std::min(words[0], value);
-      break;
-    case Display::kMaximum:
-      words[0] = first ? value : std::max(words[0], value);
-      break;
-    case Display::kDeviation:
-      words[0] += value;
-      add_square(words + 1, value);
-      break;
-    case Display::kP50:
-    case Display::kP99:
-    case Display::kP999:
-      count_quantile(words, value);
-      break;
-    default:
-      words[0] += value;
-  }
-}
-
 }  // namespace
-
-std::uint32_t quantile_bucket(std::uint64_t value) {
-  if (value < kOctaveSteps) return static_cast<std::uint32_t>(value);
-  const auto octave = static_cast<unsigned>(std::bit_width(value)) - 4;  // 1 for 16..31
-  return octave * kOctaveSteps + static_cast<std::uint32_t>((value >> (octave - 1)) - kOctaveSteps);
-}
-
-std::uint64_t bucket_low(std::uint32_t bucket) {
-  if (bucket < kOctaveSteps) return bucket;
-  const unsigned octave = bucket / kOctaveSteps;
-  return (std::uint64_t{bucket % kOctaveSteps} + kOctaveSteps) << (octave - 1);
-}
-
-std::uint64_t bucket_high(std::uint32_t bucket) {
-  if (bucket < kOctaveSteps) return bucket;
-  return bucket_low(bucket) + (std::uint64_t{1} << (bucket / kOctaveSteps - 1)) - 1;
-}
 
 PlainPart PlainPart::of(const Expression& value, std::uint32_t word) {
   const Display display = value.modifiers.display;
@@ -117,7 +45,7 @@ void HistUpdate::make_key(const HistPlan& plan, const EventRecord& record) {
     }
     const KeyPart& part = plan.keys[i];
     if (part.value.is_number()) {
-      key_[part.word] = grouped(part.value.modifiers, part.value.program.run(record, references_));
+      key_[part.word] = group_of(part.value, part.value.program.run(record, references_));
     } else {
       copy_text(key_ + part.word, part.words, part.value.source.read(record, references_));
     }
@@ -204,7 +132,7 @@ void HistUpdate::set_variables(const HistPlan& plan, const EventRecord& record) 
 }
 
 void HistUpdate::add_values(const HistPlan& plan, const EventRecord& record) {
-  const bool first = values_[kHitsWord] == 1;
+  const Hit hit = values_[kHitsWord] == 1 ? Hit::kFirst : Hit::kLater;
   for (std::size_t i = 0; i < plan.plain_values.size(); ++i) {
     const PlainPart& plain = plan.plain_values[i];
     if (plain.is_plain) {
@@ -212,8 +140,7 @@ void HistUpdate::add_values(const HistPlan& plan, const EventRecord& record) {
       continue;
     }
     const ValuePart& part = plan.values[i];
-    add_value(part.value.modifiers.display, values_ + part.word,
-              part.value.program.run(record, references_), first);
+    add_value(part.value, values_ + part.word, part.value.program.run(record, references_), hit);
   }
 }
 

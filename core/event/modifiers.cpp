@@ -55,6 +55,7 @@ bool Modifiers::add(std::string_view text) {
   }
   for (const Name& known : kModifierNames) {
     if (known.text != name) continue;
+    if (display != Display::kPlain) return false;
     display = known.display;
     parameter = number.value_or(0);
     return true;

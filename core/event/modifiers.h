@@ -36,7 +36,8 @@ struct Modifiers {
   std::uint64_t parameter = 0;
   bool usecs = false;  // of a time
 
-  // Adds the modifier that `text` names, without its dot; false: there is none of that name.
+  // Adds the modifier that `text` names, without its dot; false: there is none of that name, or
+  // another one says already how the field is shown.
   bool add(std::string_view text);
   // ".hex", ".usecs.log2=3"; empty without any.
   std::string text() const;

@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/event/hist_copy.h"
+#include "core/event/print_pointer.h"
 
 namespace tally {
 namespace {
@@ -37,6 +38,19 @@ void append_printed(std::string& out, const std::string& flags, const char* conv
   const int size = std::snprintf(text, sizeof text, format.c_str(), value);
 #pragma GCC diagnostic pop
   if (size > 0) out.append(text, std::min<std::size_t>(static_cast<std::size_t>(size), 255));
+}
+
+// The kernel's %#x has its 0x before a 0 too, which C's has not: a 1 is printed for it.
+void append_unsigned(std::string& out, const std::string& flags, char conversion,
+                     std::uint64_t value) {
+  const char ll[] = {'l', 'l', conversion, '\0'};
+  const bool with_prefix =
+      flags.find('#') != flags.npos && (conversion == 'x' || conversion == 'X');
+  const bool changed = with_prefix && value == 0;
+  const std::size_t start = out.size();
+  append_printed(out, flags, ll, static_cast<unsigned long long>(changed ? 1 : value));
+  const std::size_t one = out.rfind('1');
+  if (changed && one != out.npos && one >= start) out[one] = '0';
 }
 
 }  // namespace
@@ -115,13 +129,29 @@ std::uint64_t PrintFormat::number_of(const Node& node, const EventRecord& record
       return number_of(number_of(*node.left, record) != 0 ? *node.right : *node.other, record);
     case Kind::kCast:
       return cut_to(number_of(*node.left, record), node.bytes, node.is_signed);
+    case Kind::kLength:
+      return bytes_of(*node.left, record).size();
+    case Kind::kCharacter: {
+      const std::string_view text = node.left->source.read(record, nullptr);
+      return node.number < text.size() ? static_cast<unsigned char>(text[node.number]) : 0;
+    }
     case Kind::kText:
     case Kind::kTextField:
     case Kind::kSymbolic:
     case Kind::kFlags:
+    case Kind::kUnknown:
+    case Kind::kBytesField:
+    case Kind::kArray:
+    case Kind::kHexBytes:
+    case Kind::kBits:
       break;
   }
   return 0;
+}
+
+std::string_view PrintFormat::bytes_of(const Node& node, const EventRecord& record) {
+  const bool is_field = node.kind == Kind::kBytesField || node.kind == Kind::kTextField;
+  return is_field ? node.source.bytes(record).substr(0, kTextBytesMax) : std::string_view();
 }
 
 std::string PrintFormat::symbolic(const Node& node, std::uint64_t value) {
@@ -160,26 +190,74 @@ std::string PrintFormat::text_of(const Node& node, const EventRecord& record) {
       return symbolic(node, number_of(*node.left, record));
     case Kind::kFlags:
       return flags(node, number_of(*node.left, record));
+    case Kind::kArray: {
+      const std::uint64_t size = number_of(*node.other, record);
+      if (size != 1 && size != 2 && size != 4 && size != 8) return "?";
+      const std::uint64_t most = kTextBytesMax / size;
+      const std::uint64_t count = std::min(number_of(*node.right, record), most);
+      std::string text;
+      append_array(text, bytes_of(*node.left, record).substr(0, count * size), size);
+      return text;
+    }
+    case Kind::kHexBytes: {
+      std::string text;
+      const std::string_view bytes = bytes_of(*node.left, record);
+      append_hex_bytes(text, bytes.substr(0, number_of(*node.right, record)), node.text);
+      return text;
+    }
+    case Kind::kBits: {
+      std::string text;
+      append_bits(text, bytes_of(*node.left, record));
+      return text;
+    }
     case Kind::kNumber:
     case Kind::kNumberField:
     case Kind::kUnary:
     case Kind::kBinary:
     case Kind::kCast:
+    case Kind::kUnknown:
+    case Kind::kBytesField:
+    case Kind::kLength:
+    case Kind::kCharacter:
       break;
   }
   return {};
+}
+
+// With a number in the place of the '*'; a negative one says nothing here.
+std::string PrintFormat::flags_of(const Part& part, const EventRecord& record) {
+  std::string flags = part.flags;
+  if (!part.star) return flags;
+  const auto star = static_cast<std::int32_t>(number_of(*part.star, record));
+  const std::string digits = std::to_string(std::clamp<std::int32_t>(star, 0, kTextBytesMax));
+  return flags.replace(flags.find('*'), 1, digits);
+}
+
+void PrintFormat::append_text(std::string& out, const Part& part, const EventRecord& record) {
+  if (part.value->is_pointer) return append_hex(out, number_of(*part.value, record));
+  std::string text = text_of(*part.value, record);
+  text.resize(std::min(text.size(), kShownBytesMax));
+  if (part.flags.empty()) {
+    out.append(text);
+  } else {
+    append_printed(out, flags_of(part, record), "s", text.c_str());
+  }
+}
+
+void PrintFormat::append_bytes(std::string& out, const Part& part, const EventRecord& record) {
+  const std::uint64_t limit = part.star ? number_of(*part.star, record) : 0;
+  std::string text;
+  append_pointed(text, part.pointed, bytes_of(*part.value, record), limit);
+  out.append(text, 0, kShownBytesMax);
 }
 
 void PrintFormat::append(std::string& out, const Part& part, const EventRecord& record,
                          const Symbols& symbols) {
   out.append(part.text);
   if (!part.value) return;
-  if (part.conversion == 's') {
-    std::string text = text_of(*part.value, record);
-    text.resize(std::min(text.size(), kShownBytesMax));
-    return part.flags.empty() ? void(out.append(text))
-                              : append_printed(out, part.flags, "s", text.c_str());
-  }
+  if (part.value->is_unknown) return out.push_back('?');
+  if (part.conversion == 's') return append_text(out, part, record);
+  if (part.conversion == 'B') return append_bytes(out, part, record);
   const std::uint64_t value = number_of(*part.value, record);
   switch (part.conversion) {
     case 'f':
@@ -194,13 +272,11 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
       append_escaped(out, std::string(1, static_cast<char>(value)), 4, 0);
       return;
     case 'd':
-      return append_printed(out, part.flags, "lld",
+      return append_printed(out, flags_of(part, record), "lld",
                             static_cast<long long>(cut_to(value, part.bytes, true)));
-    default: {
-      const char conversion[] = {'l', 'l', part.conversion, '\0'};
-      return append_printed(out, part.flags, conversion,
-                            static_cast<unsigned long long>(cut_to(value, part.bytes, false)));
-    }
+    default:
+      return append_unsigned(out, flags_of(part, record), part.conversion,
+                             cut_to(value, part.bytes, false));
   }
 }
 

@@ -1,8 +1,10 @@
 // The last line of a kernel event's `format`, `print fmt: "comm=%s pid=%d", REC->comm, REC->pid`:
 // how the kernel words a record in `trace`. It is C; what of it nearly all events consist of is
-// understood here: fields, numbers, texts, casts, the operators of C, __get_str(),
-// __print_symbolic() and __print_flags(), and the conversions d i u x X o c s, p, ps, pS. An event
-// whose line has anything else (arrays, %pI4, functions of the kernel's) is shown as `field=value`.
+// understood here: fields and their elements, numbers, texts, casts, the operators of C, the
+// __get_...() and __print_...() that events have in common, and the conversions d i u x X o c s, p,
+// ps, pS and those of print_pointer.h. What the kernel alone knows (its `jiffies`, where its pages
+// lie) is shown as '?'. An event whose line has anything else (functions of the kernel's, its
+// structs) is shown as `field=value`.
 //
 // Immutable once compiled, so any thread may render. At most kTextBytesMax of text, kNodesMax
 // operands and operators, kNestingMax within one another.
@@ -50,7 +52,16 @@ class PrintFormat {
     kCast,    // left, to `bytes` bytes
     kSymbolic,
     kFlags,
+    kUnknown,  // a name of the kernel's
+    kBytesField,
+    kLength,     // of left, in bytes
+    kCharacter,  // `number` of the text left
+    kArray,      // left; right elements of `other` bytes each
+    kHexBytes,   // right bytes of left, with `text` between
+    kBits,       // left, a bit mask
   };
+  // What a node comes to.
+  enum class Sort : std::uint8_t { kNumber, kText, kBytes };
   enum class Operator : std::uint8_t {
     kNone,
     kOr,
@@ -78,8 +89,10 @@ class PrintFormat {
   struct Node {
     Kind kind = Kind::kNumber;
     Operator op = Operator::kNone;
-    bool is_text = false;
+    Sort sort = Sort::kNumber;
     bool is_signed = false;
+    bool is_pointer = false;  // a field that says where a text is
+    bool is_unknown = false;  // so is what it is a part of
     std::uint32_t bytes = 8;
     std::uint64_t number = 0;
     std::string text;  // or what stands between flags
@@ -91,15 +104,22 @@ class PrintFormat {
   // A piece of text, and what is converted behind it.
   struct Part {
     std::string text;
-    char conversion = 0;  // 0: nothing, d, u, x, X, o, c, s, p, and S: a symbol with its offset
-    std::string flags;    // "-0 +#" and a width and precision, as printf has them
+    // 0: nothing, d, u, x, X, o, c, s, p, f and S: a symbol without and with its offset, B: bytes
+    char conversion = 0;
+    std::string flags;         // "-0 +#" and a width and precision, as printf has them
+    std::string_view pointed;  // of B: its pointer_kind()
     std::uint32_t bytes = 4;
+    std::unique_ptr<Node> star;  // what stands for the '*' in flags
     std::unique_ptr<Node> value;
   };
 
   static std::uint64_t number_of(const Node& node, const EventRecord& record);
   static std::uint64_t apply(Operator op, std::uint64_t left, std::uint64_t right, bool is_signed);
   static std::string text_of(const Node& node, const EventRecord& record);
+  static std::string_view bytes_of(const Node& node, const EventRecord& record);
+  static std::string flags_of(const Part& part, const EventRecord& record);
+  static void append_text(std::string& out, const Part& part, const EventRecord& record);
+  static void append_bytes(std::string& out, const Part& part, const EventRecord& record);
   static std::string symbolic(const Node& node, std::uint64_t value);
   static std::string flags(const Node& node, std::uint64_t value);
   static void append(std::string& out, const Part& part, const EventRecord& record,

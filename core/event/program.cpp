@@ -73,35 +73,40 @@ TextSource text_of(const TraceField& field) {
   return {kind, what == FieldKind::kStack, field.offset, field.size};
 }
 
-std::string_view TextSource::stored(const EventRecord& record, References references) const {
-  std::string_view text;
+TextSource bytes_of(const TraceField& field) {
+  using Kind = TextSource::Kind;
+  const Kind kind = field.type.starts_with("__data_loc")  ? Kind::kLocated
+                    : field.type.starts_with("__rel_loc") ? Kind::kRelative
+                                                          : Kind::kFixed;
+  return {kind, false, field.offset, field.size};
+}
+
+std::string_view TextSource::bytes(const EventRecord& record) const {
+  const char* const where = record.bytes.data() + at;
   switch (kind) {
     case Kind::kFixed:
-      text = record.bytes.substr(at, size);
-      break;
+      return record.bytes.substr(at, size);
     case Kind::kLocated:
-      text = located(record.bytes, read_raw<std::uint32_t>(record.bytes.data() + at), 0);
-      break;
+      return located(record.bytes, read_raw<std::uint32_t>(where), 0);
     case Kind::kRelative:
-      text = located(record.bytes, read_raw<std::uint32_t>(record.bytes.data() + at), at + 4);
-      break;
+      return located(record.bytes, read_raw<std::uint32_t>(where), at + 4);
     case Kind::kTail:
-      text = record.bytes.substr(at);
-      break;
+      return record.bytes.substr(at);
     case Kind::kComm:
-      text = record.comm;
-      break;
+      return record.comm;
     case Kind::kStack:
-      text = {reinterpret_cast<const char*>(record.stack.data()), record.stack.size_bytes()};
+      return {reinterpret_cast<const char*>(record.stack.data()), record.stack.size_bytes()};
+    case Kind::kReference:
       break;
-    case Kind::kReference: {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how references carry texts
-      const auto* variable = reinterpret_cast<const VariableText*>(references[at]);
-      text = {variable->bytes, variable->size};
-      break;
-    }
   }
-  return text;
+  return {};
+}
+
+std::string_view TextSource::stored(const EventRecord& record, References references) const {
+  if (kind != Kind::kReference) return bytes(record);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how references carry texts
+  const auto* variable = reinterpret_cast<const VariableText*>(references[at]);
+  return {variable->bytes, variable->size};
 }
 
 std::string_view TextSource::read(const EventRecord& record, References references) const {

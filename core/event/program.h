@@ -141,6 +141,8 @@ struct TextSource {
   std::string_view read(const EventRecord& record, References references) const;
   // What is shown and filtered: a text as long as it is.
   std::string_view whole(const EventRecord& record, References references) const;
+  // All bytes that are there, be they zero or many; not of kReference.
+  std::string_view bytes(const EventRecord& record) const;
 
  private:
   std::string_view stored(const EventRecord& record, References references) const;
@@ -148,5 +150,7 @@ struct TextSource {
 
 // The field must be a text or a stack.
 TextSource text_of(const TraceField& field);
+// Any field: what it consists of, or what it says the place of.
+TextSource bytes_of(const TraceField& field);
 
 }  // namespace tally

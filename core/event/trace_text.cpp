@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/event/hist_copy.h"
+#include "core/event/print_pointer.h"
 #include "core/event/trace_buffer.h"
 
 namespace tally {
@@ -36,7 +37,8 @@ void append_value(std::string& out, const TraceField& field, const EventRecord& 
       return;
     }
     case FieldKind::kOther:
-      out.append("?");
+      append_array(out, bytes_of(field).bytes(record).substr(0, kTextBytesMax),
+                   field.element_bytes());
       return;
     case FieldKind::kText:
     case FieldKind::kLocated:

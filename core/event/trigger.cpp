@@ -71,9 +71,15 @@ Checked<TriggerCommand> TriggerCommand::parse(std::string_view text) {
   const auto* const known = std::ranges::find(kKindNames, name, &KindName::text);
   if (known == std::end(kKindNames)) return Fault{fault::kUnknownTrigger, std::string(name)};
   command.kind = known->kind;
-  command.rest = trimmed(text.substr(std::min(end + 1, text.size())));
+  std::string_view rest = trimmed(text.substr(end));
+  const bool has_parameters = rest.starts_with(':');
+  if (has_parameters) rest = trimmed(rest.substr(1));
+  command.rest = rest;
   const std::size_t condition = find_if(command.rest);
   command.parameters = trimmed(command.rest.substr(0, condition));
+  if (!has_parameters && !command.parameters.empty()) {
+    return Fault{fault::kIfExpected, std::string(command.parameters)};
+  }
   if (condition == text.npos) return command;
   command.filter = trimmed(command.rest.substr(condition + 2));
   if (command.filter.empty()) return Fault{fault::kIfExpected, "if"};

@@ -195,4 +195,11 @@ std::string Tracing::State::lost_line(const TracingInstance& instance) {
   return "# records lost on their way: " + std::to_string(instance.lost) + "\n#\n";
 }
 
+bool Tracing::State::has_kernel_events() {
+  const MutexLock lock(mutex);
+  return std::ranges::any_of(offered, [](const auto& entry) {
+    return entry.second.form == EventOffer::Form::kKernelFormat && entry.second.source;
+  });
+}
+
 }  // namespace tally

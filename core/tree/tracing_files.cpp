@@ -159,13 +159,19 @@ Result<void> SetFile::write_line(std::string_view text, Moment now) {
 
 Result<void> SetFile::write_set_event(std::string_view text, Moment now) {
   std::vector<EventNumber> before;
-  return state().change(
+  auto done = state().change(
       instance(), now,
       [&](EventSet& set) {
         before = set.enabled_events();
         return set.write_set_event(text);
       },
       [&](EventSet& set) { set.restore_enabled(before); });
+  if (!done && done.error().reason == fault::kNoSuchEvent && !state().has_kernel_events()) {
+    Error error = done.error();
+    error.reason.append(" (the kernel's are there with tallyfs -o tracefs)");
+    return error;
+  }
+  return done;
 }
 
 Result<void> SetFile::write_switch(std::string_view text, Moment now) {

@@ -210,6 +210,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<Reservation> reserve_reading(std::uint64_t bytes);
   using Reading = std::shared_ptr<const HistReading>;
   Result<Reading> read_hist(TracingInstance& instance, EventNumber event) REQUIRES(mutex);
+  // Whether anybody delivers any.
+  bool has_kernel_events() EXCLUDES(mutex);
 
   // --- tracing_directories.cpp
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);

@@ -43,6 +43,23 @@ each_file_says_how_long_it_is() {
   done
 }
 
+what_is_no_number_for_the_file_is_refused() {
+  _define
+  printf '01\n' >"$E/web/request/enable"
+  assert_eq 1 "$(cat "$E/web/request/enable")"
+  printf ' 0' >"$E/web/request/enable"
+  assert_eq 0 "$(cat "$E/web/request/enable")"
+  assert_fails_with 'Invalid argument' put 2 "$E/web/request/enable"
+  assert_fails_with 'Invalid argument' put 0x1 "$E/web/enable"
+  assert_fails_with 'Invalid argument' put 4194304 "$T/set_event_pid"
+  assert_eq '' "$(cat "$T/set_event_pid")"
+}
+
+who_asks_for_an_event_of_the_kernels_is_told_how_to_have_it() {
+  assert_fails_with 'Invalid argument' put sched:sched_switch "$T/set_event"
+  assert_has 'No such event (the kernel'"'"'s are there with tallyfs -o tracefs)' "$(errors)"
+}
+
 an_event_is_traced_while_it_is_enabled() {
   _define
   assert_eq 0 "$(cat "$E/web/request/enable")"

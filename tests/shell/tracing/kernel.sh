@@ -96,3 +96,21 @@ EOT
   wait_until '{ echo hist:keys=comm >>"$E/trigger"; } 2>/dev/null'
   assert_has_not 'keys=pid' "$(cat "$E/trigger")"
 }
+
+_first() { sed -n "/ $1: /{s/.* $1: //p;q}" "$T/trace"; } # _first EVENT: its words
+an_event_is_worded_as_the_kernel_words_it() {
+  local page=$T/events/kmem/mm_page_alloc call=$T/events/raw_syscalls/sys_enter
+  echo 'common_pid != 0' >"$page/filter"
+  echo 1 >"$page/enable"
+  _fork 5
+  echo 0 >"$page/enable"
+  assert_match 'page=\? pfn=0x[0-9a-f]+ order=[0-9]+ migratetype=[0-9]+ gfp_flags=[A-Z_|x0-9a-f]+' \
+    "$(_first mm_page_alloc)"
+  [ -d "$call" ] && [ -n "$PYTHON" ] || return 0
+  : >"$T/trace"
+  echo 'id == 39' >"$call/filter"
+  echo 1 >"$call/enable"
+  "$PYTHON" -c 'import os; os.getppid(); os.getpid()' || true
+  echo 0 >"$call/enable"
+  assert_match 'NR 39 \([0-9a-f]+(, [0-9a-f]+){5}\)' "$(_first sys_enter)"
+}

@@ -136,6 +136,16 @@ EOT
   assert_has 'Hits: 0' "$(cat "$E/rt/waking/hist")"
 }
 
+numbers_below_zero_are_counted_as_such() {
+  send 'event define web/change s32 by'
+  wait_until '[ -d "$E/web/change" ]'
+  echo 'hist:keys=by.buckets=10:vals=by.min,by.p99,by.max:sort=by' >"$E/web/change/trigger"
+  local by
+  for by in -12 -3 -7 4; do send "event web/change by=$by"; done
+  assert_eq '-20--11 1 -12 -12 -12 -10--1 2 -7 -3 -3 0-9 1 4 4 4' \
+    "$(sed -n 's/^{ by: ~ \(.*\) } hitcount: \(.*\)  by.min: \(.*\)  by.p99: \(.*\)  by.max: \(.*\)/\1 \2 \3 \4 \5/p' "$E/web/change/hist" | xargs)"
+}
+
 what_ours_adds_is_there_beside() {
   _define
   echo 'hist:keys=comm:vals=prio.avg,prio.max,prio.p99:sort=prio.p99.descending:limit=3' >"$E/rt/waking/trigger"

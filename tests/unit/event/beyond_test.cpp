@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <sstream>
 
 #include "tests/unit/event/stand.h"
 
@@ -61,6 +62,128 @@ TEST_F(BeyondTest, KeepsPercentilesWithinASixteenth) {
     EXPECT_GE(shown(name), exact) << name;
     EXPECT_LE(shown(name), exact + exact / 16) << name;
   }
+}
+
+TEST_F(BeyondTest, CountsValuesBelowZeroWithTheirSign) {
+  trigger(waking,
+          "hist:keys=pid:vals=prio.min,prio.max,prio.avg,prio.stddev,prio.p50,prio.p99:"
+          "sort=prio.p50");
+  for (const std::int64_t prio : {-8, -2, -4, -4, -5, -4, -7, -9}) {
+    feed(waking, 1, {{"pid", 1}, {"prio", prio}});
+  }
+  for (const std::int64_t prio : {-1, 3}) feed(waking, 1, {{"pid", 2}, {"prio", prio}});
+  feed(waking, 1, {{"pid", 3}, {"prio", -100}});
+  EXPECT_EQ(entries(waking),
+            "{ pid:          3 } hitcount:          1  prio.min:       -100  prio.max:       -100"
+            "  prio.avg:   -100.000  prio.stddev:      0.000  prio.p50:       -100"
+            "  prio.p99:       -100\n"
+            "{ pid:          1 } hitcount:          8  prio.min:         -9  prio.max:         -2"
+            "  prio.avg:     -5.375  prio.stddev:      2.233  prio.p50:         -5"
+            "  prio.p99:         -2\n"
+            "{ pid:          2 } hitcount:          2  prio.min:         -1  prio.max:          3"
+            "  prio.avg:      1.000  prio.stddev:      2.000  prio.p50:         -1"
+            "  prio.p99:          3\n");
+  const std::string json = set.copy_hist(waking).render_json(NoSymbols());
+  EXPECT_NE(json.find("{\"key\":{\"pid\":3},\"hitcount\":1,\"prio.min\":-100,\"prio.max\":-100,"
+                      "\"prio.avg\":-100,\"prio.stddev\":0,\"prio.p50\":-100,\"prio.p99\":-100}"),
+            std::string::npos)
+      << json;
+}
+
+TEST_F(BeyondTest, GivesSumsBelowZeroNoShare) {
+  trigger(waking, "hist:keys=pid:vals=prio.percent,prio.graph:sort=pid:nohitcount");
+  for (const std::int64_t prio : {-20, 30, 10}) {
+    feed(waking, 1, {{"pid", (prio + 20) / 10}, {"prio", prio}});
+  }
+  EXPECT_EQ(entries(waking),
+            "{ pid:          0 }  prio (%):[ERROR]  prio: [ERROR]\n"
+            "{ pid:          3 }  prio (%):  25.00  prio: ######              \n"
+            "{ pid:          5 }  prio (%):  75.00  prio: ####################\n");
+}
+
+TEST_F(BeyondTest, KeepsPercentilesOfBothSignsWithinASixteenth) {
+  trigger(switched,
+          "hist:keys=next_pid:vals=prev_state.p50,prev_state.p99,prev_state.p999,prev_state.min,"
+          "prev_state.max");
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("TALLY_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> all = {INT64_MIN, INT64_MAX};
+  for (int i = 2; i < 5000; ++i) {
+    const auto size = static_cast<std::int64_t>(random() >> (random() % 62 + 1));
+    all.push_back(random() % 3 == 0 ? size : -size);
+  }
+  for (const std::int64_t one : all) feed(switched, 1, {{"prev_state", one}});
+  std::ranges::sort(all);
+  const std::string text = entries(switched);
+  const auto shown = [&](const std::string& name) {
+    return std::stoll(text.substr(text.find(name + ":") + name.size() + 1));
+  };
+  for (const auto& [name, at] :
+       {std::pair("prev_state.p50", 2499), {"prev_state.p99", 4949}, {"prev_state.p999", 4994}}) {
+    const std::int64_t exact = all[static_cast<std::size_t>(at)];
+    EXPECT_GE(shown(name), exact) << name;
+    EXPECT_LE(static_cast<double>(shown(name)),
+              static_cast<double>(exact) + std::abs(static_cast<double>(exact)) / 16)
+        << name;
+  }
+  EXPECT_EQ(shown("prev_state.min"), INT64_MIN);
+  EXPECT_EQ(shown("prev_state.max"), INT64_MAX);
+}
+
+TEST_F(BeyondTest, ShowsNoPercentileBeyondTheSmallestAndTheLargestValue) {
+  trigger(kmalloc, "hist:keys=call_site:vals=bytes_req.p50,bytes_req.p99,bytes_req.max");
+  for (const std::int64_t bytes : {1000, 1001, 1800}) alloc(1, bytes);
+  alloc(2, -1);
+  EXPECT_EQ(entries(kmalloc),
+            "{ call_site:          2 } hitcount:          1  bytes_req.p50: 18446744073709551615"
+            "  bytes_req.p99: 18446744073709551615  bytes_req.max: 18446744073709551615\n"
+            "{ call_site:          1 } hitcount:          3  bytes_req.p50:       1023"
+            "  bytes_req.p99:       1800  bytes_req.max:       1800\n");
+  set.truncate_trigger(waking);
+  trigger(waking, "hist:keys=pid:vals=prio.p50");
+  feed(waking, 1, {{"prio", -1001}});
+  EXPECT_EQ(entries(waking), "{ pid:          0 } hitcount:          1  prio.p50:      -1001\n")
+      << "the largest of its bucket is -992";
+}
+
+TEST_F(BeyondTest, GroupsNumbersBelowZeroToo) {
+  const auto groups = [&](const std::string& modifier) {
+    set.truncate_trigger(waking);
+    trigger(waking, "hist:keys=prio." + modifier + ":sort=prio");
+    for (const std::int64_t prio : {-101, -20, -11, -10, -9, -8, -5, -4, -1, 0, 1, 9, 10, 101}) {
+      feed(waking, 1, {{"prio", prio}});
+    }
+    std::string shown;
+    std::istringstream lines(entries(waking));
+    for (std::string line; std::getline(lines, line);) {
+      shown += line.substr(8, line.find(" }") - 8) + "=" + line.substr(line.rfind(' ') + 1) + ";";
+    }
+    return shown;
+  };
+  EXPECT_EQ(groups("buckets=10"),
+            "~ -110--101=1;~ -20--11=2;~ -10--1=6;~ 0-9=3;~ 10-19=1;~ 100-109=1;");
+  EXPECT_EQ(groups("log2"),
+            "~ -2^7 =1;~ -2^5 =1;~ -2^4 =3;~ -2^3 =2;~ -2^2 =1;~ -2^0 =1;~ 2^0 =2;~ 2^4 =2;"
+            "~ 2^7 =1;");
+  EXPECT_EQ(groups("log2=1"),
+            "~ -127--96=1;~ -23--16=1;~ -11--8=4;~ -5--4=2;~ -1--1=1;~ 0-0=1;~ 1-1=1;~ 8-11=2;"
+            "~ 96-127=1;");
+}
+
+TEST_F(BeyondTest, GroupsTheFarthestNumbers) {
+  trigger(switched, "hist:keys=prev_state.buckets=0x7fffffffffffffff:sort=prev_state");
+  trigger(kmalloc, "hist:keys=bytes_req.buckets=10");
+  for (const std::int64_t one : {INT64_MIN, std::int64_t{-1}, INT64_MAX}) {
+    feed(switched, 1, {{"prev_state", one}});
+  }
+  alloc(1, -1);
+  EXPECT_EQ(entries(switched),
+            "{ prev_state: ~ -9223372036854775808--9223372036854775808 } hitcount:          1\n"
+            "{ prev_state: ~ -9223372036854775807--1 } hitcount:          1\n"
+            "{ prev_state: ~ 9223372036854775807-9223372036854775807 } hitcount:          1\n");
+  EXPECT_EQ(entries(kmalloc),
+            "{ bytes_req: ~ 18446744073709551610-18446744073709551615 } hitcount:          1\n");
 }
 
 TEST_F(BeyondTest, GroupsByPartsOfOctaves) {

@@ -57,6 +57,24 @@ TEST_F(ErrorsTest, OfFieldsAndModifiers) {
   refuses(waking, "hist:keys=pid:vals=^comm", "Only numbers can be values");
 }
 
+TEST_F(ErrorsTest, OfModifiersThatMeanNothingForTheField) {
+  for (const char* const modifier :
+       {"hex", "sym", "sym-offset", "syscall", "log2", "log2=3", "buckets=10", "usecs"}) {
+    refuses(switched, std::string("hist:keys=prev_comm.^") + modifier, "Invalid field modifier");
+    refuses(exec, std::string("hist:keys=filename.^") + modifier, "Invalid field modifier");
+    refuses(switched, std::string("hist:keys=common_comm.^") + modifier, "Invalid field modifier");
+    refuses(switched, std::string("hist:keys=common_stacktrace.^") + modifier,
+            "Invalid field modifier");
+  }
+  refuses(switched, "hist:keys=next_pid.^stacktrace", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid.^usecs", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid:vals=prev_comm.^avg", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid:x=prev_comm.^hex", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid.hex.^log2", "Invalid field modifier");
+  refuses(switched, "hist:keys=ts.^usecs:ts=common_timestamp", "Invalid field modifier");
+  trigger(switched, "hist:keys=common_stacktrace.stacktrace,common_timestamp.usecs.log2=3");
+}
+
 TEST_F(ErrorsTest, OfAssignments) {
   refuses("hist:keys=call_site:^x=", "Empty assignment");
   refuses("hist:keys=call_site:^sort=", "Empty assignment");
@@ -89,14 +107,14 @@ TEST_F(ErrorsTest, OfExpressions) {
   refuses("hist:keys=call_site:x=bytes_req/^0", "Division by zero");
   refuses("hist:keys=call_site:x=-(^bytes_req)+bytes_alloc",
           "Unary minus not supported in sub-expressions");
-  refuses("hist:keys=call_site:x=common_timestamp-common_timestamp.usecs",
+  refuses("hist:keys=call_site:x=^common_timestamp-common_timestamp.usecs",
           "Timestamp units in expression don't match");
   refuses(waking, "hist:keys=pid:x=prio+^comm", "String type can not be an operand in expression");
   refuses("hist:keys=call_site:x=^bytes_req+", "Malformed expression");
   refuses("hist:keys=call_site:x=^-bytes_req", "Malformed expression");
   refuses("hist:keys=call_site:x=$^nothing", "Couldn't find variable");
   trigger(waking, "hist:keys=pid:ts0=common_timestamp");
-  refuses(switched, "hist:keys=next_pid:lat=common_timestamp.usecs-$ts0",
+  refuses(switched, "hist:keys=next_pid:lat=^common_timestamp.usecs-$ts0",
           "Timestamp units in expression don't match");
   refuses(switched, "hist:keys=^$ts0", "Using variable references in keys not supported");
 }
@@ -111,7 +129,7 @@ TEST_F(ErrorsTest, OfClearingWhatIsNotThere) {
           ErrorCode::kNotFound);
   refuses("hist:keys=call_site:cont", "Can't clear or continue a nonexistent hist trigger",
           ErrorCode::kNotFound);
-  refuses("hist:keys=call_site:vals=hitcount:nohitcount",
+  refuses("hist:keys=call_site:vals=hitcount:^nohitcount",
           "Non-hitcount value is required for 'nohitcount'", ErrorCode::kNotFound);
   refuses("hist:keys=call_site:x=common_timestamp:clock=^sundial", "Couldn't set trace_clock");
 }
@@ -162,8 +180,8 @@ TEST_F(ErrorsTest, OfHandlers) {
   refuses("hist:keys=call_site:onmatch(^junk).foo(x)", "Missing subsystem");
   refuses("hist:keys=call_site:onmatch(sched.^junk).foo(xy)", "Invalid subsystem or event name");
   refuses("hist:keys=call_site:onmatch(^sched.sched_waking", "No closing paren found");
-  refuses("hist:keys=call_site:onmatch(sched.sched_waking)", "No action found");
-  refuses("hist:keys=call_site:onmatch(sched.sched_waking).", "No action found");
+  refuses("hist:keys=call_site:^onmatch(sched.sched_waking)", "No action found");
+  refuses("hist:keys=call_site:^onmatch(sched.sched_waking).", "No action found");
   refuses("hist:keys=call_site:onmatch(sched.sched_waking).foo(^xy", "No closing paren found");
   refuses("hist:keys=call_site:onmax(^bytes_req).save(bytes_alloc)",
           "For onmax(x) or onchange(x), x must be a variable");
@@ -185,7 +203,7 @@ TEST_F(ErrorsTest, OfHandlers) {
 TEST_F(ErrorsTest, OfActions) {
   synthetic("made u64 lat; pid_t pid");
   const std::string onmax = "hist:keys=common_pid:v=bytes_req:onmax($v).";
-  refuses(onmax + "save()", "No params found for save()");
+  refuses(onmax + "^save()", "No params found for save()");
   refuses(onmax + "save(^junk)", "Couldn't create field variable");
   refuses(onmax + "save(bytes_req):onmax($v).save(bytes_alloc)",
           "Can't have more than one save() action per hist");
@@ -203,8 +221,9 @@ TEST_F(ErrorsTest, OfParams) {
   refuses(onmax + "made($val1,^ptr)", "Param type doesn't match synthetic event field type");
   refuses(onmax + "made($^nothing,common_pid)", "Couldn't find param");
   refuses(onmax + "made(^nothing,common_pid)", "Couldn't parse field variable");
-  refuses(onmax + "trace()", "Couldn't find param");
-  refuses(onmax + "made($val1,)", "Invalid action param");
+  refuses(onmax + "^trace()", "Couldn't find param");
+  refuses("hist:keys=call_site:val2=bytes_req:onmax($val2).made(^$val2,ptr,)",
+          "Invalid action param");
   refuses(onmax + "made(kmem.junk.^bytes_alloc,common_pid)", "Event file not found");
   const std::string onmatch = "hist:keys=call_site:onmatch(sched.sched_waking).";
   refuses(onmatch + "made(call_site,^pid)", "Matching event histogram not found");
@@ -228,7 +247,9 @@ TEST_F(ErrorsTest, LeavesNoHiddenHistogramBehind) {
 TEST_F(ErrorsTest, OfSizesAndBounds) {
   trigger(kmalloc, "hist:keys=call_site:size=65");
   EXPECT_NE(set.render_trigger(kmalloc).find("size=128 "), std::string::npos);
-  refuses("hist:vals=bytes_req", "No keys");
+  refuses("hist:^vals=bytes_req", "No keys");
+  refuses("hist:keys=^,call_site", "Malformed expression");
+  refuses("hist:keys=^call_site,,ptr", "Malformed expression");
   refuses("hist:keys=call_site:size=^64", "Size must be a number of 128 to 131072");
   refuses("hist:keys=call_site:size=^131073", "Size must be a number of 128 to 131072");
   refuses("hist:keys=call_site:size=^junk", "Size must be a number of 128 to 131072");
@@ -237,7 +258,7 @@ TEST_F(ErrorsTest, OfSizesAndBounds) {
   refuses("hist:keys=call_site:x=bytes_req:expire=^0s",
           "Expiry must be a time: a number and ns, us, ms or s");
   refuses("hist:keys=call_site:^junk", "Unknown parameter or handler");
-  refuses(exec, "hist:keys=filename,^filename.hex", "Keys longer than 504 bytes");
+  refuses(exec, "hist:keys=filename,common_stacktrace,^pid", "Keys longer than 504 bytes");
 }
 
 TEST_F(ErrorsTest, OfOtherTriggers) {
@@ -247,16 +268,33 @@ TEST_F(ErrorsTest, OfOtherTriggers) {
   };
   EXPECT_EQ(refused("junk"), "Unknown trigger command");
   EXPECT_EQ(refused(""), "Unknown trigger command");
-  EXPECT_EQ(refused("traceon:x"), "Expected: if FILTER");
-  EXPECT_EQ(refused("traceon:99999999999999"), "Count must be a number");
   EXPECT_EQ(refused("traceoff if"), "Expected: if FILTER");
   EXPECT_EQ(refused("traceoff if junk == 3"), "Field not found");
   EXPECT_EQ(refused("enable_event:sched:junk"), "No such event");
-  EXPECT_EQ(refused("enable_event"), "No such event");
   EXPECT_EQ(refused("hist"), "No keys");
   EXPECT_EQ(refused("hist:keys=call_site if"), "Expected: if FILTER");
   trigger(kmalloc, "traceoff:3");
   EXPECT_EQ(refused("traceoff"), "The event has this trigger already");
+}
+
+TEST_F(ErrorsTest, OfWhatStandsBehindOtherTriggers) {
+  const std::string_view count = "Count must be a number, at most 2147483647";
+  refuses("traceon:^abc", count);
+  refuses("traceon:^99999999999999", count);
+  refuses("traceon:^-1", count);
+  refuses("traceon:^abc if bytes_req == 3", count);
+  refuses("stacktrace:5^:6", "Nothing but: if FILTER may stand behind the count");
+  refuses("snapshot:5 ^often", "Expected: if FILTER");
+  refuses("enable_event:sched:sched_waking:^often", count);
+  refuses("enable_event:sched:sched_waking:1^:2",
+          "Nothing but: if FILTER may stand behind the count");
+  refuses("enable_event:^sched:junk", "No such event");
+  refuses("disable_hist:^sched", "Expected: SYSTEM:EVENT");
+  EXPECT_EQ(described(set.write_trigger(kmalloc, "traceon 5")),
+            "trigger:kmem:kmalloc: Expected: if FILTER\ntraceon 5\n        ^\n");
+  EXPECT_EQ(described(set.write_trigger(kmalloc, "enable_event")),
+            "enable_event:kmem:kmalloc: Expected: SYSTEM:EVENT\nenable_event:\n^\n");
+  EXPECT_TRUE(set.write_trigger(kmalloc, "traceon : 5 if bytes_req == 3"));
 }
 
 TEST_F(ErrorsTest, OfBounds) {
@@ -290,6 +328,16 @@ TEST_F(ErrorsTest, OfFieldsThatNobodyCanCompare) {
 TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
   EXPECT_EQ(described(set.write_enable(kmalloc, "2")),
             "enable:kmem:kmalloc: Must be 0 or 1\n2\n^\n");
+  for (const char* const text : {"", "-1", "0x1", "1 1", "1x", "10", "+", "18446744073709551617"}) {
+    EXPECT_EQ(code_of(set.write_enable(kmalloc, text)), ErrorCode::kInvalid) << text;
+  }
+  EXPECT_EQ(set.render_enable(kmalloc), "0\n");
+  for (const char* const text : {"01", " 1", "1\n", "+1", "0001"}) {
+    ASSERT_TRUE(set.write_enable(kmalloc, text)) << text;
+    EXPECT_EQ(set.render_enable(kmalloc), "1\n") << text;
+    ASSERT_TRUE(set.write_enable("kmem", "00")) << text;
+    EXPECT_EQ(set.render_enable(kmalloc), "0\n") << text;
+  }
   EXPECT_EQ(described(set.write_enable("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
   EXPECT_EQ(described(set.write_filter("kmem", "junk == 3")),
             "event filter parse error: Couldn't find or set field in one of a subsystem's events\n"
@@ -300,7 +348,11 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
   EXPECT_EQ(described(small.write_set_event_pid("1 2 3")),
             "set_event_pid: Too many process ids\n1 2 3\n    ^\n");
   EXPECT_EQ(described(small.write_set_event_notrace_pid("x")),
-            "set_event_notrace_pid: Not a process id\nx\n^\n");
+            "set_event_notrace_pid: Not a process id (0 to 4194303)\nx\n^\n");
+  EXPECT_TRUE(small.write_set_event_pid("0 4194303"));
+  EXPECT_EQ(described(small.write_set_event_pid("4194304")),
+            "set_event_pid: Not a process id (0 to 4194303)\n4194304\n^\n");
+  EXPECT_EQ(small.render_set_event_pid(), "0\n4194303\n");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "tests/unit/event/stand.h"
 
 namespace tally {
@@ -82,6 +84,60 @@ TEST_F(FilterTest, JoinsAndNegates) {
   EXPECT_TRUE(matches(waking, "((prio>=10&&prio<15)||pid==17)&&comm!=\"bash\"", given));
 }
 
+TEST_F(FilterTest, ComparesNumbersOfCpusWithLists) {
+  const auto is = [&](const std::string& text, std::int64_t target) {
+    return matches(waking, text, {{"target_cpu", target}});
+  };
+  EXPECT_TRUE(is("target_cpu & CPUS{1}", 1));
+  EXPECT_FALSE(is("target_cpu & CPUS{1}", 0));
+  EXPECT_TRUE(is("target_cpu & CPUS{17-42}", 42));
+  EXPECT_FALSE(is("target_cpu & CPUS{17-42}", 43));
+  EXPECT_TRUE(is("target_cpu&CPUS{ 0 , 64-70,130 } && prio == 0", 64));
+  EXPECT_FALSE(is("target_cpu & CPUS{0,64-70,130}", 71));
+  EXPECT_FALSE(is("target_cpu & CPUS{0-8191}", -1));
+  EXPECT_FALSE(is("target_cpu & CPUS{0-8191}", 8192));
+  EXPECT_TRUE(is("target_cpu == CPUS{3}", 3));
+  EXPECT_FALSE(is("target_cpu == CPUS{3-4}", 3)) << "one CPU is not two";
+  EXPECT_TRUE(is("target_cpu != CPUS{3-4}", 3));
+  EXPECT_TRUE(is("!(target_cpu & CPUS{3-4})", 5));
+  EXPECT_TRUE(is("cpu & CPUS{2}", 0)) << "of the record";
+}
+
+TEST_F(FilterTest, ComparesMasksOfCpusWithLists) {
+  const std::string format = format_of(
+      "ipi", 353, "\tfield:__data_loc cpumask_t cpumask;\toffset:8;\tsize:4;\tsigned:0;\n");
+  const auto is = [&](const std::string& text, std::vector<std::uint64_t> mask) {
+    std::string bytes(16, '\0');
+    const auto where = static_cast<std::uint32_t>(16 | mask.size() * 8 << 16);
+    std::memcpy(bytes.data() + 8, &where, sizeof where);
+    bytes.append(reinterpret_cast<const char*>(mask.data()), mask.size() * 8);
+    const auto filter = Filter::compile(text, parse_event_format(format).value());
+    EXPECT_TRUE(filter) << text;
+    return filter && filter.value().matches({.bytes = bytes});
+  };
+  EXPECT_TRUE(is("cpumask & CPUS{1}", {0b110}));
+  EXPECT_FALSE(is("cpumask & CPUS{0,3-63}", {0b110}));
+  EXPECT_TRUE(is("cpumask & CPUS{64}", {0, 1}));
+  EXPECT_FALSE(is("cpumask & CPUS{64}", {1}));
+  EXPECT_TRUE(is("cpumask == CPUS{1-2}", {0b110, 0}));
+  EXPECT_FALSE(is("cpumask == CPUS{1-2,70}", {0b110}));
+  EXPECT_FALSE(is("cpumask == CPUS{1}", {0b110}));
+  EXPECT_TRUE(is("cpumask != CPUS{1}", {0b110}));
+  EXPECT_EQ(Filter::compile("cpumask == 6", parse_event_format(format).value()).error().reason,
+            "A mask of CPUs is compared with a list (CPUS{0-3,8}), by &, == or !=");
+}
+
+TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {
+  const std::string_view functions =
+      "Functions are not looked up here: compare the address itself (call_site == 0x...)";
+  refuses("prio^.function == schedule", functions);
+  refuses("prio == 3 && target_cpu^.function != \"schedule\"", functions);
+  refuses("prio^.ustring ~ \"x\"",
+          "The memory of programs is not read here: compare a text of the record's");
+  EXPECT_EQ(Filter::compile("id == 3 && args == 3", set.format(sys_enter)).error().reason,
+            "This field is neither number nor text");
+}
+
 TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("", "No filter found");
   refuses("((prio >= 10 && prio < 15) || ^dsig == 17) && comm != bash", "Field not found");
@@ -99,6 +155,14 @@ TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("prio == ^x", "Invalid value (did you forget quotes)?");
   refuses("prio == ^", "Invalid value (did you forget quotes)?");
   refuses("prio == 3 && ^", "Meaningless filter expression");
+  refuses("target_cpu & CPUS^", "Missing '{'");
+  refuses("target_cpu & CPUS{^1", "Missing '}'");
+  refuses("target_cpu & CPUS{^}", "Invalid cpulist");
+  refuses("target_cpu & CPUS{^3-1}", "Invalid cpulist");
+  refuses("target_cpu & CPUS{^1,,2}", "Invalid cpulist");
+  refuses("target_cpu & CPUS{^8192}", "Invalid cpulist");
+  refuses("target_cpu ^< CPUS{1}", "Illegal operation for field type");
+  refuses("comm ^& CPUS{1}", "Illegal operation for field type");
   std::string many = "prio == 3";
   for (std::size_t i = 0; i < Filter::kTermsMax; ++i) many += " || prio == 3";
   EXPECT_EQ(Filter::compile(many, set.format(waking)).error().reason,

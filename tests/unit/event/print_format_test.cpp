@@ -1,7 +1,11 @@
 // How kernel events are worded, by print formats as kernels have them.
 #include "core/event/print_format.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "tests/unit/event/stand.h"
 
@@ -17,7 +21,13 @@ class PrintFormatTest : public EventStand {
       "\tfield:u64 state;\toffset:32;\tsize:8;\tsigned:0;\n"
       "\tfield:void * ip;\toffset:40;\tsize:8;\tsigned:0;\n"
       "\tfield:__data_loc char[] name;\toffset:48;\tsize:4;\tsigned:0;\n"
-      "\tfield:u8 few[4];\toffset:52;\tsize:4;\tsigned:0;\n";
+      "\tfield:u8 few[4];\toffset:52;\tsize:4;\tsigned:0;\n"
+      "\tfield:__u8 six[16];\toffset:56;\tsize:16;\tsigned:0;\n"
+      "\tfield:__u8 from[28];\toffset:72;\tsize:28;\tsigned:0;\n"
+      "\tfield:__data_loc u64[] many;\toffset:100;\tsize:4;\tsigned:0;\n"
+      "\tfield:long three[3];\toffset:104;\tsize:24;\tsigned:1;\n"
+      "\tfield:const char * where;\toffset:128;\tsize:8;\tsigned:0;\n"
+      "\tfield:__data_loc cpumask_t cpus;\toffset:136;\tsize:4;\tsigned:0;\n";
 
   static std::string text_with(const std::string& line) {
     std::string text = format_of("x", 77, kFields);
@@ -31,6 +41,24 @@ class PrintFormatTest : public EventStand {
     const std::string text = set.copy_trace().render(NoSymbols(), {.header = false});
     const std::string_view mark = ": x:";
     return text.substr(text.find(mark) + mark.size() + 1);
+  }
+  // As shown(), of a record made byte by byte: `put` writes at an offset; behind the fixed fields
+  // lie `many` and `cpus`.
+  std::string shown_raw(const std::string& line,
+                        const std::vector<std::pair<std::size_t, std::string>>& put,
+                        const std::vector<std::uint64_t>& many = {}) {
+    const std::string text = text_with(line);
+    const EventFormat format = parse_event_format(text).value();
+    const auto compiled = PrintFormat::compile(text, format);
+    if (!compiled) return "not understood";
+    std::string bytes(format.fixed_bytes(), '\0');
+    for (const auto& [at, what] : put) bytes.replace(at, what.size(), what);
+    const auto where = static_cast<std::uint32_t>(bytes.size() | many.size() * 8 << 16);
+    for (const std::size_t at : {100u, 136u}) std::memcpy(bytes.data() + at, &where, sizeof where);
+    bytes.append(reinterpret_cast<const char*>(many.data()), many.size() * 8);
+    std::string out;
+    compiled->append(out, {.bytes = bytes}, NoSymbols());
+    return out;
   }
   static bool is_understood(const std::string& line) {
     const std::string text = text_with(line);
@@ -48,6 +76,9 @@ TEST_F(PrintFormatTest, ShowsFieldsAsTheKernelWordsThem) {
             R"(REC->prio, REC->state, (unsigned long)REC->state)",
             given),
       " 2255|2255  |08cf|0xff|4294967294|-1|255%\n");
+  EXPECT_EQ(shown(R"("%#x|%#010x|%-#6x|%#o", REC->pid, REC->pid, REC->pid, REC->pid)", {}),
+            "0x0|0x00000000|0x0   |0\n")
+      << "unlike C's";
   EXPECT_EQ(shown(R"("dev=%s %-6s|" " %6s", __get_str(name), __get_str(name), "a")", given),
             "dev=eth0 eth0  |      a\n");
   EXPECT_EQ(shown(R"("ip=%p %pS %ps %c\n", REC->ip, (void *)REC->ip, REC->ip, 65)", given),
@@ -94,15 +125,111 @@ TEST_F(PrintFormatTest, ComputesAsCDoes) {
   EXPECT_EQ(value("REC->state >> 64", 0), "0");
 }
 
+TEST_F(PrintFormatTest, ShowsAddressesOfNetworksAndUuids) {
+  const std::string six = {0x20, 1, 0xd, '\xb8', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  EXPECT_EQ(shown_raw(R"("%pI4|%pM", REC->few, REC->six)", {{52, {127, 0, 0, 1}}, {56, six}}),
+            "127.0.0.1|20:01:0d:b8:00:00");
+  EXPECT_EQ(shown_raw(R"("%pI6c|%pI6", REC->six, REC->six)", {{56, six}}),
+            "2001:db8::1|2001:0db8:0000:0000:0000:0000:0000:0001");
+  EXPECT_EQ(shown_raw(R"("%pU: %pUB", REC->six, REC->six)", {{56, six}}),
+            "20010db8-0000-0000-0000-000000000001: 20010DB8-0000-0000-0000-000000000001");
+  const std::string four_address = {AF_INET, 0, 0x30, 0x39, 10, 0, 0, 7};
+  EXPECT_EQ(shown_raw(R"("src=%pISpc dest=%pIS", REC->from, REC->from)", {{72, four_address}}),
+            "src=10.0.0.7:12345 dest=10.0.0.7");
+  const std::string six_address = std::string{AF_INET6, 0, 0, 80, 0, 0, 0, 0} + six;
+  EXPECT_EQ(shown_raw(R"("%pISpc", REC->from)", {{72, six_address}}), "[2001:db8::1]:80");
+  EXPECT_EQ(shown_raw(R"("%pISpc", REC->from)", {}), "?") << "of no family";
+  EXPECT_EQ(shown_raw(R"("%pI6c", REC->few)", {}), "?") << "too short";
+}
+
+TEST_F(PrintFormatTest, ShowsArraysAndTheirElements) {
+  const std::string few = {1, 2, '\xfe', 4};
+  EXPECT_EQ(shown_raw(R"("%d %02x %c", REC->few[0], REC->few[2], 'F')", {{52, few}}), "1 fe F");
+  EXPECT_EQ(shown_raw(R"("%ld", (long)(REC)->three[1])", {{112, std::string(8, '\xff')}}), "-1");
+  EXPECT_EQ(
+      shown_raw(R"("%s|%s", __print_hex(REC->few, REC->few[1]), __print_hex_str(REC->few, 4))",
+                {{52, few}}),
+      "01 02|0102fe04");
+  EXPECT_EQ(
+      shown_raw(
+          R"("%s of %d", __print_array(__get_dynamic_array(many), )"
+          R"(__get_dynamic_array_len(many) / sizeof(u64), sizeof(u64)), sizeof(unsigned int))",
+          {}, {7, 0x123456789a}),
+      "{0x7,0x123456789a} of 4");
+  EXPECT_EQ(shown_raw(R"("%s", __get_cpumask(cpus))", {}, {15}), "00000000,0000000f");
+  EXPECT_EQ(shown_raw(R"("%*pbl", 10, REC->three)", {{104, {'\x0f', '\x07'}}}), "0-3,8-9");
+  EXPECT_EQ(shown_raw(R"("%s|%s|%s", __get_str(name)[0] ? "some" : "none", REC->where, )"
+                      R"(REC->pid ? __get_str(name) : ((void *)0))",
+                      {{128, {0x10}}}),
+            "none|0x10|(null)");
+}
+
+TEST_F(PrintFormatTest, TakesWidthsFromTheRecord) {
+  EXPECT_EQ(shown(R"("%.*s|%*d|", 3, REC->comm, REC->prio, REC->pid)",
+                  {{"comm", "cyclictest"}, {"pid", 7}, {"prio", 4}}),
+            "cyc|   7|\n");
+  EXPECT_EQ(shown(R"("%.*s|", REC->prio, REC->comm)", {{"comm", "bash"}, {"prio", -1}}), "|\n");
+  EXPECT_EQ(shown(R"("%.*s|", REC->pid, REC->comm)", {{"comm", "bash"}, {"pid", 1 << 30}}),
+            "bash|\n");
+}
+
+TEST_F(PrintFormatTest, ShowsAQuestionMarkForWhatOnlyTheKernelKnows) {
+  EXPECT_EQ(
+      shown(R"("page=%p pid=%d", REC->state != -1UL ? (((struct page *)vmemmap_base) + )"
+            R"((REC->state)) : ((void *)0), __builtin_expect(!!(REC->pid), 0) ? REC->pid : 1)",
+            {{"pid", 7}}),
+      "page=? pid=7\n");
+  EXPECT_EQ(shown(R"("%s %s %lu", __print_flags(REC->pid, "|", {(1 << HIDDEN), "H"}, )"
+                  R"({( int) (( __kernel_rwf_t)0x2), "B"}), HIDDEN ? "a" : "b", (jiffies - 1) / 4)",
+                  {{"pid", 3}}),
+            "B|0x1 ? ?\n");
+}
+
+TEST_F(PrintFormatTest, TakesTextsWithNewlinesInThem) {
+  EXPECT_EQ(shown("\"a\nb %d\\n\", REC->pid", {{"pid", 7}}), "a\nb 7\n");
+}
+
+TEST_F(PrintFormatTest, FieldsThatAreArraysAreShownToo) {
+  EXPECT_NE(shown(R"("%d", jiffies_to_msecs(REC->pid))", {{"few", 0x0201}})
+                .find(" few={0x1,0x2,0x0,0x0} "),
+            std::string::npos);
+}
+
 TEST_F(PrintFormatTest, LeavesAloneWhatItDoesNotUnderstand) {
   EXPECT_TRUE(is_understood(R"("plain")"));
-  for (const char* const line :
-       {"", "\"\"", "\"%d\"", "\"%d\", REC->junk", "\"%d\", REC->comm", "\"%s\", REC->pid",
-        "\"%pI4\", REC->ip", "\"%*d\", 3, REC->pid", "\"%d\", REC->few[0]",
-        "\"%s\", __print_array(__get_dynamic_array(few), 4, 1)",
-        "\"%d\", jiffies_to_msecs(REC->pid)", "\"%d\", REC->pid, REC->prio", "\"%d\", (REC->pid",
-        "\"%d\", REC->pid +", "\"%d", "\"%", "\"%y\", 1",
-        "\"%s\", __print_flags(REC->pid, \"|\", {REC->prio, \"a\"})", "\"%d\", \"a\" + 1"}) {
+  for (const char* const line : {"",
+                                 "\"\"",
+                                 "\"%d\"",
+                                 "\"%d\", REC->junk",
+                                 "\"%d\", REC->comm",
+                                 "\"%s\", REC->pid",
+                                 "\"%pI4\", REC->ip",
+                                 "\"%*d\", REC->pid",
+                                 "\"%*.*d\", 1, 1, REC->pid",
+                                 "\"%d\", REC->few[4]",
+                                 "\"%d\", REC->few[REC->pid]",
+                                 "\"%d\", REC->pid[0]",
+                                 "\"%d\", REC->few",
+                                 "\"%s\", REC->few",
+                                 "\"%pbl\", REC->few",
+                                 "\"%*pI4\", 3, REC->few",
+                                 "\"%d\", many[0]",
+                                 "\"%d\", sizeof(struct page)",
+                                 "\"%d\", ''",
+                                 "\"%s\", __print_hex(REC->pid, 1)",
+                                 "\"%s\", __get_cpumask(pid)",
+                                 "\"%s\", ({ int x = 1; x; })",
+                                 "\"%d\", REC->few ? 1 : REC->few",
+                                 "\"%s\", __print_array(__get_dynamic_array(few), 4, 1)",
+                                 "\"%d\", jiffies_to_msecs(REC->pid)",
+                                 "\"%d\", REC->pid, REC->prio",
+                                 "\"%d\", (REC->pid",
+                                 "\"%d\", REC->pid +",
+                                 "\"%d",
+                                 "\"%",
+                                 "\"%y\", 1",
+                                 "\"%s\", __print_flags(REC->pid, \"|\", {REC->prio, \"a\"})",
+                                 "\"%d\", \"a\" + 1"}) {
     EXPECT_FALSE(is_understood(line)) << line;
   }
   EXPECT_EQ(shown(R"("%pI4", REC->ip)", {{"pid", 7}}).substr(0, 12), "comm= pid=7 ");

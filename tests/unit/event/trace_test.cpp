@@ -88,7 +88,7 @@ TEST_F(TraceTest, TracesSomeProcessesOnlyAndTriggersSeeAll) {
   ASSERT_TRUE(set.write_set_event_pid("7 8"));
   EXPECT_EQ(set.render_set_event_pid(), "7\n8\n42\n");
   EXPECT_EQ(described(set.write_set_event_pid("9 x")),
-            "set_event_pid: Not a process id\n9 x\n  ^\n");
+            "set_event_pid: Not a process id (0 to 4194303)\n9 x\n  ^\n");
   for (const int who : {7, 9, 42}) {
     pid = who;
     feed(kmalloc, 1, {});

@@ -55,6 +55,13 @@ TEST_F(TracingTest, TakesATriggerOffAgainThatTheSourceRefuses) {
   EXPECT_EQ(read("set_event"), "");
 }
 
+TEST_F(TracingTest, SaysWhereTheKernelsEventsComeFromWhereThereAreNone) {
+  const auto reason = [&] { return write("set_event", "sched:sched_switch").error().reason; };
+  EXPECT_EQ(reason(), "No such event (the kernel's are there with tallyfs -o tracefs)");
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  EXPECT_EQ(reason(), "No such event");
+}
+
 TEST_F(TracingTest, ASourceThatIsGoneKeepsNobodyFromTurningThingsOff) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
