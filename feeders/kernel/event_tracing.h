@@ -6,10 +6,9 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/merged_reader.h"
+#include "feeders/tracefs/recording.h"
 
 namespace tally {
 
@@ -42,22 +42,11 @@ class EventTracing {
   // Threads whose doings are not recorded.
   void leave_out(std::vector<pid_t> threads);
 
-  // Sends what is there. kMore: there is more than one call takes.
-  MergedReader::Left poll();
-  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
-  // takes a little more than MergedReader::kHoldBack.
-  static constexpr std::chrono::milliseconds kDrainMax{90};
-  MergedReader::Left drain();
-
-  // Readable as soon as there is an event.
-  const std::vector<int>& fds() const { return fds_; }
-  bool is_on() const { return running_ != nullptr; }
+  // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
+  Recording* recording() { return running_ ? &*running_ : nullptr; }
+  EventSink& sink() { return shipper_; }
 
  private:
-  struct Running {
-    TracefsInstance instance;
-    MergedReader reader;  // of its pipes
-  };
   // An event that is on.
   struct Watched {
     TracefsInstance::Event event;
@@ -80,12 +69,11 @@ class EventTracing {
   RecordShipper& shipper_;
   const Clock& clock_;
   const Options options_;
-  std::map<std::uint32_t, Watched> watched_;  // by id
+  std::map<std::uint32_t, Watched> watched_;      // by id
   std::vector<TracefsInstance::Event> followed_;  // for what tasks are called
   MergedReader::Stacks stacks_;
   std::vector<pid_t> left_out_;
-  std::unique_ptr<Running> running_;
-  std::vector<int> fds_;
+  std::optional<Recording> running_;
 };
 
 }  // namespace tally

@@ -43,19 +43,28 @@ struct Tracings {
   LatencyTracing& latencies;
   EventTracing& events;
 
-  MergedReader::Left poll() {
-    using Left = MergedReader::Left;
-    const Left first = latencies.poll();
-    return most(first, events.poll());
-  }
-  MergedReader::Left drain() {
-    const auto first = latencies.drain();
-    return most(first, events.drain());
+  using Left = MergedReader::Left;
+
+  Left poll() { return of_each(&Recording::poll); }
+  Left drain() { return of_each(&Recording::drain); }
+  // Calls use(fd) for what is readable as soon as there is an event.
+  template <typename Use>
+  void each_fd(const Use& use) {
+    for (const Recording* const each : {latencies.recording(), events.recording()}) {
+      if (each) std::ranges::for_each(each->fds(), use);
+    }
   }
 
  private:
-  static MergedReader::Left most(MergedReader::Left one, MergedReader::Left other) {
-    using Left = MergedReader::Left;
+  Left of_each(Left (Recording::*take)(EventSink&)) {
+    const auto of = [take](auto& tracing) {
+      Recording* const recording = tracing.recording();
+      return recording ? (recording->*take)(tracing.sink()) : Left::kNothing;
+    };
+    const Left first = of(latencies);
+    return most(first, of(events));
+  }
+  static Left most(Left one, Left other) {
     if (one == Left::kMore || other == Left::kMore) return Left::kMore;
     const bool held = one == Left::kHeldBack || other == Left::kHeldBack;
     return held ? Left::kHeldBack : Left::kNothing;
@@ -130,9 +139,7 @@ class Feeder {
     waited_.push_back({.fd = stop_.fd(), .events = POLLIN, .revents = 0});
     waited_.push_back({.fd = orders_.fd(), .events = POLLIN, .revents = 0});
     if (until == Until::kEvent) {
-      for (const auto* fds : {&tracings_.latencies.fds(), &tracings_.events.fds()}) {
-        for (const int fd : *fds) waited_.push_back({.fd = fd, .events = POLLIN});
-      }
+      tracings_.each_fd([this](int fd) { waited_.push_back({.fd = fd, .events = POLLIN}); });
     }
     ::poll(waited_.data(), waited_.size(), static_cast<int>(at_most.count()));
     stopped_ |= waited_.front().revents != 0;
