@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <set>
 
 #include "core/tree/tracing_state.h"
 
@@ -184,6 +185,25 @@ void Tracing::lost(std::uint64_t records, Moment now) {
   state_->lost += records;
   state_->each_instance([&](TracingInstance& instance) { state_->touch(instance, now); });
   if (state_->options.own) state_->options.own->count(Own::kEventsLost, records, now);
+}
+
+bool Tracing::broke_off(EventSource& source, Moment now) {
+  {
+    const MutexLock lock(state_->mutex);
+    state_->release(UINT64_MAX);
+    std::set<TracingInstance*> asking;
+    const auto found = state_->routes.find(&source);
+    if (found == state_->routes.end()) return false;
+    for (const State::Route& route : found->second) {
+      for (const State::Target& each : route.targets) asking.insert(each.instance);
+    }
+    if (asking.empty()) return false;
+    for (TracingInstance* const each : asking) {
+      each->set.trace_gap(nanoseconds(now), state_->options.cpus);
+    }
+  }
+  lost(1, now);
+  return true;
 }
 
 void Tracing::leave_out(std::vector<pid_t> threads) {

@@ -35,6 +35,10 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
   const auto [at, is_new] = watched_.try_emplace(
       event.id,
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
+  // A predecessor may have had it with stacks, and the kernel takes none in addition.
+  if (is_new && running_->instance().is_inherited()) {
+    (void)running_->instance().stop_stacks(at->second.event);
+  }
   auto done = record_as(at->second, event);
   // What comes before the shipper is told is not wanted yet.
   if (done && is_new) done = running_->instance().start(at->second.event);
@@ -74,6 +78,15 @@ void EventTracing::stop(Watched& watched) {
   if (watched.as.stack) (void)instance.stop_stacks(watched.event);
   watched.event.filter.clear();
   (void)instance.filter(watched.event);
+}
+
+void EventTracing::settle() {
+  const bool is_left = options_.owner.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
+  if (!running_ && is_left && begin()) return end();
+  if (!running_ || !running_->instance().is_inherited()) return;
+  std::vector<TracefsInstance::Event> wanted = followed_;
+  for (const auto& [id, watched] : watched_) wanted.push_back(watched.event);
+  running_->instance().stop_others(wanted);
 }
 
 void EventTracing::tell_shipper() {
@@ -136,8 +149,14 @@ void EventTracing::leave_out(std::vector<pid_t> threads) {
 }
 
 Result<void> EventTracing::begin() {
-  auto recording = Recording::create(
-      {.name = "events", .events = {}, .buffer_kib_per_cpu = options_.buffer_kib_per_cpu}, clock_);
+  auto recording =
+      Recording::create({.name = "events",
+                         .events = {},
+                         .buffer_kib_per_cpu = options_.buffer_kib_per_cpu,
+                         .owner = options_.owner.pid,
+                         .predecessor = std::exchange(options_.owner.predecessor,
+                                                      TracefsInstance::Predecessor::kNone)},
+                        clock_);
   if (!recording) return recording.error();
   TracefsInstance& instance = recording.value().instance();
   (void)instance.leave_out(left_out_);

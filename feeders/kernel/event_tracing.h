@@ -27,6 +27,7 @@ class EventTracing {
  public:
   struct Options {
     unsigned buffer_kib_per_cpu = 8'192;
+    RecordingOwner owner = {};
   };
 
   // All outlive it.
@@ -39,6 +40,8 @@ class EventTracing {
   // are tried, and the first that cannot be had is answered: kNoDevice, kNoAccess. A filter that
   // the kernel does not take is left out, since whoever wants the event filters anyhow.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
+  // What was wanted of a predecessor has been said: what is left of it besides goes.
+  void settle();
   // Threads whose doings are not recorded.
   void leave_out(std::vector<pid_t> threads);
 
@@ -68,7 +71,7 @@ class EventTracing {
   const Catalogue& catalogue_;
   RecordShipper& shipper_;
   const Clock& clock_;
-  const Options options_;
+  Options options_;
   std::map<std::uint32_t, Watched> watched_;      // by id
   std::vector<TracefsInstance::Event> followed_;  // for what tasks are called
   MergedReader::Stacks stacks_;

@@ -5,6 +5,9 @@
 // was packed is dropped, and told of as lost with the next that goes out.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -77,6 +80,7 @@ class RecordShipper final : public EventSink {
   Link& link_;
   SymbolBook& symbols_;
   TaskNames names_;
+  const pid_t own_ = ::getpid();
   std::vector<unsigned> cpus_;
   std::vector<Shipping> shipping_ = std::vector<Shipping>(65'536);  // by event
   std::string packed_;

@@ -1,6 +1,7 @@
 #include "feeders/latency/latency_tracing.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "feeders/latency/wanted_trace.h"
 
@@ -53,7 +54,12 @@ Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<
 
 Result<void> LatencyTracing::begin() {
   auto recording = Recording::create(
-      {.name = "latency", .events = {}, .buffer_kib_per_cpu = kBufferKib}, clock_);
+      {.name = "latency",
+       .events = {},
+       .buffer_kib_per_cpu = kBufferKib,
+       .owner = owner_.pid,
+       .predecessor = std::exchange(owner_.predecessor, TracefsInstance::Predecessor::kNone)},
+      clock_);
   if (!recording) return recording.error();
   shipper_.begin(recording.value().instance().cpus());
   running_.emplace(std::move(recording.value()));
@@ -74,7 +80,13 @@ Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& e
   for (const auto& event : events) {
     if (auto done = record(event); !done) return done;
   }
+  if (running_->instance().is_inherited()) running_->instance().stop_others(events);
   return {};
+}
+
+void LatencyTracing::settle() {
+  const bool is_left = owner_.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
+  if (!running_ && is_left && begin()) end();
 }
 
 // The kernel puts a filter in the place of another without a gap. After one that it refuses there

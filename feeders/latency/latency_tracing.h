@@ -19,13 +19,16 @@ namespace tally {
 
 class LatencyTracing {
  public:
-  // Both outlive it.
-  LatencyTracing(EventShipper& shipper, const Clock& clock) : shipper_(shipper), clock_(clock) {}
+  // Shipper and clock outlive it.
+  LatencyTracing(EventShipper& shipper, const Clock& clock, RecordingOwner owner = {})
+      : shipper_(shipper), clock_(clock), owner_(owner) {}
   ~LatencyTracing() { end(); }
 
   // From now on what is wanted, without the wakeups of some tasks. kNoAccess, kNoDevice: it cannot
   // be had; what was traced before is then traced on.
   Result<void> want(const WantedEvents& wanted, const std::vector<pid_t>& without);
+  // What was wanted of a predecessor has been said: what is left of it besides goes.
+  void settle();
 
   // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
   Recording* recording() { return running_ ? &*running_ : nullptr; }
@@ -39,6 +42,7 @@ class LatencyTracing {
 
   EventShipper& shipper_;
   const Clock& clock_;
+  RecordingOwner owner_;
   WantedEvents wanted_;
   std::vector<pid_t> without_;
   std::vector<TracefsInstance::Event> events_;  // that are on

@@ -15,6 +15,12 @@
 
 namespace tally {
 
+// Whose the instances of a feeder are.
+struct RecordingOwner {
+  pid_t pid = ::getpid();
+  TracefsInstance::Predecessor predecessor = TracefsInstance::Predecessor::kNone;
+};
+
 class Recording {
  public:
   using Left = MergedReader::Left;

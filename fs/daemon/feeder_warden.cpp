@@ -64,13 +64,16 @@ void keep_only(const Fd& channel, FeederLog log) {
   ::close_range(kept + 1, ~0U, 0);
 }
 
+enum class Place { kFirst, kSuccessor };
+
 [[noreturn]] void execute(const Fd& channel, const std::string& program,
-                          const std::string& socket_path) {
+                          const std::string& socket_path, pid_t warden, Place place) {
   for (const int signal : kEndingSignals) std::signal(signal, SIG_DFL);
   const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
   const std::string orders = std::to_string(inherited);
+  const std::string owner = std::to_string(warden);
   ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
-          nullptr);
+          "--owner", owner.c_str(), place == Place::kSuccessor ? "--successor" : nullptr, nullptr);
   ::_exit(kCannotExecute);
 }
 
@@ -95,11 +98,14 @@ void tell(const Fd& channel, const std::string& program, int status) {
   keep_only(channel, log);
   ::prctl(PR_SET_NAME, "tallyfs-warden");
   const std::string program = feeder_path();
+  const pid_t warden = ::getpid();
+  Place place = Place::kFirst;
   std::chrono::steady_clock::time_point started;
   do {
     started = std::chrono::steady_clock::now();
     const pid_t feeder = ::fork();
-    if (feeder == 0) execute(channel, program, socket_path);
+    if (feeder == 0) execute(channel, program, socket_path, warden, place);
+    place = Place::kSuccessor;
     int status = 0;
     while (feeder > 0 && ::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
     }

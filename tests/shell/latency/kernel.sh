@@ -12,6 +12,8 @@ _set_up() {
   fi
 }
 _samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
+# Whose the instances are.
+_warden() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
 # Sleeps ten times for a millisecond, with real-time priority, on a CPU that never does: of one that sleeps the kernel
 # may leave out the switches from its idle task.
@@ -52,14 +54,14 @@ a_selected_pid_is_measured_whatever_its_priority() {
 
 what_is_off_is_not_traced_and_keeps_its_data() {
   need perl
-  local feeder
-  feeder=$(_feeder)
-  assert_eq 1 "$(_instances "$feeder")"
+  local warden
+  warden=$(_warden)
+  assert_eq 1 "$(_instances "$warden")"
   _sleep_ten_times
   local samples
   samples=$(_samples wakeup)
   put 0 "$HIST/enable/wakeup"
-  assert_eq 0 "$(_instances "$feeder")"
+  assert_eq 0 "$(_instances "$warden")"
   _sleep_ten_times
   assert_eq "$samples" "$(_samples wakeup)"
 }
@@ -90,7 +92,7 @@ a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   wait_until '[ "$(_feeder)" != "$feeder" ] && [ -n "$(_feeder)" ]'
   wait_until '_sleep_ten_times; [ "$(_samples wakeup)" -ge 10 ]'
   [ "$(sed -n 's/^lost //p' "$HIST/wakeup/summary")" -ge 1 ] || fail "$(cat "$HIST/wakeup/summary")"
-  assert_eq 0 "$(_instances "$feeder")"
+  assert_eq 1 "$(_instances "$(_warden)")"
 }
 
 a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
@@ -122,32 +124,32 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
 
 # Whoever was killed with its daemon has left an instance, that nobody holds open.
 what_was_left_behind_is_removed_at_the_next_start() {
-  local feeder
-  feeder=$(_feeder)
+  local feeder warden
+  feeder=$(_feeder) warden=$(_warden)
   kill -STOP "$feeder"
   kill_daemon
   kill -KILL "$feeder"
-  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
-  assert_eq 1 "$(_instances "$feeder")"
+  wait_until '! kill -0 '"$warden"' 2>/dev/null'
+  assert_eq 1 "$(_instances "$warden")"
   umount -l "$MNT" 2>/dev/null || true
   start_daemon -o tracefs
-  assert_eq 0 "$(_instances "$feeder")"
+  assert_eq 0 "$(_instances "$warden")"
 }
 
 the_feeder_ends_with_the_daemon_and_leaves_nothing() {
-  local feeder
-  feeder=$(_feeder)
+  local feeder warden
+  feeder=$(_feeder) warden=$(_warden)
   stop_daemon
   wait_until '! kill -0 '"$feeder"' 2>/dev/null'
-  assert_eq 0 "$(_instances "$feeder")"
+  assert_eq 0 "$(_instances "$warden")"
 }
 
 the_feeder_ends_with_a_daemon_that_was_killed() {
-  local feeder
-  feeder=$(_feeder)
+  local feeder warden
+  feeder=$(_feeder) warden=$(_warden)
   kill_daemon
   wait_until '! kill -0 '"$feeder"' 2>/dev/null'
-  assert_eq 0 "$(_instances "$feeder")"
+  assert_eq 0 "$(_instances "$warden")"
 }
 
 a_daemon_without_privileges_reads_them_all_the_same() {
