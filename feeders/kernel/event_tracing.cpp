@@ -1,6 +1,7 @@
 #include "feeders/kernel/event_tracing.h"
 
 #include "core/event/format.h"
+#include "feeders/kernel/kernel_filter.h"
 
 namespace tally {
 
@@ -68,7 +69,7 @@ Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent&
 
 // An event that tells what tasks are called is recorded whole.
 void EventTracing::filter(Watched& watched, const std::string& text) {
-  watched.event.filter = names_tasks(watched.as.id) ? "" : text;
+  watched.event.filter = names_tasks(watched.as.id) ? "" : kernel_filter(text);
   if (!running_->instance().filter(watched.event)) watched.event.filter.clear();
 }
 

@@ -94,3 +94,18 @@ a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
   wait_until '[ ! -e '"$instance"' ]'
   umount "$CASE/tracefs"
 }
+
+# Else each switch of all tasks is recorded, shipped and thrown away.
+a_filter_of_tasks_names_is_the_kernels_to_apply() {
+  local warden filter each
+  warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
+  filter=$CASE/tracefs/instances/tallyfs-events-$warden/events/sched/sched_process_exit/filter
+  for each in 'common_comm == "forker"|COMM == "forker"' 'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
+    echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
+    assert_eq "${each#*|}" "$(cat "$filter")"
+    _fork 20
+    assert_eq 21 "$(sed -n 's/^    Hits: //p' "$T/events/sched/sched_process_exit/hist")" "each fork, and the forker: $each"
+  done
+  umount "$CASE/tracefs"
+}
