@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,6 +87,28 @@ bool wait_for_hangup(const Fd& channel, std::chrono::steady_clock::time_point un
   return waited.revents != 0;
 }
 
+bool has_ended(const Fd& process, std::chrono::milliseconds at_most) {
+  pollfd waited{.fd = process.get(), .events = POLLIN, .revents = 0};
+  ::poll(&waited, 1, static_cast<int>(at_most.count()));
+  return waited.revents != 0;
+}
+
+// The status of the feeder, which ends by itself, or with the daemon.
+int wait_for_end(const Fd& channel, pid_t feeder) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, feeder, 0)));
+  if (process.valid()) {
+    std::array<pollfd, 2> waited{{{.fd = process.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = channel.get(), .events = 0, .revents = 0}}};
+    while (::poll(waited.data(), waited.size(), -1) < 0 && errno == EINTR) {
+    }
+    if (!has_ended(process, kFeederEndMax)) ::kill(feeder, SIGKILL);
+  }
+  int status = 0;
+  while (::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 void tell(const Fd& channel, const std::string& program, int status) {
   const bool never_began = WIFEXITED(status) && WEXITSTATUS(status) == kCannotExecute;
   const std::string text = wire::print(wire::Gone{
@@ -106,10 +129,7 @@ void tell(const Fd& channel, const std::string& program, int status) {
     const pid_t feeder = ::fork();
     if (feeder == 0) execute(channel, program, socket_path, warden, place);
     place = Place::kSuccessor;
-    int status = 0;
-    while (feeder > 0 && ::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
-    }
-    tell(channel, program, status);
+    tell(channel, program, feeder > 0 ? wait_for_end(channel, feeder) : 0);
   } while (!wait_for_hangup(channel, started + kPause));
   ::_exit(0);
 }

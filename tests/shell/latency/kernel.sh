@@ -152,6 +152,19 @@ the_feeder_ends_with_a_daemon_that_was_killed() {
   assert_eq 0 "$(_instances "$warden")"
 }
 
+# It does not hear that its daemon has gone; who started it does.
+a_stopped_feeder_ends_with_a_daemon_that_was_killed() {
+  local feeder warden
+  feeder=$(_feeder) warden=$(_warden)
+  kill -STOP "$feeder"
+  kill_daemon
+  wait_until '! kill -0 '"$warden"' 2>/dev/null'
+  ! kill -0 "$feeder" 2>/dev/null || fail "the feeder is still there"
+  umount -l "$MNT" 2>/dev/null || true
+  start_daemon -o tracefs
+  assert_eq 0 "$(_instances "$warden")"
+}
+
 a_daemon_without_privileges_reads_them_all_the_same() {
   need perl
   stop_daemon
