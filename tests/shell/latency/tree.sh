@@ -196,6 +196,21 @@ who_fed_a_directory_first_resets_and_removes_it() {
   assert_fails_with 'there is no such directory' "$TALLY_SEND" --socket "$SOCK" 'latency one remove'
 }
 
+a_directory_belongs_to_the_uid_that_fed_it_first() {
+  need_root
+  chmod 711 "$CASE" "$CASE/run"
+  install -m 755 "$(command -v "$TALLY_SEND")" "$CASE/tally-send"
+  local theirs=(as_nobody "$CASE/tally-send" --socket "$SOCK")
+  "$TALLY_SEND" --socket "$SOCK" 'latency ours ns=3000 cpu=0'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours ns=1 cpu=0'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours reset'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours remove'
+  assert_eq 'samples 1' "$(head -1 "$HIST/ours/summary")"
+  "${theirs[@]}" 'latency theirs ns=3000 cpu=0' 'latency theirs ns=3000 cpu=0'
+  "$TALLY_SEND" --socket "$SOCK" 'latency theirs ns=3000 cpu=0'
+  assert_eq 'samples 3' "$(head -1 "$HIST/theirs/summary")"
+}
+
 tally_send_says_what_is_wrong_with_a_latency() {
   "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0'
   assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
