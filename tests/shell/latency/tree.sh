@@ -114,6 +114,14 @@ snapshot_reset_returns_what_it_clears() {
   assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
 }
 
+an_open_of_snapshot_reset_clears_whatever_is_read_of_it() {
+  _feed one 3 9
+  : <"$HIST/one/snapshot_reset"
+  assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
+  assert_eq '' "$(cat "$HIST/one/top")"
+  assert_eq '(none)' "$(cat "$HIST/one/max_latency-CPU0")"
+}
+
 no_latency_is_lost_or_shown_twice_between_snapshots() {
   py <<'EOT'
 from peer import *
