@@ -170,6 +170,9 @@ class EventSet {
   // What enabled events, and stacktrace triggers, left behind; with the kernel's header.
   std::string render_trace(const Symbols& symbols) const { return copy_trace().render(symbols); }
   TraceCopy copy_trace() const;
+  // At this time records of each CPU are missing, nobody knows how many: `trace` says so, if
+  // tracing is on.
+  void trace_gap(std::uint64_t time_ns, std::uint32_t cpus);
   void clear_trace();
   void clear_trace(std::uint32_t cpu);
   // The oldest records, of together at most bytes_max or one alone: they are no longer there, and

@@ -143,6 +143,11 @@ void EventSet::start_tracing() { state_->tracing = true; }
 void EventSet::stop_tracing() { state_->tracing = false; }
 
 TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace); }
+void EventSet::trace_gap(std::uint64_t time_ns, std::uint32_t cpus) {
+  for (std::uint32_t cpu = 0; cpu < cpus && state_->tracing; ++cpu) {
+    state_->trace.add(TraceBuffer::Kind::kGap, {.time_ns = time_ns, .cpu = cpu}, 0);
+  }
+}
 void EventSet::clear_trace() { state_->trace.clear(); }
 void EventSet::clear_trace(std::uint32_t cpu) { state_->trace.clear(cpu); }
 bool EventSet::has_trace() const { return !state_->trace.is_empty(); }

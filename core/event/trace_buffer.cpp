@@ -144,7 +144,8 @@ void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
 
 std::vector<std::pair<EventNumber, std::uint32_t>> TraceBuffer::events() const {
   std::vector<std::pair<EventNumber, std::uint32_t>> found;
-  each([&](Kind, const EventRecord& record, std::uint32_t generation) {
+  each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
+    if (kind == Kind::kGap) return;
     const std::pair event(record.event, generation);
     const auto place = std::ranges::lower_bound(found, event);
     if (place == found.end() || *place != event) found.insert(place, event);

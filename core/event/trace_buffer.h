@@ -26,9 +26,10 @@ class TraceBuffer {
 
   explicit TraceBuffer(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // kind: the record itself, or only the stack that a stacktrace trigger asked for. generation
-  // tells a number's event from those that had the number before.
-  enum class Kind : std::uint8_t { kRecord, kStack };
+  // kind: the record itself, only the stack that a stacktrace trigger asked for, or a gap: nobody
+  // knows how many records of its CPU are missing there. generation tells a number's event from
+  // those that had the number before.
+  enum class Kind : std::uint8_t { kRecord, kStack, kGap };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
   void clear();
   // What happened on this CPU.

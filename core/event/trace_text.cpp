@@ -145,6 +145,13 @@ void append_where(std::string& out, const EventRecord& record, const std::string
   out.append(text, static_cast<std::size_t>(size));
 }
 
+// As the kernel words it where it has not counted them.
+void append_gap(std::string& out, std::uint32_t cpu) {
+  out.append("CPU:");
+  append_number(out, std::uint64_t{cpu});
+  out.append(" [LOST EVENTS]\n");
+}
+
 void append_header(std::string& text, std::uint64_t count, std::uint64_t written,
                    std::uint32_t cpus) {
   text.append("# tracer: nop\n#\n# entries-in-buffer/entries-written: ");
@@ -184,6 +191,7 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
   }
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (view.only_cpu && record.cpu != *view.only_cpu) return;
+    if (kind == Kind::kGap) return append_gap(text, record.cpu);
     const auto [format, style, print] = formats(record.event, generation);
     append_where(text, record, state_of(format, record));
     if (kind == Kind::kStack) {
@@ -221,8 +229,8 @@ TraceBuffer::CpuCounts TraceBuffer::counts_in(const View& view) const {
 
 std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) const {
   std::uint64_t entries = 0, bytes = 0, oldest_ns = 0;
-  each([&](Kind, const EventRecord& record, std::uint32_t) {
-    if (record.cpu != cpu) return;
+  each([&](Kind kind, const EventRecord& record, std::uint32_t) {
+    if (record.cpu != cpu || kind == Kind::kGap) return;
     if (entries == 0) oldest_ns = record.time_ns;
     entries += 1;
     bytes += record.bytes.size() + record.stack.size_bytes();

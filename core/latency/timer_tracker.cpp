@@ -17,12 +17,19 @@ void TimerTracker::make_room(Map& map) {
   if (map.size() < kTimersMax) return;
   unmatched_ += map.size();
   map.clear();
+  seen_.clear();
+}
+
+bool TimerTracker::see(std::uint64_t timer) {
+  if (seen_.size() == kTimersMax) seen_.clear();
+  return !seen_.insert(timer).second;
 }
 
 void TimerTracker::started(const KernelEvent& event, const RunningTasks& running) {
   const Task* const task = running.on(event.cpu);
   const Task starter = task && task->pid == event.task.pid ? *task : event.task;
   is_awake(starter);
+  (void)see(event.number);
   make_room(timers_);
   timers_.insert_or_assign(event.number, Timer{.expiry = clock_of(event),
                                                .sleeper = starter.pid,
@@ -32,7 +39,7 @@ void TimerTracker::started(const KernelEvent& event, const RunningTasks& running
 void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running) {
   const auto found = timers_.find(event.number);
   if (found == timers_.end()) {
-    unmatched_ += 1;
+    unmatched_ += see(event.number) ? 1 : 0;
     return;
   }
   const Timer timer = found->second;
@@ -114,6 +121,7 @@ bool TimerTracker::is_missed(const Expiry& expiry, const Task& sleeper) const {
 void TimerTracker::forget_all() {
   timers_.clear();
   expiries_.clear();
+  seen_.clear();
 }
 
 }  // namespace tally

@@ -2,17 +2,21 @@
 // timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
 // expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
 //
-// An expiry is unmatched if its start was not seen, or if it brought a task that could have been
-// measured no wakeup that was seen: within kWakeupMax, and before that task starts another timer,
-// goes or comes. Of sleepers that are not real-time no wakeup is told, and theirs are forgotten.
+// An expiry is unmatched if its start was not seen though an earlier life of that timer was, or if
+// it brought a task that could have been measured no wakeup that was seen: within kWakeupMax, and
+// before that task starts another timer, goes or comes. The first expiry of a timer of which
+// nothing was seen is of one that was armed before anybody looked, or in a gap: it counts as
+// nothing. Of sleepers that are not real-time no wakeup is told, and theirs are forgotten.
 //
 // Confined to its owner's lock. Holds kTimersMax timers and as many expiries; beyond that it
-// forgets them all and counts them as unmatched.
+// forgets them all and counts them as unmatched. It remembers as many addresses of timers that it
+// has seen; with one more, they are all new to it again.
 #pragma once
 
 #include <sys/types.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -45,7 +49,6 @@ class TimerTracker {
   // 0: none.
   void select(pid_t pid) { selected_ = pid; }
   void started(const KernelEvent& event, const RunningTasks& running);
-  // An expiry whose start was not seen counts as unmatched.
   void expired(const KernelEvent& event, const RunningTasks& running);
   void cancelled(const KernelEvent& event) { timers_.erase(event.number); }
   // The task of a wakeup was asleep on a timer, or not.
@@ -76,6 +79,8 @@ class TimerTracker {
 
   template <typename Map>
   void make_room(Map& map);
+  // Whether it has been before.
+  bool see(std::uint64_t timer);
   static Nanoseconds began(const KernelEvent& event);
   bool is_measured(const Task& sleeper) const;
   bool is_missed(const Expiry& expiry, const Task& sleeper) const;
@@ -85,6 +90,7 @@ class TimerTracker {
   Nanoseconds expired_at_{0};                               // the last expire() that looked
   boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by address
   boost::unordered_flat_map<pid_t, Expiry> expiries_;       // by sleeper
+  boost::unordered_flat_set<std::uint64_t> seen_;           // addresses of timers
   std::uint64_t unmatched_ = 0;
 };
 

@@ -60,13 +60,15 @@ std::size_t KernelFeed::take_offers(Moment now) {
   return tracing_.offer(source_, offers, now);
 }
 
-void KernelFeed::withdraw(Moment now) {
+bool KernelFeed::withdraw(Moment now) {
   {
     const MutexLock lock(mutex_);
     offers_.clear();
     offered_bytes_ = 0;
   }
+  const bool is_missed = tracing_.broke_off(source_, now);
   tracing_.withdraw(source_, now);
+  return is_missed;
 }
 
 }  // namespace tally

@@ -36,8 +36,9 @@ class KernelFeed {
 
   // What was offered is all that there is: takes it. How many events there are now.
   std::size_t take_offers(Moment now) EXCLUDES(mutex_);
-  // The feeder is no more, with what it has not finished offering.
-  void withdraw(Moment now) EXCLUDES(mutex_);
+  // The feeder is no more, with what it has not finished offering. Whether records are missing:
+  // somebody had asked for some.
+  bool withdraw(Moment now) EXCLUDES(mutex_);
 
  private:
   struct Offer {

@@ -293,7 +293,10 @@ Result<std::shared_ptr<LatencyHist::FedSet>> LatencyHist::find_or_create(std::st
                                                                          Moment now) {
   const MutexLock lock(fed_mutex_);
   const auto found = fed_.find(std::string(name));
-  if (found != fed_.end()) return found->second.latencies;
+  if (found != fed_.end()) {
+    if (auto allowed = may_change(found->second, creator); !allowed) return allowed.error();
+    return found->second.latencies;
+  }
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a name for a directory", 0};
   if (tree_.lookup(directory_, name)) {
     return Error{ErrorCode::kInvalid, "these latencies are the kernel's", 0};
@@ -313,6 +316,15 @@ Result<void> LatencyHist::remove_directory(std::string_view name, Moment now) {
   return remove(name, options_.owner, now);
 }
 
+// As of an interface of statistics.
+Result<void> LatencyHist::may_change(const FedDirectory& directory, uid_t sender) const {
+  if (sender == 0 || sender == options_.owner || sender == directory.creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "the directory belongs to uid " + std::to_string(directory.creator) +
+                   ", which has fed it first; only it or root may feed, reset or remove it",
+               0};
+}
+
 Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, uid_t sender) {
   const auto found = fed_.find(std::string(name));
   if (found == fed_.end()) {
@@ -321,9 +333,7 @@ Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, 
     }
     return Error{ErrorCode::kNotFound, "there is no such directory", 0};
   }
-  if (sender != 0 && sender != options_.owner && sender != found->second.creator) {
-    return Error{ErrorCode::kNotPermitted, "another uid has fed it first", 0};
-  }
+  if (auto allowed = may_change(found->second, sender); !allowed) return allowed.error();
   return &found->second;
 }
 

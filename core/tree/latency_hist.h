@@ -47,7 +47,8 @@ class LatencyHist {
   // Latencies of a program, into the directory of this name, which comes into being; lost: so many
   // that belong there have been dropped on their way. kInvalid: no
   // name, one of the kernel's, or a CPU that there is not, in which case the others count.
-  // kNoSpace: a quota of the uid that fed it first.
+  // kNoSpace: a quota of the uid. kNotPermitted: another uid has fed it first, and the sender is
+  // neither root nor the owner.
   Result<void> add(std::string_view name, std::span<const LatencySample> samples,
                    std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   // For whoever fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
@@ -87,6 +88,7 @@ class LatencyHist {
   Moment last_switch() const EXCLUDES(kernel_mutex_);
   void opened(Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source();
+  Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // As reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
   Result<std::shared_ptr<FedSet>> find_or_create(std::string_view name, uid_t creator, Moment now)

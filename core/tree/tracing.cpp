@@ -181,7 +181,7 @@ void Tracing::State::take_over(const EventPath& path, const EventOffer& offer, M
   for (const auto& [name, instance] : instances) (void)hold_memory(*instance);
   if (before.source) {
     routes[before.source][before.source_id] = {};
-    late_is_asked = waits_for_late();
+    note_what_is_asked();
     taken.push_back({before.source, path});
   }
   const Error error{ErrorCode::kExists,
@@ -207,7 +207,7 @@ void Tracing::State::connect(const EventPath& path, const Offered& each) {
     }
     if (instance.set.demand(*number).on) route.targets.push_back({&instance, *number});
   });
-  if (!route.targets.empty()) late_is_asked = waits_for_late();
+  if (!route.targets.empty()) note_what_is_asked();
 }
 
 bool Tracing::State::in_use(const EventPath& path) {
@@ -288,7 +288,7 @@ void Tracing::State::update_routes(TracingInstance& instance, Orders& orders) {
       orders.sources.push_back(source);
     }
   }
-  late_is_asked = waits_for_late();
+  note_what_is_asked();
   if (!late_is_asked) release(UINT64_MAX);
 }
 
@@ -367,7 +367,7 @@ void Tracing::withdraw(EventSource& source, Moment now) {
   state_->release(UINT64_MAX);
   state_->routes.erase(&source);
   std::erase(state_->sources, &source);
-  state_->late_is_asked = state_->waits_for_late();
+  state_->note_what_is_asked();
   state_->update_all_directories(now);
 }
 

@@ -90,6 +90,9 @@ class Tracing {
             std::uint32_t use = 0);
   // So many records were lost on their way. Counted, and shown at the top of `trace`.
   void lost(std::uint64_t records, Moment now);
+  // The source has broken off, and nobody knows how many of the records that it was asked for are
+  // missing: counts as one, and `trace` of the instances that asked says so. False: nobody asked.
+  bool broke_off(EventSource& source, Moment now);
   // Threads that nobody wants to see, the daemon's own: records of kernel events whose process, or
   // whom they wake or switch to, is one of them are passed over.
   void leave_out(std::vector<pid_t> threads);

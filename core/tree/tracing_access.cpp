@@ -121,7 +121,7 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
   {
     const MutexLock lock(mutex);
     for (EventSource* const source : sources) {
-      const bool all = !only || (source->is_late() && !held.empty());
+      const bool all = !only || (source->is_late() && !held.is_empty());
       const auto is_meant = [&](const Target& target) { return all || target.instance == only; };
       const auto fed = [&](const Route& route) {
         return std::ranges::any_of(route.targets, is_meant);

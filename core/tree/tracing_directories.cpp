@@ -350,7 +350,8 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
       if (std::ranges::any_of(by_id, feeds_it)) orders.sources.push_back(source);
     }
     drop_targets(*removed);
-    drop_held_markers(*removed);
+    // Another one may come to lie where it was.
+    held.drop_markers(*removed);
     tree.remove(removed->directory, now);
     instances.erase(found);
   }

@@ -8,7 +8,7 @@
 // gathered and not sent by then comes too late to be in its place.
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <set>
 
 #include "core/tree/tracing_state.h"
 
@@ -49,83 +49,62 @@ bool Tracing::State::feed(const Route& route, const EventRecord& record) {
   return true;
 }
 
-std::size_t Tracing::State::HeldRecord::size() const {
-  // A map's node has some words beside it.
-  return sizeof *this + 64 + bytes.size() + comm.size() + stack.size() * sizeof stack[0];
-}
-
-void Tracing::State::hold(HeldRecord made, const EventRecord& record) {
-  made.record = record;
-  made.bytes = record.bytes;
-  made.comm = record.comm;
-  made.stack.assign(record.stack.begin(), record.stack.end());
-  held_record_bytes += made.size();
-  // Nearly always the last.
-  held.emplace_hint(held.end(), record.time_ns, std::move(made));
-}
-
 void Tracing::State::feed_marker(TracingInstance& instance, const EventRecord& record) {
-  if (may_be_overtaken()) return hold({.marked = &instance}, record);
+  if (may_be_overtaken()) return held.put({.marked = &instance, .record = record});
   instance.set.feed(record);
 }
 
-void Tracing::State::drop_held_markers(const TracingInstance& instance) {
-  for (auto each = held.begin(); each != held.end();) {
-    const bool is_its = each->second.marked == &instance;
-    if (is_its) held_record_bytes -= each->second.size();
-    each = is_its ? held.erase(each) : std::next(each);
-  }
-}
-
-void Tracing::State::feed_held(const HeldRecord& first) {
-  EventRecord record = first.record;
-  record.bytes = first.bytes;
-  record.comm = first.comm;
-  record.stack = first.stack;
-  if (first.marked) {
+void Tracing::State::feed_held(const HeldRecords::Waiting& waiting) {
+  const EventRecord& record = waiting.record;
+  if (waiting.marked) {
     each_instance([&](TracingInstance& instance) {
-      if (&instance == first.marked) instance.set.feed(record);
+      if (&instance == waiting.marked) instance.set.feed(record);
     });
     return;
   }
-  const auto found = routes.find(first.source);
+  const auto found = routes.find(waiting.source);
   if (found == routes.end() || record.event >= found->second.size()) return;
   const Route& route = found->second[record.event];
-  if (route.use == first.use) (void)feed(route, record);
+  if (route.use == waiting.use) (void)feed(route, record);
 }
 
 void Tracing::State::release(std::uint64_t until_ns) {
-  while (!held.empty() && held.begin()->first <= until_ns) {
-    const HeldRecord first = std::move(held.extract(held.begin()).mapped());
-    held_record_bytes -= first.size();
-    feed_held(first);
+  while (const HeldRecords::Waiting* const first = held.front(until_ns)) {
+    feed_held(*first);
+    held.pop();
   }
 }
 
-// late_ns: the last record of a late source.
-void Tracing::State::release_due(std::uint64_t late_ns, Moment now) {
+// What waits for a late source waits until that has told of what is younger, and what waits for
+// programs for as long as they gather.
+std::uint64_t Tracing::State::ready_until_ns(Moment now) const {
   const std::uint64_t time = nanoseconds(now);
-  const std::uint64_t gathered = time - std::min(time, kGatheredNs);
+  const std::uint64_t gathered = programs_are_asked ? time - std::min(time, kGatheredNs) : time;
   const std::uint64_t patient = time - std::min(time, kHeldNs);
-  release(late_is_asked ? std::max(std::min(late_ns, gathered), patient) : gathered);
-  if (held.size() <= kHeldMax && held_record_bytes <= kHeldBytesMax) return;
+  return late_is_asked ? std::max(std::min(late_told_ns, gathered), patient) : gathered;
+}
+
+void Tracing::State::release_due(Moment now) {
+  release(ready_until_ns(now));
+  if (held.size() <= kHeldMax && held.bytes() <= kHeldBytesMax) return;
   if (options.own) options.own->count(Own::kEventsHurried, held.size(), now);
   release(UINT64_MAX);
 }
 
 // Texts that were kept are not what files say any more.
 void Tracing::State::release_and_touch(std::uint64_t until_ns, Moment now) {
-  if (held.empty() || held.begin()->first > until_ns) return;
+  if (held.first_ns() > until_ns) return;
   release(until_ns);
   each_instance([&](TracingInstance& instance) { touch(instance, now); });
 }
 
 void Tracing::State::release_drained(Moment now) { release_and_touch(drained_ns, now); }
 
-void Tracing::State::release_old(Moment now) {
-  const std::uint64_t time = nanoseconds(now);
-  const std::uint64_t patience = late_is_asked ? kHeldNs : kGatheredNs;
-  if (time > patience) release_and_touch(time - patience, now);
+void Tracing::State::release_old(Moment now) { release_and_touch(ready_until_ns(now), now); }
+
+void Tracing::State::note_what_is_asked() {
+  late_is_asked = waits_for_late();
+  programs_are_asked = waits_for_programs();
 }
 
 bool Tracing::State::waits_for_late() const {
@@ -155,7 +134,10 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   const auto found = state.routes.find(&source);
   if (found == state.routes.end()) return;
   const State::Routes& by_id = found->second;
-  const bool holds = source.is_late() ? state.waits_for_programs() : state.may_be_overtaken();
+  const bool holds = source.is_late() ? state.programs_are_asked : state.may_be_overtaken();
+  if (source.is_late() && !records.empty()) {
+    state.late_told_ns = std::max(state.late_told_ns, records.back().time_ns);
+  }
   std::uint64_t taken = 0;
   for (const EventRecord& record : records) {
     if (record.event >= by_id.size()) continue;
@@ -163,17 +145,14 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
     if (route.use != use) continue;
     if (holds) {
       if (route.targets.empty() || state.is_left_out(route, record)) continue;
-      state.hold({.source = &source, .use = use}, record);
+      state.held.put({.source = &source, .use = use, .record = record});
       taken += 1;
       continue;
     }
-    if (!state.held.empty()) state.release(record.time_ns);
+    if (!state.held.is_empty()) state.release(record.time_ns);
     taken += state.feed(route, record) ? 1 : 0;
   }
-  if (!state.held.empty()) {
-    const bool tells = source.is_late() && !records.empty();
-    state.release_due(tells ? records.back().time_ns : 0, now);
-  }
+  if (!state.held.is_empty()) state.release_due(now);
   if (taken == 0) return;
   state.each_instance([&](TracingInstance& instance) { state.touch(instance, now); });
   if (state.options.own) state.options.own->count(Own::kEvents, taken, now);
@@ -198,6 +177,25 @@ void Tracing::lost(std::uint64_t records, Moment now) {
     state_->touch(instance, now);
   });
   if (state_->options.own) state_->options.own->count(Own::kEventsLost, records, now);
+}
+
+bool Tracing::broke_off(EventSource& source, Moment now) {
+  {
+    const MutexLock lock(state_->mutex);
+    state_->release(UINT64_MAX);
+    std::set<TracingInstance*> asking;
+    const auto found = state_->routes.find(&source);
+    if (found == state_->routes.end()) return false;
+    for (const State::Route& route : found->second) {
+      for (const State::Target& each : route.targets) asking.insert(each.instance);
+    }
+    if (asking.empty()) return false;
+    for (TracingInstance* const each : asking) {
+      each->set.trace_gap(nanoseconds(now), state_->options.cpus);
+    }
+  }
+  lost(1, now);
+  return true;
 }
 
 void Tracing::leave_out(std::vector<pid_t> threads) {

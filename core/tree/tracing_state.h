@@ -14,6 +14,7 @@
 
 #include "core/base/mutex.h"
 #include "core/statistic/reservation.h"
+#include "core/tree/held_records.h"
 #include "core/tree/tracing.h"
 
 namespace tally {
@@ -96,18 +97,6 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
     std::uint32_t use = 0;                  // of the source_id
   };
   using Routes = std::vector<Route>;  // by source_id
-  // A record that waits for those that happened before it: a source's, or a marker of an instance.
-  struct HeldRecord {
-    EventSource* source = nullptr;
-    std::uint32_t use = 0;
-    const TracingInstance* marked = nullptr;
-    EventRecord record;  // without what it views
-    std::string bytes;
-    std::string comm;
-    std::vector<std::uint64_t> stack;
-
-    std::size_t size() const;
-  };
   // What writing into a set has changed for the sources.
   struct Orders {
     std::vector<EventSource*> sources;
@@ -156,11 +145,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool is_left_out(const Route& route, const EventRecord& record) const REQUIRES(mutex);
   // False: nobody asks for it, or it is left out.
   bool feed(const Route& route, const EventRecord& record) REQUIRES(mutex);
-  void hold(HeldRecord made, const EventRecord& record) REQUIRES(mutex);
-  void feed_held(const HeldRecord& held_record) REQUIRES(mutex);
+  void feed_held(const HeldRecords::Waiting& waiting) REQUIRES(mutex);
   void feed_marker(TracingInstance& instance, const EventRecord& record) REQUIRES(mutex);
-  // Another one may come to lie where it was.
-  void drop_held_markers(const TracingInstance& instance) REQUIRES(mutex);
   void release(std::uint64_t until_ns) REQUIRES(mutex);
   // Somebody looks: what happened before refresh() is all there.
   void release_drained(Moment now) REQUIRES(mutex);
@@ -168,7 +154,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool waits_for_programs() const REQUIRES(mutex);
   // Whether others may still tell of what happened before what a source tells that is not late.
   bool may_be_overtaken() const REQUIRES(mutex);
-  void release_due(std::uint64_t late_ns, Moment now) REQUIRES(mutex);
+  void note_what_is_asked() REQUIRES(mutex);
+  std::uint64_t ready_until_ns(Moment now) const REQUIRES(mutex);
+  void release_due(Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
   void release_and_touch(std::uint64_t until_ns, Moment now) REQUIRES(mutex);
   template <typename Use>
@@ -245,10 +233,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::set<EventPath> undelivered GUARDED_BY(mutex);  // those of `offered` that have no source
   std::map<EventSource*, Routes> routes GUARDED_BY(mutex);
   std::vector<EventSource*> sources GUARDED_BY(mutex);
-  std::multimap<std::uint64_t, HeldRecord> held GUARDED_BY(mutex);  // by their times
-  std::size_t held_record_bytes GUARDED_BY(mutex) = 0;
-  std::uint64_t drained_ns GUARDED_BY(mutex) = 0;     // until when no late source has anything left
-  bool late_is_asked GUARDED_BY(mutex) = false;       // waits_for_late(), as of the last change
+  HeldRecords held GUARDED_BY(mutex);
+  std::uint64_t drained_ns GUARDED_BY(mutex) = 0;  // until when no late source has anything left
+  // waits_for_late(), waits_for_programs(), as of the last change.
+  bool late_is_asked GUARDED_BY(mutex) = false, programs_are_asked GUARDED_BY(mutex) = false;
+  std::uint64_t late_told_ns GUARDED_BY(mutex) = 0;   // the youngest record of a late source
   std::vector<pid_t> left_out GUARDED_BY(mutex);      // in order
   std::uint64_t left_out_mask GUARDED_BY(mutex) = 0;  // a bit for each, by its lower six
 };

@@ -2,7 +2,8 @@
 // what it asks it (order.h has the rest of their conversation). One datagram of text each:
 //
 //   daemon   events NUMBER without=PID,...
-//            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes
+//            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes; none:
+//            a new feeder has been told all that was wanted of its predecessor
 //   daemon   place NUMBER ADDRESS                       what symbol is there?
 //   feeder   placed NUMBER OFFSET SIZE MODULE NAME      `-` for no module; no NAME: none
 //

@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <new>
 #include <string_view>
 
 #include "feeders/client/configured.h"
+#include "feeders/client/latency_calls.h"
 #include "feeders/client/latency_sender.h"
 #include "feeders/client/undisturbed.h"
 #include "feeders/clock/program_clock.h"
@@ -23,9 +26,19 @@ namespace {
 // Shown as 0 or less: nice 0 is -21.
 constexpr int kShownOfNiceZero = -21;
 
+// Once there is one.
+std::atomic<LatencySender*> g_sender{nullptr};
+
+LatencySender* make_sender() {
+  auto* const made = new LatencySender(configured_socket_path());
+  g_sender = made;
+  (void)std::atexit([] { tell_dropped_latencies(); });
+  return made;
+}
+
 // Lives until the process ends: threads may send while it does.
 LatencySender& sender() {
-  static auto* const made = new LatencySender(configured_socket_path());
+  static LatencySender* const made = make_sender();
   return *made;
 }
 
@@ -50,6 +63,11 @@ int send(const char* type, unsigned cpu, std::int64_t ns, const Task& task, std:
 }
 
 }  // namespace
+
+void tell_dropped_latencies() {
+  if (LatencySender* const made = g_sender) made->tell_dropped(monotonic_now());
+}
+
 }  // namespace tally
 
 using namespace tally;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <functional>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/wire/binary.h"
@@ -13,20 +14,48 @@ namespace tally {
 int LatencySender::send(std::string_view type, const LatencySample& sample,
                         std::chrono::nanoseconds now) {
   if (!is_name(type)) return -EINVAL;
-  auto& unsaid = dropped_[std::hash<std::string_view>()(type) % kTypes];
-  const std::uint64_t dropped = unsaid.exchange(0);
-  const int error = send_datagram(type, sample, dropped, now);
-  if (error != 0) unsaid.fetch_add(dropped + 1);
+  Dropped& dropped = dropped_[std::hash<std::string_view>()(type) % kTypes];
+  const std::uint64_t unsaid = dropped.count.exchange(0);
+  const int error = send_datagram(type, {&sample, 1}, unsaid, now);
+  if (error != 0) note(dropped, type, unsaid + 1);
+  return error;
+}
+
+void LatencySender::note(Dropped& dropped, std::string_view type, std::uint64_t count) {
+  if (!dropped.is_taken.exchange(true)) {
+    dropped.name_bytes = type.copy(dropped.name.data(), dropped.name.size());
+    dropped.is_taken = false;
+  }
+  dropped.count += count;
+}
+
+void LatencySender::tell_dropped(std::chrono::nanoseconds now) {
+  if (process_ != ::getpid()) return;
+  bool may_wait = true;
+  for (Dropped& dropped : dropped_) {
+    if (dropped.count == 0 || tell(dropped, now) != -EAGAIN) continue;
+    if (std::exchange(may_wait, false)) link_.wait_for_room(kRoomMax);
+    (void)tell(dropped, now);
+  }
+}
+
+int LatencySender::tell(Dropped& dropped, std::chrono::nanoseconds now) {
+  if (dropped.is_taken.exchange(true)) return 0;
+  const std::uint64_t unsaid = dropped.count.exchange(0);
+  const std::string_view type(dropped.name.data(), dropped.name_bytes);
+  const int error = type.empty() ? -EINVAL : send_datagram(type, {}, unsaid, now);
+  if (error != 0) dropped.count += unsaid;
+  dropped.is_taken = false;
   return error;
 }
 
 // A daemon that has been replaced is noticed by the first datagram that it does not get.
-int LatencySender::send_datagram(std::string_view type, const LatencySample& sample,
+int LatencySender::send_datagram(std::string_view type, std::span<const LatencySample> samples,
                                  std::uint64_t dropped, std::chrono::nanoseconds now) {
   thread_local wire::DatagramWriter datagram(0);
   datagram.clear(0);
   if (dropped != 0) datagram.dropped(dropped);
-  datagram.latencies(type, {&sample, 1});
+  datagram.latencies(type, samples);
   for (int tries = 0; tries < 2 && is_connected(now); ++tries) {
     switch (link_.send(datagram.bytes())) {
       case Link::Sent::kDone:

@@ -16,6 +16,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
+#include "feeders/client/latency_calls.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/undisturbed.h"
@@ -351,7 +352,10 @@ void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samp
 }
 
 int statistic_flush() {
-  return guarded([](Client& client) { return client.flush(); });
+  return guarded([](Client& client) {
+    tell_dropped_latencies();
+    return client.flush();
+  });
 }
 
 int statistic_sync(unsigned timeout_ms) {

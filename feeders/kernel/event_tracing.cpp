@@ -1,20 +1,9 @@
 #include "feeders/kernel/event_tracing.h"
 
-#include <algorithm>
-#include <thread>
-
 #include "core/event/format.h"
+#include "feeders/kernel/kernel_filter.h"
 
 namespace tally {
-namespace {
-
-// What stands in the way of tracing, as whoever sets a trigger is to hear it.
-Error refusal(const Error& error) {
-  const bool is_forbidden = error.code == ErrorCode::kNotPermitted;
-  return {is_forbidden ? ErrorCode::kNoAccess : ErrorCode::kNoDevice, error.reason};
-}
-
-}  // namespace
 
 Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events) {
   Result<void> first;
@@ -26,11 +15,11 @@ Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events)
     stopped = true;
   }
   // What was recorded before is still wanted by whoever drains.
-  if (stopped) (void)drain();
+  if (stopped) (void)running_->drain(shipper_);
   for (const wire::WatchedEvent& event : events) {
     if (!event.on) watched_.erase(event.id);
     const auto done = event.on ? start(event) : Result<void>();
-    if (!done && first) first = refusal(done.error());
+    if (!done && first) first = tracing_refusal(done.error());
   }
   tell_shipper();
   expect_stacks();
@@ -47,9 +36,13 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
   const auto [at, is_new] = watched_.try_emplace(
       event.id,
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
+  // A predecessor may have had it with stacks, and the kernel takes none in addition.
+  if (is_new && running_->instance().is_inherited()) {
+    (void)running_->instance().stop_stacks(at->second.event);
+  }
   auto done = record_as(at->second, event);
   // What comes before the shipper is told is not wanted yet.
-  if (done && is_new) done = running_->instance.start(at->second.event);
+  if (done && is_new) done = running_->instance().start(at->second.event);
   if (!done && is_new) {
     stop(at->second);
     watched_.erase(at);
@@ -58,7 +51,7 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
 }
 
 Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent& event) {
-  TracefsInstance& instance = running_->instance;
+  TracefsInstance& instance = running_->instance();
   const bool other_filter = watched.as.filter != event.filter;
   if (watched.as.stack && (!event.stack || other_filter)) {
     (void)instance.stop_stacks(watched.event);
@@ -76,16 +69,25 @@ Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent&
 
 // An event that tells what tasks are called is recorded whole.
 void EventTracing::filter(Watched& watched, const std::string& text) {
-  watched.event.filter = names_tasks(watched.as.id) ? "" : text;
-  if (!running_->instance.filter(watched.event)) watched.event.filter.clear();
+  watched.event.filter = names_tasks(watched.as.id) ? "" : kernel_filter(text);
+  if (!running_->instance().filter(watched.event)) watched.event.filter.clear();
 }
 
 void EventTracing::stop(Watched& watched) {
-  TracefsInstance& instance = running_->instance;
+  TracefsInstance& instance = running_->instance();
   if (!names_tasks(watched.as.id)) (void)instance.stop(watched.event);
   if (watched.as.stack) (void)instance.stop_stacks(watched.event);
   watched.event.filter.clear();
   (void)instance.filter(watched.event);
+}
+
+void EventTracing::settle() {
+  const bool is_left = options_.owner.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
+  if (!running_ && is_left && begin()) return end();
+  if (!running_ || !running_->instance().is_inherited()) return;
+  std::vector<TracefsInstance::Event> wanted = followed_;
+  for (const auto& [id, watched] : watched_) wanted.push_back(watched.event);
+  running_->instance().stop_others(wanted);
 }
 
 void EventTracing::tell_shipper() {
@@ -107,7 +109,7 @@ void EventTracing::expect_stacks() {
   }
   MergedReader::Stacks stacks = stacks_;
   if (!any) stacks.type = 0;
-  running_->reader.expect_stacks(std::move(stacks));
+  running_->expect_stacks(std::move(stacks));
 }
 
 bool EventTracing::names_tasks(std::uint32_t id) const {
@@ -132,8 +134,8 @@ void EventTracing::follow_names_of(const char* name, const char* name_field) {
     return;
   }
   TracefsInstance::Event followed{.system = event->system, .name = event->name};
-  (void)running_->instance.filter(followed);
-  if (!running_->instance.start(followed)) return;
+  (void)running_->instance().filter(followed);
+  if (!running_->instance().start(followed)) return;
   auto& shipping = shipper_.shipping(event->id);
   shipping.names_pid_at = pid.value().offset;
   shipping.names_name_at = task.value().offset;
@@ -144,35 +146,39 @@ void EventTracing::leave_out(std::vector<pid_t> threads) {
   if (threads == left_out_) return;
   left_out_ = std::move(threads);
   // Kernels before 5.8 cannot; then the daemon leaves them out by itself.
-  if (running_) (void)running_->instance.leave_out(left_out_);
+  if (running_) (void)running_->instance().leave_out(left_out_);
 }
 
 Result<void> EventTracing::begin() {
-  auto instance = TracefsInstance::create(
-      {.name = "events", .events = {}, .buffer_kib_per_cpu = options_.buffer_kib_per_cpu});
-  if (!instance) return instance.error();
-  (void)instance.value().leave_out(left_out_);
+  auto recording =
+      Recording::create({.name = "events",
+                         .events = {},
+                         .buffer_kib_per_cpu = options_.buffer_kib_per_cpu,
+                         .owner = options_.owner.pid,
+                         .predecessor = std::exchange(options_.owner.predecessor,
+                                                      TracefsInstance::Predecessor::kNone)},
+                        clock_);
+  if (!recording) return recording.error();
+  TracefsInstance& instance = recording.value().instance();
+  (void)instance.leave_out(left_out_);
   stacks_ = {};
-  const auto stacks = instance.value().format({.system = "ftrace", .name = "kernel_stack"});
+  const auto stacks = instance.format({.system = "ftrace", .name = "kernel_stack"});
   if (stacks) {
     const auto frames = stacks.value().field("caller");
     stacks_.type = frames ? stacks.value().id : std::uint16_t{0};
     stacks_.pid_offset = kPidAt;
     stacks_.frames_offset = frames ? frames.value().offset : 0;
   }
-  for (const Fd& pipe : instance.value().pipes()) fds_.push_back(pipe.get());
-  const PageFormat pages = instance.value().page_format();
-  shipper_.begin(instance.value().cpus());
-  running_.reset(new Running{std::move(instance.value()), MergedReader(pages, fds_, clock_)});
+  shipper_.begin(instance.cpus());
+  running_.emplace(std::move(recording.value()));
   return {};
 }
 
 void EventTracing::end() {
   if (!running_) return;
   for (auto& [id, watched] : watched_) stop(watched);
-  for (const auto& event : followed_) (void)running_->instance.stop(event);
-  running_->reader.finish(shipper_);
-  shipper_.flush();
+  for (const auto& event : followed_) (void)running_->instance().stop(event);
+  running_->finish(shipper_);
   for (const auto& event : followed_) {
     const CatalogueEvent* const known = catalogue_.find(event.system, event.name);
     if (known) shipper_.shipping(known->id).names_name_at = 0;
@@ -181,24 +187,6 @@ void EventTracing::end() {
   watched_.clear();
   tell_shipper();
   running_.reset();
-  fds_.clear();
-}
-
-MergedReader::Left EventTracing::poll() {
-  if (!running_) return MergedReader::Left::kNothing;
-  const auto left = running_->reader.poll(shipper_);
-  shipper_.flush();
-  return left;
-}
-
-MergedReader::Left EventTracing::drain() {
-  if (!running_) return MergedReader::Left::kNothing;
-  const auto until = clock_.now().monotonic + kDrainMax;
-  // What is younger than that is held back.
-  std::this_thread::sleep_for(MergedReader::kHoldBack);
-  auto left = poll();
-  while (left == MergedReader::Left::kMore && clock_.now().monotonic < until) left = poll();
-  return left;
 }
 
 }  // namespace tally

@@ -6,10 +6,9 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/merged_reader.h"
+#include "feeders/tracefs/recording.h"
 
 namespace tally {
 
@@ -27,6 +27,7 @@ class EventTracing {
  public:
   struct Options {
     unsigned buffer_kib_per_cpu = 8'192;
+    RecordingOwner owner = {};
   };
 
   // All outlive it.
@@ -39,25 +40,16 @@ class EventTracing {
   // are tried, and the first that cannot be had is answered: kNoDevice, kNoAccess. A filter that
   // the kernel does not take is left out, since whoever wants the event filters anyhow.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
+  // What was wanted of a predecessor has been said: what is left of it besides goes.
+  void settle();
   // Threads whose doings are not recorded.
   void leave_out(std::vector<pid_t> threads);
 
-  // Sends what is there. kMore: there is more than one call takes.
-  MergedReader::Left poll();
-  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
-  // takes a little more than MergedReader::kHoldBack.
-  static constexpr std::chrono::milliseconds kDrainMax{90};
-  MergedReader::Left drain();
-
-  // Readable as soon as there is an event.
-  const std::vector<int>& fds() const { return fds_; }
-  bool is_on() const { return running_ != nullptr; }
+  // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
+  Recording* recording() { return running_ ? &*running_ : nullptr; }
+  EventSink& sink() { return shipper_; }
 
  private:
-  struct Running {
-    TracefsInstance instance;
-    MergedReader reader;  // of its pipes
-  };
   // An event that is on.
   struct Watched {
     TracefsInstance::Event event;
@@ -79,13 +71,12 @@ class EventTracing {
   const Catalogue& catalogue_;
   RecordShipper& shipper_;
   const Clock& clock_;
-  const Options options_;
-  std::map<std::uint32_t, Watched> watched_;  // by id
+  Options options_;
+  std::map<std::uint32_t, Watched> watched_;      // by id
   std::vector<TracefsInstance::Event> followed_;  // for what tasks are called
   MergedReader::Stacks stacks_;
   std::vector<pid_t> left_out_;
-  std::unique_ptr<Running> running_;
-  std::vector<int> fds_;
+  std::optional<Recording> running_;
 };
 
 }  // namespace tally

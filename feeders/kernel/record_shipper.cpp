@@ -18,10 +18,13 @@ void RecordShipper::event_with_stack(std::chrono::nanoseconds time, std::size_t 
   const Shipping& shipping = shipping_[id];
   if (shipping.names_name_at != 0) learn_name(shipping, payload);
   if (!shipping.wanted) return;
+  const auto pid = read_raw<std::int32_t>(payload.data() + kPidAt);
+  // What a predecessor had recorded may have our own beginnings in it.
+  if (pid == own_) return;
   EventRecord record{.event = id,
                      .time_ns = static_cast<std::uint64_t>(time.count()),
                      .cpu = cpus_[cpu],
-                     .pid = read_raw<std::int32_t>(payload.data() + kPidAt),
+                     .pid = pid,
                      .bytes = {payload.data(), payload.size()}};
   if (shipping.with_name) record.comm = names_.name(record.pid);
   if (!stack.empty()) record.stack = frames_of(stack);

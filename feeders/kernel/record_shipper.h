@@ -1,9 +1,12 @@
 // Takes the events of all CPUs in the order of their times, packs the records of those that are
 // wanted (core/wire/FORMAT.md, kind 10) and sends them to the daemon, some hundreds to a datagram.
 //
-// Confined to one thread. A daemon that does not take datagrams is waited for kWaitMax; then what was
-// packed is dropped, and told of as lost with the next that goes out.
+// Confined to one thread. A daemon that does not take datagrams is waited for kWaitMax; then what
+// was packed is dropped, and told of as lost with the next that goes out.
 #pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -34,7 +37,8 @@ class RecordShipper final : public EventSink {
   struct Shipping {
     bool wanted = false;
     bool with_name = false;  // of the task
-    // Where in its records a task is named anew: the offsets of i32 pid and of its name; 0: nowhere.
+    // Where in its records a task is named anew: the offsets of i32 pid and of its name; 0:
+    // nowhere.
     std::uint32_t names_pid_at = 0;
     std::uint32_t names_name_at = 0;
   };
@@ -62,7 +66,7 @@ class RecordShipper final : public EventSink {
                         std::span<const char> payload, std::span<const char> stack) override;
   void lost(std::uint64_t events) override { lost_ += events; }
   // Sends what has been gathered.
-  void flush();
+  void flush() override;
 
   std::uint64_t shipped() const { return shipped_; }
   // That are missing, and that the daemon has not been told of yet.
@@ -76,6 +80,7 @@ class RecordShipper final : public EventSink {
   Link& link_;
   SymbolBook& symbols_;
   TaskNames names_;
+  const pid_t own_ = ::getpid();
   std::vector<unsigned> cpus_;
   std::vector<Shipping> shipping_ = std::vector<Shipping>(65'536);  // by event
   std::string packed_;

@@ -40,7 +40,7 @@ class EventShipper final : public EventSink {
              std::span<const char> payload) override;
   void lost(std::uint64_t events) override;
   // Sends what has been gathered.
-  void flush();
+  void flush() override;
 
  private:
   bool is_of_use(const KernelEvent& event);

@@ -1,7 +1,7 @@
 #include "feeders/latency/latency_tracing.h"
 
 #include <algorithm>
-#include <thread>
+#include <utility>
 
 #include "feeders/latency/wanted_trace.h"
 
@@ -10,12 +10,6 @@ namespace {
 
 // A CPU's 100 ms of a hundred thousand events a second.
 constexpr unsigned kBufferKib = 2'048;
-
-// What stands in the way of tracing, as whoever wrote into enable/ is to hear it.
-Error refusal(const Error& error) {
-  const bool is_forbidden = error.code == ErrorCode::kNotPermitted;
-  return {is_forbidden ? ErrorCode::kNoAccess : ErrorCode::kNoDevice, error.reason};
-}
 
 Error no_sections(const Error& error) {
   return {ErrorCode::kNotFound,
@@ -42,7 +36,7 @@ Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<
     return {};
   }
   if (!running_) {
-    if (auto begun = begin(); !begun) return refusal(begun.error());
+    if (auto begun = begin(); !begun) return tracing_refusal(begun.error());
   }
   const auto before = events_;
   if (const auto changed = change(trace_events(wanted, without)); !changed) {
@@ -51,7 +45,7 @@ Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<
     } else {
       (void)change(before);
     }
-    return refusal(changed.error());
+    return tracing_refusal(changed.error());
   }
   wanted_ = wanted;
   without_ = without;
@@ -59,31 +53,40 @@ Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<
 }
 
 Result<void> LatencyTracing::begin() {
-  auto instance =
-      TracefsInstance::create({.name = "latency", .events = {}, .buffer_kib_per_cpu = kBufferKib});
-  if (!instance) return instance.error();
-  for (const Fd& pipe : instance.value().pipes()) fds_.push_back(pipe.get());
-  const PageFormat pages = instance.value().page_format();
-  shipper_.begin(instance.value().cpus());
-  running_.reset(new Running{std::move(instance.value()), MergedReader(pages, fds_, clock_)});
+  auto recording = Recording::create(
+      {.name = "latency",
+       .events = {},
+       .buffer_kib_per_cpu = kBufferKib,
+       .owner = owner_.pid,
+       .predecessor = std::exchange(owner_.predecessor, TracefsInstance::Predecessor::kNone)},
+      clock_);
+  if (!recording) return recording.error();
+  shipper_.begin(recording.value().instance().cpus());
+  running_.emplace(std::move(recording.value()));
   return {};
 }
 
 // What was recorded of events that go is not looked at any more: who wanted it has gone before.
 Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& events) {
-  auto decoder = decoder_for(running_->instance, events);
+  auto decoder = decoder_for(running_->instance(), events);
   if (!decoder) return decoder.error();
   std::erase_if(events_, [&](const TracefsInstance::Event& old) {
     const bool goes = std::ranges::none_of(
         events, [&](const auto& event) { return event.directory() == old.directory(); });
-    if (goes) (void)running_->instance.stop(old);
+    if (goes) (void)running_->instance().stop(old);
     return goes;
   });
   shipper_.decode_by(std::move(decoder.value()));
   for (const auto& event : events) {
     if (auto done = record(event); !done) return done;
   }
+  if (running_->instance().is_inherited()) running_->instance().stop_others(events);
   return {};
+}
+
+void LatencyTracing::settle() {
+  const bool is_left = owner_.predecessor == TracefsInstance::Predecessor::kMayHaveLeftOne;
+  if (!running_ && is_left && begin()) end();
 }
 
 // The kernel puts a filter in the place of another without a gap. After one that it refuses there
@@ -92,7 +95,7 @@ Result<void> LatencyTracing::record(const TracefsInstance::Event& event) {
   const auto old =
       std::ranges::find(events_, event.directory(), &TracefsInstance::Event::directory);
   if (old != events_.end() && old->filter == event.filter) return {};
-  if (auto done = running_->instance.filter(event); !done) {
+  if (auto done = running_->instance().filter(event); !done) {
     if (old != events_.end()) old->filter.clear();
     return done;
   }
@@ -100,39 +103,20 @@ Result<void> LatencyTracing::record(const TracefsInstance::Event& event) {
     old->filter = event.filter;
     return {};
   }
-  if (auto done = running_->instance.start(event); !done) return done;
+  if (auto done = running_->instance().start(event); !done) return done;
   events_.push_back(event);
   return {};
 }
 
 void LatencyTracing::end() {
   if (running_) {
-    for (const auto& event : events_) (void)running_->instance.stop(event);
-    running_->reader.finish(shipper_);
-    shipper_.flush();
+    for (const auto& event : events_) (void)running_->instance().stop(event);
+    running_->finish(shipper_);
   }
   running_.reset();
-  fds_.clear();
   events_.clear();
   wanted_ = {};
   without_.clear();
-}
-
-MergedReader::Left LatencyTracing::poll() {
-  if (!running_) return MergedReader::Left::kNothing;
-  const auto left = running_->reader.poll(shipper_);
-  shipper_.flush();
-  return left;
-}
-
-MergedReader::Left LatencyTracing::drain() {
-  if (!running_) return MergedReader::Left::kNothing;
-  const auto until = clock_.now().monotonic + kDrainMax;
-  // What is younger than that is held back.
-  std::this_thread::sleep_for(MergedReader::kHoldBack);
-  auto left = poll();
-  while (left == MergedReader::Left::kMore && clock_.now().monotonic < until) left = poll();
-  return left;
 }
 
 }  // namespace tally

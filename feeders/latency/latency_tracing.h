@@ -5,8 +5,6 @@
 // Confined to one thread.
 #pragma once
 
-#include <chrono>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,37 +13,28 @@
 #include "core/base/wanted_events.h"
 #include "feeders/latency/event_shipper.h"
 #include "feeders/tracefs/instance.h"
-#include "feeders/tracefs/merged_reader.h"
+#include "feeders/tracefs/recording.h"
 
 namespace tally {
 
 class LatencyTracing {
  public:
-  // Both outlive it.
-  LatencyTracing(EventShipper& shipper, const Clock& clock) : shipper_(shipper), clock_(clock) {}
+  // Shipper and clock outlive it.
+  LatencyTracing(EventShipper& shipper, const Clock& clock, RecordingOwner owner = {})
+      : shipper_(shipper), clock_(clock), owner_(owner) {}
   ~LatencyTracing() { end(); }
 
   // From now on what is wanted, without the wakeups of some tasks. kNoAccess, kNoDevice: it cannot
   // be had; what was traced before is then traced on.
   Result<void> want(const WantedEvents& wanted, const std::vector<pid_t>& without);
+  // What was wanted of a predecessor has been said: what is left of it besides goes.
+  void settle();
 
-  // Sends what is there. kMore: there is more than one call takes.
-  MergedReader::Left poll();
-  // Sends everything that the kernel has recorded until now, or as much of it as goes in kDrainMax;
-  // takes a little more than MergedReader::kHoldBack.
-  static constexpr std::chrono::milliseconds kDrainMax{90};
-  MergedReader::Left drain();
-
-  // Readable as soon as there is an event.
-  const std::vector<int>& fds() const { return fds_; }
-  bool is_on() const { return running_ != nullptr; }
+  // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
+  Recording* recording() { return running_ ? &*running_ : nullptr; }
+  EventSink& sink() { return shipper_; }
 
  private:
-  struct Running {
-    TracefsInstance instance;
-    MergedReader reader;  // of its pipes
-  };
-
   Result<void> begin();
   Result<void> change(const std::vector<TracefsInstance::Event>& events);
   Result<void> record(const TracefsInstance::Event& event);
@@ -53,11 +42,11 @@ class LatencyTracing {
 
   EventShipper& shipper_;
   const Clock& clock_;
+  RecordingOwner owner_;
   WantedEvents wanted_;
   std::vector<pid_t> without_;
   std::vector<TracefsInstance::Event> events_;  // that are on
-  std::unique_ptr<Running> running_;
-  std::vector<int> fds_;
+  std::optional<Recording> running_;
 };
 
 }  // namespace tally

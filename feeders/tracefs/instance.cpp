@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <memory>
@@ -27,10 +28,8 @@ std::optional<pid_t> owner_of(std::string_view instance) {
   return static_cast<pid_t>(*pid);
 }
 
-// Whether an instance named after this process is nobody's any more. After our own it is another's,
-// who had our number before us: in a container that is every run. A zombie holds nothing.
+// Whether an instance named after this process is nobody's any more. A zombie holds nothing.
 bool is_gone(pid_t owner) {
-  if (owner == ::getpid()) return true;
   if (::kill(owner, 0) != 0) return errno == ESRCH;
   std::ifstream file("/proc/" + std::to_string(owner) + "/stat");
   std::string status;
@@ -43,10 +42,11 @@ bool is_gone(pid_t owner) {
 
 // An owner in another PID namespace looks dead from here, but the kernel does not remove an
 // instance whose pipes somebody holds open.
-void TracefsInstance::remove_left_behind(const Fd& root) {
+// What has our own number is left by one who had it before us: in a container that is every run.
+void TracefsInstance::remove_left_behind(const Fd& root, pid_t first_of) {
   for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
-    if (owner && is_gone(*owner)) {
+    if (owner && (*owner == first_of || is_gone(*owner))) {
       ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
     }
   }
@@ -55,15 +55,30 @@ void TracefsInstance::remove_left_behind(const Fd& root) {
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
   auto root = open_tracefs();
   if (!root) return root.error();
-  remove_left_behind(root.value());
+  remove_left_behind(root.value(), 0);
   std::string name(kPrefix);
-  name += options.name + "-" + std::to_string(::getpid());
-  if (::mkdirat(root.value().get(), (kInstances + name).c_str(), 0700) != 0) {
-    return system_error("cannot make the tracing instance " + name);
-  }
+  name += options.name + "-" + std::to_string(options.owner);
   TracefsInstance made(std::move(root.value()), std::move(name), options.events);
+  if (options.predecessor == Predecessor::kMayHaveLeftOne && made.take_over()) return made;
   if (auto done = made.set_up(options); !done) return done.error();
   return made;
+}
+
+// A clock that is set, or a size, would empty the buffers. One whose maker did not get to its last
+// setting is made anew.
+bool TracefsInstance::take_over() {
+  directory_ =
+      Fd(::openat(root_.get(), (kInstances + name_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory_.valid()) return false;
+  const auto clock = read_text(directory_, "trace_clock");
+  const auto last_setting = read_text(directory_, "buffer_percent");
+  is_inherited_ = clock && clock.value().find("[mono]") != std::string::npos && last_setting &&
+                  last_setting.value() == "0\n" && open_pages();
+  if (is_inherited_) return true;
+  pipes_.clear();
+  cpus_.clear();
+  directory_.reset();
+  return false;
 }
 
 TracefsInstance::~TracefsInstance() {
@@ -76,6 +91,11 @@ TracefsInstance::~TracefsInstance() {
 
 Result<void> TracefsInstance::set_up(const Options& options) {
   const std::string path = kInstances + name_;
+  // Of the same name: what one who had the owner's number before has left.
+  ::unlinkat(root_.get(), path.c_str(), AT_REMOVEDIR);
+  if (::mkdirat(root_.get(), path.c_str(), 0700) != 0) {
+    return system_error("cannot make the tracing instance " + name_);
+  }
   directory_ = Fd(::openat(root_.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory_.valid()) return system_error("cannot open " + path);
   const std::pair<std::string, std::string> settings[] = {
@@ -91,6 +111,10 @@ Result<void> TracefsInstance::set_up(const Options& options) {
     auto done = write_text(directory_, event.directory() + "/filter", event.filter);
     if (!done) return done.error();
   }
+  return open_pages();
+}
+
+Result<void> TracefsInstance::open_pages() {
   const auto header = read_text(root_, "events/header_page");
   if (!header) return header.error();
   auto page = parse_page_format(header.value());
@@ -133,6 +157,20 @@ Result<void> TracefsInstance::start(const Event& event) {
 
 Result<void> TracefsInstance::stop(const Event& event) {
   return write_text(directory_, event.directory() + "/enable", "0");
+}
+
+void TracefsInstance::stop_others(const std::vector<Event>& events) {
+  const auto on = read_text(directory_, "set_event");
+  Tokens lines(on ? std::string_view(on.value()) : std::string_view());
+  while (const auto line = lines.next()) {
+    const std::size_t colon = line->text.find(':');
+    if (colon == line->text.npos) continue;
+    const Event event{std::string(line->text.substr(0, colon)),
+                      std::string(line->text.substr(colon + 1))};
+    const bool stays = std::ranges::any_of(
+        events, [&](const Event& each) { return each.directory() == event.directory(); });
+    if (!stays) (void)stop(event);
+  }
 }
 
 Result<void> TracefsInstance::filter(const Event& event) {

@@ -1,11 +1,13 @@
 // A tracing instance of our own: instances/tallyfs-NAME-PID, never the top level one, so that we
-// disturb nobody who traces and nobody disturbs us. It is removed with the object; what a feeder
-// left behind that was killed is removed by the next create().
+// disturb nobody who traces and nobody disturbs us. It is removed with the object. What a feeder
+// leaves behind that is killed goes on recording: the next one of the same owner may take it over
+// with what has gathered in it; once the owner is no more, it is removed by the next create().
 //
 // Confined to one thread. One pipe per CPU that the kernel could have.
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -26,18 +28,24 @@ class TracefsInstance {
 
     std::string directory() const { return "events/" + system + "/" + name; }
   };
+  enum class Predecessor { kNone, kMayHaveLeftOne };
   struct Options {
     std::string name;  // of the feeder
     std::vector<Event> events;
     // 1 MiB holds 14,000 block events of one CPU: more than 10 ms of the fastest disks.
     unsigned buffer_kib_per_cpu = 1024;
+    // The process that it is named after: this one, or one that outlives it.
+    pid_t owner = ::getpid();
+    Predecessor predecessor = Predecessor::kNone;
   };
 
-  // Makes the instance, its events still off. kNotPermitted, kNotFound: see open_tracefs(), or
-  // one of the events does not exist. kInvalid: the reason says which file refused what.
+  // Makes the instance, its events still off, or takes over what a predecessor has left, as that
+  // had it. kNotPermitted, kNotFound: see open_tracefs(), or one of the events does not exist.
+  // kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
-  // What create() does with what others left behind, for who does not need one now.
-  static void remove_left_behind(const Fd& tracefs);
+  // What create() does with what others left behind, for who does not need one now. first_of: what
+  // bears the name of that process is another one's, who had its number before; 0: of none.
+  static void remove_left_behind(const Fd& tracefs, pid_t first_of);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;
@@ -49,6 +57,8 @@ class TracefsInstance {
   const std::vector<Fd>& pipes() const { return pipes_; }
   // The CPU of each of the pipes.
   const std::vector<unsigned>& cpus() const { return cpus_; }
+  // A predecessor has left it: events may be on, and there may be records.
+  bool is_inherited() const { return is_inherited_; }
 
   Result<void> start();
   // What was recorded can still be read.
@@ -57,6 +67,8 @@ class TracefsInstance {
   // One event, besides those that it was made with.
   Result<void> start(const Event& event);
   Result<void> stop(const Event& event);
+  // All that are on, but for these.
+  void stop_others(const std::vector<Event>& events);
   // Its filter from now on; empty: all. kInvalid: the kernel does not take this one, and none is
   // set.
   Result<void> filter(const Event& event);
@@ -70,7 +82,9 @@ class TracefsInstance {
   TracefsInstance(Fd root, std::string name, std::vector<Event> events)
       : root_(std::move(root)), name_(std::move(name)), events_(std::move(events)) {}
 
+  bool take_over();
   Result<void> set_up(const Options& options);
+  Result<void> open_pages();
   Result<void> open_pipes();
   Result<void> enable(const std::string& value);
 
@@ -81,6 +95,7 @@ class TracefsInstance {
   PageFormat page_format_;
   std::vector<Fd> pipes_;
   std::vector<unsigned> cpus_;
+  bool is_inherited_ = false;
 };
 
 }  // namespace tally

@@ -36,6 +36,8 @@ class EventSink {
   }
   // At this point of time `events` are missing, at least; whose and which is unknown.
   virtual void lost(std::uint64_t events) = 0;
+  // Nothing more comes for now.
+  virtual void flush() {}
 };
 
 class MergedReader {

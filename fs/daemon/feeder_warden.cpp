@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,13 +65,16 @@ void keep_only(const Fd& channel, FeederLog log) {
   ::close_range(kept + 1, ~0U, 0);
 }
 
+enum class Place { kFirst, kSuccessor };
+
 [[noreturn]] void execute(const Fd& channel, const std::string& program,
-                          const std::string& socket_path) {
+                          const std::string& socket_path, pid_t warden, Place place) {
   for (const int signal : kEndingSignals) std::signal(signal, SIG_DFL);
   const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
   const std::string orders = std::to_string(inherited);
+  const std::string owner = std::to_string(warden);
   ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
-          nullptr);
+          "--owner", owner.c_str(), place == Place::kSuccessor ? "--successor" : nullptr, nullptr);
   ::_exit(kCannotExecute);
 }
 
@@ -81,6 +85,28 @@ bool wait_for_hangup(const Fd& channel, std::chrono::steady_clock::time_point un
   pollfd waited{.fd = channel.get(), .events = 0, .revents = 0};
   ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
   return waited.revents != 0;
+}
+
+bool has_ended(const Fd& process, std::chrono::milliseconds at_most) {
+  pollfd waited{.fd = process.get(), .events = POLLIN, .revents = 0};
+  ::poll(&waited, 1, static_cast<int>(at_most.count()));
+  return waited.revents != 0;
+}
+
+// The status of the feeder, which ends by itself, or with the daemon.
+int wait_for_end(const Fd& channel, pid_t feeder) {
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, feeder, 0)));
+  if (process.valid()) {
+    std::array<pollfd, 2> waited{{{.fd = process.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = channel.get(), .events = 0, .revents = 0}}};
+    while (::poll(waited.data(), waited.size(), -1) < 0 && errno == EINTR) {
+    }
+    if (!has_ended(process, kFeederEndMax)) ::kill(feeder, SIGKILL);
+  }
+  int status = 0;
+  while (::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 void tell(const Fd& channel, const std::string& program, int status) {
@@ -95,15 +121,15 @@ void tell(const Fd& channel, const std::string& program, int status) {
   keep_only(channel, log);
   ::prctl(PR_SET_NAME, "tallyfs-warden");
   const std::string program = feeder_path();
+  const pid_t warden = ::getpid();
+  Place place = Place::kFirst;
   std::chrono::steady_clock::time_point started;
   do {
     started = std::chrono::steady_clock::now();
     const pid_t feeder = ::fork();
-    if (feeder == 0) execute(channel, program, socket_path);
-    int status = 0;
-    while (feeder > 0 && ::waitpid(feeder, &status, 0) < 0 && errno == EINTR) {
-    }
-    tell(channel, program, status);
+    if (feeder == 0) execute(channel, program, socket_path, warden, place);
+    place = Place::kSuccessor;
+    tell(channel, program, feeder > 0 ? wait_for_end(channel, feeder) : 0);
   } while (!wait_for_hangup(channel, started + kPause));
   ::_exit(0);
 }

@@ -1,10 +1,13 @@
 // Starts the feeder of the kernel's events, and starts it again when it has ended. A process of its
 // own, forked before the first thread and before privileges are dropped, since the feeder needs
-// what the daemon gives up. It ends with the daemon, which it knows by the end of their socket.
+// what the daemon gives up. It ends with the daemon, which it knows by the end of their socket, and
+// so does the feeder: one that has not ended kFeederEndMax after that, since it is stopped or
+// hangs, is killed.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 #include "core/base/fd.h"
@@ -12,6 +15,8 @@
 #include "feeders/intake/feed_socket.h"
 
 namespace tally {
+
+inline constexpr std::chrono::seconds kFeederEndMax{3};
 
 // Where the feeder's log goes: to the daemon's stderr, or, of a daemon in the background, nowhere.
 enum class FeederLog { kStderr, kNowhere };

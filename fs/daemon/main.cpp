@@ -215,9 +215,15 @@ class Daemon {
                                        kernel_->take_offers(clock_.now()));
                         },
                     .refused = [this](auto what, const auto& why) { feeder_refused(what, why); },
-                    .gone = [this] { kernel_->withdraw(clock_.now()); },
+                    .gone = [this](const std::string& reason) { feeder_gone(reason); },
                     .left_out = [this](auto threads) { events_.leave_out(std::move(threads)); },
                     .settled = [this] { loop_.post([this] { arrive(); }); }});
+  }
+  // What it has sent counts, and stands before the gap.
+  void feeder_gone(const std::string& reason) {
+    intake_.settle();
+    const bool is_missed = kernel_->withdraw(clock_.now());
+    spdlog::warn("{}{}", reason, is_missed ? ": some of the events that were wanted are lost" : "");
   }
   // What a new feeder was told, and nobody waits for the answer: it is told where refused writes
   // are.

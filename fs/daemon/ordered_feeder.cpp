@@ -50,6 +50,7 @@ void OrderedFeeder::start(Listeners listeners) {
 
 void OrderedFeeder::stop() {
   if (!listener_.joinable()) return;
+  is_stopping_ = true;
   ::shutdown(dialogue_.fd(), SHUT_RDWR);
   listener_.join();
 }
@@ -271,6 +272,11 @@ void OrderedFeeder::tell_again() {
   if (wanted) tell_events(wanted);
 }
 
+// Events of its predecessor's that nobody wants any more need not be recorded on.
+void OrderedFeeder::tell_that_is_all() {
+  is_untold_ |= !dialogue_.tell(wire::EventsOrder{.without = without()});
+}
+
 // A new one begins with nothing, whatever was wanted of the last. Others give orders once it has
 // had these, so that theirs come after them.
 void OrderedFeeder::hear(const wire::Hello& reply) {
@@ -290,6 +296,7 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
     if (!is_first) listeners_.changed();
   }
   listeners_.arrived();
+  if (!is_first) tell_that_is_all();
   dialogue_.open();
 }
 
@@ -319,7 +326,7 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
 void OrderedFeeder::hear(const wire::Gone& reply) {
   is_untold_ = false;
   if (!dialogue_.end(reply.reason)) return;
-  listeners_.gone();
+  if (!is_stopping_) listeners_.gone(reply.reason);
   listeners_.changed();
 }
 

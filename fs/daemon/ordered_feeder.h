@@ -50,8 +50,8 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
     std::function<void()> arrived = [] {};
     // It has refused what it was told without somebody waiting for that.
     std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
-    // It is no more. Comes before changed.
-    std::function<void()> gone = [] {};
+    // It is no more, for this reason. Comes before changed, and not when the daemon itself ends it.
+    std::function<void(const std::string&)> gone = [](const std::string&) {};
     // Whose doings nobody wants to see are others than before: the daemon's own threads, and the
     // feeder. On any thread.
     std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
@@ -108,6 +108,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   // The feeder has answered.
   void note_heard(FeederDialogue::Heard heard) EXCLUDES(mutex_);
   void tell_again() EXCLUDES(mutex_);
+  void tell_that_is_all() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
@@ -120,6 +121,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   Listeners listeners_;
   // The listening thread's.
   bool settled_ = false;
+  std::atomic<bool> is_stopping_ = false;     // set by who stops it
   Number told_latencies_ = 0;                 // the last order for them that nobody waits for
   bool is_untold_ = false;                    // of something, since there was no room
   std::thread listener_;                      // who has started it is whose it is

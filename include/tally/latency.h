@@ -33,8 +33,9 @@ extern "C" {
  * comm: the task's name; 15 bytes of it are kept. NULL: none.
  * 0: sent. -EINVAL: no name. -EAGAIN: the daemon's queue is full; -ENOTCONN: there is no daemon;
  * the latency is dropped then, and counted in statistics/tallyfs as `dropped` and in the summary of
- * its directory as `lost` when the next one goes there. What the daemon refuses, a name of the kernel's own or a CPU that there is not, is in its
- * tracing/error_log. */
+ * its directory as `lost` when the next one goes there, at statistic_flush() or at exit(). What the
+ * daemon refuses is in its tracing/error_log: a name of the kernel's own, a CPU that there is not, a
+ * directory that another uid has fed first (root may feed all). */
 TALLY_EXPORT int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                                 const char* comm);
 

@@ -66,6 +66,40 @@ os.waitpid(child, 0)
         self.assertTrue(self.read("a/summary").startswith("samples 2\n"))
 
 
+class BurstTest(LatencyCase, RunningDaemonCase):
+    def lost_of(self, at_the_end):
+        feeder = self.feeder(f"""
+def fills():
+    try:
+        tally.latency_record("one", 0, 1000, 1, 1)
+        return False
+    except BlockingIOError:
+        return True
+hear()
+while not fills():
+    pass
+fills()
+say("full")
+hear()
+{at_the_end}
+say("told")
+""")
+        self.daemon.hang()
+        feeder.say("fill")
+        self.assertEqual(feeder.hear(), "full")
+        self.daemon.go_on()
+        feeder.say("tell")
+        self.assertEqual(feeder.hear(), "told")
+        feeder.process.wait()
+        return re.search(r"\nlost (\d+)\n", self.read("one/summary"))[1]
+
+    def test_what_the_last_have_dropped_is_told_by_flush(self):
+        self.assertEqual(self.lost_of("tally.statistic_flush(); tally.statistic_flush()"), "2")
+
+    def test_what_the_last_have_dropped_is_told_at_the_end(self):
+        self.assertEqual(self.lost_of(""), "2")
+
+
 class ReplacedDaemonTest(LatencyCase):
     def test_latencies_without_a_daemon_are_dropped_and_told_of_later(self):
         feeder = self.feeder("""

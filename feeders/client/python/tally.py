@@ -713,8 +713,8 @@ def latency_record(type, cpu, ns, pid, prio, comm=None):
     name; 15 bytes of it are kept. ValueError: what was given is wrong; OSError: EAGAIN, the daemon's
     queue is full; ENOTCONN, there is no daemon: the latency is dropped then, and counted in
     statistics/tallyfs as `dropped` and in the summary of its directory as `lost` when the next one
-    goes there. What the daemon refuses, a name of the
-    kernel's own or a CPU that there is not, is in its tracing/error_log."""
+    goes there, at statistic_flush() or when the process ends. What the daemon refuses, a name of the kernel's
+    own, a CPU that there is not or another uid's directory, is in its tracing/error_log."""
     _number("cpu", cpu, 0, _INT32_MAX)
     _number("ns", ns, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX)
     _number("pid", pid, 0, _INT32_MAX)
@@ -879,6 +879,9 @@ _REFUSED_PAUSE_NS = 10_000_000_000
 _ASKED_MAX = 400
 _REMOVALS_MAX = 1024
 _REPORTS_MAX = 64
+# How long flush() and the end of the process wait to tell how many latencies were dropped.
+_LATENCIES_NS = 100_000_000
+
 # How long the end of the process waits for a daemon that is there but does not take anything.
 _FINISH_NS = 250_000_000
 
@@ -972,7 +975,7 @@ class _Client:
         self.fitting = _FULL  # of so many samples the last datagrams were
         self.sent = self.confirmed = self.lost = self.dropped = 0
         # That the daemon has not been told of, by directory; those that fall together count as one.
-        self.latencies_dropped = [0] * _LATENCY_TYPES
+        self.latencies_dropped = [(0, "")] * _LATENCY_TYPES  # and whose the last was
         self.reported_dropped = 0
         self.asked = {}  # by sequence number, in their order: what takes the answer, of what
         self.consumed = 0  # samples that have left the front of records, sent or not
@@ -1715,16 +1718,34 @@ class _Client:
     @_alone
     def send_latency(self, type, message):
         place = hash(type) % _LATENCY_TYPES
-        count = self.latencies_dropped[place]
+        count = self.latencies_dropped[place][0]
         message = encode_header(self.epoch) + (encode_dropped(count) if count else b"") + message
         sent = self._send_if_there(message)
         if sent == _DONE:
-            self.latencies_dropped[place] = 0
+            self.latencies_dropped[place] = (0, "")
             return
-        self.latencies_dropped[place] += 1
+        self.latencies_dropped[place] = (count + 1, type)
         if sent == _QUEUE_FULL:
             raise _error(errno.EAGAIN, "the daemon's queue is full")
         raise _error(errno.ENOTCONN, "there is no daemon")
+
+    # What the last of a burst has dropped, at flush() and at the end.
+    def tell_dropped_latencies(self):
+        deadline = _now() + _LATENCIES_NS
+        while self._tell_dropped_latencies() == _QUEUE_FULL and _now() < deadline:
+            time.sleep(0.001)
+
+    @_alone
+    def _tell_dropped_latencies(self):
+        for place, (count, type) in enumerate(self.latencies_dropped):
+            if not count:
+                continue
+            message = encode_header(self.epoch) + encode_dropped(count) + encode_latencies(type)
+            sent = self._send_if_there(message)
+            if sent != _DONE:
+                return sent
+            self.latencies_dropped[place] = (0, "")
+        return _DONE
 
     # A daemon that has been replaced is noticed by the first datagram that it does not get.
     def _send_if_there(self, message):
@@ -1877,6 +1898,7 @@ class _Client:
         return check()
 
     def flush(self):
+        self.tell_dropped_latencies()
         deadline = _now() + self.settings.wait_ms * 1_000_000
         try:
             self._wait_until(deadline, lambda: not self.held())
@@ -1914,6 +1936,11 @@ class _Client:
         return Counts(added, held, self.sent, self.confirmed, self.lost, self.dropped)
 
     def finish(self):
+        if any(count for count, _ in self.latencies_dropped):
+            try:
+                self.tell_dropped_latencies()
+            except (OSError, RuntimeError):
+                pass  # it is lost with us
         if not self.keeper or self.ending:
             return
 

@@ -34,6 +34,8 @@ using namespace std::chrono_literals;
 
 struct Options : ProgramOptions {
   int orders = -1;
+  pid_t owner = ::getpid();
+  bool is_successor = false;
   unsigned poll_ms = 20;
   unsigned buffer_kib = 8'192;
 };
@@ -43,19 +45,32 @@ struct Tracings {
   LatencyTracing& latencies;
   EventTracing& events;
 
-  MergedReader::Left poll() {
-    using Left = MergedReader::Left;
-    const Left first = latencies.poll();
-    return most(first, events.poll());
+  using Left = MergedReader::Left;
+
+  void settle() {
+    latencies.settle();
+    events.settle();
   }
-  MergedReader::Left drain() {
-    const auto first = latencies.drain();
-    return most(first, events.drain());
+  Left poll() { return of_each(&Recording::poll); }
+  Left drain() { return of_each(&Recording::drain); }
+  // Calls use(fd) for what is readable as soon as there is an event.
+  template <typename Use>
+  void each_fd(const Use& use) {
+    for (const Recording* const each : {latencies.recording(), events.recording()}) {
+      if (each) std::ranges::for_each(each->fds(), use);
+    }
   }
 
  private:
-  static MergedReader::Left most(MergedReader::Left one, MergedReader::Left other) {
-    using Left = MergedReader::Left;
+  Left of_each(Left (Recording::*take)(EventSink&)) {
+    const auto of = [take](auto& tracing) {
+      Recording* const recording = tracing.recording();
+      return recording ? (recording->*take)(tracing.sink()) : Left::kNothing;
+    };
+    const Left first = of(latencies);
+    return most(first, of(events));
+  }
+  static Left most(Left one, Left other) {
     if (one == Left::kMore || other == Left::kMore) return Left::kMore;
     const bool held = one == Left::kHeldBack || other == Left::kHeldBack;
     return held ? Left::kHeldBack : Left::kNothing;
@@ -65,8 +80,13 @@ struct Tracings {
 class Feeder {
  public:
   Feeder(const StopSignal& stop, Orders& orders, Tracings tracings, SymbolBook& symbols,
-         std::chrono::milliseconds period)
-      : stop_(stop), orders_(orders), tracings_(tracings), symbols_(symbols), period_(period) {}
+         const Options& options)
+      : stop_(stop),
+        orders_(orders),
+        tracings_(tracings),
+        symbols_(symbols),
+        owner_(options.owner),
+        period_(options.poll_ms) {}
 
   void run() {
     orders_.discard();
@@ -100,6 +120,7 @@ class Feeder {
     // Before anything is recorded: whoever reads names soon has a drain wait for nothing else.
     if (!order.events.empty()) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
+    if (order.events.empty()) tracings_.settle();
     answer(order.number, tracings_.events.change(order.events));
   }
   void carry_out(const wire::PlaceOrder& order) {
@@ -119,8 +140,9 @@ class Feeder {
     if (done) return orders_.answer(wire::Done{number});
     orders_.answer(wire::Failed{number, done.error()});
   }
-  static std::vector<pid_t> with_own(std::vector<pid_t> threads) {
+  std::vector<pid_t> with_own(std::vector<pid_t> threads) const {
     threads.push_back(::getpid());
+    if (owner_ != ::getpid()) threads.push_back(owner_);
     return threads;
   }
 
@@ -130,9 +152,7 @@ class Feeder {
     waited_.push_back({.fd = stop_.fd(), .events = POLLIN, .revents = 0});
     waited_.push_back({.fd = orders_.fd(), .events = POLLIN, .revents = 0});
     if (until == Until::kEvent) {
-      for (const auto* fds : {&tracings_.latencies.fds(), &tracings_.events.fds()}) {
-        for (const int fd : *fds) waited_.push_back({.fd = fd, .events = POLLIN});
-      }
+      tracings_.each_fd([this](int fd) { waited_.push_back({.fd = fd, .events = POLLIN}); });
     }
     ::poll(waited_.data(), waited_.size(), static_cast<int>(at_most.count()));
     stopped_ |= waited_.front().revents != 0;
@@ -143,16 +163,17 @@ class Feeder {
   Orders& orders_;
   Tracings tracings_;
   SymbolBook& symbols_;
+  const pid_t owner_;
   const std::chrono::milliseconds period_;
   std::vector<pollfd> waited_;
   bool stopped_ = false;
 };
 
 // Without tracefs there is nothing to offer; whoever wants something hears why.
-Catalogue read_catalogue() {
+Catalogue read_catalogue(const Options& options) {
   const auto tracefs = open_tracefs();
   if (!tracefs) return Catalogue({});
-  TracefsInstance::remove_left_behind(tracefs.value());
+  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? 0 : options.owner);
   return Catalogue::read(tracefs.value());
 }
 
@@ -162,17 +183,19 @@ int run(const Options& options) {
   if (auto done = set_up(options); !done) return fail(done.error());
   const SystemClock clock;
   Link link(options.socket);
-  const Catalogue catalogue = read_catalogue();
+  const Catalogue catalogue = read_catalogue(options);
   if (auto offered = offer_all(catalogue, link); !offered) return fail(offered.error());
   EventShipper latency_shipper(link);
-  LatencyTracing latencies(latency_shipper, clock);
+  using Predecessor = TracefsInstance::Predecessor;
+  const RecordingOwner owner{
+      options.owner, options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone};
+  LatencyTracing latencies(latency_shipper, clock, owner);
   SymbolBook symbols;
   RecordShipper shipper(link, symbols, name_in_proc);
-  EventTracing events(catalogue, shipper, clock, {.buffer_kib_per_cpu = options.buffer_kib});
+  EventTracing events(catalogue, shipper, clock,
+                      {.buffer_kib_per_cpu = options.buffer_kib, .owner = owner});
   Orders orders(options.orders);
-  Feeder(stop.value(), orders, {latencies, events}, symbols,
-         std::chrono::milliseconds(options.poll_ms))
-      .run();
+  Feeder(stop.value(), orders, {latencies, events}, symbols, options).run();
   return 0;
 }
 
@@ -185,6 +208,12 @@ int main(int argc, char** argv) {
       ->option_text("FD")
       ->required()
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--owner", options.owner,
+                 "the process that the tracing instances are named after (this one)")
+      ->option_text("PID")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--successor", options.is_successor,
+               "go on with what a feeder of the same owner has left that died");
   show_value(
       app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
           ->check(CLI::Range(1u, 1000u)),

@@ -51,3 +51,30 @@ names_that_are_none_are_refused() {
   assert_has "these latencies are the kernel's" "$(errors)"
   end_probe
 }
+
+# Until the daemon's queue is full: of the last ones nothing can be sent along.
+_burst() {
+  kill -STOP "$DAEMON"
+  ok 'latency one 0 1000 1 1 a'
+  until tell 'latency one 0 1000 1 1 a'; [ "$SAID" = EAGAIN ]; do :; done
+  said EAGAIN 'latency one 0 1000 1 1 a'
+  kill -CONT "$DAEMON"
+}
+_lost() { sed -n 's/^lost //p' "$HIST/one/summary"; }
+
+what_the_last_of_a_burst_has_dropped_is_told_by_flush() {
+  start_probe
+  _burst
+  ok flush
+  assert_eq 2 "$(_lost)"
+  ok flush
+  assert_eq 2 "$(_lost)" "once"
+  end_probe
+}
+
+what_the_last_of_a_burst_has_dropped_is_told_at_exit() {
+  start_probe
+  _burst
+  end_probe
+  assert_eq 2 "$(_lost)"
+}

@@ -114,6 +114,14 @@ snapshot_reset_returns_what_it_clears() {
   assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
 }
 
+an_open_of_snapshot_reset_clears_whatever_is_read_of_it() {
+  _feed one 3 9
+  : <"$HIST/one/snapshot_reset"
+  assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
+  assert_eq '' "$(cat "$HIST/one/top")"
+  assert_eq '(none)' "$(cat "$HIST/one/max_latency-CPU0")"
+}
+
 no_latency_is_lost_or_shown_twice_between_snapshots() {
   py <<'EOT'
 from peer import *
@@ -216,6 +224,21 @@ who_fed_a_directory_first_resets_and_removes_it() {
   "$TALLY_SEND" --socket "$SOCK" 'latency one remove'
   assert_fails test -e "$HIST/one"
   assert_fails_with 'there is no such directory' "$TALLY_SEND" --socket "$SOCK" 'latency one remove'
+}
+
+a_directory_belongs_to_the_uid_that_fed_it_first() {
+  need_root
+  chmod 711 "$CASE" "$CASE/run"
+  install -m 755 "$(command -v "$TALLY_SEND")" "$CASE/tally-send"
+  local theirs=(as_nobody "$CASE/tally-send" --socket "$SOCK")
+  "$TALLY_SEND" --socket "$SOCK" 'latency ours ns=3000 cpu=0'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours ns=1 cpu=0'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours reset'
+  assert_fails_with 'the directory belongs to uid 0' "${theirs[@]}" 'latency ours remove'
+  assert_eq 'samples 1' "$(head -1 "$HIST/ours/summary")"
+  "${theirs[@]}" 'latency theirs ns=3000 cpu=0' 'latency theirs ns=3000 cpu=0'
+  "$TALLY_SEND" --socket "$SOCK" 'latency theirs ns=3000 cpu=0'
+  assert_eq 'samples 3' "$(head -1 "$HIST/theirs/summary")"
 }
 
 tally_send_says_what_is_wrong_with_a_latency() {

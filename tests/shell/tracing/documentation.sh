@@ -124,6 +124,8 @@ the_highest_latency_with_whom_it_waited_for() {
       /sys/kernel/debug/tracing/events/sched/sched_switch/trigger
 EOT
   _waking cyclictest 2255 19
+  # Taken in before the other one: a daemon that has been waiting for a CPU takes both in at one moment.
+  assert_has 'Hits: 1' "$(cat "$E/sched/sched_waking/hist")"
   _switch cyclictest 2255 19
   assert_match '.*
 \{ next_pid: +2255 \} hitcount: +1

@@ -114,3 +114,70 @@ an_event_is_worded_as_the_kernel_words_it() {
   echo 0 >"$call/enable"
   assert_match 'NR 39 \([0-9a-f]+(, [0-9a-f]+){5}\)' "$(_first sys_enter)"
 }
+
+_feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
+# A name that the case's own helpers do not have.
+_traced() { grep -c "newtask.* comm=forker" "$1" || true; }
+
+# What the kernel records while nobody reads is kept for the next feeder; what the dead one held may be missing.
+what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
+  local feeder
+  feeder=$(_feeder)
+  mkdir "$T/instances/quiet"
+  echo 1 >"$E/enable"
+  _fork 10
+  assert_eq 10 "$(_traced "$T/trace")"
+  assert_eq '' "$(grep LOST "$T/trace" || true)"
+  kill -STOP "$feeder"
+  _fork 20
+  kill -9 "$feeder"
+  _fork 30
+  wait_until '[ "$(_feeder)" != '"$feeder"' ] && [ -n "$(_feeder)" ]'
+  wait_until '[ "$(_traced "$T/trace")" -ge 60 ]'
+  _fork 5
+  assert_eq 65 "$(_traced "$T/trace")" "all that was recorded"
+  assert_has 'CPU:0 [LOST EVENTS]' "$(cat "$T/trace")"
+  assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c comm=forker)" "the mark stands where the feeder died"
+  assert_match '^events_lost [1-9]' "$(data tallyfs | grep '^events_lost')"
+  assert_eq '' "$(grep LOST "$T/instances/quiet/trace" || true)"
+  assert_eq 1 "$(grep -c 'events that were wanted are lost' "$STDERR")" "the log says so once"
+  assert_has 'CPU:0 [LOST EVENTS]' "$(timeout 1 cat "$T/trace_pipe" || true)"
+}
+
+a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
+  local feeder warden instance
+  feeder=$(_feeder) warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
+  instance=$CASE/tracefs/instances/tallyfs-events-$warden
+  echo 1 >"$E/enable"
+  echo 1 >"$T/events/sched/sched_process_exit/enable"
+  assert_eq 1 "$(cat "$instance/events/sched/sched_process_exit/enable")"
+  kill -STOP "$feeder"
+  kill -9 "$feeder"
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  echo 0 >"$T/events/sched/sched_process_exit/enable"
+  wait_until '[ -n "$(_feeder)" ] && _fork 1 && [ "$(_traced "$T/trace")" -ge 1 ]'
+  assert_eq 1 "$(cat "$instance/events/task/task_newtask/enable")"
+  assert_eq 0 "$(cat "$instance/events/sched/sched_process_exit/enable")"
+  feeder=$(_feeder)
+  kill -9 "$feeder"
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  echo 0 >"$E/enable" 2>/dev/null || true
+  wait_until '[ ! -e '"$instance"' ]'
+  umount "$CASE/tracefs"
+}
+
+# Else each switch of all tasks is recorded, shipped and thrown away.
+a_filter_of_tasks_names_is_the_kernels_to_apply() {
+  local warden filter each
+  warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
+  filter=$CASE/tracefs/instances/tallyfs-events-$warden/events/sched/sched_process_exit/filter
+  for each in 'common_comm == "forker"|COMM == "forker"' 'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
+    echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
+    assert_eq "${each#*|}" "$(cat "$filter")"
+    _fork 20
+    assert_eq 21 "$(sed -n 's/^    Hits: //p' "$T/events/sched/sched_process_exit/hist")" "each fork, and the forker: $each"
+  done
+  umount "$CASE/tracefs"
+}

@@ -111,3 +111,13 @@ EOT
   (set -e; echo >"$E/web/request/trigger")
   wait_until '[ ! -e "$E/web" ]'
 }
+
+a_program_of_another_pid_namespace_is_told_by_the_id_that_the_daemon_sees() {
+  need_root
+  need unshare
+  unshare --pid --fork true 2>/dev/null || skip "no PID namespace can be made here"
+  "$TALLY_SEND" --socket "$SOCK" 'event define web/request u64 us'
+  echo 1 >"$E/web/request/enable"
+  assert_eq 1 "$(unshare --pid --fork sh -c 'echo $$; exec "$0" --socket "$1" "event web/request us=7"' "$TALLY_SEND" "$SOCK")"
+  assert_match '.*-[1-9][0-9]+ +\[000\] .* request: us=7' "$(grep 'us=7' "$T/trace")"
+}

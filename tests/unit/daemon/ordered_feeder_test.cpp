@@ -236,6 +236,9 @@ TEST_F(OrderedFeederTest, ANewFeederEndsTheSilence) {
   wanted_ = true;
   arrive();
   EXPECT_NE(played_.hear().find("wakeups=1"), std::string::npos) << "it is told what is wanted";
+  const std::string all = played_.hear();
+  EXPECT_TRUE(all.starts_with("events ")) << all;
+  EXPECT_EQ(all.find("on="), std::string::npos) << "and that this is all: " << all;
   EXPECT_EQ(changes_, 2) << "there was none, and it is another one";
   auto waiting = want(true);
   played_.say("done " + played_.number_of("want"));

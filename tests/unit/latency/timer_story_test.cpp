@@ -119,6 +119,36 @@ TEST_F(TimerStory, ForgetsAnExpiredTimer) {
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
 }
 
+TEST_F(TimerStory, ATimerThatWasArmedBeforeAnybodyLookedIsNoUnmatchedOne) {
+  replay(R"(
+    1007 cpu=0 expire a0 at=1006 during 0
+    1008 cpu=0 wakeup rt:10:20
+    1010 cpu=0 expire b0 at=1009 during 0
+    1200 cpu=0 start a0 expires=2000 by 10
+    1500 cpu=0 lost 3
+    2007 cpu=0 expire a0 at=2006 during 0
+  )");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u) << "nor in a gap";
+  replay(R"(
+    3007 cpu=0 expire a0 at=3006 during 0
+  )");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u) << "by now its start should be known";
+}
+
+TEST_F(TimerStory, ATimerIsNewAfterTheMeasuringWasOff) {
+  replay(R"(
+    10   cpu=0 start a0 expires=1000 by 10
+    1007 cpu=0 expire a0 at=1006 during 0
+    1008 cpu=0 wakeup rt:10:20
+  )");
+  off(Measuring::kMissedTimerOffsets);
+  on(Measuring::kMissedTimerOffsets);
+  replay(R"(
+    2007 cpu=0 expire a0 at=2006 during 0
+  )");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u);
+}
+
 TEST_F(TimerStory, DoesNotBlameATimerForAWakeupThatItDidNotBring) {
   replay(R"(
     10     cpu=0 start a0 expires=1000 by 10

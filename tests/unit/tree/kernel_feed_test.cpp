@@ -80,6 +80,29 @@ TEST_F(KernelFeedTest, WhatANewFeederOffersIsAskedOfItIfTriggersWait) {
   EXPECT_EQ(kernel_.is_wanted[0].demand.filter, "pid > 3");
 }
 
+TEST_F(KernelFeedTest, AFeederThatBreaksOffLeavesAMarkWhereItsRecordsAreMissed) {
+  offered(kWaking, "sched_waking");
+  feed_.take_offers(clock_.now());
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("other", clock_.now()));
+  EXPECT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  EXPECT_TRUE(feed_.feed(packed(7), 0, clock_.now()));
+  EXPECT_TRUE(feed_.withdraw(clock_.now()));
+  const std::string trace = read("trace");
+  EXPECT_NE(trace.find("pid=7 prio=0\nCPU:0 [LOST EVENTS]\n"), std::string::npos) << trace;
+  EXPECT_NE(trace.find("# records lost on their way: 1\n"), std::string::npos) << trace;
+  EXPECT_NE(read("per_cpu/cpu0/trace").find("CPU:0 [LOST EVENTS]\n"), std::string::npos);
+  EXPECT_NE(read("per_cpu/cpu0/stats").find("entries: 1\n"), std::string::npos);
+  EXPECT_EQ(read("instances/other/trace").find("[LOST EVENTS]"), std::string::npos);
+}
+
+TEST_F(KernelFeedTest, AFeederOfWhomNobodyWantedAnythingIsNotMissed) {
+  offered(kWaking, "sched_waking");
+  feed_.take_offers(clock_.now());
+  EXPECT_FALSE(feed_.withdraw(clock_.now()));
+  EXPECT_EQ(read("trace").find("lost"), std::string::npos);
+}
+
 TEST_F(KernelFeedTest, OffersThatWereNotFinishedGoWithTheirFeeder) {
   offered(kWaking, "sched_waking");
   feed_.withdraw(clock_.now());

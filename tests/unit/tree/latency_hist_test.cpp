@@ -280,12 +280,16 @@ TEST_F(LatencyHistTest, RefusesNamesThatAreNoneOrTheKernels) {
   EXPECT_EQ(feed("mine", 5us, 2).error().code, ErrorCode::kInvalid) << "no such CPU";
 }
 
-TEST_F(LatencyHistTest, WhoFedADirectoryFirstMayResetAndRemoveIt) {
+TEST_F(LatencyHistTest, WhoFedADirectoryFirstAloneMayFeedResetAndRemoveIt) {
   ASSERT_TRUE(feed("mine", 5us));
   EXPECT_EQ(branch_.reset("mine", kAlice + 1, clock_.now()).error().code, ErrorCode::kNotPermitted);
   EXPECT_EQ(branch_.remove("mine", kAlice + 1, clock_.now()).error().code,
             ErrorCode::kNotPermitted);
+  EXPECT_EQ(feed("mine", 5us, 0, kAlice + 1).error().code, ErrorCode::kNotPermitted);
   EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
+  EXPECT_TRUE(feed("mine", 5us, 0, 0)) << "root";
+  EXPECT_TRUE(feed("mine", 5us, 0, kDaemon)) << "whom the mount belongs to";
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 3\n"));
   ASSERT_TRUE(branch_.reset("mine", kAlice, clock_.now()));
   EXPECT_TRUE(read("mine/summary").starts_with("samples 0\n"));
   ASSERT_TRUE(branch_.remove("mine", kAlice, clock_.now()));

@@ -55,6 +55,25 @@ TEST_F(TracingOrderTest, AMarkerComesBehindWhatTheKernelHasRecordedBefore) {
   tracing_.withdraw(late, clock_.now());
 }
 
+TEST_F(TracingOrderTest, ALateRecordWaitsForProgramsNoLongerThanTheyGather) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  ASSERT_TRUE(write("events/web/request/enable", "1"));
+  clock_.advance(std::chrono::seconds(1));
+  const auto pipe = file("trace_pipe");
+  const auto time = static_cast<std::uint64_t>(clock_.now().monotonic.count());
+  const std::string bytes(16, '\0');
+  const EventRecord record{.event = kWaking, .time_ns = time, .bytes = bytes};
+  tracing_.feed(late, {&record, 1}, clock_.now());
+  clock_.advance(std::chrono::milliseconds(49));
+  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  clock_.advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  tracing_.withdraw(late, clock_.now());
+}
+
 // A set variable is only there for what happened after it, whoever told of it first.
 TEST_F(TracingOrderTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   LateSource late;

@@ -1,0 +1,40 @@
+#include "feeders/tracefs/recording.h"
+
+#include <thread>
+
+namespace tally {
+
+Error tracing_refusal(const Error& error) {
+  const bool is_forbidden = error.code == ErrorCode::kNotPermitted;
+  return {is_forbidden ? ErrorCode::kNoAccess : ErrorCode::kNoDevice, error.reason};
+}
+
+Result<Recording> Recording::create(const TracefsInstance::Options& options, const Clock& clock) {
+  auto instance = TracefsInstance::create(options);
+  if (!instance) return instance.error();
+  std::vector<int> fds;
+  for (const Fd& pipe : instance.value().pipes()) fds.push_back(pipe.get());
+  return Recording(std::move(instance.value()), std::move(fds), clock);
+}
+
+Recording::Left Recording::poll(EventSink& sink) {
+  const Left left = reader_.poll(sink);
+  sink.flush();
+  return left;
+}
+
+Recording::Left Recording::drain(EventSink& sink) {
+  const auto until = clock_.now().monotonic + kDrainMax;
+  // What is younger than that is held back.
+  std::this_thread::sleep_for(MergedReader::kHoldBack);
+  Left left = poll(sink);
+  while (left == Left::kMore && clock_.now().monotonic < until) left = poll(sink);
+  return left;
+}
+
+void Recording::finish(EventSink& sink) {
+  reader_.finish(sink);
+  sink.flush();
+}
+
+}  // namespace tally

@@ -1,0 +1,63 @@
+// What the kernel records in an instance of one's own, on its way to a sink: polled as it comes,
+// and drained when somebody wants to see all that was recorded until then.
+//
+// Confined to one thread. The clock outlives it.
+#pragma once
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/merged_reader.h"
+
+namespace tally {
+
+// Whose the instances of a feeder are.
+struct RecordingOwner {
+  pid_t pid = ::getpid();
+  TracefsInstance::Predecessor predecessor = TracefsInstance::Predecessor::kNone;
+};
+
+class Recording {
+ public:
+  using Left = MergedReader::Left;
+
+  // A drain takes no longer than that, and a little more than MergedReader::kHoldBack.
+  static constexpr std::chrono::milliseconds kDrainMax{90};
+
+  // As TracefsInstance::create().
+  static Result<Recording> create(const TracefsInstance::Options& options, const Clock& clock);
+
+  TracefsInstance& instance() { return instance_; }
+  // Readable as soon as there is an event.
+  const std::vector<int>& fds() const { return fds_; }
+  void expect_stacks(MergedReader::Stacks stacks) { reader_.expect_stacks(std::move(stacks)); }
+
+  // Hands on what is there. kMore: there is more than one call takes.
+  Left poll(EventSink& sink);
+  // Hands on everything that was recorded until now, or as much of it as goes in kDrainMax.
+  Left drain(EventSink& sink);
+  // The last poll(), of an instance whose events are off: hands on everything.
+  void finish(EventSink& sink);
+
+ private:
+  Recording(TracefsInstance instance, std::vector<int> fds, const Clock& clock)
+      : instance_(std::move(instance)),
+        fds_(std::move(fds)),
+        reader_(instance_.page_format(), fds_, clock),
+        clock_(clock) {}
+
+  TracefsInstance instance_;
+  std::vector<int> fds_;  // of its pipes
+  MergedReader reader_;
+  const Clock& clock_;
+};
+
+// What stands in the way of tracing, as whoever asked for events is to hear it: kNoAccess,
+// kNoDevice.
+Error tracing_refusal(const Error& error);
+
+}  // namespace tally
