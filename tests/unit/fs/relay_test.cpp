@@ -20,7 +20,7 @@ TEST(RelayTest, ListensFromTakeToPassOn) {
   EXPECT_TRUE(relay.take());
 }
 
-TEST(RelayConcurrentTest, OneListensAtATimeAndAllGetTheirTurn) {
+TEST(RelayConcurrentTest, OneListensAtATime) {
   constexpr int kThreads = 4;
   constexpr int kTurns = 2'000;
   Relay relay;
@@ -42,6 +42,26 @@ TEST(RelayConcurrentTest, OneListensAtATimeAndAllGetTheirTurn) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(two_at_once);
   EXPECT_EQ(turns, kTurns);
+}
+
+TEST(RelayConcurrentTest, WhoHasWaitedLeastListensNext) {
+  Relay relay;
+  ASSERT_TRUE(relay.take());
+  std::atomic<int> next{0};
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= 3; ++i) {
+    threads.emplace_back([&, i] {
+      if (!relay.take()) return;
+      next = i;
+      next.notify_all();
+    });
+    while (relay.waiting() != static_cast<std::size_t>(i)) std::this_thread::yield();
+  }
+  relay.pass_on();
+  next.wait(0);
+  EXPECT_EQ(next, 3);
+  relay.end();
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(RelayConcurrentTest, TheEndWakesWhoWaits) {
