@@ -86,13 +86,17 @@ double bare(const std::vector<Sent>& all) {
   return ns;
 }
 
+EventNumber define_sent(EventSet& set) {
+  return set
+      .define_event("net", format_of("sent",
+                                     "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+                                     "\tfield:int bytes;\toffset:12;\tsize:4;\tsigned:1;\n"))
+      .value();
+}
+
 double histogram(const std::vector<Sent>& all) {
   EventSet set;
-  const EventNumber event =
-      set.define_event("net", format_of("sent",
-                                        "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                        "\tfield:int bytes;\toffset:12;\tsize:4;\tsigned:1;\n"))
-          .value();
+  const EventNumber event = define_sent(set);
   must(set.write_trigger(event, "hist:keys=pid:vals=bytes:sort=bytes").has_value(), "refused");
   EventRecord record{.event = event};
   const double ns = best_ns(all.size(), [&] {
@@ -148,11 +152,7 @@ struct Copied {
 
 Copied copy_of_65536_entries() {
   EventSet set;
-  const EventNumber event =
-      set.define_event("net", format_of("sent",
-                                        "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                        "\tfield:int bytes;\toffset:12;\tsize:4;\tsigned:1;\n"))
-          .value();
+  const EventNumber event = define_sent(set);
   must(set.write_trigger(event, "hist:keys=pid:vals=bytes.p99:size=65536").has_value(), "refused");
   Sent one;
   for (; one.pid < 65536; ++one.pid) {

@@ -11,21 +11,28 @@ class LateSource final : public FakeSource {
   bool is_late() const override { return true; }
 };
 
-class TracingOrderTest : public TracingTest {};
+class TracingOrderTest : public TracingTest {
+ protected:
+  // How long it took from a program's request to the wakeup of the same process.
+  void join_with(LateSource& late) {
+    ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+    ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+    ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
+    ASSERT_TRUE(write("events/sched/sched_waking/trigger",
+                      "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
+  }
+
+  void at(std::uint64_t time_ns, EventSource& source, std::uint32_t id, char pid) {
+    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
+    const EventRecord record{.event = id, .time_ns = time_ns, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  }
+};
 
 // What a program writes with libtally comes some milliseconds after it was written.
 TEST_F(TracingOrderTest, RecordsThatAProgramHasGatheredAreFedInTheirPlace) {
   LateSource late;
-  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
-  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
-  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
-    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
-    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
-    tracing_.feed(source, {&record, 1}, clock_.now());
-  };
-  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
-                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
+  join_with(late);
   clock_.advance(std::chrono::milliseconds(1));
   at(110, late, kWaking, 7);
   at(130, late, kWaking, 8);
@@ -77,16 +84,7 @@ TEST_F(TracingOrderTest, ALateRecordWaitsForProgramsNoLongerThanTheyGather) {
 // A set variable is only there for what happened after it, whoever told of it first.
 TEST_F(TracingOrderTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   LateSource late;
-  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
-  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
-  const auto at = [this](std::uint64_t time, EventSource& source, std::uint32_t id, char pid) {
-    const std::string bytes = std::string(8, '\0') + pid + std::string(7, '\0');
-    const EventRecord record{.event = id, .time_ns = time, .bytes = bytes};
-    tracing_.feed(source, {&record, 1}, clock_.now());
-  };
-  ASSERT_TRUE(write("events/web/request/trigger", "hist:keys=pid:ts=common_timestamp"));
-  ASSERT_TRUE(write("events/sched/sched_waking/trigger",
-                    "hist:keys=pid:d=common_timestamp-$ts:onmax($d).save(prio)"));
+  join_with(late);
   clock_.advance(std::chrono::microseconds(1));
   at(100, kernel_, 1, 7);
   at(120, kernel_, 1, 8);
