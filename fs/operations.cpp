@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/patience.h"
+#include "fs/interruption.h"
 #include "fs/replies.h"
 
 namespace tally {
@@ -199,7 +200,7 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   if (!allowed) return reply_error(request, allowed.error());
   const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
   if (which & FUSE_SET_ATTR_SIZE) {
-    const Patience patience([request] { return fuse_req_interrupted(request) != 0; });
+    const Patience patience([request] { return is_called_off(request); });
     pass_on();
     settle();
     const auto done = truncate(info.value(), wanted.st_size, open.get());
@@ -249,6 +250,10 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
     open->text = std::move(text.value());
     open->text.shrink_to_fit();
   }
+  // What it has read may lack what it did not wait for.
+  if (open->file->waits() && Patience::has_ended()) {
+    return Error{ErrorCode::kInterrupted, "interrupted"};
+  }
   return open;
 }
 
@@ -263,7 +268,7 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
-  const Patience patience([request] { return fuse_req_interrupted(request) != 0; });
+  const Patience patience([request] { return is_called_off(request); });
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
   const bool is_stream = made && made.value()->file->is_stream();
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
