@@ -87,7 +87,9 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
 }
 
 // What `trigger` shows, behind a '!', means the trigger that it shows. Else it is its fields and
-// its filter that count, or of other kinds what it does, to whom.
+// its filter that count, or of other kinds what it does, to whom. Of an event without histograms
+// any is removed: scripts do so with `>`, whose O_TRUNC has done it, and with lines as they are
+// shown, which are no commands where they have a name or sort by a field with a modifier.
 Reply<void> EventSet::State::remove_trigger(EventNumber number, const TriggerCommand& command) {
   const std::string kind(name_of(command.kind));
   const std::string shown = kind + (command.rest.empty() ? "" : ":") + std::string(command.rest);
@@ -96,10 +98,11 @@ Reply<void> EventSet::State::remove_trigger(EventNumber number, const TriggerCom
     const std::string line = trigger->text();
     return trigger->kind == command.kind && is_shown(line.substr(0, line.size() - 1), shown);
   });
+  const auto is_hist = [](const auto& each) { return each->kind == TriggerKind::kHist; };
   Checked<void> done;
   if (same != triggers.end()) {
     done = remove_hist(same->get());
-  } else {
+  } else if (command.kind != TriggerKind::kHist || std::ranges::any_of(triggers, is_hist)) {
     done = command.kind == TriggerKind::kHist ? write_hist(number, command)
                                               : remove_other(number, command);
   }

@@ -102,6 +102,7 @@ inline constexpr std::string_view
     kTooManyValues = "Too many values (8 max)", kKeysTooLong = "Keys longer than 504 bytes",
     kBadSize = "Size must be a number of 128 to 131072", kBadLimit = "Limit must be 1 or more",
     kBadExpiry = "Expiry must be a time: a number and ns, us, ms or s",
+    kNothingExpires = "Variables expire, and there is none",
     kMalformedExpression = "Malformed expression", kTextValue = "Only numbers can be values",
     kOtherField = "This field is neither number nor text",
     kTooMuchMemory = "Histograms would take more memory than allowed",

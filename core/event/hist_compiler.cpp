@@ -132,7 +132,7 @@ Checked<void> HistCompiler::compile_fields() {
   if (auto done = compile_keys(); !done) return done;
   if (auto done = compile_sort(); !done) return done;
   if (command_.expiry_ns != 0 && plan_->variables.empty())
-    return wrong(fault::kBadExpiry, "expire");
+    return wrong(fault::kNothingExpires, "expire");
   lay_out_values();
   join_keys();
   describe();

@@ -25,9 +25,13 @@ void append_hex_digits(std::string& out, std::uint64_t value, int width) {
   out.append(digits, static_cast<std::size_t>(size));
 }
 
+// Texts are the records', whoever wrote them: what would drive a terminal or begin a line is
+// escaped.
 void append_left(std::string& out, std::string_view text, std::size_t width) {
-  out.append(text);
-  if (text.size() < width) out.append(width - text.size(), ' ');
+  const std::size_t before = out.size();
+  append_escaped(out, text, 4 * text.size(), text.size());
+  const std::size_t bytes = out.size() - before;
+  if (bytes < width) out.append(width - bytes, ' ');
 }
 
 constexpr std::uint32_t kNoShare = ~std::uint32_t{0};

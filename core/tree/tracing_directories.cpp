@@ -321,7 +321,13 @@ Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
     return Error{ErrorCode::kNoSpace, "more instances than allowed"};
   }
   auto made = create_instance(std::string(name), now);
-  if (!made) return made.error();
+  if (!made) {
+    // ENOSPC alone would not say of what.
+    if (options.error_log) {
+      options.error_log->warn(ErrorLog::Source::kMount, "instances", name, made.error(), now);
+    }
+    return made.error();
+  }
   if (const auto defined = define_all(*made.value()); !defined) return defined.error();
   made.value()->directory =
       tree.add_directory(instances_directory, name, std::make_shared<Directory>(), now);

@@ -605,7 +605,8 @@ class Event:
     def write(self, *values):
         """A record, now: the values of all fields, in their order; texts as str or bytes, cut to
         what there is room for. It is sent at once. What finds no room is dropped and counted, and
-        what is written before the daemon has heard of the event is lost. ValueError: other values."""
+        what is written before the daemon has heard of the event is lost; in a forked child, before it
+        has heard of the child's. Not among what statistic_count() counts. ValueError: other values."""
         _client.wake_up_in_child()
         if self._switch[0]:
             _client.write_event(self, self._pack(values))

@@ -257,6 +257,7 @@ TEST_F(ErrorsTest, OfSizesAndBounds) {
   refuses("hist:keys=call_site:limit=^0", "Limit must be 1 or more");
   refuses("hist:keys=call_site:x=bytes_req:expire=^0s",
           "Expiry must be a time: a number and ns, us, ms or s");
+  refuses("hist:keys=call_site:^expire=10s", "Variables expire, and there is none");
   refuses("hist:keys=call_site:^junk", "Unknown parameter or handler");
   refuses(exec, "hist:keys=filename,common_stacktrace,^pid", "Keys longer than 504 bytes");
 }

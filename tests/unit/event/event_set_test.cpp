@@ -171,6 +171,14 @@ TEST_F(EventSetTest, RefusesATriggerTwice) {
   EXPECT_EQ(set.render_trigger(kmalloc)[0], '#');
 }
 
+// As scripts do with `>`, which has removed it already; what is shown of a name is no command.
+TEST_F(EventSetTest, RemovesAnyHistogramOfAnEventThatHasNone) {
+  EXPECT_TRUE(set.write_trigger(kmalloc, "!hist:foo:keys=call_site:vals=hitcount:sort=hitcount"));
+  EXPECT_TRUE(set.write_trigger(kmalloc, "!hist:keys=call_site.sym:sort=call_site.sym"));
+  trigger(kmalloc, "hist:keys=call_site");
+  EXPECT_FALSE(set.write_trigger(kmalloc, "!hist:keys=call_site.sym:sort=call_site.sym"));
+}
+
 // As scripts do that take off whatever they find.
 TEST_F(EventSetTest, RemovesATriggerByTheLineThatShowsIt) {
   for (const char* const line :

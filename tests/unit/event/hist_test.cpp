@@ -110,6 +110,13 @@ TEST_F(HistTest, PrintsTextsPaddedToFiftyColumns) {
                                  ", prio:         19 } hitcount:          1\n");
 }
 
+TEST_F(HistTest, EscapesWhatWouldDriveATerminalOrBeginALine) {
+  trigger(waking, "hist:keys=comm");
+  feed(waking, 1, {{"comm", "\x1b[31m\n{ }"}});
+  EXPECT_EQ(entries(waking),
+            "{ comm: \\x1b[31m\\x0a{ }" + std::string(35, ' ') + " } hitcount:          1\n");
+}
+
 TEST_F(HistTest, KeepsTextsOfAnyLengthApart) {
   trigger(exec, "hist:keys=filename:sort=filename");
   feed(exec, 1, {{"filename", "/usr/bin/wget"}});
