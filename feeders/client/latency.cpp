@@ -1,6 +1,7 @@
 // The C functions of latency.h: one LatencySender for the process, made by whoever calls first.
 #include "tally/latency.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -32,6 +33,7 @@ std::atomic<LatencySender*> g_sender{nullptr};
 LatencySender* make_sender() {
   auto* const made = new LatencySender(configured_socket_path());
   g_sender = made;
+  (void)::pthread_atfork(nullptr, nullptr, [] { g_sender.load()->after_fork_in_child(); });
   (void)std::atexit([] { tell_dropped_latencies(); });
   return made;
 }

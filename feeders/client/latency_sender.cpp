@@ -21,6 +21,13 @@ int LatencySender::send(std::string_view type, const LatencySample& sample,
   return error;
 }
 
+void LatencySender::after_fork_in_child() {
+  for (Dropped& dropped : dropped_) {
+    dropped.count = 0;
+    dropped.is_taken = false;
+  }
+}
+
 void LatencySender::note(Dropped& dropped, std::string_view type, std::uint64_t count) {
   if (!dropped.is_taken.exchange(true)) {
     dropped.name_bytes = type.copy(dropped.name.data(), dropped.name.size());
@@ -30,7 +37,7 @@ void LatencySender::note(Dropped& dropped, std::string_view type, std::uint64_t 
 }
 
 void LatencySender::tell_dropped(std::chrono::nanoseconds now) {
-  if (process_ != ::getpid()) return;
+  connect_at_ns_ = 0;  // there may be no later time
   bool may_wait = true;
   for (Dropped& dropped : dropped_) {
     if (dropped.count == 0 || tell(dropped, now) != -EAGAIN) continue;

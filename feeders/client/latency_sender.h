@@ -8,7 +8,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -35,9 +34,10 @@ class LatencySender {
   // now: CLOCK_MONOTONIC. 0 or a negative errno, as latency_record() says.
   int send(std::string_view type, const LatencySample& sample, std::chrono::nanoseconds now);
   // Tells the daemon of all that has been dropped since it was told last; waits for room in its
-  // queue, kRoomMax at most, and what it does not take stays to be told. In a process that was
-  // forked from the sender's: nothing, it is the parent's.
+  // queue, kRoomMax at most, and what it does not take stays to be told.
   void tell_dropped(std::chrono::nanoseconds now);
+  // What was dropped before is the parent's to tell.
+  void after_fork_in_child();
 
  private:
   // That the daemon has not been told of, and the directory that had some of it last.
@@ -60,7 +60,6 @@ class LatencySender {
   // Who is connecting; of another process: it was so when we were forked.
   std::atomic<pid_t> connecting_{0};
   std::atomic<std::int64_t> connect_at_ns_{0};
-  const pid_t process_ = ::getpid();
   std::array<Dropped, kTypes> dropped_;  // by directory
 };
 

@@ -36,9 +36,11 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
   const auto [at, is_new] = watched_.try_emplace(
       event.id,
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
-  // A predecessor may have had it with stacks, and the kernel takes none in addition.
+  // A predecessor may have had it with stacks, in addition to which the kernel takes none, and with
+  // a filter.
   if (is_new && running_->instance().is_inherited()) {
     (void)running_->instance().stop_stacks(at->second.event);
+    at->second.is_filter_known = false;
   }
   auto done = record_as(at->second, event);
   // What comes before the shipper is told is not wanted yet.
@@ -52,7 +54,7 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
 
 Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent& event) {
   TracefsInstance& instance = running_->instance();
-  const bool other_filter = watched.as.filter != event.filter;
+  const bool other_filter = !watched.is_filter_known || watched.as.filter != event.filter;
   if (watched.as.stack && (!event.stack || other_filter)) {
     (void)instance.stop_stacks(watched.event);
     watched.as.stack = false;
@@ -71,6 +73,7 @@ Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent&
 void EventTracing::filter(Watched& watched, const std::string& text) {
   watched.event.filter = names_tasks(watched.as.id) ? "" : kernel_filter(text);
   if (!running_->instance().filter(watched.event)) watched.event.filter.clear();
+  watched.is_filter_known = true;
 }
 
 void EventTracing::stop(Watched& watched) {
@@ -135,6 +138,8 @@ void EventTracing::follow_names_of(const char* name, const char* name_field) {
   }
   TracefsInstance::Event followed{.system = event->system, .name = event->name};
   (void)running_->instance().filter(followed);
+  // A predecessor's; of one that is watched they are wanted.
+  if (!watched_.contains(event->id)) (void)running_->instance().stop_stacks(followed);
   if (!running_->instance().start(followed)) return;
   auto& shipping = shipper_.shipping(event->id);
   shipping.names_pid_at = pid.value().offset;

@@ -54,6 +54,7 @@ class EventTracing {
   struct Watched {
     TracefsInstance::Event event;
     wire::WatchedEvent as;
+    bool is_filter_known = true;  // the kernel's is as.filter, and not a predecessor's
   };
 
   Result<void> begin();

@@ -159,18 +159,29 @@ Result<void> TracefsInstance::stop(const Event& event) {
   return write_text(directory_, event.directory() + "/enable", "0");
 }
 
+// set_event would not tell of one that is off and has a trigger, nor of a filter.
 void TracefsInstance::stop_others(const std::vector<Event>& events) {
-  const auto on = read_text(directory_, "set_event");
-  Tokens lines(on ? std::string_view(on.value()) : std::string_view());
-  while (const auto line = lines.next()) {
-    const std::size_t colon = line->text.find(':');
-    if (colon == line->text.npos) continue;
-    const Event event{std::string(line->text.substr(0, colon)),
-                      std::string(line->text.substr(colon + 1))};
-    const bool stays = std::ranges::any_of(
-        events, [&](const Event& each) { return each.directory() == event.directory(); });
-    if (!stays) (void)stop(event);
+  for (const std::string& system : list_names(directory_, "events")) {
+    for (const std::string& name : list_names(directory_, "events/" + system)) {
+      const Event event{system, name};
+      const bool stays = std::ranges::any_of(
+          events, [&](const Event& each) { return each.directory() == event.directory(); });
+      if (!stays) clear(event);
+    }
   }
+  is_inherited_ = false;
+}
+
+// What is as it should be is only read: each write waits for all CPUs.
+void TracefsInstance::clear(const Event& event) {
+  const auto on = read_text(directory_, event.directory() + "/enable");
+  if (!on) return;
+  if (on.value() != "0\n") {
+    (void)stop(event);
+    (void)stop_stacks(event);
+  }
+  const auto filtered = read_text(directory_, event.directory() + "/filter");
+  if (filtered && filtered.value() != "none\n") (void)filter(event);
 }
 
 Result<void> TracefsInstance::filter(const Event& event) {

@@ -44,7 +44,8 @@ class TracefsInstance {
   // kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
   // What create() does with what others left behind, for who does not need one now. first_of: what
-  // bears the name of that process is another one's, who had its number before; 0: of none.
+  // bears the name of that process goes too, of whoever had its number before, or of a feeder of
+  // its that is no more; 0: of none.
   static void remove_left_behind(const Fd& tracefs, pid_t first_of);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
@@ -57,7 +58,8 @@ class TracefsInstance {
   const std::vector<Fd>& pipes() const { return pipes_; }
   // The CPU of each of the pipes.
   const std::vector<unsigned>& cpus() const { return cpus_; }
-  // A predecessor has left it: events may be on, and there may be records.
+  // A predecessor has left it, and stop_others() was not called yet: events may be on, with stacks
+  // and filters.
   bool is_inherited() const { return is_inherited_; }
 
   Result<void> start();
@@ -67,7 +69,7 @@ class TracefsInstance {
   // One event, besides those that it was made with.
   Result<void> start(const Event& event);
   Result<void> stop(const Event& event);
-  // All that are on, but for these.
+  // All but these, their stacks and filters too: looks at every event that there is.
   void stop_others(const std::vector<Event>& events);
   // Its filter from now on; empty: all. kInvalid: the kernel does not take this one, and none is
   // set.
@@ -87,6 +89,7 @@ class TracefsInstance {
   Result<void> open_pages();
   Result<void> open_pipes();
   Result<void> enable(const std::string& value);
+  void clear(const Event& event);
 
   Fd root_;  // of tracefs; invalid once moved from
   std::string name_;

@@ -17,6 +17,8 @@
 #include <filesystem>
 
 #include "core/wire/order.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/tracefs.h"
 #include "fs/daemon/side_process.h"
 
 namespace tally {
@@ -116,6 +118,13 @@ void tell(const Fd& channel, const std::string& program, int status) {
   (void)!::send(channel.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+// A feeder that was killed has left its instances, and the kernel records on in them.
+void remove_instances_of(pid_t warden) {
+  if (const auto tracefs = open_tracefs()) {
+    TracefsInstance::remove_left_behind(tracefs.value(), warden);
+  }
+}
+
 [[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path, FeederLog log) {
   ignore_ending_signals();
   keep_only(channel, log);
@@ -131,6 +140,7 @@ void tell(const Fd& channel, const std::string& program, int status) {
     place = Place::kSuccessor;
     tell(channel, program, feeder > 0 ? wait_for_end(channel, feeder) : 0);
   } while (!wait_for_hangup(channel, started + kPause));
+  remove_instances_of(warden);
   ::_exit(0);
 }
 

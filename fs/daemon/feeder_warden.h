@@ -2,7 +2,7 @@
 // own, forked before the first thread and before privileges are dropped, since the feeder needs
 // what the daemon gives up. It ends with the daemon, which it knows by the end of their socket, and
 // so does the feeder: one that has not ended kFeederEndMax after that, since it is stopped or
-// hangs, is killed.
+// hangs, is killed. Of their tracing instances none is left.
 #pragma once
 
 #include <sys/types.h>

@@ -1733,6 +1733,7 @@ class _Client:
     # What the last of a burst has dropped, at flush() and at the end.
     def tell_dropped_latencies(self):
         deadline = _now() + _LATENCIES_NS
+        self.connect_at = 0  # there may be no later time
         while self._tell_dropped_latencies() == _QUEUE_FULL and _now() < deadline:
             time.sleep(0.001)
 

@@ -78,3 +78,17 @@ what_the_last_of_a_burst_has_dropped_is_told_at_exit() {
   end_probe
   assert_eq 2 "$(_lost)"
 }
+
+a_child_tells_what_it_has_dropped_itself_and_nothing_of_its_parents() {
+  start_probe
+  tell may-fork
+  [ "$SAID" = yes ] || skip "ThreadSanitizer cannot follow a thread that a forked child starts"
+  _burst
+  assert_eq 0 "$(_lost)"
+  ok become-child become-child become-child
+  ok 'latency one 0 1000 1 1 a'
+  assert_eq 0 "$(_lost)" "the parent's two are the parent's to tell"
+  _burst
+  end_probe
+  assert_eq 4 "$(_lost)" "two of each"
+}

@@ -155,25 +155,56 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   assert_has 'CPU:0 [LOST EVENTS]' "$(timeout 1 cat "$T/trace_pipe" || true)"
 }
 
+# The feeder dies, and the next one is not there before _succeed.
+_die() { # _die FEEDER WARDEN
+  echo "$2" >>"$CASE/pids"
+  kill -STOP "$2"
+  kill -9 "$1"
+  wait_until 'grep -q "^State:.Z" /proc/'"$1"'/status'
+}
+_succeed() { # _succeed WARDEN
+  kill -CONT "$1"
+  wait_until '[ -n "$(_feeder)" ] && _fork 1 && [ "$(_traced "$T/trace")" -ge 1 ]'
+}
+# What is said while no feeder answers is refused, and holds for the next one where it takes back.
+_take_back() { { echo "$1" >"$2"; } 2>/dev/null || true; }
+_of_instance() { cat "$1/events/sched/$2"; } # _of_instance INSTANCE EVENT/FILE
+
 a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
-  local feeder warden instance
+  local feeder warden instance event sched=$T/events/sched
   feeder=$(_feeder) warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
   instance=$CASE/tracefs/instances/tallyfs-events-$warden
   echo 1 >"$E/enable"
-  echo 1 >"$T/events/sched/sched_process_exit/enable"
-  assert_eq 1 "$(cat "$instance/events/sched/sched_process_exit/enable")"
-  kill -STOP "$feeder"
-  kill -9 "$feeder"
-  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
-  echo 0 >"$T/events/sched/sched_process_exit/enable"
-  wait_until '[ -n "$(_feeder)" ] && _fork 1 && [ "$(_traced "$T/trace")" -ge 1 ]'
+  echo 'pid == 1' >"$sched/sched_process_exit/filter"
+  echo 1 >"$sched/sched_process_exit/enable"
+  echo 1 >"$sched/sched_process_fork/enable"
+  echo stacktrace >"$sched/sched_process_exec/trigger"
+  assert_eq 1 "$(_of_instance "$instance" sched_process_exit/enable)"
+  assert_eq 'pid == 1' "$(_of_instance "$instance" sched_process_exit/filter)"
+  assert_has stacktrace "$(_of_instance "$instance" sched_process_exec/trigger)"
+  _die "$feeder" "$warden"
+  # As one leaves them that dies before it has put an end to stacks, and to a filter.
+  echo stacktrace >"$instance/events/sched/sched_process_wait/trigger"
+  echo 'parent_pid == 1' >"$instance/events/sched/sched_process_fork/filter"
+  _take_back 0 "$sched/sched_process_exit/enable"
+  _take_back '!stacktrace' "$sched/sched_process_exec/trigger"
+  assert_eq 0 "$(cat "$sched/sched_process_exit/enable")"
+  assert_eq '' "$(grep '^stacktrace' "$sched/sched_process_exec/trigger" || true)"
+  _succeed "$warden"
   assert_eq 1 "$(cat "$instance/events/task/task_newtask/enable")"
-  assert_eq 0 "$(cat "$instance/events/sched/sched_process_exit/enable")"
-  feeder=$(_feeder)
-  kill -9 "$feeder"
-  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
-  echo 0 >"$E/enable" 2>/dev/null || true
+  assert_eq 0 "$(_of_instance "$instance" sched_process_exit/enable)"
+  assert_eq none "$(_of_instance "$instance" sched_process_exit/filter)"
+  assert_eq 1 "$(_of_instance "$instance" sched_process_fork/enable)"
+  assert_eq none "$(_of_instance "$instance" sched_process_fork/filter)"
+  for event in sched_process_exec sched_process_wait; do
+    assert_eq 0 "$(_of_instance "$instance" $event/enable)" "$event"
+    assert_has_not 'stacktrace:' "$(_of_instance "$instance" $event/trigger)" "$event"
+  done
+  _die "$(_feeder)" "$warden"
+  _take_back 0 "$E/enable"
+  _take_back 0 "$sched/sched_process_fork/enable"
+  kill -CONT "$warden"
   wait_until '[ ! -e '"$instance"' ]'
   umount "$CASE/tracefs"
 }

@@ -219,6 +219,9 @@ class FakeDaemon {
     } else if (const auto* given = std::get_if<wire::Template>(&message)) {
       datagram.requests.emplace_back(given->sequence, "template " + std::string(given->name));
       datagram.log.push_back(datagram.requests.back().second);
+    } else if (const auto* some = std::get_if<wire::Latencies>(&message)) {
+      datagram.log.push_back("latencies " + std::string(some->name) + " " +
+                             std::to_string(some->latencies.size()));
     } else if (auto* packed_records = std::get_if<wire::PackedEvents>(&message)) {
       take_records(datagram, *packed_records);
     } else {
@@ -257,8 +260,10 @@ class FakeDaemon {
          some = packed.unpack(scratch, never)) {
       for (const EventRecord& record : some) {
         records.push_back(record.time_ns);
-        std::string line = target + " '" + std::string(record.comm.data(), record.comm.size()) + "' ";
-        for (const char c : record.bytes) line += std::to_string(static_cast<unsigned char>(c)) + ".";
+        std::string line =
+            target + " '" + std::string(record.comm.data(), record.comm.size()) + "' ";
+        for (const char c : record.bytes)
+          line += std::to_string(static_cast<unsigned char>(c)) + ".";
         datagram.log.push_back(line);
       }
     }
