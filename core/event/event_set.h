@@ -184,6 +184,9 @@ class EventSet {
   // What is kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t trace_bytes() const;
   void resize_trace(std::size_t bytes);
+  // What a copy of them takes.
+  std::size_t trace_kept_bytes() const;
+  std::size_t snapshot_kept_bytes() const;
   // The same of the last snapshot, whose records are no longer in render_trace(); a text that says
   // so if there is none, or nothing in it.
   std::string render_snapshot(const Symbols& symbols) const {

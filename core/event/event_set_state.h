@@ -78,7 +78,7 @@ struct EventSet::State final : public HistCatalog {
   // it causes. seen: whose needs are in it already.
   void add_needs(const DefinedEvent& event, Demand& demand,
                  std::vector<const DefinedEvent*>& seen) const;
-  TraceCopy copy(const TraceBuffer& records) const;
+  TraceCopy copy(TraceBuffer records) const;
   static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   // --- event_set_synthetic.cpp

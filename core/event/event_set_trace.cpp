@@ -125,9 +125,10 @@ std::shared_ptr<const PrintFormat> EventSet::State::print_format(DefinedEvent& e
   return event.print;
 }
 
-TraceCopy EventSet::State::copy(const TraceBuffer& records) const {
-  TraceCopy copy(records);
-  for (const auto& [number, generation] : records.events()) {
+TraceCopy EventSet::State::copy(TraceBuffer records) const {
+  const auto events_in = records.events();
+  TraceCopy copy(std::move(records));
+  for (const auto& [number, generation] : events_in) {
     const DefinedEvent& event = at(number);
     if (event.defined && event.generation == generation) {
       copy.add(number, generation, event.format,
@@ -142,7 +143,7 @@ bool EventSet::tracing_on() const { return state_->tracing; }
 void EventSet::start_tracing() { state_->tracing = true; }
 void EventSet::stop_tracing() { state_->tracing = false; }
 
-TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace); }
+TraceCopy EventSet::copy_trace() const { return state_->copy(state_->trace.copy()); }
 void EventSet::trace_gap(std::uint64_t time_ns, std::uint32_t cpus) {
   for (std::uint32_t cpu = 0; cpu < cpus && state_->tracing; ++cpu) {
     state_->trace.add(TraceBuffer::Kind::kGap, {.time_ns = time_ns, .cpu = cpu}, 0);
@@ -181,6 +182,10 @@ std::string EventSet::render_saved_cmdlines(std::size_t names_max) const {
 }
 
 std::size_t EventSet::trace_bytes() const { return state_->trace.bytes_max(); }
+std::size_t EventSet::trace_kept_bytes() const { return state_->trace.kept_bytes(); }
+std::size_t EventSet::snapshot_kept_bytes() const {
+  return state_->snapshot ? state_->snapshot->kept_bytes() : 0;
+}
 
 void EventSet::resize_trace(std::size_t bytes) {
   state_->trace.resize(bytes);
@@ -189,7 +194,7 @@ void EventSet::resize_trace(std::size_t bytes) {
 
 TraceCopy EventSet::copy_snapshot() const {
   const auto& snapshot = state_->snapshot;
-  if (snapshot && !snapshot->is_empty()) return state_->copy(*snapshot);
+  if (snapshot && !snapshot->is_empty()) return state_->copy(snapshot->copy());
   return TraceCopy(std::string(kSnapshotHead) + (snapshot ? "allocated" : "freed") +
                    std::string(kSnapshotCommands));
 }

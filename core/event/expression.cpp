@@ -64,9 +64,14 @@ OpCode code_of(char op) {
                      : OpCode::kDivide;
 }
 
-// Whether a field of that type can be shown so: a text is shown as it is, only a time has units.
-bool suits(const Modifiers& modifiers, const ValueType& type, std::string_view field) {
-  if (modifiers.usecs && field != "common_timestamp") return false;
+// Whether a field of that type can be shown so: a text is shown as it is. `usecs` at a number that
+// is no time changes nothing but its name, as in the kernel; at a variable that is one it would say
+// what is not so.
+bool suits(const Modifiers& modifiers, const Expression& made, std::string_view field) {
+  const ValueType& type = made.type;
+  const bool is_number = type.kind == ValueType::Kind::kNumber;
+  const bool has_units = is_number && (!made.uses_time || field == "common_timestamp");
+  if (modifiers.usecs && !has_units) return false;
   const bool as_it_is = modifiers.display == Display::kPlain;
   switch (type.kind) {
     case ValueType::Kind::kNumber:
@@ -307,7 +312,7 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_field(std::string_view t
   made.name = made.name.empty() ? name : made.name;
   made.modifiers = modifiers.value();
   made.text = made.name + made.modifiers.text();
-  if (!suits(made.modifiers, made.type, name)) {
+  if (!suits(made.modifiers, made, name)) {
     const std::string_view first = text.substr(dot + 1);
     return Fault{fault::kBadModifier, std::string(first.substr(0, first.find('.')))};
   }

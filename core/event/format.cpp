@@ -74,6 +74,39 @@ Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string
 
 bool is_number_size(std::uint32_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
+// `u64`, `__le32`, `uint8_t`: by the number at its end. 0: there is none.
+std::uint32_t named_bytes(std::string_view word) {
+  if (word.ends_with("_t")) word.remove_suffix(2);
+  const auto bits = parse_unsigned(word.substr(word.find_last_not_of("0123456789") + 1));
+  if (!bits || *bits > 64 || *bits % 8 != 0) return 0;
+  const auto bytes = static_cast<std::uint32_t>(*bits / 8);
+  return is_number_size(bytes) ? bytes : 0;
+}
+
+// How many bytes a number of that type has; 1 where its words do not say.
+std::uint32_t number_bytes(std::string_view type) {
+  struct Known {
+    std::string_view word;
+    std::uint32_t bytes;
+  };
+  // The first of them that is among the words: `unsigned short int` has 2.
+  constexpr Known kKnown[] = {
+      {"struct", 1}, {"union", 1},   {"char", 1},   {"bool", 1},     {"short", 2},    {"long", 8},
+      {"size_t", 8}, {"ssize_t", 8}, {"loff_t", 8}, {"sector_t", 8}, {"enum", 4},     {"pid_t", 4},
+      {"uid_t", 4},  {"gid_t", 4},   {"dev_t", 4},  {"int", 4},      {"unsigned", 4}, {"signed", 4},
+  };
+  std::vector<std::string_view> words;
+  Tokens tokens(type);
+  while (const auto token = tokens.next()) words.push_back(token->text);
+  for (const std::string_view word : words) {
+    if (const std::uint32_t bytes = named_bytes(word); bytes != 0) return bytes;
+  }
+  for (const Known& known : kKnown) {
+    if (std::ranges::find(words, known.word) != words.end()) return known.bytes;
+  }
+  return 1;
+}
+
 template <typename Unsigned, typename Signed>
 std::uint64_t read_as(const char* at, bool is_signed) {
   Unsigned value = 0;
@@ -127,11 +160,8 @@ std::uint32_t TraceField::elements() const {
 
 std::uint32_t TraceField::element_bytes() const {
   if (const std::uint32_t count = elements(); count != 0) return size / count;
-  const std::string_view of = type;
-  const auto has = [&](std::string_view word) { return of.find(word) != of.npos; };
-  if (has("64") || has("long") || has("*") || has("size_t")) return 8;
-  if (has("32") || has("int")) return 4;
-  return has("16") || has("short") ? 2 : 1;
+  const std::string_view all = type;
+  return all.find('*') == all.npos ? number_bytes(all.substr(0, all.rfind('['))) : 8;
 }
 
 std::uint32_t EventFormat::fixed_bytes() const {

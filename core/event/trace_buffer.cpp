@@ -19,6 +19,7 @@ void TraceBuffer::drop_oldest() {
   }
   first_ += sizeof(Head) + head.bytes;
   count_ -= 1;
+  if (head.kind == Kind::kGap) return;
   overwritten_ += 1;
   CpuCounts& counts = counts_of(head.cpu);
   counts.entries -= 1;
@@ -52,6 +53,7 @@ void TraceBuffer::make_room(std::size_t bytes) {
   if (end_ + bytes + sizeof(Head) > bytes_.size()) {
     while (count_ > 0 && first_ >= end_) drop_oldest();
     std::memset(bytes_.data() + end_, 0, std::min(sizeof(Head), bytes_.size() - end_));
+    turn_ = end_;
     end_ = 0;
     if (count_ == 0) first_ = 0;
   }
@@ -89,13 +91,34 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
   std::copy_n(record.comm.begin(), comm_bytes, at);
   end_ += sizeof head + bytes;
   count_ += 1;
-  counts_of(record.cpu).entries += 1;
+  if (kind != Kind::kGap) counts_of(record.cpu).entries += 1;
 }
 
 void TraceBuffer::clear() {
   first_ = end_ = 0;
   count_ = 0;
   by_cpu_.clear();
+}
+
+std::size_t TraceBuffer::kept_bytes() const {
+  if (count_ == 0) return 0;
+  return first_ < end_ ? end_ - first_ : turn_ - first_ + end_;
+}
+
+TraceBuffer TraceBuffer::copy() const {
+  TraceBuffer other(bytes_max_);
+  const auto at = [this](std::size_t place) {
+    return bytes_.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  const bool turned = count_ > 0 && first_ >= end_;
+  other.bytes_.reserve(kept_bytes());
+  if (turned) other.bytes_.assign(at(first_), at(turn_));
+  if (count_ > 0) other.bytes_.insert(other.bytes_.end(), at(turned ? 0 : first_), at(end_));
+  other.end_ = other.bytes_.size();
+  other.count_ = count_;
+  other.overwritten_ = overwritten_;
+  other.by_cpu_ = by_cpu_;
+  return other;
 }
 
 // Copied one by one: what is taken at once is short.
@@ -112,11 +135,12 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
     if (bytes > bytes_max && taken.count_ > 0) break;
     std::uint64_t frames[kStackDepthMax];
     taken.add(head.kind, record_at(first_, frames), head.generation);
+    first_ += sizeof(Head) + head.bytes;
+    count_ -= 1;
+    if (head.kind == Kind::kGap) continue;
     CpuCounts& counts = counts_of(head.cpu);
     counts.entries -= 1;
     counts.taken += 1;
-    first_ += sizeof(Head) + head.bytes;
-    count_ -= 1;
   }
   return taken;
 }

@@ -58,6 +58,9 @@ class TraceBuffer {
   // Number and generation of the events in it, each once.
   std::vector<std::pair<EventNumber, std::uint32_t>> events() const;
 
+  // To be rendered: what is in it, without the room that it has beside that.
+  TraceBuffer copy() const;
+  std::size_t kept_bytes() const;
   // The oldest records, of together at most bytes_max or one alone, in a buffer of their own.
   TraceBuffer take(std::size_t bytes_max);
   // The newest records that fit stay.
@@ -82,8 +85,8 @@ class TraceBuffer {
   std::uint64_t overwritten() const { return overwritten_; }
 
  private:
-  // Of a CPU, since the last clear(): records in the buffer, those that gave way to others, and
-  // that were taken.
+  // Of a CPU, since the last clear(), gaps left out: records in the buffer, those that gave way to
+  // others, and that were taken.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0;
   };
@@ -118,6 +121,7 @@ class TraceBuffer {
   std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
   std::size_t first_ = 0;    // the oldest record
   std::size_t end_ = 0;      // where the next one goes
+  std::size_t turn_ = 0;     // where records go on at the start, while first_ is behind end_
   std::uint64_t count_ = 0;
   std::uint64_t overwritten_ = 0;  // ever
   std::vector<CpuCounts> by_cpu_;

@@ -19,15 +19,25 @@ constexpr std::size_t kNameMax = 256;
 
 }  // namespace
 
-void HeldRecords::Row::put(const Entry& entry) {
-  if (is_empty() || !entry.is_before(back())) {
-    entries_.push_back(entry);
-    return;
-  }
-  const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
-  const auto place = std::upper_bound(
-      first, entries_.end(), entry, [](const Entry& a, const Entry& b) { return a.is_before(b); });
-  entries_.insert(place, entry);
+// What a heap has at its front is the first of all.
+bool HeldRecords::Heap::is_behind(const Entry& a, const Entry& b) { return b.is_before(a); }
+
+void HeldRecords::Heap::put(const Entry& entry) {
+  entries_.push_back(entry);
+  std::ranges::push_heap(entries_, is_behind);
+}
+
+void HeldRecords::Heap::pop() {
+  std::ranges::pop_heap(entries_, is_behind);
+  entries_.pop_back();
+  if (is_empty() && entries_.capacity() > kEntriesKept) entries_.shrink_to_fit();
+}
+
+template <typename Goes>
+std::size_t HeldRecords::Heap::erase_if(const Goes& goes) {
+  const std::size_t gone = std::erase_if(entries_, goes);
+  std::ranges::make_heap(entries_, is_behind);
+  return gone;
 }
 
 void HeldRecords::Row::pop() {
@@ -48,33 +58,33 @@ std::size_t HeldRecords::Row::erase_if(const Goes& goes) {
   return gone;
 }
 
-// The row of that source whose last is the youngest that is not younger; else another one; else
-// the one whose last is the oldest, where the way to its place is likely to be the shortest.
-HeldRecords::Row& HeldRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
+// The row of that source whose last is the youngest that is not younger; else another one.
+HeldRecords::Row* HeldRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
   Row* best = nullptr;
   Row* empty = nullptr;
-  Row* oldest = nullptr;
   for (Row& row : rows_) {
     if (row.is_empty()) {
       if (!empty || row.source() == source) empty = &row;
       continue;
     }
-    if (!oldest || row.back().time_ns < oldest->back().time_ns) oldest = &row;
     if (row.source() != source || row.back().time_ns > time_ns) continue;
     if (!best || best->back().time_ns < row.back().time_ns) best = &row;
   }
-  if (best) return *best;
+  if (best) return best;
   if (!empty && rows_.size() < kRowsMax) empty = &rows_.emplace_back(source);
-  if (!empty) return *oldest;
-  empty->begin(source);
-  return *empty;
+  if (empty) empty->begin(source);
+  return empty;
 }
 
 void HeldRecords::put(const Waiting& waiting) {
   const Entry entry = store(waiting);
-  row_for(waiting.source, entry.time_ns).put(entry);
   count_ += 1;
-  first_ = nullptr;
+  if (Row* const row = row_for(waiting.source, entry.time_ns)) {
+    row->put(entry);
+    first_ = nullptr;
+  } else {
+    heap_.put(entry);
+  }
 }
 
 HeldRecords::Row* HeldRecords::first_row() {
@@ -94,23 +104,36 @@ HeldRecords::Row* HeldRecords::first_row() {
   return first_;
 }
 
+bool HeldRecords::is_heap_first(const Row* row) const {
+  return !heap_.is_empty() && (!row || heap_.front().is_before(row->front()));
+}
+
 const HeldRecords::Waiting* HeldRecords::front(std::uint64_t until_ns) {
   const Row* const row = first_row();
-  if (!row || row->front().time_ns > until_ns) return nullptr;
-  show(row->front());
+  const bool of_heap = is_heap_first(row);
+  if (!of_heap && !row) return nullptr;
+  const Entry& first = of_heap ? heap_.front() : row->front();
+  if (first.time_ns > until_ns) return nullptr;
+  show(first);
   return &shown_;
 }
 
 void HeldRecords::pop() {
-  Row& row = *first_row();
-  const std::uint32_t chunk = row.front().chunk;
-  row.pop();
+  Row* const row = first_row();
+  const bool of_heap = is_heap_first(row);
+  const std::uint32_t chunk = (of_heap ? heap_.front() : row->front()).chunk;
+  if (of_heap) {
+    heap_.pop();
+  } else {
+    row->pop();
+  }
   count_ -= 1;
   let_go(chunk);
 }
 
 std::uint64_t HeldRecords::first_ns() const {
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
+  if (!heap_.is_empty()) first_ns = heap_.front().time_ns;
   for (const Row& row : rows_) {
     if (!row.is_empty()) first_ns = std::min(first_ns, row.front().time_ns);
   }
@@ -212,13 +235,13 @@ void HeldRecords::show(const Entry& entry) {
 }
 
 void HeldRecords::drop_markers(const TracingInstance& instance) {
-  for (Row& row : rows_) {
-    count_ -= row.erase_if([&](const Entry& entry) {
-      const bool goes = head_at(entry).marked == &instance;
-      if (goes) let_go(entry.chunk);
-      return goes;
-    });
-  }
+  const auto goes = [&](const Entry& entry) {
+    const bool is_its = head_at(entry).marked == &instance;
+    if (is_its) let_go(entry.chunk);
+    return is_its;
+  };
+  for (Row& row : rows_) count_ -= row.erase_if(goes);
+  count_ -= heap_.erase_if(goes);
   first_ = nullptr;
 }
 

@@ -1,8 +1,9 @@
 // Records that wait for those that happened before them, and come out in the order of their times;
 // of the same time, in the order in which they were put in. Each source's wait in a row of their
 // own, which is in order as a rule and then costs nothing to keep so; a record that is behind the
-// last one of a row begins another row, of kRowsMax for all, or is put into its place in one. What
-// records consist of lies in chunks, one behind the other.
+// last one of a row begins another row, of kRowsMax for all. One that fits into none goes into a
+// heap: whose times go back, or are many, costs no more than that. What records consist of lies in
+// chunks, one behind the other.
 //
 // Confined to its owner's lock. bytes() says what it takes; the owner sees to a bound.
 #pragma once
@@ -86,7 +87,8 @@ class HeldRecords {
     bool is_empty() const { return next_ == entries_.size(); }
     const Entry& front() const { return entries_[next_]; }
     const Entry& back() const { return entries_.back(); }
-    void put(const Entry& entry);
+    // Not before the last one.
+    void put(const Entry& entry) { entries_.push_back(entry); }
     void pop();
     template <typename Goes>
     std::size_t erase_if(const Goes& goes);
@@ -95,6 +97,20 @@ class HeldRecords {
     const EventSource* source_;
     std::vector<Entry> entries_;
     std::size_t next_ = 0;
+  };
+  // Entries of any source, the first of them in front.
+  class Heap {
+   public:
+    bool is_empty() const { return entries_.empty(); }
+    const Entry& front() const { return entries_.front(); }
+    void put(const Entry& entry);
+    void pop();
+    template <typename Goes>
+    std::size_t erase_if(const Goes& goes);
+
+   private:
+    static bool is_behind(const Entry& a, const Entry& b);
+    std::vector<Entry> entries_;
   };
 
   static constexpr std::uint32_t kNoChunk = ~0u;
@@ -105,19 +121,23 @@ class HeldRecords {
   void give_back(std::uint32_t chunk);
   Head head_at(const Entry& entry) const;
   void show(const Entry& entry);
-  Row& row_for(const EventSource* source, std::uint64_t time_ns);
-  // With the oldest of all; nullptr: there is none.
+  // nullptr: they are all taken.
+  Row* row_for(const EventSource* source, std::uint64_t time_ns);
+  // With the oldest of all rows; nullptr: there is none.
   Row* first_row();
+  // row: what first_row() says.
+  bool is_heap_first(const Row* row) const;
 
   std::vector<Row> rows_;
+  Heap heap_;  // what fits into none of them
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> free_;  // of chunks_
   std::uint32_t filling_ = kNoChunk;
   std::size_t count_ = 0;
   std::size_t chunk_bytes_ = 0;  // of those that something is in
   std::uint64_t serial_ = 0;
-  // The row that first_row() found last, and the first entry of any other: as long as nothing is
-  // put in, the row is first until it has come to that.
+  // The row that first_row() found last, and the first entry of any other: as long as no row
+  // has got any, the row is first until it has come to that.
   Row* first_ = nullptr;
   std::optional<Entry> second_;
   Waiting shown_;  // front()

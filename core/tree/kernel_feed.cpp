@@ -41,7 +41,7 @@ Result<void> KernelFeed::feed(wire::PackedEvents records, uid_t sender, Moment n
 
 Result<void> KernelFeed::lost(const wire::LostEvents& lost, uid_t sender, Moment now) {
   if (auto allowed = may_feed(sender); !allowed) return allowed;
-  tracing_.lost(lost.records, now);
+  tracing_.lost(source_, lost.records, now);
   return {};
 }
 

@@ -88,8 +88,9 @@ class Tracing {
   // offer: others are passed over. Views need to last no longer than the call.
   void feed(EventSource& source, std::span<const EventRecord> records, Moment now,
             std::uint32_t use = 0);
-  // So many records were lost on their way. Counted, and shown at the top of `trace`.
-  void lost(std::uint64_t records, Moment now);
+  // So many of the source's records were lost on their way. Counted, and shown at the top of
+  // `trace` of the instances that ask it for any.
+  void lost(EventSource& source, std::uint64_t records, Moment now);
   // The source has broken off, and nobody knows how many of the records that it was asked for are
   // missing: counts as one, and `trace` of the instances that asked says so. False: nobody asked.
   bool broke_off(EventSource& source, Moment now);

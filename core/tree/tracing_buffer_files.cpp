@@ -47,7 +47,7 @@ Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const 
 }
 
 Result<std::string> BufferFile::render_of_cpu(Moment now, std::size_t bytes_max) const {
-  const auto copied = copy_trace(now, [](const EventSet& set) { return set.copy_trace(); });
+  const auto copied = copy_trace(now);
   if (!copied) return copied.error();
   const TraceCopy& copy = copied.value().copy;
   if (kind_ == Kind::kCpuStats) {
@@ -155,7 +155,7 @@ Result<void> BufferFile::truncate(Moment now) {
   if (kind_ != Kind::kSetEventNotracePid && kind_ != Kind::kCpuTrace) return {};
   return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
     if (kind_ == Kind::kSetEventNotracePid) set.truncate_set_event_notrace_pid();
-    if (kind_ == Kind::kCpuTrace) set.clear_trace(cpu_);
+    if (kind_ == Kind::kCpuTrace) instance().clear_cpu(cpu_, state().options.cpus);
     return {};
   });
 }

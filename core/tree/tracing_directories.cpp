@@ -360,6 +360,9 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     held.drop_markers(*removed);
     tree.remove(removed->directory, now);
     instances.erase(found);
+    // What waited for what only this one asked for waits for nobody now.
+    note_what_is_asked();
+    if (!late_is_asked) release_and_touch(UINT64_MAX, now);
   }
   (void)give(orders);
   sweep(now);

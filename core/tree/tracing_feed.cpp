@@ -158,43 +158,39 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   if (state.options.own) state.options.own->count(Own::kEvents, taken, now);
 }
 
-std::set<const TracingInstance*> Tracing::State::fed_instances() {
-  std::set<const TracingInstance*> fed;
-  for (const auto& [source, by_id] : routes) {
-    for (const Route& route : by_id) {
-      for (const Target& target : route.targets) fed.insert(target.instance);
-    }
+std::set<TracingInstance*> Tracing::State::fed_by(EventSource& source) {
+  std::set<TracingInstance*> fed;
+  const auto found = routes.find(&source);
+  if (found == routes.end()) return fed;
+  for (const Route& route : found->second) {
+    for (const Target& target : route.targets) fed.insert(target.instance);
   }
   return fed;
 }
 
-void Tracing::lost(std::uint64_t records, Moment now) {
+void Tracing::State::count_lost(const std::set<TracingInstance*>& by, std::uint64_t records,
+                                Moment now) {
+  for (TracingInstance* const each : by) {
+    each->count_lost(records);
+    touch(*each, now);
+  }
+  if (options.own) options.own->count(Own::kEventsLost, records, now);
+}
+
+void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
   const MutexLock lock(state_->mutex);
-  const auto fed = state_->fed_instances();
-  state_->each_instance([&](TracingInstance& instance) {
-    if (!fed.contains(&instance)) return;
-    instance.lost += records;
-    state_->touch(instance, now);
-  });
-  if (state_->options.own) state_->options.own->count(Own::kEventsLost, records, now);
+  state_->count_lost(state_->fed_by(source), records, now);
 }
 
 bool Tracing::broke_off(EventSource& source, Moment now) {
-  {
-    const MutexLock lock(state_->mutex);
-    state_->release(UINT64_MAX);
-    std::set<TracingInstance*> asking;
-    const auto found = state_->routes.find(&source);
-    if (found == state_->routes.end()) return false;
-    for (const State::Route& route : found->second) {
-      for (const State::Target& each : route.targets) asking.insert(each.instance);
-    }
-    if (asking.empty()) return false;
-    for (TracingInstance* const each : asking) {
-      each->set.trace_gap(nanoseconds(now), state_->options.cpus);
-    }
+  const MutexLock lock(state_->mutex);
+  state_->release(UINT64_MAX);
+  const auto asking = state_->fed_by(source);
+  if (asking.empty()) return false;
+  for (TracingInstance* const each : asking) {
+    each->set.trace_gap(nanoseconds(now), state_->options.cpus);
   }
-  lost(1, now);
+  state_->count_lost(asking, 1, now);
   return true;
 }
 

@@ -59,6 +59,22 @@ Result<std::shared_ptr<const void>> TracingFile::hold() const {
   return instance_->open_mark;
 }
 
+Result<TracingFile::CopiedTrace> TracingFile::copy_trace(Moment now) const {
+  const MutexLock lock(state_->mutex);
+  state_->release_drained(now);
+  auto share = state_->reserve_reading(instance_->set.trace_kept_bytes());
+  if (!share) return share.error();
+  return CopiedTrace{.share = std::move(share.value()), .copy = instance_->set.copy_trace()};
+}
+
+Result<TracingFile::CopiedTrace> TracingFile::copy_snapshot(Moment now) const {
+  const MutexLock lock(state_->mutex);
+  state_->release_drained(now);
+  auto share = state_->reserve_reading(instance_->set.snapshot_kept_bytes());
+  if (!share) return share.error();
+  return CopiedTrace{.share = std::move(share.value()), .copy = instance_->set.copy_snapshot()};
+}
+
 Error TracingFile::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }
 
 Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max) {
@@ -101,9 +117,7 @@ Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
 }
 
 Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
-  const auto copied = copy_trace(now, [this](const EventSet& set) {
-    return kind_ == Kind::kTrace ? set.copy_trace() : set.copy_snapshot();
-  });
+  const auto copied = kind_ == Kind::kTrace ? copy_trace(now) : copy_snapshot(now);
   if (!copied) return copied.error();
   std::string text = copied.value().copy.render(
       SourceSymbols(state().symbols()), {.cpus = state().options.cpus, .fields = shows_fields()});

@@ -57,14 +57,8 @@ class TracingFile : public File {
     Reservation share;
     TraceCopy copy;
   };
-  template <typename Copy>  // TraceCopy(const EventSet&), under the lock
-  Result<CopiedTrace> copy_trace(Moment now, const Copy& copy) const {
-    const MutexLock lock(state_->mutex);
-    state_->release_drained(now);
-    auto share = state_->reserve_reading(instance_->set.trace_bytes());
-    if (!share) return share.error();
-    return CopiedTrace{.share = std::move(share.value()), .copy = copy(instance_->set)};
-  }
+  Result<CopiedTrace> copy_trace(Moment now) const;
+  Result<CopiedTrace> copy_snapshot(Moment now) const;
   static Error too_long();
   static Result<std::string> bounded(std::string text, std::size_t bytes_max);
 

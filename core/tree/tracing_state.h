@@ -44,6 +44,16 @@ struct TracingInstance {
     std::weak_ptr<const HistReading> reading;
   };
 
+  void count_lost(std::uint64_t records) {
+    lost += records;
+    cleared_cpus.clear();
+  }
+  void clear_cpu(std::uint32_t cpu, std::uint32_t cpus) {
+    set.clear_trace(cpu);
+    cleared_cpus.insert(cpu);
+    if (cleared_cpus.size() == cpus) lost = 0;
+  }
+
   const std::string name;  // empty: the top
   EventSet set;
   Reservation share;
@@ -56,8 +66,11 @@ struct TracingInstance {
   bool removed = false;              // files that are looked up still lead here, and change nothing
   // What its open files hold: who else owns it, beside this one.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
-  std::uint64_t lost = 0;     // records that it asked for, since `trace` was cleared
-  std::uint64_t changes = 0;  // another one whenever any text of it is
+  // Records that it asked for, since `trace` was cleared: at once, or of one CPU after the other,
+  // as nobody knows which CPUs' they were.
+  std::uint64_t lost = 0;
+  std::set<std::uint32_t> cleared_cpus;  // since the last were lost
+  std::uint64_t changes = 0;             // another one whenever any text of it is
   Moment last_change;
   LastHist last_hist;
   // Its nodes. Those of systems and events are there when somebody has looked.
@@ -159,6 +172,10 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void release_due(Moment now) REQUIRES(mutex);
   void release_old(Moment now) REQUIRES(mutex);
   void release_and_touch(std::uint64_t until_ns, Moment now) REQUIRES(mutex);
+  // Those that ask this source for anything.
+  std::set<TracingInstance*> fed_by(EventSource& source) REQUIRES(mutex);
+  void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
+      REQUIRES(mutex);
   template <typename Use>
   void each_instance(const Use& use) REQUIRES(mutex) {
     use(*top);
@@ -192,8 +209,6 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
       EXCLUDES(mutex);
   std::vector<const Symbols*> symbols() EXCLUDES(mutex);
   std::string lost_line(const TracingInstance& instance) EXCLUDES(mutex);
-  // Those that ask sources for anything.
-  std::set<const TracingInstance*> fed_instances() REQUIRES(mutex);
   // A share of what readers may keep. kNoSpace: others have it.
   Result<Reservation> reserve_reading(std::uint64_t bytes);
   using Reading = std::shared_ptr<const HistReading>;

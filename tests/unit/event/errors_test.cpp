@@ -67,7 +67,6 @@ TEST_F(ErrorsTest, OfModifiersThatMeanNothingForTheField) {
             "Invalid field modifier");
   }
   refuses(switched, "hist:keys=next_pid.^stacktrace", "Invalid field modifier");
-  refuses(switched, "hist:keys=next_pid.^usecs", "Invalid field modifier");
   refuses(switched, "hist:keys=next_pid:vals=prev_comm.^avg", "Invalid field modifier");
   refuses(switched, "hist:keys=next_pid:x=prev_comm.^hex", "Invalid field modifier");
   refuses(switched, "hist:keys=next_pid.hex.^log2", "Invalid field modifier");

@@ -74,6 +74,29 @@ TEST(EventFormatTest, SurvivesEveryPrefixOfAFormat) {
   }
 }
 
+TEST(EventFormatTest, AnElementOfAnArrayHasTheBytesOfItsType) {
+  const auto bytes_of = [](const char* type) {
+    return TraceField{.name = "x", .size = 4, .type = type}.element_bytes();
+  };
+  for (const char* const type : {"uint8_t", "int8_t", "u8", "__u8", "s8", "char", "unsigned char",
+                                 "bool", "struct int_pair", "hint_t", "struct point"}) {
+    EXPECT_EQ(bytes_of((std::string("__data_loc ") + type + "[]").c_str()), 1u) << type;
+  }
+  for (const char* const type :
+       {"uint16_t", "int16_t", "u16", "__le16", "short", "unsigned short int"}) {
+    EXPECT_EQ(bytes_of((std::string("__rel_loc ") + type + "[]").c_str()), 2u) << type;
+  }
+  for (const char* const type : {"uint32_t", "u32", "__be32", "int", "unsigned int", "unsigned",
+                                 "const int", "pid_t", "enum hint"}) {
+    EXPECT_EQ(bytes_of((std::string("__data_loc ") + type + "[]").c_str()), 4u) << type;
+  }
+  for (const char* const type :
+       {"uint64_t", "u64", "__le64", "long", "unsigned long", "unsigned long long", "long long int",
+        "size_t", "int *", "const char *", "loff_t"}) {
+    EXPECT_EQ(bytes_of((std::string("__data_loc ") + type + "[]").c_str()), 8u) << type;
+  }
+}
+
 TEST(TraceNumberTest, ReadsNumbersOfEverySizeAndSign) {
   EventFormat format{.name = "x"};
   const std::uint32_t sizes[] = {1, 2, 4, 8};

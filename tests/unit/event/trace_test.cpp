@@ -159,6 +159,63 @@ TEST_F(TraceTest, SaysOfEachCpuHowManyRecordsThereAre) {
   EXPECT_EQ(text.find("bytes_req=0"), text.npos);
 }
 
+TEST_F(TraceTest, AMarkOfWhatWasLostIsNoEntry) {
+  const auto counted = [this] {
+    const std::string text = set.render_trace(NoSymbols());
+    const std::string key = "entries-written: ";
+    const std::size_t at = text.find(key) + key.size();
+    return text.substr(at, text.find(' ', at) - at);
+  };
+  const auto stats = [this] { return set.copy_trace().render_stats(0, 0); };
+  set.trace_gap(1, 2);
+  set.trace_gap(2, 2);
+  EXPECT_NE(set.render_trace(NoSymbols()).find("CPU:1 [LOST EVENTS]\n"), std::string::npos);
+  EXPECT_EQ(counted(), "0/0");
+  EXPECT_NE(stats().find("entries: 0\noverrun: 0\n"), std::string::npos) << stats();
+  (void)set.take_trace(1 << 20);
+  EXPECT_FALSE(set.has_trace());
+  EXPECT_NE(stats().find("read events: 0\n"), std::string::npos) << stats();
+  set.resize_trace(8 * 1024);
+  for (std::uint64_t i = 0; i < 1'000; ++i) set.trace_gap(3 + i, 1);
+  EXPECT_EQ(counted(), "0/0") << "those that gave way";
+  EXPECT_NE(stats().find("entries: 0\noverrun: 0\n"), std::string::npos) << stats();
+}
+
+// Whatever has happened to the ring: what is copied is what is in it.
+TEST_F(TraceTest, ACopyHasWhatIsThereAndTakesNoMoreRoom) {
+  ASSERT_TRUE(set.write_enable(waking, "1"));
+  EXPECT_EQ(set.trace_kept_bytes(), 0u);
+  set.resize_trace(4'096);
+  std::uint64_t fed = 0, first = 0;
+  const auto shown = [this] {
+    std::vector<std::string> pids;
+    const std::string text = set.render_trace(NoSymbols());
+    for (std::size_t at = text.find(" pid="); at != text.npos; at = text.find(" pid=", at + 1)) {
+      pids.push_back(text.substr(at + 5, text.find(' ', at + 1) - at - 5));
+    }
+    return pids;
+  };
+  for (int turn = 0; turn < 300; ++turn) {
+    fed += 1;
+    feed(waking, fed, {{"comm", "x"}, {"pid", static_cast<int>(fed)}});
+    if (turn % 7 == 6) {
+      const auto before = shown();
+      (void)set.take_trace(turn % 2 == 0 ? 600 : 1);
+      const auto behind = shown();
+      ASSERT_LT(behind.size(), before.size());
+    }
+    const auto pids = shown();
+    first = fed - pids.size() + 1;
+    for (const std::string& each : pids)
+      ASSERT_EQ(each, std::to_string(first++)) << "turn " << turn;
+    ASSERT_LE(set.trace_kept_bytes(), 4'096u);
+    ASSERT_LE(set.trace_kept_bytes(), pids.size() * 256);
+    ASSERT_GE(set.trace_kept_bytes(), pids.size() * 32);
+  }
+  set.clear_trace();
+  EXPECT_EQ(set.trace_kept_bytes(), 0u) << "though its room is there";
+}
+
 TEST_F(TraceTest, KeepsTheNewestRecordsInASmallerBuffer) {
   ASSERT_TRUE(set.write_enable(kmalloc, "1"));
   for (std::int64_t i = 0; i < 1000; ++i) feed(kmalloc, 1, {{"bytes_req", i}});

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <random>
 #include <string>
@@ -88,6 +89,52 @@ TEST_F(HeldRecordsTest, MemoryIsGivenBackWhenTheyHaveGone) {
   EXPECT_GT(held_.bytes(), 100'000u * 16);
   EXPECT_EQ(release().size(), 100'001u);
   EXPECT_LE(held_.bytes(), HeldRecords::kChunkBytes) << "the chunk that is being filled";
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// Times are the sender's. With a search for each one's place in a row these took minutes.
+TEST_F(HeldRecordsTest, TimesThatGoBackCostNotMuchMoreThanThoseInOrder) {
+  static constexpr std::uint64_t kRecords = 262'144;
+  const auto seconds = [this](const auto& time_of) {
+    const double begun = cpu_seconds();
+    for (std::uint64_t i = 0; i < kRecords; ++i) put(programs_, time_of(i), "x");
+    std::uint64_t last = 0, count = 0;
+    while (const auto* const first = held_.front(kEndOfTime)) {
+      EXPECT_LE(last, first->record.time_ns);
+      last = first->record.time_ns;
+      held_.pop();
+      ++count;
+    }
+    EXPECT_EQ(count, kRecords);
+    return cpu_seconds() - begun;
+  };
+  const double in_order = seconds([](std::uint64_t i) { return i; });
+  const double backwards = seconds([](std::uint64_t i) { return kRecords - i; });
+  EXPECT_LT(backwards, 60 * in_order);
+}
+
+// More of them than there are rows.
+TEST_F(HeldRecordsTest, AnInstancesMarkersGoAndTheOthersStayInOrder) {
+  const auto address = [](const int& of) { return reinterpret_cast<const TracingInstance*>(&of); };
+  const int one = 1, other = 2;
+  for (std::uint64_t i = 1'000; i > 0; --i) {
+    held_.put({.marked = address(i % 2 == 0 ? one : other), .record = {.time_ns = i}});
+  }
+  held_.drop_markers(*address(one));
+  EXPECT_EQ(held_.size(), 500u);
+  for (std::uint64_t i = 1; i < 1'000; i += 2) {
+    const auto* const first = held_.front(kEndOfTime);
+    ASSERT_NE(first, nullptr);
+    ASSERT_EQ(first->record.time_ns, i);
+    EXPECT_EQ(first->marked, address(other));
+    held_.pop();
+  }
+  EXPECT_TRUE(held_.is_empty());
 }
 
 // Beside a map, which is what they were kept in once: more rows than there may be.

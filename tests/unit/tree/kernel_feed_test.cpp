@@ -85,6 +85,9 @@ TEST_F(KernelFeedTest, AFeederThatBreaksOffLeavesAMarkWhereItsRecordsAreMissed) 
   feed_.take_offers(clock_.now());
   const auto instances = tree_.rules(node("instances").value().id).value();
   ASSERT_TRUE(instances->make_directory("other", clock_.now()));
+  FakeSource programs;
+  ASSERT_TRUE(offer(programs, "request", 1, "web"));
+  ASSERT_TRUE(write("instances/other/events/web/request/enable", "1"));
   EXPECT_TRUE(write("events/sched/sched_waking/enable", "1"));
   EXPECT_TRUE(feed_.feed(packed(7), 0, clock_.now()));
   EXPECT_TRUE(feed_.withdraw(clock_.now()));
@@ -93,7 +96,25 @@ TEST_F(KernelFeedTest, AFeederThatBreaksOffLeavesAMarkWhereItsRecordsAreMissed) 
   EXPECT_NE(trace.find("# records lost on their way: 1\n"), std::string::npos) << trace;
   EXPECT_NE(read("per_cpu/cpu0/trace").find("CPU:0 [LOST EVENTS]\n"), std::string::npos);
   EXPECT_NE(read("per_cpu/cpu0/stats").find("entries: 1\n"), std::string::npos);
-  EXPECT_EQ(read("instances/other/trace").find("[LOST EVENTS]"), std::string::npos);
+  const std::string other = read("instances/other/trace");
+  EXPECT_EQ(other.find("[LOST EVENTS]"), std::string::npos) << other;
+  EXPECT_EQ(other.find("lost"), std::string::npos) << "it asked the kernel for nothing\n" << other;
+  tracing_.withdraw(programs, clock_.now());
+}
+
+TEST_F(KernelFeedTest, WhatAFeederHasLostIsMissedOnlyByThoseThatAskedIt) {
+  offered(kWaking, "sched_waking");
+  feed_.take_offers(clock_.now());
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("other", clock_.now()));
+  FakeSource programs;
+  ASSERT_TRUE(offer(programs, "request", 1, "web"));
+  ASSERT_TRUE(write("instances/other/events/web/request/enable", "1"));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  EXPECT_TRUE(feed_.lost({3}, 0, clock_.now()));
+  EXPECT_NE(read("trace").find("# records lost on their way: 3\n"), std::string::npos);
+  EXPECT_EQ(read("instances/other/trace").find("lost"), std::string::npos);
+  tracing_.withdraw(programs, clock_.now());
 }
 
 TEST_F(KernelFeedTest, AFeederOfWhomNobodyWantedAnythingIsNotMissed) {

@@ -136,6 +136,41 @@ TEST_F(TracingOrderTest, ARecordOfAnEventThatIsGoneCountsInNoOther) {
   tracing_.withdraw(late, clock_.now());
 }
 
+// Until then every marker waits for what the kernel may still tell.
+TEST_F(TracingOrderTest, NobodyWaitsForWhatOnlyAnInstanceThatWentAskedFor) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/enable", "1"));
+  clock_.advance(std::chrono::milliseconds(1));
+  const auto pipe = file("trace_pipe");
+  ASSERT_TRUE(write("trace_marker", "one"));
+  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  EXPECT_TRUE(pipe->next(clock_.now()).ends_with(": tracing_mark_write: one\n"));
+  clock_.advance(std::chrono::milliseconds(1));
+  ASSERT_TRUE(write("trace_marker", "two"));
+  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  tracing_.withdraw(late, clock_.now());
+}
+
+TEST_F(TracingOrderTest, ALateRecordDoesNotWaitForAProgramThatAnInstanceThatWentAskedFor) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("instances/foo/events/web/request/enable", "1"));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
+  clock_.advance(std::chrono::seconds(1));
+  const auto pipe = file("trace_pipe");
+  at(static_cast<std::uint64_t>(clock_.now().monotonic.count()), late, kWaking, 7);
+  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  tracing_.withdraw(late, clock_.now());
+}
+
 TEST_F(TracingOrderTest, AMarkerThatWaitsGoesWithItsInstance) {
   LateSource late;
   ASSERT_TRUE(offer(late, "sched_waking", kWaking));

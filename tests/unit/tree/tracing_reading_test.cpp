@@ -69,9 +69,24 @@ TEST_F(TracingReadingTest, ReadersOfTheSameMomentShareIt) {
 }
 
 TEST_F(TracingReadingTest, ATraceIsCopiedAsFarAsThereIsRoom) {
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(write("trace_marker", std::string(1'000, 'x')));
   EXPECT_EQ(file("trace")->render(clock_.now(), 1 << 20).error().code, ErrorCode::kNoSpace);
   EXPECT_EQ(file("per_cpu/cpu0/trace")->render(clock_.now(), 1 << 20).error().code,
             ErrorCode::kNoSpace);
+  ASSERT_TRUE(write("snapshot", "1"));
+  EXPECT_EQ(file("snapshot")->render(clock_.now(), 1 << 20).error().code, ErrorCode::kNoSpace);
+  EXPECT_TRUE(file("trace")->render(clock_.now(), 1 << 20)) << "its records have moved";
+}
+
+// However large the buffer is that they may be kept in.
+TEST_F(TracingReadingTest, ATraceWithLittleInItTakesLittleRoom) {
+  ASSERT_TRUE(write("buffer_size_kb", "65536"));
+  ASSERT_TRUE(write("trace_marker", "hello"));
+  const auto trace = file("trace")->render(clock_.now(), 1 << 20);
+  ASSERT_TRUE(trace);
+  EXPECT_TRUE(trace.value().ends_with(": tracing_mark_write: hello\n"));
+  ASSERT_TRUE(truncate("trace"));
+  EXPECT_TRUE(file("trace")->render(clock_.now(), 1 << 20));
 }
 
 }  // namespace

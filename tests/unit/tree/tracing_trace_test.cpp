@@ -37,15 +37,37 @@ TEST_F(TracingTraceTest, CountsWhatAnInstanceHasLostSinceItWasCleared) {
   ASSERT_TRUE(instances->make_directory("bar", clock_.now()));
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
   ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/trigger", "hist:keys=pid"));
-  tracing_.lost(3, clock_.now());
+  tracing_.lost(kernel_, 3, clock_.now());
   EXPECT_EQ(lost(""), "3");
   EXPECT_EQ(lost("instances/foo/"), "3");
   EXPECT_EQ(lost("instances/bar/"), "") << "which asks for nothing";
   ASSERT_TRUE(truncate("trace"));
   EXPECT_EQ(lost(""), "");
-  tracing_.lost(2, clock_.now());
+  tracing_.lost(kernel_, 2, clock_.now());
   EXPECT_EQ(lost(""), "2");
   EXPECT_EQ(lost("instances/foo/"), "5");
+}
+
+class TracingTwoCpusTest : public TracingTest {
+ protected:
+  TracingTwoCpusTest() : TracingTest({}, {.cpus = 2}) {}
+  bool says_lost() { return read("trace").find("records lost on their way") != std::string::npos; }
+};
+
+// Nobody knows on which of them they were lost.
+TEST_F(TracingTwoCpusTest, WhatWasLostIsForgottenWhenTheTraceOfEachCpuWasCleared) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  tracing_.lost(kernel_, 3, clock_.now());
+  ASSERT_TRUE(truncate("per_cpu/cpu1/trace"));
+  ASSERT_TRUE(truncate("per_cpu/cpu1/trace"));
+  EXPECT_TRUE(says_lost()) << "the others' are still there";
+  ASSERT_TRUE(truncate("per_cpu/cpu0/trace"));
+  EXPECT_FALSE(says_lost());
+  ASSERT_TRUE(truncate("per_cpu/cpu1/trace"));
+  tracing_.lost(kernel_, 1, clock_.now());
+  ASSERT_TRUE(truncate("per_cpu/cpu0/trace"));
+  EXPECT_TRUE(says_lost()) << "cpu1 was cleared before";
 }
 
 TEST_F(TracingTraceTest, AMarkerIsShownAsItWasWritten) {
