@@ -59,8 +59,8 @@ int LatencySender::tell(Dropped& dropped, std::chrono::nanoseconds now) {
 // A daemon that has been replaced is noticed by the first datagram that it does not get.
 int LatencySender::send_datagram(std::string_view type, std::span<const LatencySample> samples,
                                  std::uint64_t dropped, std::chrono::nanoseconds now) {
-  thread_local wire::DatagramWriter datagram(0);
-  datagram.clear(0);
+  // None of the thread's own, which the main thread no longer has when it tells at exit.
+  wire::DatagramWriter datagram(0);
   if (dropped != 0) datagram.dropped(dropped);
   datagram.latencies(type, samples);
   for (int tries = 0; tries < 2 && is_connected(now); ++tries) {
