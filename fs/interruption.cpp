@@ -29,8 +29,10 @@ bool is_told_to_end(pid_t thread) {
   return (waiting & ~blocked & kEnding) != 0;
 }
 
-bool is_called_off(fuse_req_t request) {
-  return fuse_req_interrupted(request) != 0 && is_told_to_end(fuse_req_ctx(request)->pid);
+Patience patience_of(fuse_req_t request) {
+  return Patience([request] {
+    return fuse_req_interrupted(request) != 0 && is_told_to_end(fuse_req_ctx(request)->pid);
+  });
 }
 
 }  // namespace tally

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "core/base/patience.h"
 #include "fs/protocol.h"
 
 namespace tally {
@@ -17,7 +18,7 @@ namespace tally {
 // namespace. Reads /proc: for who waits anyhow.
 bool is_told_to_end(pid_t thread);
 
-// The same of who asked.
-bool is_called_off(fuse_req_t request);
+// Of who asked, until that thread is told to end.
+Patience patience_of(fuse_req_t request);
 
 }  // namespace tally

@@ -200,7 +200,7 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   if (!allowed) return reply_error(request, allowed.error());
   const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
   if (which & FUSE_SET_ATTR_SIZE) {
-    const Patience patience([request] { return is_called_off(request); });
+    const Patience patience = patience_of(request);
     pass_on();
     settle();
     const auto done = truncate(info.value(), wanted.st_size, open.get());
@@ -268,7 +268,7 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
-  const Patience patience([request] { return is_called_off(request); });
+  const Patience patience = patience_of(request);
   auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
   const bool is_stream = made && made.value()->file->is_stream();
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();

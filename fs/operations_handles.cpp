@@ -156,7 +156,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   const auto unit = open->file->write_unit();
   const bool by_lines = unit == File::WriteUnit::kLine;
-  const Patience patience([request] { return is_called_off(request); });
+  const Patience patience = patience_of(request);
   if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // What was sent before counts as it did until then, however long the file has been open.
   if (unit == File::WriteUnit::kCommand) settle();

@@ -60,19 +60,20 @@ Result<std::shared_ptr<const void>> TracingFile::hold() const {
 }
 
 Result<TracingFile::CopiedTrace> TracingFile::copy_trace(Moment now) const {
-  const MutexLock lock(state_->mutex);
-  state_->release_drained(now);
-  auto share = state_->reserve_reading(instance_->set.trace_kept_bytes());
-  if (!share) return share.error();
-  return CopiedTrace{.share = std::move(share.value()), .copy = instance_->set.copy_trace()};
+  return copy(now, &EventSet::trace_kept_bytes, &EventSet::copy_trace);
 }
 
 Result<TracingFile::CopiedTrace> TracingFile::copy_snapshot(Moment now) const {
+  return copy(now, &EventSet::snapshot_kept_bytes, &EventSet::copy_snapshot);
+}
+
+Result<TracingFile::CopiedTrace> TracingFile::copy(Moment now, KeptBytes kept_bytes,
+                                                   Copy copied) const {
   const MutexLock lock(state_->mutex);
   state_->release_drained(now);
-  auto share = state_->reserve_reading(instance_->set.snapshot_kept_bytes());
+  auto share = state_->reserve_reading((instance_->set.*kept_bytes)());
   if (!share) return share.error();
-  return CopiedTrace{.share = std::move(share.value()), .copy = instance_->set.copy_snapshot()};
+  return CopiedTrace{.share = std::move(share.value()), .copy = (instance_->set.*copied)()};
 }
 
 Error TracingFile::too_long() { return {ErrorCode::kNoSpace, "a text too long to be opened"}; }

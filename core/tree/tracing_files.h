@@ -63,6 +63,10 @@ class TracingFile : public File {
   static Result<std::string> bounded(std::string text, std::size_t bytes_max);
 
  private:
+  using KeptBytes = std::size_t (EventSet::*)() const;
+  using Copy = TraceCopy (EventSet::*)() const;
+  Result<CopiedTrace> copy(Moment now, KeptBytes kept_bytes, Copy copied) const;
+
   const TracingShared state_;
   const Tracing::State::Instance instance_;
 };

@@ -28,6 +28,16 @@ class KernelFeedTest : public TracingTest {
     return {std::nullopt, {reinterpret_cast<const char*>(words_.data()), text_.size()}};
   }
 
+  // The kernel's sched_waking is offered, and instances/other wants an event of these only.
+  void let_another_instance_ask(FakeSource& programs) {
+    offered(kWaking, "sched_waking");
+    feed_.take_offers(clock_.now());
+    const auto instances = tree_.rules(node("instances").value().id).value();
+    ASSERT_TRUE(instances->make_directory("other", clock_.now()));
+    ASSERT_TRUE(offer(programs, "request", 1, "web"));
+    ASSERT_TRUE(write("instances/other/events/web/request/enable", "1"));
+  }
+
   KernelFeed feed_{tracing_, kernel_, kOwner};
 
  private:
@@ -81,13 +91,8 @@ TEST_F(KernelFeedTest, WhatANewFeederOffersIsAskedOfItIfTriggersWait) {
 }
 
 TEST_F(KernelFeedTest, AFeederThatBreaksOffLeavesAMarkWhereItsRecordsAreMissed) {
-  offered(kWaking, "sched_waking");
-  feed_.take_offers(clock_.now());
-  const auto instances = tree_.rules(node("instances").value().id).value();
-  ASSERT_TRUE(instances->make_directory("other", clock_.now()));
   FakeSource programs;
-  ASSERT_TRUE(offer(programs, "request", 1, "web"));
-  ASSERT_TRUE(write("instances/other/events/web/request/enable", "1"));
+  let_another_instance_ask(programs);
   EXPECT_TRUE(write("events/sched/sched_waking/enable", "1"));
   EXPECT_TRUE(feed_.feed(packed(7), 0, clock_.now()));
   EXPECT_TRUE(feed_.withdraw(clock_.now()));
@@ -103,13 +108,8 @@ TEST_F(KernelFeedTest, AFeederThatBreaksOffLeavesAMarkWhereItsRecordsAreMissed) 
 }
 
 TEST_F(KernelFeedTest, WhatAFeederHasLostIsMissedOnlyByThoseThatAskedIt) {
-  offered(kWaking, "sched_waking");
-  feed_.take_offers(clock_.now());
-  const auto instances = tree_.rules(node("instances").value().id).value();
-  ASSERT_TRUE(instances->make_directory("other", clock_.now()));
   FakeSource programs;
-  ASSERT_TRUE(offer(programs, "request", 1, "web"));
-  ASSERT_TRUE(write("instances/other/events/web/request/enable", "1"));
+  let_another_instance_ask(programs);
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
   EXPECT_TRUE(feed_.lost({3}, 0, clock_.now()));
   EXPECT_NE(read("trace").find("# records lost on their way: 3\n"), std::string::npos);
