@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ("core", "fs", "feeders", "exporters", "include", "tools")
+SOURCES = ("core", "fs", "feeders", "exporters", "include", "tools", "usage")
 SPLIT_AT = 600  # lines; style.md, rule 5
 
 # What may be included only in some places: pattern of the #include, and where.
