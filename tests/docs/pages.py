@@ -5,6 +5,8 @@ Rules that a page may use, each in a comment on the line before a block:
                                    (cmake --install works in the build tree), or a program in the PATH
   <!-- replay: skip REASON -->     never run the block; it is counted as skipped
   <!-- replay: any numbers -->     a number stands for any number, and white space for any white space
+  <!-- replay: in time -->         a command whose output differs is typed again, for up to 10 s: what it
+                                   shows comes by itself, as a feeder's first registration does
   <!-- replay: daemon OPTIONS -->  start a new daemon with these options, and a new shell
   <!-- replay: no daemon -->       the block starts tallyfs itself
 Everywhere a time, [seconds.microseconds], stands for any time, and `...` on a line of its own for
@@ -13,7 +15,7 @@ any lines.
 import dataclasses
 import re
 
-BLOCK = re.compile(r"((?:^<!-- replay: .* -->\n)*)^```console\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"((?:^<!-- replay: [^\n]* -->\n)*)^```console\n(.*?)^```$", re.M | re.S)
 TIME = re.compile(r"\[\s*\d+\.\d{6}\]")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -36,6 +38,10 @@ class Block:
 
     def rule(self, word):
         return next((rest for name, rest in self.rules if name == word), None)
+
+    @property
+    def in_time(self):
+        return self.rule("in") == "time"
 
     @property
     def any_numbers(self):

@@ -31,6 +31,7 @@ class Session:
         self.home.mkdir()
         (self.home / "examples").symlink_to(root / "examples")
         self.environment = {**environment, "TALLY_SOCKET": str(self.socket), "LC_ALL": "C",
+                            "HOME": str(self.home),
                             "PATH": f"{binaries}:{environment['PATH']}"}
         self.daemon = None
         if options is not None:
@@ -61,7 +62,7 @@ class Session:
 
     def here(self, text):
         """A command of a page, with this session's places."""
-        text = re.sub(r"^tallyfs ", f"tallyfs --socket {self.socket} ", text, flags=re.M)
+        text = re.sub(r"(^|; )tallyfs ", rf"\1tallyfs --socket {self.socket} ", text, flags=re.M)
         text = text.replace("/run/tallyfs/socket", str(self.socket))
         return re.sub(r"(?<![\w/])/mnt\b", str(self.mount), text)
 
