@@ -17,6 +17,7 @@ import time
 LIMIT_SECONDS = 60
 LATE_SECONDS = 10  # for what a command in the background prints
 MARK = "\x01end"
+NOTICE = re.compile(r"bash: (line \d+: )? *\d+ (Killed|Terminated)")  # a shell with jobs prints others
 
 
 class Session:
@@ -86,7 +87,7 @@ class Session:
                 lines.append("(the shell ended)")
                 break
             text, mark, _ = line.rstrip("\n").partition(MARK)
-            if text or not mark:
+            if (text or not mark) and not NOTICE.match(text):
                 lines.append(self.there(text))
             if mark:
                 ended = True
