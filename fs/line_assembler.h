@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where lines go: what applies them, and what hears of each that is refused.
 struct LineSink {
@@ -43,4 +43,4 @@ class LineAssembler {
   bool dropping_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace tally::protocol {
+namespace tallyfs::protocol {
 
 // Larger writes are split by the kernel; a line may be cut anywhere.
 inline constexpr unsigned kMaxWriteBytes = 64 * 1024;
@@ -28,4 +28,4 @@ inline constexpr double kEntrySeconds = 86'400;
 inline constexpr double kDirectoryAttributeSeconds = 86'400;
 inline constexpr double kFileAttributeSeconds = 0;
 
-}  // namespace tally::protocol
+}  // namespace tallyfs::protocol

@@ -20,7 +20,7 @@
 #include "fs/protocol.h"
 #include "fs/relay.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Session {
  public:
@@ -86,4 +86,4 @@ class Session {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "fs/line_assembler.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where the kernel says a write goes. O_APPEND offsets come from a cached size and mean nothing.
 struct Placement {
@@ -47,4 +47,4 @@ class WriteTransaction {
   std::optional<Refused> refused_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

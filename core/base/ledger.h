@@ -13,7 +13,7 @@
 #include "core/base/mutex.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct Holdings {
   std::uint64_t interfaces = 0;
@@ -44,4 +44,4 @@ class Ledger {
   boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,7 +16,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::size_t kNameBytesMax = 255;
 
@@ -110,4 +110,4 @@ bool is_units(std::string_view text);
 std::size_t append_escaped(std::string& out, std::string_view text, std::size_t bytes_max,
                            std::size_t at);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "core/base/int128.h"
 #include "core/definition/definition.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ArrayBounds {
  public:
@@ -45,4 +45,4 @@ inline unsigned doublings(std::uint64_t distance, std::uint64_t base) {
   return shift + ((base << shift) < distance ? 1 : 0);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 
 class LatencyHistogram {
  public:
@@ -54,4 +54,4 @@ class LatencyHistogram {
   Int128 sum_us_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

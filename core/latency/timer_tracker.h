@@ -22,11 +22,11 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/kernel_event.h"
 #include "core/latency/latency_record.h"
 #include "core/latency/running_tasks.h"
+#include "core/model/kernel_event.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TimerTracker {
  public:
@@ -94,4 +94,4 @@ class TimerTracker {
   std::uint64_t unmatched_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

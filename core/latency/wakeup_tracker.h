@@ -22,11 +22,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/kernel_event.h"
 #include "core/latency/latency_record.h"
 #include "core/latency/running_tasks.h"
+#include "core/model/kernel_event.h"
 
-namespace tally {
+namespace tallyfs {
 
 enum class Sharing { kExclusive, kShared };
 
@@ -89,4 +89,4 @@ class WakeupTracker {
   Unmatched unmatched_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

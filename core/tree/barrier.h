@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace tally {
+namespace tallyfs {
 
 // Called from any thread, with no lock held. Bounded in work and time; a settle() that had to give
 // up counts it in the daemon's own numbers.
@@ -16,4 +16,4 @@ class Barrier {
   void settle() { settle({}); }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ErrorLog final : public File {
  public:
@@ -54,4 +54,4 @@ class ErrorLog final : public File {
   Moment last_change_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,7 +13,7 @@
 #include "core/base/result.h"
 #include "feeders/intake/socket_lock.h"
 
-namespace tally {
+namespace tallyfs {
 
 class FeedSocket {
  public:
@@ -76,4 +76,4 @@ class FeedSocket {
 // /run/tallyfs/socket for root, else $XDG_RUNTIME_DIR/tallyfs/socket; nothing if that is not set.
 std::string default_socket_path();
 
-}  // namespace tally
+}  // namespace tallyfs
