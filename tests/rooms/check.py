@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the #includes to the README's drawing of the rooms, and files to style.md's rules 5 and 6.
+"""Holds the #includes to the drawing of the rooms, and files to their length.
 
-The drawing is the README's fenced block `arrows`: `room -> rooms it may include`. A room is a
-folder of sources; a file belongs to the longest room that holds it.
+The drawing is the fenced block `arrows` of docs/architecture.md: `room -> rooms it may include`. A
+room is a folder of sources; a file belongs to the longest room that holds it.
 """
 import pathlib
 import re
@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ("core", "fs", "feeders", "exporters", "include", "tools", "usage", "log")
-SPLIT_AT = 600  # lines; style.md, rule 5
+SPLIT_AT = 600  # lines
 
 # What may be included only in some places: pattern of the #include, and where.
 RESERVED = (
@@ -21,10 +21,10 @@ RESERVED = (
 )
 
 
-def drawing(readme):
-    block = re.search(r"^```arrows\n(.*?)^```", readme, re.M | re.S)
+def drawing(page):
+    block = re.search(r"^```arrows\n(.*?)^```", page, re.M | re.S)
     if not block:
-        sys.exit("README.md has no ```arrows block")
+        sys.exit("docs/architecture.md has no ```arrows block")
     arrows = {}
     for line in block.group(1).splitlines():
         room, _, targets = line.partition("->")
@@ -40,7 +40,7 @@ def room_of(path, rooms):
 def faults(path, text, arrows):
     room = room_of(path, arrows)
     if room is None:
-        yield f"{path}: stands in no room of the README's drawing"
+        yield f"{path}: stands in no room of the drawing"
         return
     for included in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', text, re.M):
         target = room_of("include/" + included if included.startswith("tally/") else included, arrows)
@@ -71,11 +71,11 @@ def cycles(arrows):
 
 
 def main():
-    arrows = drawing((ROOT / "README.md").read_text())
+    arrows = drawing((ROOT / "docs/architecture.md").read_text())
     found = list(cycles(arrows))
-    found += [f"README.md: {t} is drawn as a target but is no room"
+    found += [f"docs/architecture.md: {t} is drawn as a target but is no room"
               for targets in arrows.values() for t in targets if t not in arrows]
-    found += [f"README.md: the room {room} does not exist" for room in arrows
+    found += [f"docs/architecture.md: the room {room} does not exist" for room in arrows
               if not (ROOT / room).is_dir()]
     files = [p for top in SOURCES for p in sorted((ROOT / top).rglob("*"))
              if p.suffix in (".h", ".hpp", ".c", ".cpp")]
