@@ -128,7 +128,7 @@ void CommandLine::add_list(const std::string& names, std::vector<std::string>& v
 }
 
 void CommandLine::add_arguments(const std::string& name, std::vector<std::string>& values,
-                                const std::string& text, Count count) {
+                                const std::string& text, ArgumentCount count) {
   CLI::Option* const added = parser_->add_option(name, values, text);
   if (count.least == 0) return;
   added->required()->expected(count.least, count.most);

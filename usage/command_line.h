@@ -57,6 +57,11 @@ struct Option {
   Need need = Need::kOptional;
 };
 
+struct ArgumentCount {
+  int least = 0;
+  int most = 1 << 29;
+};
+
 class CommandLine {
  public:
   // --help begins with `description`; --version prints "NAME VERSION".
@@ -73,12 +78,8 @@ class CommandLine {
   void add_list(const std::string& names, std::vector<std::string>& values,
                 const std::string& value, const std::string& text);
   // Arguments that are no options.
-  struct Count {
-    int least = 0;
-    int most = 1 << 29;
-  };
   void add_arguments(const std::string& name, std::vector<std::string>& values,
-                     const std::string& text, Count count);
+                     const std::string& text, ArgumentCount count = {});
   void add_footer(const std::string& text);
 
   // The status with which to exit at once: 0 after --help and --version, 2 after an error that has
