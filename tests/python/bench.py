@@ -15,6 +15,7 @@ from itertools import repeat
 import stand
 
 import tally
+from tally.link import Link
 
 COUNT = 510 * 400
 LOOP = "an empty loop"
@@ -99,7 +100,7 @@ class Samples:
 
 def bare_send(path):
     """Of as many samples: the datagrams that they come to, made once."""
-    link = tally._Link()
+    link = Link()
     link.connect(path)
     link.send(tally.encode_header(0) + tally.encode_request(1, "create bench/bare on=1"))
     link.wait(1, 10)
