@@ -1,4 +1,4 @@
-"""What a feeder says and understands, heard by a daemon that the test plays itself."""
+"""Messages of a feeder, and those that it understands, with a daemon played by the test."""
 import errno
 import fcntl
 import os

@@ -52,11 +52,11 @@ Modules form layers. Each imports the modules drawn here and no others:
     exclusion ->
     link ->
     pace ->
-    reports ->
     task ->
     user ->
     wire ->
     definition -> checks
+    reports -> bell
     request -> wire
     samples -> wire
     settings -> checks
@@ -65,15 +65,14 @@ Modules form layers. Each imports the modules drawn here and no others:
     conversation -> link wire request
     keeper -> exclusion samples
     sample_queue -> link user wire request samples
-    switches -> user request
-    removals -> user request conversation
-    rounds -> link samples conversation
-    feeder -> bell checks exclusion pace reports settings callers connection conversation keeper
-        sample_queue switches removals rounds
-    fed_statistic -> checks exclusion wire request switches feeder
+    rounds -> link pace samples connection conversation sample_queue
+    feeder -> checks exclusion reports settings callers keeper rounds
     latency -> checks exclusion link task user wire definition feeder
-    registry -> checks exclusion user request switches feeder
-    event -> checks event_fields exclusion link task user wire request switches feeder registry
+    removals -> user request conversation feeder
+    switches -> user request feeder
+    fed_statistic -> checks exclusion wire request feeder switches
+    registry -> checks exclusion user request feeder removals switches
+    event -> checks event_fields exclusion link task user wire request feeder switches registry
     statistic -> definition samples feeder fed_statistic registry
     interface -> checks request feeder registry statistic
     functions -> checks settings sample_queue feeder statistic interface

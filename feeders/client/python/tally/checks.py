@@ -26,7 +26,8 @@ def check_name(what, name, forbidden="/="):
     if not isinstance(name, str) or not re.fullmatch(rf"[^\s\x00-\x1f\x7f-\x9f{forbidden}]+", name):
         raise ValueError(f"{what} must be printable, without white space and {forbidden}: {name!r}")
     if len(name.encode()) > NAME_BYTES_MAX or name in (".", ".."):
-        raise ValueError(f"{what} must not be longer than {NAME_BYTES_MAX} bytes, . or ..: {name!r}")
+        words = f"{what} must not be longer than {NAME_BYTES_MAX} bytes, . or .."
+        raise ValueError(f"{words}: {name!r}")
     return name
 
 

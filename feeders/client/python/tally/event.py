@@ -11,7 +11,7 @@ from .feeder import feeder
 from .link import SENT
 from .registry import check_new
 from .request import REGISTERED, Subject
-from .switches import OFF
+from .switches import OFF, switches
 from .task import own_cpu, own_name
 from .user import User
 from .wire import encode_header, encode_user_record
@@ -83,7 +83,7 @@ class Event(Subject):
 
     def _point_at_switch(self):
         if self._standing == REGISTERED:
-            self._switch = feeder.switches.of(self._number)
+            self._switch = switches.of(self._number)
 
 
 class _Events(User):
@@ -135,7 +135,7 @@ class _Events(User):
     # An event that a user has removed comes back, because the program still has it.
     def look(self):
         for event in self._events.values():
-            if event._standing == REGISTERED and feeder.switches.is_void(event._number):
+            if event._standing == REGISTERED and switches.is_void(event._number):
                 event._switch = OFF
                 feeder.conversation.register_again(event)
 

@@ -12,7 +12,7 @@ from .checks import check_name
 from .exclusion import exclusive
 from .feeder import feeder
 from .request import GONE, REGISTERED, REQUESTED, Request, Subject
-from .switches import OFF, ON
+from .switches import OFF, ON, switches
 from .wire import WAS_THERE
 
 
@@ -173,4 +173,4 @@ class FedStatistic(Subject):
             return
         if self._early or self._late or self._changes_in_flight:
             return  # it is as the program wants it
-        self._switch = feeder.switches.of(self._number)
+        self._switch = switches.of(self._number)

@@ -1,27 +1,21 @@
 """The feeder of this process: its parts, how a call waits for the daemon, fork and end.
 
 `feeder` is the only one. All parts but the callers' are guarded by the exclusion; no thread waits
-inside it. Users of the conversation (interfaces, events, latencies, ...) add themselves."""
+inside it. Users of the conversation (interfaces, events, latencies, ...) add
+themselves."""
 import atexit
 import errno
 import os
 import select
 from time import monotonic_ns as _now
 
-from .bell import Bell
 from .callers import Callers
 from .checks import os_error
-from .connection import Connection
-from .conversation import Conversation
 from .exclusion import Exclusion, exclusive
 from .keeper import Keeper
-from .pace import Pace
-from .removals import Removals
 from .reports import Reports
 from .rounds import TICK_NS, Rounds
-from .sample_queue import SampleQueue
 from .settings import Configured, find_socket_paths
-from .switches import Switches
 
 # How long the end of the process waits for a daemon that is there but does not take anything.
 _FINISH_NS = 250_000_000
@@ -33,24 +27,17 @@ class Feeder:
         self._is_used = False  # settings can no longer change
         self.configured = Configured()
         self.exclusion = self._exclusion = Exclusion(self._enter, self._leave)
-        self.bell = Bell()
-        self.reports = Reports(self.configured, self.bell)
-        self.connection = Connection(self.configured, self.reports.add)
-        self.conversation = Conversation(self.connection.link, self.reports.add)
-        self.pace = Pace(self.configured)
-        self.queue = SampleQueue(self.connection, self.conversation, self.configured, self.pace)
-        self.switches = Switches(self.conversation, self.reports.add)
-        self.removals = Removals(self.conversation, self.reports.add)
-        self.rounds = Rounds(self.connection, self.conversation, self.queue, self.pace)
+        self.reports = Reports(self.configured)
+        self.rounds = Rounds(self.configured, self.reports.add)
+        self.connection = self.rounds.connection
+        self.conversation = self.rounds.conversation
+        self.queue = self.rounds.queue
         self.keeper = Keeper(
-            self.configured, self.exclusion, self.connection.link, self.queue, self.pace,
-            self.bell, self.reports, self._keep_up, self.finish,
-        )  # fmt: skip
+            self.configured, self.exclusion, self.rounds, self.reports, self._keep_up, self.finish
+        )
         self.callers = Callers(
             self.configured, self.exclusion, self.connection, self.queue, self.keeper
         )
-        for user in (self.queue, self.switches, self.removals):
-            self.add_user(user)
 
     def add_user(self, user):
         """Of the conversation, behind those that are there. Returns it."""
@@ -90,13 +77,10 @@ class Feeder:
     # ---- fork
 
     def after_fork_in_child(self):
-        users = self.conversation.users
-        for user in users:
+        for user in self.conversation.users:
             user.inherit()
-        for part in (self.exclusion, self.bell, self.reports, self.connection, self.pace,
-                     self.queue, self.keeper):  # fmt: skip
+        for part in (self.exclusion, self.reports, self.keeper, self.rounds):
             part.reset()
-        self.conversation.begin(0)
         self._is_asleep = True
 
     def wake_up_in_child(self):

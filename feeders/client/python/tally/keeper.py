@@ -18,11 +18,12 @@ class Keeper:
     """keep_up: one round, and returns the seconds until the next. finish: what a process calls at
     its end."""
 
-    def __init__(self, configured, exclusion, link, queue, pace, bell, reports, keep_up, finish):
-        self._configured, self._exclusion, self._link = configured, exclusion, link
-        self._queue, self._pace, self._bell, self._reports = queue, pace, bell, reports
+    def __init__(self, configured, exclusion, rounds, reports, keep_up, finish):
+        self._configured, self._exclusion = configured, exclusion
+        self._link, self._queue, self._pace = rounds.connection.link, rounds.queue, rounds.pace
+        self._bell, self._reports = reports.bell, reports
         self._keep_up, self._finish = keep_up, finish
-        self.ring = bell.ring
+        self.ring = reports.bell.ring
         self.reset()
 
     def reset(self):
@@ -58,8 +59,9 @@ class Keeper:
         self.ring()
 
     def end(self):
-        """Before the process ends. Its thread may be ended anywhere, and keep the lock: later calls,
-        of a __del__ for example, wait for it 0.1 s at most, and send their samples themselves."""
+        """Before the process ends. Threads may be ended anywhere from now on, and keep the lock:
+        later calls, of a __del__ for example, wait for it 0.1 s at most, and send their samples
+        themselves."""
         self.is_ending, self._exclusion.timeout_s = True, 0.1
         self.ring()
         self._thread.join(_JOIN_S)

@@ -6,8 +6,9 @@ import errno
 from .checks import os_error
 from .exclusion import exclusive
 from .feeder import feeder
+from .removals import removals
 from .request import GONE, REGISTERED, REQUESTED, UNKNOWN
-from .switches import ASLEEP, OFF, ON
+from .switches import ASLEEP, OFF, ON, switches
 from .user import User
 
 _COUNT_MAX = 65_536
@@ -86,7 +87,7 @@ class Registry(User):
     def _end_dropping(self, subject, in_tree):
         # While a daemon is away no removal is kept: the next one may have it from other feeders.
         if in_tree and (feeder.connection.connected or not feeder.connection.was_connected):
-            feeder.removals.add(subject._path())
+            removals.add(subject._path())
         self.end_round()
         feeder.wake_keeper()
 
@@ -107,7 +108,7 @@ class Registry(User):
                 statistic._switch = ASLEEP
 
     def take_stale(self):
-        if feeder.switches.is_there():
+        if switches.is_there():
             return self.look()
         for statistic in feeder.queue.statistics.values():
             if statistic._standing == REGISTERED:
@@ -122,7 +123,7 @@ class Registry(User):
     # when there are samples for it.
     def look(self):
         for statistic in feeder.queue.statistics.values():
-            if statistic._standing == REGISTERED and feeder.switches.is_void(statistic._number):
+            if statistic._standing == REGISTERED and switches.is_void(statistic._number):
                 statistic._standing, statistic._number = GONE, 0
                 if statistic._id not in feeder.queue.leaving:
                     statistic._switch = ON
@@ -145,10 +146,10 @@ class Registry(User):
 
     def inherit(self):
         # A child that has not woken up may fork, too.
-        switches = {each: each._switch for each in feeder.queue.statistics.values()}
-        switches.update(self._parents_switches)
-        self._parents_switches = switches
-        for statistic in switches:
+        kept = {each: each._switch for each in feeder.queue.statistics.values()}
+        kept.update(self._parents_switches)
+        self._parents_switches = kept
+        for statistic in kept:
             statistic._dropped = 0
 
     # The first sample of any statistic has woken the child up: some that were added since the fork

@@ -7,6 +7,7 @@ import errno
 import functools
 
 from .conversation import reason_of
+from .feeder import feeder
 from .request import Request
 from .user import User
 
@@ -14,20 +15,17 @@ _REMOVALS_MAX = 1024
 
 
 class Removals(User):
-    """report: called with a line of text."""
-
-    def __init__(self, conversation, report):
-        self._conversation, self._report = conversation, report
+    def __init__(self):
         self._paths = collections.deque(maxlen=_REMOVALS_MAX)
 
     def add(self, path):
         """INTERFACE or INTERFACE/STATISTIC."""
         self._paths.append(path)
-        self._conversation.pend(self)
+        feeder.conversation.pend(self)
 
     def begin(self):
         if self._paths:
-            self._conversation.pend(self)
+            feeder.conversation.pend(self)
 
     def end(self):
         self._paths.clear()
@@ -42,9 +40,13 @@ class Removals(User):
     def _note_sent(self):
         self._paths.popleft()
         if not self._paths:
-            self._conversation.withdraw(self)
+            feeder.conversation.withdraw(self)
 
     def _take(self, path, response):
         # ENOENT: it was gone already.
         if response and response.error not in (0, errno.ENOENT):
-            self._report(f"the daemon refused to remove {path}: {reason_of(response)}")
+            words = f"the daemon refused to remove {path}: {reason_of(response)}"
+            feeder.reports.add(words)
+
+
+removals = feeder.add_user(Removals())

@@ -5,21 +5,25 @@ function may call this package. At most 64 lines wait; older ones are forgotten.
 import collections
 import sys
 
+from .bell import Bell
+
 _REPORTS_MAX = 64
 
 
 class Reports:
-    def __init__(self, configured, bell):
-        self._configured, self._bell = configured, bell
+    def __init__(self, configured):
+        self._configured = configured
+        self.bell = Bell()  # of the keeper, which delivers
         self.reset()
 
     def reset(self):
         """As at the start of a process."""
+        self.bell.reset()
         self._lines = collections.deque(maxlen=_REPORTS_MAX)
 
     def add(self, text):
         self._lines.append(text)
-        self._bell.ring()
+        self.bell.ring()
 
     def deliver(self):
         report = self._configured.settings.report

@@ -3,8 +3,11 @@
 Called inside the exclusion, by the keeper's thread, and by calls that wait for the daemon."""
 from time import monotonic_ns as _now
 
-from .conversation import IDLE_NS
+from .connection import Connection
+from .conversation import IDLE_NS, Conversation
 from .link import DAEMON_GONE
+from .pace import Pace
+from .sample_queue import SampleQueue
 from .samples import FULL
 
 # How often the keeper looks while samples are added; and without any progress, as when the daemon
@@ -15,18 +18,30 @@ _PAUSE_MIN_NS = 500_000
 
 
 class Rounds:
-    def __init__(self, connection, conversation, queue, pace):
-        self._connection, self._link = connection, connection.link
-        self._conversation, self._queue, self._pace = conversation, queue, pace
+    """The connection, the conversation on it, and the samples. report: called with a line of
+    text."""
+
+    def __init__(self, configured, report):
+        self.pace = Pace(configured)
+        self.connection = Connection(configured, report)
+        self.conversation = Conversation(self.connection.link, report)
+        self.queue = SampleQueue(self.connection, self.conversation, configured, self.pace)
+        self.conversation.users.append(self.queue)
+
+    def reset(self):
+        """As at the start of a process."""
+        for part in (self.connection, self.pace, self.queue):
+            part.reset()
+        self.conversation.begin(0)
 
     def round(self, now, urgent=False):
         """urgent: sends and requests at once what would have waited for more."""
-        connection, conversation, queue = self._connection, self._conversation, self._queue
+        connection, conversation, queue = self.connection, self.conversation, self.queue
         self.reach_daemon(now)
         if connection.connected:
             # Sending comes first: any other call to the kernel may lose the GIL for 5 ms.
-            if urgent or now >= self._pace.send_at:
-                self._pace.note_sending(now)
+            if urgent or now >= self.pace.send_at:
+                self.pace.note_sending(now)
                 queue.send_all()
             self._take_responses(now)
             if urgent:
@@ -42,12 +57,12 @@ class Rounds:
 
     def reach_daemon(self, now):
         """Connects, if it is time to."""
-        if self._connection.attempt(now):
-            self._conversation.begin(now)
+        if self.connection.attempt(now):
+            self.conversation.begin(now)
 
     def lose_daemon(self, now):
-        self._connection.end(now)
-        self._conversation.end()
+        self.connection.end(now)
+        self.conversation.end()
 
     def send_at_once(self, message):
         """A datagram that waits for nothing; returns what Link.send() returns. A daemon that has
@@ -56,13 +71,13 @@ class Rounds:
         for _ in range(2):
             now = _now()
             self.reach_daemon(now)
-            if not self._connection.connected:
+            if not self.connection.connected:
                 break
-            sent = self._link.send(message)
+            sent = self.connection.link.send(message)
             if sent != DAEMON_GONE:
                 return sent
             self.lose_daemon(now)
-            self._connection.attempt_soon()
+            self.connection.attempt_soon()
         return DAEMON_GONE
 
     def pause_s(self, now):
@@ -70,14 +85,14 @@ class Rounds:
         return max(self._pause_ns(now), _PAUSE_MIN_NS) / 1e9
 
     def _pause_ns(self, now):
-        connection, queue, pace = self._connection, self._queue, self._pace
+        connection, queue, pace = self.connection, self.queue, self.pace
         if not connection.connected:
             return connection.next_attempt_at - now
-        if self._link.full:
+        if self.connection.link.full:
             return IDLE_NS
         if pace.is_active(now):
             return min(pace.send_at - now, TICK_NS) if queue.held() else TICK_NS
-        if not self._conversation.is_settled() or queue.is_under_way():
+        if not self.conversation.is_settled() or queue.is_under_way():
             return _SLOW_TICK_NS
         queue.alert = 1
         queue.stop = 1  # from now on the call that adds a sample wakes the keeper
@@ -87,19 +102,19 @@ class Rounds:
         return max(min(pace.send_at - now, _SLOW_TICK_NS), 0)
 
     def _take_responses(self, now):
-        while self._conversation.in_flight or self._queue.is_under_way():
-            if not self._conversation.receive():
+        while self.conversation.in_flight or self.queue.is_under_way():
+            if not self.conversation.receive():
                 return
-            self._pace.note_activity(now)
+            self.pace.note_activity(now)
 
     def _keep_in_touch(self, now, urgent):
-        conversation = self._conversation
-        self._queue.send_dropped()
+        conversation = self.conversation
+        self.queue.send_dropped()
         since_ping_ns = now - conversation.pinged_at
         is_idle = since_ping_ns >= IDLE_NS
         is_due = urgent or since_ping_ns >= _SLOW_TICK_NS
-        if is_idle or (is_due and self._queue.is_under_way()):
-            conversation.ping(now, self._queue.sent)
+        if is_idle or (is_due and self.queue.is_under_way()):
+            conversation.ping(now, self.queue.sent)
         if is_idle:
             for user in conversation.users:
                 user.look()

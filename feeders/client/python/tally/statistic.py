@@ -7,7 +7,8 @@ from .definition import Definable
 from .fed_statistic import FedStatistic
 from .feeder import feeder
 from .registry import registry
-from .samples import FULL, gathered as _gathered, pack as _pack, pack_columns, to_columns, wrong_sample
+from .samples import FULL, gathered as _gathered, pack as _pack
+from .samples import pack_columns, to_columns, wrong_sample
 
 # Bound once: a method of an imported name costs 40 ns more for each call.
 _append, _queue, _make_room = _gathered.append, feeder.queue, feeder.callers.make_room

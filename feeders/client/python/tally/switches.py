@@ -8,6 +8,7 @@ import mmap
 import os
 import weakref
 
+from .feeder import feeder
 from .request import Request
 from .user import User
 
@@ -18,16 +19,15 @@ ASLEEP = memoryview(b"\1")
 
 
 class Switches(User):
-    """report: called with a line of text. Without a page everything is on, and the daemon drops
-    what is not wanted."""
+    """Guarded by the exclusion. Without a page everything is on, and the daemon drops samples of
+    statistics that are off."""
 
-    def __init__(self, conversation, report):
-        self._conversation, self._report = conversation, report
+    def __init__(self):
         self._page = None
 
     def begin(self):
         self._page = None
-        self._conversation.pend(self)
+        feeder.conversation.pend(self)
 
     def is_there(self):
         return self._page is not None
@@ -49,18 +49,21 @@ class Switches(User):
         yield Request("switches", self._note_sent, self._take)
 
     def _note_sent(self):
-        self._conversation.withdraw(self)
+        feeder.conversation.withdraw(self)
 
     def _take(self, response):
         if response is None:
-            self._conversation.pend(self)
-        elif not response.error and self._conversation.attached >= 0:
+            feeder.conversation.pend(self)
+        elif not response.error and feeder.conversation.attached >= 0:
             try:
-                self._page = map_switches(self._conversation.attached, response.number)
+                self._page = map_switches(feeder.conversation.attached, response.number)
             except (OSError, ValueError) as error:
-                self._report(str(error))
-            for user in self._conversation.users:
+                feeder.reports.add(str(error))
+            for user in feeder.conversation.users:
                 user.point_at_switches()
+
+
+switches = feeder.add_user(Switches())
 
 
 def map_switches(descriptor, size):

@@ -1,8 +1,9 @@
-"""What a conversation tells its users. Everything is called inside the exclusion, except flush()."""
+"""What a conversation tells its users."""
 
 
 class User:
-    """What the conversation tells its users. Each method may be overridden, and does nothing else."""
+    """Each method may be overridden; here it does nothing. All are called inside the exclusion,
+    except flush()."""
 
     def begin(self):
         """Nothing is known of the daemon: pend all requests."""
