@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 std::size_t Handles::bytes_left(uid_t uid) const {
   const MutexLock lock(mutex_);
@@ -96,4 +96,4 @@ std::size_t Handles::size() const {
   return files_.size();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -18,7 +18,7 @@
 #include "core/tree/tree.h"
 #include "fs/write_transaction.h"
 
-namespace tally {
+namespace tallyfs {
 
 // One open(2). What it reads was made when it was opened and does not change.
 struct OpenFile {
@@ -90,4 +90,4 @@ class Handles {
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

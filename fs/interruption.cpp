@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
@@ -35,4 +35,4 @@ Patience patience_of(fuse_req_t request) {
   });
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 #include "core/base/patience.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Whether one of SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGKILL waits to be taken by the thread,
 // which does not block it. False, too, if nothing is to be learnt of it, as of one in another PID
@@ -21,4 +21,4 @@ bool is_told_to_end(pid_t thread);
 // Of who asked, until that thread is told to end.
 Patience patience_of(fuse_req_t request);
 
-}  // namespace tally
+}  // namespace tallyfs

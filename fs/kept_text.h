@@ -14,7 +14,7 @@
 #include "core/base/mutex.h"
 #include "core/tree/tree.h"
 
-namespace tally {
+namespace tallyfs {
 
 class KeptText {
  public:
@@ -51,4 +51,4 @@ class KeptText {
   std::optional<std::string> text_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 Result<void> LineAssembler::write(std::string_view text, const LineSink& sink) {
   Result<void> first_error;
@@ -51,4 +51,4 @@ void LineAssembler::restart() {
   dropping_ = false;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

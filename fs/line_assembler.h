@@ -1,4 +1,4 @@
-// Makes lines out of writes that cut them anywhere (reference/files.md, "Writing"): a line is
+// Makes lines out of writes that cut them anywhere (docs/files.md, "Writing"): a line is
 // handed on when its newline has come, or when the handle is flushed. Confined to its handle's
 // lock.
 #pragma once
@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where lines go: what applies them, and what hears of each that is refused.
 struct LineSink {
@@ -43,4 +43,4 @@ class LineAssembler {
   bool dropping_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

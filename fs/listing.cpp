@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Nodes of the tree start above (Tree::kFirst).
@@ -50,4 +50,4 @@ void Listing::fill(const Tree& tree, const NodeInfo& directory, off_t after) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

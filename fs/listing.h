@@ -9,7 +9,7 @@
 #include "core/tree/tree.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Listing {
  public:
@@ -36,4 +36,4 @@ class Listing {
   const Describe describe_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

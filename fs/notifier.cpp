@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 Notifier::Notifier(fuse_session* session, NodeId root)
     : Notifier([session, root](NodeId node) {
@@ -110,4 +110,4 @@ void Notifier::run() {
   while (const auto notice = wait_for_notice()) has_told(*notice, tell_(notice->node));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

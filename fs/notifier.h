@@ -31,7 +31,7 @@
 #include "core/tree/tree.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Notifier final : public TreeObserver {
  public:
@@ -101,4 +101,4 @@ class Notifier final : public TreeObserver {
   std::thread thread_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -12,7 +12,7 @@
 #include "fs/interruption.h"
 #include "fs/replies.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
@@ -359,4 +359,4 @@ void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
   reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,5 +1,5 @@
 // What each FUSE request is answered. Knows nodes, handles and texts; knows nothing of what the
-// files are about. reference/files.md is the contract, line by line.
+// files are about. docs/files.md is the contract, line by line.
 //
 // Called from the session's threads at once; everything here is immutable or locks itself, and no
 // lock is held across a reply.
@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "core/base/clock.h"
+#include "core/branch/own_numbers.h"
 #include "core/tree/barrier.h"
 #include "core/tree/error_log.h"
-#include "core/tree/own_numbers.h"
 #include "core/tree/tree.h"
 #include "fs/handles.h"
 #include "fs/kept_text.h"
@@ -27,7 +27,7 @@
 #include "fs/relay.h"
 #include "fs/stream_readers.h"
 
-namespace tally {
+namespace tallyfs {
 
 // All outlive the operations.
 struct Parts {
@@ -140,4 +140,4 @@ class Operations {
   Relay* relay_ = nullptr;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

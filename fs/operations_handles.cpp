@@ -10,7 +10,7 @@
 #include "fs/operations.h"
 #include "fs/replies.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What is written at once, for files that take it so; the kernel cuts longer writes, and a piece
@@ -190,4 +190,4 @@ void Operations::release(fuse_req_t request, const fuse_file_info& info) {
   fuse_reply_err(request, 0);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

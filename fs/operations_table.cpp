@@ -9,7 +9,7 @@
 
 #include "fs/operations.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // No exception leaves a callback of a C library.
@@ -142,4 +142,4 @@ const fuse_lowlevel_ops& Operations::table() {
   return ops;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 void PollWaiters::add(fuse_pollhandle* handle, std::shared_ptr<const File> file,
                       std::uint64_t seen) {
@@ -58,4 +58,4 @@ void PollWaiters::run() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

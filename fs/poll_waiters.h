@@ -17,7 +17,7 @@
 #include "core/tree/file.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 class PollWaiters {
  public:
@@ -56,4 +56,4 @@ class PollWaiters {
   std::thread thread_;  // started by the first waiter, under the mutex
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/base/mutex.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Relay {
  public:
@@ -72,4 +72,4 @@ class Relay {
   std::atomic<std::thread::id> listener_{};  // none, or one; written under the mutex
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include "core/wire/errno.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
@@ -17,4 +17,4 @@ inline void reply_done(fuse_req_t request, const Result<void>& done) {
   fuse_reply_err(request, done ? 0 : wire::to_errno(done.error().code));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

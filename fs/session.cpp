@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class Arguments {
@@ -162,4 +162,4 @@ void Session::unmount() {
   notifier_.reset();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 // (serve()), where the raw bytes are to be seen.
 //
 // create() and unmount() belong to one thread; the serving threads are the session's own. Not
-// clone_fd: a server that is killed would abort requests (reference/survival.md).
+// clone_fd: a server that is killed would abort requests.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 #include "fs/protocol.h"
 #include "fs/relay.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Session {
  public:
@@ -86,4 +86,4 @@ class Session {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, Moment now) {
   const MutexLock lock(open.reading);
@@ -82,4 +82,4 @@ void StreamReaders::run() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

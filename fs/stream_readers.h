@@ -19,7 +19,7 @@
 #include "fs/handles.h"
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 
 // The next piece for this reader, of at most `bytes` bytes and of whole lines if one fits; empty:
 // it is at the end; nothing: there is nothing now.
@@ -60,4 +60,4 @@ class StreamReaders {
   std::thread thread_;  // started by the first reader, under the mutex
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "fs/protocol.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Whether the writer may have meant more than this. The kernel cuts a long write at pages of the
@@ -57,4 +57,4 @@ void WriteTransaction::restart() {
   refused_.reset();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

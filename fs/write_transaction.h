@@ -1,5 +1,5 @@
 // What one handle is writing: checks where each write(2) lands, makes lines of them, and sees to
-// it that the writer hears of every error (reference/files.md, "Writing"). Confined to its
+// it that the writer hears of every error (docs/files.md, "Writing"). Confined to its
 // handle's lock.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "fs/line_assembler.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where the kernel says a write goes. O_APPEND offsets come from a cached size and mean nothing.
 struct Placement {
@@ -47,4 +47,4 @@ class WriteTransaction {
   std::optional<Refused> refused_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

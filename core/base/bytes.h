@@ -14,7 +14,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 
 static_assert(std::endian::native == std::endian::little,
               "bytes are copied as they stand in memory; a big-endian port starts here");
@@ -78,4 +78,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::chrono::nanoseconds read(clockid_t id) {
@@ -16,4 +16,4 @@ std::chrono::nanoseconds read(clockid_t id) {
 std::chrono::nanoseconds SystemClock::monotonic() { return read(CLOCK_MONOTONIC); }
 std::chrono::nanoseconds SystemClock::realtime() { return read(CLOCK_REALTIME); }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-namespace tally {
+namespace tallyfs {
 
 // One instant on two clocks. monotonic (CLOCK_MONOTONIC) is what the files print and what periods
 // count; realtime (CLOCK_REALTIME) is only for mtime.
@@ -29,4 +29,4 @@ class SystemClock final : public Clock {
   static std::chrono::nanoseconds realtime();
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 class Fd {
  public:
@@ -31,4 +31,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,9 +2,9 @@
 // may lie one step beyond 64 bits.
 #pragma once
 
-namespace tally {
+namespace tallyfs {
 
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 UInt128;
 
-}  // namespace tally
+}  // namespace tallyfs

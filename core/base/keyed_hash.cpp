@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 const std::uint64_t kKey = [] {
@@ -19,4 +19,4 @@ std::uint64_t keyed_hash(std::string_view text) {
   return XXH3_64bits_withSeed(text.data(), text.size(), kKey);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

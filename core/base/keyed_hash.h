@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 std::uint64_t keyed_hash(std::string_view text);
 
@@ -38,4 +38,4 @@ struct NameEqual {
   }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

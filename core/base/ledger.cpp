@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Bound {
@@ -64,4 +64,4 @@ Holdings Ledger::total() const {
   return total_;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,6 +1,6 @@
 // Who holds how much: every interface, statistic and byte of data is entered here when it is
 // defined, for the uid that made it and for the whole daemon, so that a definition is refused in
-// time (ENOSPC) and nothing fails later (reference/files.md, "Names and quotas").
+// time (ENOSPC) and nothing fails later (docs/files.md, "Names and quotas").
 //
 // Thread-safe, one lock of its own, held for a few additions; it calls nobody.
 #pragma once
@@ -13,7 +13,7 @@
 #include "core/base/mutex.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct Holdings {
   std::uint64_t interfaces = 0;
@@ -44,4 +44,4 @@ class Ledger {
   boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

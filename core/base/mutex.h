@@ -21,7 +21,7 @@
 #define RETURN_CAPABILITY(x) TALLY_THREAD_ANNOTATION(lock_returned(x))
 #define NO_THREAD_SAFETY_ANALYSIS TALLY_THREAD_ANNOTATION(no_thread_safety_analysis)
 
-namespace tally {
+namespace tallyfs {
 
 class CAPABILITY("mutex") Mutex {
  public:
@@ -49,4 +49,4 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -20,7 +20,7 @@
 
 #include "core/base/keyed_hash.h"
 
-namespace tally {
+namespace tallyfs {
 
 template <typename Element, typename Naming>
 class NameIndex {
@@ -94,4 +94,4 @@ class NameIndex {
   std::size_t size_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

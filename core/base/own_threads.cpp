@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 
 std::vector<pid_t> own_threads() {
   std::vector<pid_t> threads;
@@ -21,4 +21,4 @@ std::vector<pid_t> own_threads() {
   return threads;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

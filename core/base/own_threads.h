@@ -5,9 +5,9 @@
 
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 
 // Those that there are now, in order. None, where /proc cannot be read.
 std::vector<pid_t> own_threads();
 
-}  // namespace tally
+}  // namespace tallyfs

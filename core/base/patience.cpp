@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 thread_local const Patience::Ended* current = nullptr;
@@ -15,4 +15,4 @@ Patience::~Patience() { current = nullptr; }
 
 bool Patience::has_ended() { return current && (*current)(); }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <functional>
 
-namespace tally {
+namespace tallyfs {
 
 class Patience {
  public:
@@ -30,4 +30,4 @@ class Patience {
   const Ended ended_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 // What kind of failure; named after the errno that a writer gets to see.
 enum class ErrorCode {
@@ -65,4 +65,4 @@ inline Error error_at(Error error, std::size_t offset) {
 template <typename T>
 using Result = boost::system::result<T, Error>;
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 
 template <typename Owner>  // a smart pointer; an empty one is no entry
 class SlotTable {
@@ -78,4 +78,4 @@ class SlotTable {
   std::uint32_t first_generation_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

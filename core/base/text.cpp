@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iterator>
 
-namespace tally {
+namespace tallyfs {
 
 // RFC 3629, section 4; values past U+10FFFF are none either.
 std::size_t utf8_length(std::string_view text, char32_t& point) {
@@ -184,4 +184,4 @@ std::size_t append_escaped(std::string& out, std::string_view text, std::size_t 
   return at >= text.size() ? column : found;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

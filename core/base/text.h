@@ -16,7 +16,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::size_t kNameBytesMax = 255;
 
@@ -98,7 +98,7 @@ void append_timestamp(std::string& out, std::chrono::nanoseconds time);
 // point; 0: there is none (overlong forms, surrogates, what is cut off).
 std::size_t utf8_length(std::string_view text, char32_t& point);
 
-// reference/statistics.md, "Names": 1 to 255 bytes of printable UTF-8 without white space, '/',
+// docs/files.md, "Names and quotas": 1 to 255 bytes of printable UTF-8 without white space, '/',
 // control characters or '=', and neither "." nor "..". What shows nothing is not printable.
 bool is_name(std::string_view text);
 // The same, but '/' is allowed and so is nothing at all.
@@ -110,4 +110,4 @@ bool is_units(std::string_view text);
 std::size_t append_escaped(std::string& out, std::string_view text, std::size_t bytes_max,
                            std::size_t at);
 
-}  // namespace tally
+}  // namespace tallyfs

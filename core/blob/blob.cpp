@@ -13,7 +13,7 @@
 #include "core/blob/number.h"
 #include "core/blob/templates.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 std::atomic<const Clock*> g_clock{nullptr};
@@ -80,9 +80,9 @@ void reset(statsblob* sb, std::int64_t now) {
   header_of(sb).lastrst = now;
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 struct statsblob* stats_blob_alloc(uint32_t tpl_id, uint32_t) try {
   const std::vector<std::uint8_t> bytes = Templates::of_process().blob(tpl_id);

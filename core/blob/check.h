@@ -12,11 +12,11 @@
 
 #include "core/base/result.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 // Nothing wrong: the bytes of the blob, of which there may be fewer than given. Else kInvalid, and
 // the reason names the field. Foreign endianness is refused, not converted. The bytes may stand at
 // any address.
 Result<std::size_t> check_blob(std::span<const std::uint8_t> bytes);
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -11,7 +11,7 @@
 
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr unsigned kIntegerBitsMin = 8;
@@ -426,4 +426,4 @@ std::optional<double> Digest<Width>::quantile(double q) {
 template class Digest<Narrow>;
 template class Digest<Wide>;
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

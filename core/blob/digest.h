@@ -26,7 +26,7 @@
 #include "core/blob/layout.h"
 #include "tally/qmath.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 enum class Sign { kUnsigned, kSigned };
 
@@ -133,4 +133,4 @@ struct DigestContent {
 // the data has.
 DigestContent read_digest(const std::uint8_t* data, unsigned dtype, std::size_t room, Sign sign);
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -4,7 +4,7 @@
 
 #include "core/blob/digest.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 // One pass over a digest that nothing is known of.
@@ -123,4 +123,4 @@ DigestContent read_digest(const std::uint8_t* data, unsigned dtype, std::size_t 
                                          : Reader<Wide>(data, room, sign).run();
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <optional>
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr std::size_t kBucketsMax = kBlobBytesMax / 16;
@@ -233,4 +233,4 @@ int build_histogram(unsigned voi_dtype, const vss_hist_hlpr_info& info,
   return 0;
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -12,7 +12,7 @@
 #include "core/blob/layout.h"
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 // The initial data of a histogram of a VOI of `voi_dtype`. 0; EINVAL, EFBIG: see
 // vss_hist_hlpr_info.
@@ -222,4 +222,4 @@ void count_in_histogram(std::uint8_t* data, unsigned dtype, std::size_t bytes, T
   }
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

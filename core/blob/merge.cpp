@@ -8,7 +8,7 @@
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 // The statistics of `from` added to those of `to`, which has the same type and size.
@@ -96,9 +96,9 @@ bool alike(statsblob* a, statsblob* b) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 int stats_blob_merge(struct statsblob* dst, struct statsblob* src) try {
   if (!dst || !src || dst == src) return EINVAL;

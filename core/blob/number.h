@@ -13,7 +13,7 @@
 #include "core/blob/layout.h"
 #include "tally/qmath.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 template <typename Bits>
 struct QNumber {
@@ -117,4 +117,4 @@ void append(std::string& out, T number) {
   }
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

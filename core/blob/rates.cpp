@@ -15,7 +15,7 @@
 #include "core/base/int128.h"
 #include "core/base/text.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 using Fault = std::optional<RatesFault>;
@@ -188,4 +188,4 @@ unsigned random_hundredth() {
   return to_hundredth(bits ^ bits >> 31);
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

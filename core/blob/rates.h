@@ -13,7 +13,7 @@
 
 #include "tally/stats.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 // A longer template spec is refused, as FreeBSD does: with its marks and a hash of 10 digits, a
 // name of up to 63 bytes fits.
@@ -54,4 +54,4 @@ unsigned hundredth_of_seed(std::string_view seed);
 // fork().
 unsigned random_hundredth();
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

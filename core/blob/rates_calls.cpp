@@ -8,7 +8,7 @@
 #include "core/blob/rates.h"
 #include "core/blob/templates.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 struct Free {
@@ -92,9 +92,9 @@ int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy) {
   return 0;
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 int stats_tpl_sample_rates(struct sysctl_oid*, void* arg1, intmax_t arg2,
                            struct sysctl_req* req) try {

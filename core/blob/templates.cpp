@@ -10,7 +10,7 @@
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 struct Templates::Template {
   explicit Template(std::string_view called) : name(called), bytes(sizeof(Header)) {
@@ -396,4 +396,4 @@ int Templates::copy_blob(std::int64_t id, statsblob* to, std::size_t bytes) cons
   return 0;
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -15,7 +15,7 @@
 #include "core/base/mutex.h"
 #include "core/blob/layout.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 inline constexpr std::size_t kTemplatesMax = 65'536;
 inline constexpr std::size_t kVoiNameBytesMax = 255;
@@ -83,4 +83,4 @@ class Templates {
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

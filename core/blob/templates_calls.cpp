@@ -11,7 +11,7 @@
 #include "core/blob/number.h"
 #include "core/blob/templates.h"
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 namespace {
 
@@ -58,8 +58,8 @@ int stats_tpl_id2name(uint32_t tpl_id, char* buf, size_t len) try {
 int stats_tpl_add_voistats(uint32_t tpl_id, int32_t voi_id, const char* voi_name,
                            enum vsd_dtype voi_dtype, uint32_t nvss, struct voistatspec* vss,
                            uint32_t flags) try {
-  return Templates::of_process().add_voi(tpl_id, voi_id, voi_name, std::bit_cast<unsigned>(voi_dtype),
-                                         nvss, vss, flags);
+  return Templates::of_process().add_voi(tpl_id, voi_id, voi_name,
+                                         std::bit_cast<unsigned>(voi_dtype), nvss, vss, flags);
 } catch (const std::bad_alloc&) {
   return ENOMEM;
 }

@@ -1,5 +1,5 @@
-// Both formats of every type side by side, which makes it longer than most: whoever changes one
-// sees the other.
+// Longer than most: both formats of every type stand side by side, so that a change of one is made
+// in sight of the other.
 #include "core/blob/text.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr const char* kStypes[] = {"VOISTATE", "SUM", "MAX", "MIN", "HIST", "TDGST"};
@@ -396,9 +396,9 @@ std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dt
   return text.take();
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt,
                      uint32_t flags) try {
@@ -427,9 +427,10 @@ int stats_voistatdata_tostr(const struct voistatdata* vsd, enum vsd_dtype voi_dt
                             struct sbuf* buf, int objdump) try {
   if (!vsd || !buf || std::bit_cast<unsigned>(fmt) >= SB_STRFMT_NUM_FMTS) return EINVAL;
   // In C an enum may be any number.
-  const auto text = render_data(reinterpret_cast<const std::uint8_t*>(vsd),
-                                std::bit_cast<unsigned>(voi_dtype),
-                                std::bit_cast<unsigned>(vsd_dtype), vsd_sz, fmt, objdump != 0 ? Detail::kObjdump : Detail::kPlain);
+  const auto text =
+      render_data(reinterpret_cast<const std::uint8_t*>(vsd), std::bit_cast<unsigned>(voi_dtype),
+                  std::bit_cast<unsigned>(vsd_dtype), vsd_sz, fmt,
+                  objdump != 0 ? Detail::kObjdump : Detail::kPlain);
   if (!text) return EINVAL;
   sbuf_bcat(buf, text->data(), text->size());
   return sbuf_error(buf);

@@ -11,7 +11,7 @@
 #include "core/blob/layout.h"
 #include "core/blob/templates.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 
 // What is shown: what was measured, or all fields and slots.
 enum class Detail { kPlain, kObjdump };
@@ -33,4 +33,4 @@ std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dt
 const char* name_of_stype(int stype);
 const char* name_of_dtype(unsigned dtype);
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -7,7 +7,7 @@
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 enum class Mode { kAbsolute, kRelative };
@@ -121,9 +121,9 @@ int update(statsblob* sb, std::int32_t voi_id, unsigned dtype, T x, Mode mode) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob
 
-using namespace tally::blob;
+using namespace tallyfs::blob;
 
 #define TALLY_UPDATE(name, type, dtype, made)                                          \
   int stats_voi_update_abs_##name(struct statsblob* sb, int32_t voi_id, type voival) { \

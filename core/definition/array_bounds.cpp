@@ -1,6 +1,6 @@
 #include "core/definition/array_bounds.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Bounds beyond the first, which is range_min: as many as it takes to reach range_max.
@@ -38,4 +38,4 @@ Int128 ArrayBounds::operator[](std::uint64_t i) const {
   return 0;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/definition/array_bounds.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Where a key means something; elsewhere it is junk like any unknown one.
@@ -262,4 +262,4 @@ Result<Definition> apply(const Change& change, const Definition& before) {
   return after;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/definition/definition.h"
 
-namespace tally {
+namespace tallyfs {
 
 // A value that a line gives, and at which byte its token starts, for the caret.
 template <typename T>
@@ -57,4 +57,4 @@ Result<Change> parse_new_statistic(std::string_view text);
 // mode does not go with the type, range_min is above range_max, too many intervals.
 Result<Definition> apply(const Change& change, const Definition& before);
 
-}  // namespace tally
+}  // namespace tallyfs

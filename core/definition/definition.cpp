@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string_view spelled(Mode mode) {
@@ -110,4 +110,4 @@ void append_definition(std::string& out, const Definition& definition) {
   append(out, " units=", std::string_view(definition.units));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

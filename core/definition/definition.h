@@ -11,7 +11,7 @@
 #include <string_view>
 #include <variant>
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 inline constexpr std::uint64_t kIntervalsBound = 65'536;
@@ -103,4 +103,4 @@ void append_line(std::string& out, std::string_view name, const Definition& defi
 // The definition alone, so that parse_new_statistic() gives it back: what is saved.
 void append_definition(std::string& out, const Definition& definition);
 
-}  // namespace tally
+}  // namespace tallyfs

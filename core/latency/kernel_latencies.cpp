@@ -1,6 +1,6 @@
 #include "core/latency/kernel_latencies.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Whose losses those of the events are.
@@ -162,4 +162,4 @@ void KernelLatencies::select(Measuring what, pid_t pid) {
   if (what == Measuring::kMissedTimerOffsets) timers_.select(pid);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/kernel_event.h"
 #include "core/base/result.h"
 #include "core/latency/latency_set.h"
 #include "core/latency/running_tasks.h"
 #include "core/latency/section_tracker.h"
 #include "core/latency/timer_tracker.h"
 #include "core/latency/wakeup_tracker.h"
+#include "core/model/kernel_event.h"
 
-namespace tally {
+namespace tallyfs {
 
 // The directories with histograms.
 enum class Latencies {
@@ -88,4 +88,4 @@ class KernelLatencies {
   std::vector<SectionTracker> sections_;  // by CPU
 };
 
-}  // namespace tally
+}  // namespace tallyfs

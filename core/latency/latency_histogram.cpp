@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 void append_padded(std::string& out, std::uint64_t value, std::size_t width) {
@@ -92,4 +92,4 @@ void LatencyHistogram::append_to(std::string& out) const {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

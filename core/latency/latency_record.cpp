@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 void append_task(std::string& out, const Task& task) {
@@ -39,4 +39,4 @@ void append_record(std::string& out, const LatencyRecord& record) {
   out.append(bracketed.substr(1, bracketed.size() - 2));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "core/base/task.h"
+#include "core/model/task.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct LatencyRecord {
   std::chrono::nanoseconds time{0};  // CLOCK_MONOTONIC, of its end
@@ -26,4 +26,4 @@ struct LatencyRecord {
 // Latencies in microseconds; a priority is 99 minus the kernel's, so that the highest is 99.
 void append_record(std::string& out, const LatencyRecord& record);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/statistic/saturating.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error bad(const Token& token, const char* reason) {
@@ -150,4 +150,4 @@ std::string LatencySet::maxima(Nanoseconds now) {
   return out;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

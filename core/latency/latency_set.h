@@ -19,7 +19,7 @@
 #include "core/statistic/periods.h"
 #include "core/statistic/sums.h"
 
-namespace tally {
+namespace tallyfs {
 
 class LatencySet {
  public:
@@ -83,4 +83,4 @@ class LatencySet {
   Moment last_change_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 #include "core/definition/array_bounds.h"
 #include "core/statistic/sums.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr ArraySettings kDataSettings{.base_interval = 1, .scale = Scale::kLog2};
@@ -108,4 +108,4 @@ std::string LatencySnapshot::everything() const {
   return out;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

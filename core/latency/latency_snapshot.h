@@ -8,7 +8,7 @@
 
 #include "core/latency/latency_histogram.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct LatencySnapshot {
   std::vector<LatencyHistogram> per_cpu;  // by CPU, up to the last that has had a latency
@@ -30,4 +30,4 @@ struct LatencySnapshot {
   std::size_t everything_bytes_max() const;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/task.h"
+#include "core/model/task.h"
 
-namespace tally {
+namespace tallyfs {
 
 class RunningTasks {
  public:
@@ -23,4 +23,4 @@ class RunningTasks {
   std::vector<std::optional<Task>> tasks_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/base/kernel_event.h"
+#include "core/model/kernel_event.h"
 
-namespace tally {
+namespace tallyfs {
 
 enum class Section { kIrqsOff, kPreemptOff, kPreemptIrqsOff };
 inline constexpr std::size_t kSectionKinds = 3;
@@ -45,4 +45,4 @@ class SectionTracker {
   std::array<std::optional<Nanoseconds>, kSectionKinds> since_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A timer that never expires is started for the end of time.
@@ -124,4 +124,4 @@ void TimerTracker::forget_all() {
   seen_.clear();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,4 +1,4 @@
-// From hrtimers to missed timer offsets (reference/latency-hist.md): how much later than asked the
+// From hrtimers to missed timer offsets (docs/latency-histograms.md): how much later than asked the
 // timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
 // expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
 //
@@ -22,11 +22,11 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/kernel_event.h"
 #include "core/latency/latency_record.h"
 #include "core/latency/running_tasks.h"
+#include "core/model/kernel_event.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TimerTracker {
  public:
@@ -94,4 +94,4 @@ class TimerTracker {
   std::uint64_t unmatched_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

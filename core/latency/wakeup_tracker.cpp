@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 void WakeupTracker::select(pid_t pid) {
   selected_ = pid;
@@ -108,4 +108,4 @@ void WakeupTracker::expire(Nanoseconds now) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kArrayVersion = 1;
@@ -92,4 +92,4 @@ void ArrayStatistic::load(ByteReader& in) {
   for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/base/bytes.h"
-#include "core/base/sample.h"
 #include "core/definition/array_bounds.h"
 #include "core/definition/definition.h"
+#include "core/model/sample.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ArrayStatistic {
  public:
@@ -44,4 +44,4 @@ class ArrayStatistic {
   std::vector<std::uint64_t> totals_;  // one for each bound and one for `>`
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,6 +1,6 @@
 #include "core/statistic/history_statistic.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kHistoryVersion = 1;
@@ -70,4 +70,4 @@ void HistoryStatistic::load(ByteReader& in) {
   std::visit([&](auto& periods) { periods.load(in); }, *periods_);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

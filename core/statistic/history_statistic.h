@@ -18,7 +18,7 @@
 #include "core/statistic/periods.h"
 #include "core/statistic/sums.h"
 
-namespace tally {
+namespace tallyfs {
 
 class HistoryStatistic {
  public:
@@ -59,4 +59,4 @@ class HistoryStatistic {
   std::unique_ptr<AnyPeriods> periods_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

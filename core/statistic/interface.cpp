@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kInterfaceVersion = 1;
@@ -291,4 +291,4 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   return created;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

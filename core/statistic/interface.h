@@ -22,15 +22,15 @@
 #include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
+#include "core/base/reservation.h"
 #include "core/base/result.h"
-#include "core/base/sample.h"
 #include "core/definition/change.h"
 #include "core/definition/definition.h"
-#include "core/statistic/reservation.h"
+#include "core/model/sample.h"
 #include "core/statistic/statistic.h"
 #include "core/statistic/statistic_row.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Samples of one statistic that arrived together. The statistic must be one of the interface that
 // is given the run.
@@ -124,4 +124,4 @@ class Interface {
   ByName by_name_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kListVersion = 1;
@@ -80,4 +80,4 @@ void ListStatistic::load(ByteReader& in) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

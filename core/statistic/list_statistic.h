@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
-#include "core/base/sample.h"
 #include "core/definition/definition.h"
+#include "core/model/sample.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ListStatistic {
  public:
@@ -45,4 +45,4 @@ class ListStatistic {
   boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -20,13 +20,13 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
-#include "core/base/sample.h"
 #include "core/base/text.h"
 #include "core/definition/definition.h"
+#include "core/model/sample.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 
 template <typename Sum>
 class Periods {
@@ -198,4 +198,4 @@ class Periods {
   Nanoseconds open_since_{0};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kRangeVersion = 1;
@@ -25,4 +25,4 @@ void RangeStatistic::load(ByteReader& in) {
   summary_.load(in);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

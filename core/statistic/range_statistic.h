@@ -12,7 +12,7 @@
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
 
-namespace tally {
+namespace tallyfs {
 
 class RangeStatistic {
  public:
@@ -33,4 +33,4 @@ class RangeStatistic {
   Summary summary_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kRawVersion = 1;
@@ -75,4 +75,4 @@ void RawStatistic::load(ByteReader& in) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

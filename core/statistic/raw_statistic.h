@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
-#include "core/base/sample.h"
 #include "core/definition/definition.h"
+#include "core/model/sample.h"
 #include "core/statistic/ring.h"
 
-namespace tally {
+namespace tallyfs {
 
 class RawStatistic {
  public:
@@ -40,4 +40,4 @@ class RawStatistic {
   Ring<Sample> samples_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/statistic/shared_block.h"
 
-namespace tally {
+namespace tallyfs {
 
 template <typename T>
 class Ring {
@@ -139,4 +139,4 @@ class Ring {
   std::vector<SharedBlock<T>> blocks_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

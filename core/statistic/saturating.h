@@ -7,7 +7,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 
 // numeric_limits knows no 128 bits in strict C++.
 inline constexpr Int128 kInt128Max = static_cast<Int128>(~UInt128{0} >> 1);
@@ -33,4 +33,4 @@ inline Int128 product(std::int64_t x, std::uint64_t y) {
   return static_cast<Int128>(x) * static_cast<Int128>(y);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Fails the reader when the next byte is not the version.
 inline void expect_version(ByteReader& in, std::uint8_t version) {
@@ -33,4 +33,4 @@ inline std::chrono::nanoseconds load_time(ByteReader& in) {
   return time;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 template <typename T>
 class SharedBlock {
@@ -71,4 +71,4 @@ class SharedBlock {
   static constexpr std::size_t kOwnBytes = sizeof(Memory) + sizeof(Memory*);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kStatisticVersion = 1;
@@ -254,4 +254,4 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   return statistic;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,10 +16,10 @@
 
 #include "core/base/bytes.h"
 #include "core/base/result.h"
-#include "core/base/sample.h"
-#include "core/base/switch.h"
 #include "core/definition/change.h"
 #include "core/definition/definition.h"
+#include "core/model/sample.h"
+#include "core/model/switch.h"
 #include "core/statistic/array_statistic.h"
 #include "core/statistic/history_statistic.h"
 #include "core/statistic/list_statistic.h"
@@ -28,7 +28,7 @@
 #include "core/statistic/statistic_type.h"
 #include "core/statistic/value_statistic.h"
 
-namespace tally {
+namespace tallyfs {
 
 class StatisticRow;
 
@@ -133,4 +133,4 @@ class Statistic {
   std::chrono::nanoseconds stopped_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/statistic/statistic.h"
 
-namespace tally {
+namespace tallyfs {
 
 class StatisticRow {
  public:
@@ -74,4 +74,4 @@ class StatisticRow {
   std::size_t empty_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
-#include "core/base/sample.h"
+#include "core/model/sample.h"
 
-namespace tally {
+namespace tallyfs {
 
 template <typename T>
 concept StatisticType = std::copyable<T> &&
@@ -37,4 +37,4 @@ concept StatisticType = std::copyable<T> &&
   { type.load(in) } -> std::same_as<void>;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

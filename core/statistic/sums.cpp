@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/statistic/saturating.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 UInt128 magnitude(Int128 number) {
@@ -110,4 +110,4 @@ void append_average(std::string& out, Int128 sum, std::uint64_t number) {
   out.append(".").append(digits, 1);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

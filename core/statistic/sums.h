@@ -13,9 +13,9 @@
 
 #include "core/base/bytes.h"
 #include "core/base/int128.h"
-#include "core/base/sample.h"
+#include "core/model/sample.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Sum of Y.
 struct Increments {
@@ -55,4 +55,4 @@ struct Summary {
 // is 0, and never -0.000.
 void append_average(std::string& out, Int128 sum, std::uint64_t number);
 
-}  // namespace tally
+}  // namespace tallyfs

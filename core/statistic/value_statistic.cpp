@@ -2,7 +2,7 @@
 
 #include "core/statistic/saved.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kValueVersion = 1;
@@ -33,4 +33,4 @@ void ValueStatistic::load(ByteReader& in) {
   std::visit([&](auto& total) { total.load(in); }, total_);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

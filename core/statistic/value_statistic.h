@@ -13,7 +13,7 @@
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ValueStatistic {
  public:
@@ -34,4 +34,4 @@ class ValueStatistic {
   std::variant<Increments, Products> total_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

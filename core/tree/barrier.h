@@ -1,10 +1,10 @@
 // What stands between a sender's send() and a reader's open(): after settle(), everything that was
-// sent before it was called is in the statistics (reference/statistics.md, "The data file").
+// sent before it was called is in the statistics (docs/files.md, "Reading").
 #pragma once
 
 #include <functional>
 
-namespace tally {
+namespace tallyfs {
 
 // Called from any thread, with no lock held. Bounded in work and time; a settle() that had to give
 // up counts it in the daemon's own numbers.
@@ -16,4 +16,4 @@ class Barrier {
   void settle() { settle({}); }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

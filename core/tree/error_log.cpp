@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
@@ -67,4 +67,4 @@ Result<void> ErrorLog::truncate(Moment now) {
   return {};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

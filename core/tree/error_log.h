@@ -1,5 +1,5 @@
 // tracing/error_log: the last rejected writes and messages, each with its reason, its text and a
-// caret under the token that was wrong, in the kernel's format (reference/hist-triggers.md).
+// caret under the token that was wrong, in the kernel's format.
 //
 // Thread-safe, one lock. Holds kEntries; strangers on the socket can fill at most
 // kSocketEntries of them, so that a flood of garbage does not push out what an administrator
@@ -14,7 +14,7 @@
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ErrorLog final : public File {
  public:
@@ -54,4 +54,4 @@ class ErrorLog final : public File {
   Moment last_change_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,6 +1,6 @@
 #include "core/tree/file.h"
 
-namespace tally {
+namespace tallyfs {
 
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
@@ -50,4 +50,4 @@ Result<void> Directory::remove_file(std::string_view, Moment) {
   return Error{ErrorCode::kNotPermitted, "files here cannot be removed"};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,7 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class File {
  public:
@@ -91,4 +91,4 @@ class Directory {
   virtual Result<void> remove_file(std::string_view name, Moment now);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

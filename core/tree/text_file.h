@@ -11,7 +11,7 @@
 
 #include "core/tree/file.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TextFile final : public File {
  public:
@@ -53,4 +53,4 @@ class TextFile final : public File {
   const Parts parts_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

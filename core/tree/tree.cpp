@@ -6,7 +6,7 @@
 
 #include "core/base/keyed_hash.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct Tree::DirectoryPart {
   std::shared_ptr<Directory> rules;  // shared with the rmdir that is just asking them
@@ -194,4 +194,4 @@ void Tree::observe(TreeObserver* observer) {
   observer_ = observer;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -22,7 +22,7 @@
 #include "core/base/result.h"
 #include "core/tree/file.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Identifies a node for as long as the daemon runs; shown as its inode number. 0 is none.
 using NodeId = std::uint64_t;
@@ -112,4 +112,4 @@ class Tree {
   TreeObserver* observer_ GUARDED_BY(mutex_) = nullptr;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 enum Kind : std::uint16_t {
@@ -370,4 +370,4 @@ std::optional<Result<Message>> DatagramReader::next() {
   }
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -12,13 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/kernel_event.h"
-#include "core/base/latency_sample.h"
 #include "core/base/result.h"
-#include "core/base/sample.h"
+#include "core/model/kernel_event.h"
+#include "core/model/latency_sample.h"
+#include "core/model/sample.h"
 #include "core/wire/events.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 inline constexpr std::size_t kDatagramBytesMax = 256 * 1024;
 inline constexpr std::string_view kMagic = "\xFETLY";
@@ -169,4 +169,4 @@ class DatagramReader {
   std::span<char> rest_;
 };
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

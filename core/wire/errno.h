@@ -5,7 +5,7 @@
 
 #include "core/base/result.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 constexpr int to_errno(ErrorCode code) {
   switch (code) {
@@ -41,4 +41,4 @@ constexpr int to_errno(ErrorCode code) {
   return EIO;
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

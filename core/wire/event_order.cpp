@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 std::optional<std::uint64_t> take_number(Tokens& tokens) {
@@ -71,8 +71,8 @@ std::string print(const WatchedEvent& event) {
   line += event.on ? " on=1" : " on=0";
   line += event.stack ? " stack=1" : " stack=0";
   line += event.comm ? " comm=1 " : " comm=0 ";
-  const bool fits = event.filter.size() <= kOrderFilterBytesMax &&
-                    event.filter.find('\n') == std::string::npos;
+  const bool fits =
+      event.filter.size() <= kOrderFilterBytesMax && event.filter.find('\n') == std::string::npos;
   return fits ? line + event.filter : line;
 }
 
@@ -138,4 +138,4 @@ std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text) 
                 .name = name ? std::string(name->text) : ""};
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

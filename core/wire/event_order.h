@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 inline constexpr std::size_t kEventOrderBytesMax = 64 * 1024;
 // Of one event; a longer one is not passed on: whoever wants the event filters anyhow.
@@ -67,4 +67,4 @@ std::optional<EventsOrder> parse_events_order(std::uint64_t number, std::string_
 std::optional<PlaceOrder> parse_place_order(std::uint64_t number, std::string_view text);
 std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text);
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

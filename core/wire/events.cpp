@@ -5,7 +5,7 @@
 
 #include "core/base/bytes.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 // A record's fixed part, as it stands in FORMAT.md.
@@ -123,4 +123,4 @@ void append_record(std::string& out, const EventRecord& record) {
   if (!stack.empty()) out.append(reinterpret_cast<const char*>(stack.data()), stack.size_bytes());
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/event/record.h"
+#include "core/model/record.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 enum EventKind : std::uint16_t {
   kOfferedEvent = 9,
@@ -79,4 +79,4 @@ std::size_t packed_bytes(const EventRecord& record);
 // first kRecordFramesMax frames; bytes has kRecordBytesMax at most.
 void append_record(std::string& out, const EventRecord& record);
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

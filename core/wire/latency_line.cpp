@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 // Nobody in particular, of the usual priority, as people are shown it.
@@ -83,4 +83,4 @@ Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   return LatencyLine{.type = *type, .sample = sample.value()};
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -7,10 +7,10 @@
 #include "core/base/text.h"
 #include "core/wire/line.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 // `TYPE ns=N cpu=N [pid=N] [prio=N] [comm=NAME]`, the keys in any order, each at most once; the
 // line ends at line_end; or `TYPE reset`, `TYPE remove`. kInvalid, with the offending token.
 Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end);
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

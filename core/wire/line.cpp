@@ -13,7 +13,7 @@
 
 #include "core/wire/latency_line.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 struct Spelling {
@@ -273,4 +273,4 @@ Path split_path(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1), true};
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

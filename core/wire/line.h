@@ -6,11 +6,11 @@
 #include <string_view>
 #include <variant>
 
-#include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/model/latency_sample.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 struct SampleLine {
   std::string_view path;  // INTERFACE/STATISTIC as written; names are checked where they are new
@@ -79,4 +79,4 @@ struct Path {
 };
 Path split_path(std::string_view path);
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 struct NamedCode {
@@ -131,4 +131,4 @@ std::optional<Reply> parse_reply(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -5,9 +5,8 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   feeder   hello PID                        it is that process; what it has to offer has been sent to the socket
-//   feeder   done NUMBER
-//   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
+//   feeder   hello PID                        it is that process; what it has to offer has been
+//   sent to the socket feeder   done NUMBER feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
 //   warden   gone REASON                      who starts the feeder says that it is no more
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
@@ -21,10 +20,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/wanted_events.h"
+#include "core/model/wanted_events.h"
 #include "core/wire/event_order.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 inline constexpr std::size_t kOrderBytesMax = kEventOrderBytesMax;
 
@@ -64,4 +63,4 @@ std::string print(const Gone& reply);
 std::optional<Order> parse_order(std::string_view text);
 std::optional<Reply> parse_reply(std::string_view text);
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

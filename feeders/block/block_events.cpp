@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A flush is issued at sector 0 and completed at "no sector" (Linux 6.18).
@@ -77,4 +77,4 @@ std::optional<RequestEvent> BlockEvents::decode(std::chrono::nanoseconds time,
   return event;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "core/base/result.h"
+#include "core/event/format/format.h"
 #include "feeders/block/request.h"
-#include "core/event/format.h"
 
-namespace tally {
+namespace tallyfs {
 
 class BlockEvents {
  public:
@@ -47,4 +47,4 @@ class BlockEvents {
   Layout complete_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

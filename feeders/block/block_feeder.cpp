@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Rounded up, so that `<=4` holds what took at most 4 us.
@@ -17,7 +17,7 @@ std::chrono::steady_clock::time_point at(std::chrono::nanoseconds monotonic) {
 std::uint64_t dropped_of(const Disk& disk) {
   std::uint64_t dropped = 0;
   for (const auto* statistics : {&disk.request_sizes, &disk.latencies, &disk.pending}) {
-    for (const Statistic& statistic : *statistics) dropped += statistic.dropped();
+    for (const tally::Statistic& statistic : *statistics) dropped += statistic.dropped();
   }
   return dropped;
 }
@@ -79,4 +79,4 @@ void BlockFeeder::report_lost() {
   });
 }
 
-}  // namespace tally
+}  // namespace tallyfs

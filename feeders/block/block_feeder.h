@@ -15,7 +15,7 @@
 #include "feeders/block/request_tracker.h"
 #include "feeders/tracefs/merged_reader.h"
 
-namespace tally {
+namespace tallyfs {
 
 class BlockFeeder final : public EventSink {
  public:
@@ -41,4 +41,4 @@ class BlockFeeder final : public EventSink {
   std::chrono::nanoseconds last_{0};  // time of the last event
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,25 +5,30 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::chrono::seconds kNameLasts{1};
 constexpr const char* kDirectionNames[kDirections] = {"read", "write", "other"};
 
 // 1,024 sizes: the sizes of requests are multiples of a page, up to a few MiB.
-const Definition kSizes{
-    .units = "bytes/requests", .type = List{.entries_max = 1024}, .begin = Begin::kOn};
+const tally::Definition kSizes{.units = "bytes/requests",
+                               .type = tally::List{.entries_max = 1024},
+                               .begin = tally::Begin::kOn};
 // 22 intervals, 0 to a second in powers of two; what takes longer is a disk in trouble and stands
 // under `>`. Microseconds: a fast disk takes ten, a spinning one ten thousand.
-const Definition kLatencies{
-    .units = "microseconds/requests", .type = Array{.range = {0, 1 << 20}}, .begin = Begin::kOn};
-const Definition kPending{.units = "pending/requests", .type = MinMax{}, .begin = Begin::kOn};
-const Definition kLost{.units = "events/occurrences", .type = Value{}, .begin = Begin::kOn};
+const tally::Definition kLatencies{.units = "microseconds/requests",
+                                   .type = tally::Array{.range = {0, 1 << 20}},
+                                   .begin = tally::Begin::kOn};
+const tally::Definition kPending{
+    .units = "pending/requests", .type = tally::MinMax{}, .begin = tally::Begin::kOn};
+const tally::Definition kLost{
+    .units = "events/occurrences", .type = tally::Value{}, .begin = tally::Begin::kOn};
 
-std::vector<Statistic> create_by_direction(const Interface& interface, const std::string& name,
-                                           std::size_t directions, const Definition& definition) {
-  std::vector<Statistic> made;
+std::vector<tally::Statistic> create_by_direction(const tally::Interface& interface,
+                                                  const std::string& name, std::size_t directions,
+                                                  const tally::Definition& definition) {
+  std::vector<tally::Statistic> made;
   for (std::size_t i = 0; i < directions; ++i) {
     made.emplace_back(interface, name + "_" + kDirectionNames[i], definition);
   }
@@ -31,11 +36,11 @@ std::vector<Statistic> create_by_direction(const Interface& interface, const std
 }
 
 Disk create(const std::string& name) {
-  Interface interface("block-" + name);
+  tally::Interface interface("block-" + name);
   auto sizes = create_by_direction(interface, "request_sizes", kDirections, kSizes);
   auto latencies = create_by_direction(interface, "latencies", kDirections, kLatencies);
   auto pending = create_by_direction(interface, "pending", 2, kPending);
-  Statistic lost(interface, "occurrence_lost", kLost);
+  tally::Statistic lost(interface, "occurrence_lost", kLost);
   return {std::move(interface), std::move(sizes), std::move(latencies), std::move(pending),
           std::move(lost)};
 }
@@ -75,4 +80,4 @@ Disk* Disks::find_named(const std::string& name) {
   return &by_name_.emplace(name, create(name)).first->second;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

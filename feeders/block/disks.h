@@ -13,14 +13,14 @@
 #include "feeders/block/request.h"
 #include "tally/statistic.hpp"
 
-namespace tally {
+namespace tallyfs {
 
 struct Disk {
-  Interface interface;
-  std::vector<Statistic> request_sizes;  // by direction, as the next two
-  std::vector<Statistic> latencies;
-  std::vector<Statistic> pending;  // read and write only
-  Statistic occurrence_lost;
+  tally::Interface interface;
+  std::vector<tally::Statistic> request_sizes;  // by direction, as the next two
+  std::vector<tally::Statistic> latencies;
+  std::vector<tally::Statistic> pending;  // read and write only
+  tally::Statistic occurrence_lost;
   std::uint64_t lost = 0;     // not added to occurrence_lost yet
   std::uint64_t dropped = 0;  // by the library, so far
 };
@@ -60,4 +60,4 @@ class Disks {
   std::map<std::string, Disk> by_name_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

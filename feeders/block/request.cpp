@@ -1,6 +1,6 @@
 #include "feeders/block/request.h"
 
-namespace tally {
+namespace tallyfs {
 
 char operation_of(std::string_view rwbs) {
   const bool flush_first = rwbs.size() > 1 && rwbs[0] == 'F' &&
@@ -9,4 +9,4 @@ char operation_of(std::string_view rwbs) {
   return rwbs.empty() ? 'N' : rwbs[0];
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 // The kernel's number of a device in trace events: major << 20 | minor.
 using DeviceNumber = std::uint32_t;
@@ -37,4 +37,4 @@ struct RequestEvent {
   std::chrono::nanoseconds time{0};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

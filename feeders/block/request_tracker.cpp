@@ -1,6 +1,6 @@
 #include "feeders/block/request_tracker.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Sectors are multiples of 8 and devices differ in their lower bits: both are spread over the
 // word by odd constants before boost mixes it once more.
@@ -112,4 +112,4 @@ void RequestTracker::release(const Key& key, Slot slot) {
   pending(key) -= 1;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

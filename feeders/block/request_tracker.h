@@ -22,7 +22,7 @@
 
 #include "feeders/block/request.h"
 
-namespace tally {
+namespace tallyfs {
 
 class RequestTracker {
  public:
@@ -91,4 +91,4 @@ class RequestTracker {
   boost::unordered_flat_map<DeviceNumber, std::array<std::uint32_t, kDirections>> pending_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

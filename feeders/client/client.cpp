@@ -13,7 +13,7 @@
 #include "core/wire/errno.h"
 #include "feeders/client/undisturbed.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -381,4 +381,4 @@ void Client::restore_switches() {
   asleep_.store(false, std::memory_order_release);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -35,7 +35,7 @@
 #include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Client {
  public:
@@ -303,4 +303,4 @@ class Client {
   pthread_t keeper_{};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

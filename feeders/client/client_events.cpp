@@ -10,7 +10,7 @@
 #include "core/wire/errno.h"
 #include "feeders/client/client.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Of the calling thread; a forked child has another.
@@ -91,4 +91,4 @@ void Client::take_other(std::uint32_t id, const wire::Answer& answer) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -12,7 +12,7 @@
 
 #include "feeders/client/client.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -284,4 +284,4 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (keeper_runs_.exchange(false)) ::pthread_join(keeper_, nullptr);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

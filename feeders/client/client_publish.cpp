@@ -6,7 +6,7 @@
 #include "core/wire/errno.h"
 #include "feeders/client/client.h"
 
-namespace tally {
+namespace tallyfs {
 int Client::create_object(FedObject** object, std::string_view subsystem, std::string_view name,
                           unsigned flags, Publisher::Holder holder) {
   if (const int error = start_keeper(); error != 0) return error;
@@ -91,4 +91,4 @@ void Client::tell_rates(const std::vector<Publisher::News>& news) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

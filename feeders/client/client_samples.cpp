@@ -2,7 +2,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/undisturbed.h"
 
-namespace tally {
+namespace tallyfs {
 
 Lane* Client::own_lane(LaneSearch& search) {
   // Before the search, so that none which is given back during it is missed.
@@ -135,4 +135,4 @@ bool Client::wait_for_room(Lane& lane) {
   return false;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

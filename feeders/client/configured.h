@@ -3,9 +3,9 @@
 
 #include "feeders/client/socket_path.h"
 
-namespace tally {
+namespace tallyfs {
 
 // The process's socket; it cannot be configured any more from then on.
 SocketPath configured_socket_path();
 
-}  // namespace tally
+}  // namespace tallyfs

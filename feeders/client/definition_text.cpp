@@ -1,6 +1,6 @@
 #include "feeders/client/definition_text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // The bounds of core/definition/definition.h, which a client does not link.
@@ -89,4 +89,4 @@ Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_ma
       entries_max);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "tally/statistic.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct RangeOfX {
   std::int64_t min = STATISTIC_RANGE_MIN;
@@ -25,4 +25,4 @@ Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max);
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode);
 
-}  // namespace tally
+}  // namespace tallyfs

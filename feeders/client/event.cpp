@@ -6,7 +6,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/process_client.h"
 
-using namespace tally;
+using namespace tallyfs;
 
 int event_register(user_event** event, const char* system, const char* name, const char* fields) {
   if (!event || !system || !name || !fields) return -EINVAL;

@@ -9,7 +9,7 @@
 #include "feeders/client/registrar.h"
 #include "feeders/client/request.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr EventFeed::Time kLookPause = std::chrono::seconds(1);
@@ -18,9 +18,7 @@ constexpr std::size_t kNameBytesMax = 64;
 // A bit of the switch (core/wire/FORMAT.md).
 constexpr std::uint32_t kWithComm = 2;
 
-bool is_good_name(std::string_view name) {
-  return is_name(name) && name.size() <= kNameBytesMax;
-}
+bool is_good_name(std::string_view name) { return is_name(name) && name.size() <= kNameBytesMax; }
 
 }  // namespace
 
@@ -166,9 +164,9 @@ void EventFeed::ask(std::uint64_t epoch, Time now) {
     event->standing = Standing::kAsked;
     next_id_ = next_id_ + 1 == Registrar::kEventIds ? 1 : next_id_ + 1;
     asked_[next_id_] = event.get();
-    requests_.request(Registrar::kOthers | Registrar::kEventIds | next_id_,
-                      "event define " + event->system + "/" + event->name + " lifetime=feeder " +
-                          event->fields);
+    requests_.request(
+        Registrar::kOthers | Registrar::kEventIds | next_id_,
+        "event define " + event->system + "/" + event->name + " lifetime=feeder " + event->fields);
   }
   if (asked_.empty()) return;
   asked_at_ = now;
@@ -229,4 +227,4 @@ void EventFeed::look_for_void() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

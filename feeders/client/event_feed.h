@@ -1,5 +1,5 @@
-// Tells the daemon of this process's events, and sends their records in the order in which they were
-// written; see tally/event.h for what it promises, and core/wire/FORMAT.md for how it is said.
+// Tells the daemon of this process's events, and sends their records in the order in which they
+// were written; see tally/event.h for what it promises, and core/wire/FORMAT.md for how it is said.
 //
 // Confined to whoever holds the Client's lock. It has one datagram of requests on its way at a
 // time, besides the others'; what is not answered within kAnswerWait is asked for again, what is
@@ -24,7 +24,7 @@
 #include "feeders/client/switches.h"
 #include "tally/event.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct FedEvent : ::user_event {
   FedEvent() : ::user_event{&FedStatistic::kOff} {}
@@ -103,11 +103,11 @@ class EventFeed {
   std::map<std::uint32_t, FedEvent*> asked_;  // on their way
 
   std::uint64_t epoch_ = 0;
-  std::string records_;          // a datagram that is growing, or nothing
-  std::size_t message_at_ = 0;   // the last message in it, whose length grows
+  std::string records_;         // a datagram that is growing, or nothing
+  std::size_t message_at_ = 0;  // the last message in it, whose length grows
   FedEvent* message_of_ = nullptr;
   std::string scratch_;
-  std::uint64_t count_ = 0;      // of records in it
+  std::uint64_t count_ = 0;  // of records in it
   std::uint64_t added_ = 0;
   std::uint64_t dropped_ = 0;
 
@@ -121,4 +121,4 @@ class EventFeed {
   int refusal_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

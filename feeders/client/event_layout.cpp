@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint32_t up_to(std::uint32_t value, std::uint32_t step) {
@@ -36,10 +36,22 @@ struct EventLayout::Type {
 
 const EventLayout::Type* EventLayout::find_type(std::string_view name) {
   static constexpr Type kTypes[] = {
-      {"s64", 8},           {"u64", 8},          {"s32", 4},           {"u32", 4},
-      {"s16", 2},           {"u16", 2},          {"s8", 1},            {"u8", 1},
-      {"char", 1},          {"int", 4},          {"long", 8},          {"bool", 1},
-      {"pid_t", 4},         {"gfp_t", 4},        {"unsigned char", 1}, {"unsigned int", 4},
+      {"s64", 8},
+      {"u64", 8},
+      {"s32", 4},
+      {"u32", 4},
+      {"s16", 2},
+      {"u16", 2},
+      {"s8", 1},
+      {"u8", 1},
+      {"char", 1},
+      {"int", 4},
+      {"long", 8},
+      {"bool", 1},
+      {"pid_t", 4},
+      {"gfp_t", 4},
+      {"unsigned char", 1},
+      {"unsigned int", 4},
       {"unsigned long", 8},
   };
   const auto* const at = std::ranges::find(kTypes, name, &Type::name);
@@ -126,4 +138,4 @@ void EventLayout::append(std::string& record, const void* structure) const {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

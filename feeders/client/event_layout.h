@@ -1,5 +1,6 @@
 // What the fields of a user's event are: where each lies in the program's structure, and where in a
-// record on the wire (core/wire/FORMAT.md, kind 11). Immutable once made. At most kFieldsMax fields.
+// record on the wire (core/wire/FORMAT.md, kind 11). Immutable once made. At most kFieldsMax
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class EventLayout {
  public:
@@ -49,4 +50,4 @@ class EventLayout {
   std::uint32_t record_bytes_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -12,7 +12,7 @@
 
 struct statistic_interface {};
 
-namespace tally {
+namespace tallyfs {
 
 // What the daemon knows of an interface or a statistic.
 enum class Standing : std::uint8_t {
@@ -112,4 +112,4 @@ struct FedStatistic : ::statistic {
   }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

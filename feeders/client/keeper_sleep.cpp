@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 long futex(const void* word, int operation, std::uint32_t value, const timespec* time_max) {
@@ -35,4 +35,4 @@ bool process_barrier() {
   return registered && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace tally {
+namespace tallyfs {
 
 class KeeperSleep {
  public:
@@ -34,4 +34,4 @@ class KeeperSleep {
 // returns, so that the threads themselves need none. False: the kernel cannot.
 bool process_barrier();
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include <new>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::size_t bytes_for(std::size_t capacity) { return sizeof(Lane) + capacity * sizeof(Entry); }
@@ -61,4 +61,4 @@ void Lane::forget_all() {
   barrier_ = kNoBarrier;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -24,7 +24,7 @@
 #include "core/base/mutex.h"
 #include "feeders/client/fed_statistic.h"
 
-namespace tally {
+namespace tallyfs {
 
 // When a sample was taken, on one of two scales.
 struct Stamp {
@@ -241,4 +241,4 @@ class Lane {
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -21,7 +21,7 @@
 #include "feeders/client/undisturbed.h"
 #include "feeders/clock/program_clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Shown as 0 or less: nice 0 is -21.
@@ -70,9 +70,9 @@ void tell_dropped_latencies() {
   if (LatencySender* const made = g_sender) made->tell_dropped(monotonic_now());
 }
 
-}  // namespace tally
+}  // namespace tallyfs
 
-using namespace tally;
+using namespace tallyfs;
 
 int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                    const char* comm) {

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/wire/binary.h"
 
-namespace tally {
+namespace tallyfs {
 
 int LatencySender::send(std::string_view type, const LatencySample& sample,
                         std::chrono::nanoseconds now) {
@@ -88,4 +88,4 @@ bool LatencySender::is_connected(std::chrono::nanoseconds now) {
   return connected;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

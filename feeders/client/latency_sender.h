@@ -16,13 +16,13 @@
 #include <span>
 #include <string_view>
 
-#include "core/base/latency_sample.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/model/latency_sample.h"
 #include "feeders/client/link.h"
 #include "feeders/client/socket_path.h"
 
-namespace tally {
+namespace tallyfs {
 
 class LatencySender {
  public:
@@ -63,4 +63,4 @@ class LatencySender {
   std::array<Dropped, kTypes> dropped_;  // by directory
 };
 
-}  // namespace tally
+}  // namespace tallyfs

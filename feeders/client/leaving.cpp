@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tallyfs {
 
 void Leaving::add(FedStatistic& statistic) {
   if (statistic.lingers) return;
@@ -76,4 +76,4 @@ void Leaving::destroy(FedStatistic& statistic) {
   if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

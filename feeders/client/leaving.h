@@ -1,11 +1,12 @@
 // Statistics that the program has removed or released while lanes may hold samples of theirs: they
 // stay in the Registry, without a name, until every lane has sent what it held when they were let
-// go of. That is told by positions in the lanes, for many of them at once, so that it costs the same
-// however many statistics leave and however much is held.
+// go of. That is told by positions in the lanes, for many of them at once, so that it costs the
+// same however many statistics leave and however much is held.
 //
-// One samples of which are held for long keeps back those that left with it. So that a program which
-// makes and drops statistics all the time does not reach the Registry's bound while the daemon is
-// away, the lanes are searched whenever kSearchMin of them, or twice as many as the last time, wait.
+// One samples of which are held for long keeps back those that left with it. So that a program
+// which makes and drops statistics all the time does not reach the Registry's bound while the
+// daemon is away, the lanes are searched whenever kSearchMin of them, or twice as many as the last
+// time, wait.
 //
 // Confined to whoever holds the Client's lock.
 #pragma once
@@ -17,7 +18,7 @@
 #include "feeders/client/lane.h"
 #include "feeders/client/registry.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Leaving {
  public:
@@ -48,4 +49,4 @@ class Leaving {
   std::size_t search_at_ = kSearchMin;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Room for 512 datagrams of 8 KiB and what the kernel adds to each. Without privileges it comes to
@@ -143,4 +143,4 @@ std::optional<Link::Received> Link::receive() {
   return received;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -25,7 +25,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Link {
  public:
@@ -85,4 +85,4 @@ class Link {
   alignas(8) std::array<char, kAnswerBytesMax> answer_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

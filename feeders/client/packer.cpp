@@ -6,7 +6,7 @@
 
 #include "core/wire/binary.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kRunBytes = wire::kMessageHeaderBytes + 8;
@@ -207,4 +207,4 @@ Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) {
   return packed;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

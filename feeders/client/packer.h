@@ -11,7 +11,7 @@
 #include "feeders/client/lane.h"
 #include "feeders/client/sample_time.h"
 
-namespace tally {
+namespace tallyfs {
 
 // X and time of one statistic.
 inline constexpr std::uint64_t kDatagramSamplesMax = (Lane::kDatagramBytes - 32) / 16;
@@ -27,4 +27,4 @@ struct Packed {
 // As much from the lane's tail as fits into one datagram.
 Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) REQUIRES(lane.mutex());
 
-}  // namespace tally
+}  // namespace tallyfs

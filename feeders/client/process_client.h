@@ -1,7 +1,7 @@
 // The one Client of the process, for the C functions that are not in statistic.cpp, which makes it.
 #pragma once
 
-namespace tally {
+namespace tallyfs {
 
 class Client;
 
@@ -15,4 +15,4 @@ int with_client(Do&& what) {
       [](Client& client, void* context) { return (*static_cast<Do*>(context))(client); }, &what);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "feeders/client/client.h"
 #include "feeders/client/process_client.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 FedObject& fed(stats_object* object) { return *static_cast<FedObject*>(object); }
@@ -40,9 +40,9 @@ int rates_of(stats_tpl_sr_cb_t callback, std::size_t context_bytes, std::string&
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-using namespace tally;
+using namespace tallyfs;
 
 int stats_object_create(stats_object** object, const char* subsystem, const char* name,
                         unsigned flags) {

@@ -10,7 +10,7 @@
 #include "feeders/client/registrar.h"
 #include "feeders/client/request.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kObjectNameBytesMax = 250;
@@ -366,4 +366,4 @@ void Publisher::give_up_asking() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -25,7 +25,7 @@
 #include "feeders/client/switches.h"
 #include "tally/publish.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct FedObject;
 
@@ -170,4 +170,4 @@ class Publisher {
   int refusal_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

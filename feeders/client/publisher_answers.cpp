@@ -6,7 +6,7 @@
 #include "feeders/client/publisher.h"
 #include "feeders/client/request.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr Publisher::Time kLookPause = std::chrono::seconds(1);
@@ -145,4 +145,4 @@ void Publisher::look_for_void() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

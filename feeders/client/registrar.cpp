@@ -6,7 +6,7 @@
 
 #include "feeders/client/request.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint32_t kSubjectMask = 7u << 29;
@@ -396,4 +396,4 @@ void Registrar::point_at_switch(FedStatistic& statistic) {
   statistic.set_switch(found ? found : &FedStatistic::kOn);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

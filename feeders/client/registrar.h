@@ -21,7 +21,7 @@
 #include "feeders/client/registry.h"
 #include "feeders/client/switches.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Registrar {
  public:
@@ -150,4 +150,4 @@ class Registrar {
   bool stale_ = false;  // since the last ping was answered
 };
 
-}  // namespace tally
+}  // namespace tallyfs

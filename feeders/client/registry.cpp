@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error exists() { return {ErrorCode::kExists, "this process has one of that name already"}; }
@@ -98,4 +98,4 @@ std::string define_line(const FedStatistic& statistic, Pending part) {
   return line;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,7 +16,7 @@
 #include "core/base/result.h"
 #include "feeders/client/fed_statistic.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Registry {
  public:
@@ -65,4 +65,4 @@ std::string create_line(const FedStatistic& statistic);
 enum class Pending { kAll, kDefaults };
 std::string define_line(const FedStatistic& statistic, Pending part);
 
-}  // namespace tally
+}  // namespace tallyfs

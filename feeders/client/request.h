@@ -8,7 +8,7 @@
 
 #include "core/wire/binary.h"
 
-namespace tally {
+namespace tallyfs {
 
 // What one datagram has of requests, so that one refused by a full queue is soon made again.
 inline constexpr std::size_t kRequestsBytes = 8 * 1024;
@@ -21,4 +21,4 @@ inline std::string words_for(const wire::Answer& answer) {
   return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-namespace tally {
+namespace tallyfs {
 
 std::int64_t monotonic_ns() {
   timespec now{};
@@ -18,4 +18,4 @@ const Driver* SampleTime::choose_driver() {
 }
 #endif
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -17,7 +17,7 @@
 #include "feeders/clock/cycle_clock.h"
 #endif
 
-namespace tally {
+namespace tallyfs {
 
 std::int64_t monotonic_ns();
 
@@ -77,4 +77,4 @@ class SampleTime {
 
 #endif
 
-}  // namespace tally
+}  // namespace tallyfs

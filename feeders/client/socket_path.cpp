@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 SocketPath find_socket_path(const std::string& option) {
   const auto environment = [](const char* name) -> std::string_view {
@@ -20,4 +20,4 @@ SocketPath find_socket_path(const std::string& option) {
   return {std::string(runtime) + "/tallyfs/socket", of_the_system};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

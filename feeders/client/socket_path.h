@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 
 struct SocketPath {
   std::string path;
@@ -18,4 +18,4 @@ struct SocketPath {
 // $XDG_RUNTIME_DIR/tallyfs/socket.
 SocketPath find_socket_path(const std::string& option);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -21,7 +21,7 @@
 #include "feeders/client/socket_path.h"
 #include "feeders/client/undisturbed.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -220,9 +220,9 @@ SocketPath configured_socket_path() {
   return g_settings.socket;
 }
 
-}  // namespace tally
+}  // namespace tallyfs
 
-using namespace tally;
+using namespace tallyfs;
 
 int statistic_configure(const statistic_settings* settings) {
   if (!settings || !is_in_range(*settings)) return -EINVAL;

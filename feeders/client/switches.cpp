@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 bool is_sealed(int fd) {
@@ -63,4 +63,4 @@ bool Switches::is_void(std::uint64_t number) const {
   return found && __atomic_load_n(&found->generation, __ATOMIC_RELAXED) != number >> 32;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Switches {
  public:
@@ -48,4 +48,4 @@ class Switches {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

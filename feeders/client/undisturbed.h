@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace tally {
+namespace tallyfs {
 
 class Undisturbed {
  public:
@@ -23,4 +23,4 @@ class Undisturbed {
   int cancel_state_ = PTHREAD_CANCEL_ENABLE;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -18,7 +18,7 @@
 
 std::uint32_t tally_clock_counter = 0;
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kAnchorsMax = 4096;
@@ -170,9 +170,9 @@ int convert(const fast_timestamp& stamp, std::uint64_t* error_ns, Put&& put) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-using namespace tally;
+using namespace tallyfs;
 
 cycles_t tally_clock_cycles() { return g_clock.cycles(); }
 

@@ -6,7 +6,7 @@
 #include "core/base/int128.h"
 #include "feeders/clock/wide_counter.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 static_assert(std::is_trivially_destructible_v<CycleClock>);
@@ -379,4 +379,4 @@ CycleClock::Status CycleClock::status() {
   };
 }
 
-}  // namespace tally
+}  // namespace tallyfs

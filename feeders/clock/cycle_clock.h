@@ -25,7 +25,7 @@
 #include "feeders/clock/timeline.h"
 #include "feeders/clock/wall.h"
 
-namespace tally {
+namespace tallyfs {
 
 // An instant as store() leaves it. Epoch 0: none.
 struct Timestamp {
@@ -176,4 +176,4 @@ class CycleClock {
   std::uint64_t fallbacks_ GUARDED_BY(lock_) = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

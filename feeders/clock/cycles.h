@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tally {
+namespace tallyfs {
 
 #if defined(__x86_64__)
 
@@ -46,4 +46,4 @@ inline std::uint64_t counter_rate_hz() { return 0; }
 
 #endif
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -15,7 +15,7 @@
 #include "core/base/fd.h"
 #include "feeders/clock/cycles.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 #if defined(__x86_64__)
@@ -66,4 +66,4 @@ const Driver* driver_by_environment() {
   return name == kMonotonicDriver.name ? &kMonotonicDriver : best_driver();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "feeders/clock/cycles.h"
 
-namespace tally {
+namespace tallyfs {
 
 class WideCounter;
 
@@ -52,4 +52,4 @@ const Driver* best_driver();
 // be trusted. A program that runs with the rights of another user is not told.
 const Driver* driver_by_environment();
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What NTP may slew a clock by.
@@ -103,4 +103,4 @@ std::int64_t History::drift(std::size_t after, std::uint64_t cycles) const {
   return round_up(std::max(by_before, by_behind));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

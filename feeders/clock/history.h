@@ -23,7 +23,7 @@
 
 #include "feeders/clock/instant.h"
 
-namespace tally {
+namespace tallyfs {
 
 class History {
  public:
@@ -65,4 +65,4 @@ class History {
   bool newest_is_kept_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

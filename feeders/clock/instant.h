@@ -6,7 +6,7 @@
 
 #include "feeders/clock/reference.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where a number lies, ends included.
 struct Between {
@@ -89,4 +89,4 @@ Instant take_instant(const Reference& reference, ReadCycles&& read_cycles) {
   return instant;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/base/mutex.h"
 
-namespace tally {
+namespace tallyfs {
 
 // An address that no other living thread has; in a forked child that of the thread that forked.
 inline std::uintptr_t this_thread() {
@@ -73,4 +73,4 @@ class SCOPED_CAPABILITY Owned {
   OwnedLock& lock_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

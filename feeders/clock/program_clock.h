@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "tally/clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline std::chrono::nanoseconds monotonic_now() {
   const std::chrono::nanoseconds ns(sched_clock());
@@ -22,4 +22,4 @@ class ProgramClock final : public Clock {
   }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kGoodForMin = 100'000;
@@ -96,4 +96,4 @@ std::int64_t Rate::good_for_ns() const {
   return std::clamp(4 * base_ns_, kGoodForMin, kGoodForMax);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 
 #include "feeders/clock/instant.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Rate {
  public:
@@ -68,4 +68,4 @@ class Rate {
   std::int64_t base_ns_ = 0;    // how long ago base_ was at last_
 };
 
-}  // namespace tally
+}  // namespace tallyfs

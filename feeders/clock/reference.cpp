@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::int64_t to_ns(const timespec& time) {
@@ -27,4 +27,4 @@ std::int64_t SystemReference::coarse_step_ns() const {
   return to_ns(step);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::int64_t kSecond = 1'000'000'000;  // ns
 
@@ -32,4 +32,4 @@ class SystemReference final : public Reference {
   std::int64_t coarse_step_ns() const override;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -25,7 +25,7 @@
 #include "core/base/int128.h"
 #include "feeders/clock/cycles.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct Line {
   std::uint64_t cycles = 0;
@@ -188,4 +188,4 @@ class Timeline {
   Slot slots_[2];
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kStackBytes = 128 * 1024;
@@ -101,4 +101,4 @@ void UpkeepThread::keep() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

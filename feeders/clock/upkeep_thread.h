@@ -11,7 +11,7 @@
 #include "core/base/fd.h"
 #include "feeders/clock/cycle_clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 class UpkeepThread {
  public:
@@ -39,4 +39,4 @@ class UpkeepThread {
   pthread_t thread_{};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kDay = 86'400 * kSecond;
@@ -83,4 +83,4 @@ std::optional<Wall::Offset> Wall::at(std::int64_t time) const {
   return std::nullopt;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

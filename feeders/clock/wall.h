@@ -20,7 +20,7 @@
 
 #include "feeders/clock/instant.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Wall {
  public:
@@ -73,4 +73,4 @@ class Wall {
   std::int64_t last_step_ns_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

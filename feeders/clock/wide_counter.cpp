@@ -4,7 +4,7 @@
 
 #include "core/base/int128.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kAttemptsMax = 8;
@@ -107,4 +107,4 @@ void WideCounter::count_gap(std::int64_t now) {
   doubts_.fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -19,7 +19,7 @@
 #include "feeders/clock/driver.h"
 #include "feeders/clock/reference.h"
 
-namespace tally {
+namespace tallyfs {
 
 class WideCounter {
  public:
@@ -68,4 +68,4 @@ class WideCounter {
   std::atomic<std::uint64_t> doubts_{0};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 std::optional<AnswerAddress> AnswerAddress::find(const Origin& origin) {
   if (!origin.bound()) return std::nullopt;
@@ -27,4 +27,4 @@ std::optional<AnswerAddress> AnswerAddress::find(const Origin& origin) {
   return AnswerAddress(address, sizeof address, std::move(held));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

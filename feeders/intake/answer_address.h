@@ -17,7 +17,7 @@
 #include "core/base/fd.h"
 #include "feeders/intake/receiver.h"
 
-namespace tally {
+namespace tallyfs {
 
 class AnswerAddress {
  public:
@@ -36,4 +36,4 @@ class AnswerAddress {
   Fd held_;  // of a path, the socket's file: address_ names it in /proc/self/fd
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 
 #include "feeders/intake/answer_address.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::size_t room_for_answers(int fd) {
@@ -77,4 +77,4 @@ bool Answers::send_to_origin(std::string_view bytes, int attached) const {
   return ::sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

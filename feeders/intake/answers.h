@@ -15,7 +15,7 @@
 #include "feeders/intake/unix_sockets.h"
 #include "feeders/intake/unread_answers.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Answers {
  public:
@@ -57,4 +57,4 @@ class Answers {
   wire::DatagramWriter gathered_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What one that is put off takes beside its bytes.
@@ -122,4 +122,4 @@ Backlog::Late Backlog::take() {
   return late;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

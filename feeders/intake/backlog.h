@@ -25,7 +25,7 @@
 #include "core/base/result.h"
 #include "feeders/intake/receiver.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Backlog {
  public:
@@ -96,4 +96,4 @@ class Backlog {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

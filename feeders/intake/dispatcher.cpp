@@ -10,7 +10,7 @@
 #include "core/wire/line.h"
 #include "feeders/intake/backlog.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // How many plain samples, or messages of samples, are taken between two looks at the clock: so few
@@ -372,4 +372,4 @@ void Dispatcher::publish_counts(Moment now) {
   counts_ = {};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,18 +16,18 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/branch/latency_hist/latency_hist.h"
+#include "core/branch/statistics/named_samples.h"
+#include "core/branch/statistics/statistics.h"
+#include "core/branch/stats/subsystems.h"
+#include "core/branch/tracing/kernel_feed.h"
+#include "core/branch/tracing/user_events.h"
 #include "core/tree/error_log.h"
-#include "core/tree/kernel_feed.h"
-#include "core/tree/latency_hist.h"
-#include "core/tree/named_samples.h"
-#include "core/tree/statistics.h"
-#include "core/tree/subsystems.h"
-#include "core/tree/user_events.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/answers.h"
 #include "feeders/intake/receiver.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Dispatcher {
  public:
@@ -152,4 +152,4 @@ class Dispatcher {
   bool told_stale_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

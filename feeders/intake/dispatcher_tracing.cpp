@@ -5,7 +5,7 @@
 #include "core/wire/line.h"
 #include "feeders/intake/dispatcher.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 64;
@@ -128,4 +128,4 @@ Result<Done> Dispatcher::take_latency(const wire::LatencyLine& line) {
   return Done{};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 
-namespace tally {
+namespace tallyfs {
 
 // The signals are caught from here on, so that one that comes while the daemon starts ends it in
 // good order as soon as it runs.
@@ -30,4 +30,4 @@ void EventLoop::every(std::chrono::steady_clock::duration period, std::function<
 
 void EventLoop::stop() { context_.stop(); }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <functional>
 
-namespace tally {
+namespace tallyfs {
 
 class EventLoop {
  public:
@@ -31,4 +31,4 @@ class EventLoop {
   boost::asio::steady_timer timer_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

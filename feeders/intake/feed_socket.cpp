@@ -12,7 +12,7 @@
 
 #include "feeders/intake/queue_length.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error failure(const std::string& what, ErrorCode code = ErrorCode::kInvalid) {
@@ -160,4 +160,4 @@ std::string default_socket_path() {
   return runtime && *runtime ? std::string(runtime) + "/tallyfs/socket" : std::string();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

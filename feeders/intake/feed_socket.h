@@ -13,12 +13,12 @@
 #include "core/base/result.h"
 #include "feeders/intake/socket_lock.h"
 
-namespace tally {
+namespace tallyfs {
 
 class FeedSocket {
  public:
   // What a queue of datagrams may hold decides throughput more than anything else
-  // (reference/speed.md); the kernel's default is 10.
+  // (docs/performance.md); the kernel's default is 10.
   static constexpr unsigned kQueueLength = 512;
   // What may be on its way to feeders that do not read their answers, all together.
   static constexpr int kAnswersBytes = 4 << 20;
@@ -76,4 +76,4 @@ class FeedSocket {
 // /run/tallyfs/socket for root, else $XDG_RUNTIME_DIR/tallyfs/socket; nothing if that is not set.
 std::string default_socket_path();
 
-}  // namespace tally
+}  // namespace tallyfs

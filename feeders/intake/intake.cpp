@@ -5,7 +5,7 @@
 #include <boost/asio/error.hpp>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
                ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches,
@@ -183,4 +183,4 @@ void Intake::log_saturated(std::vector<std::string> names) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -26,7 +26,7 @@
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/receiver.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Intake final : public Barrier {
  public:
@@ -100,4 +100,4 @@ class Intake final : public Barrier {
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

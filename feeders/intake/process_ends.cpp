@@ -12,7 +12,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error failure(pid_t process, int error) {
@@ -78,4 +78,4 @@ void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pid
                     });
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "core/base/mutex.h"
-#include "core/tree/process_watch.h"
+#include "core/branch/process_watch.h"
 #include "feeders/intake/event_loop.h"
 
-namespace tally {
+namespace tallyfs {
 
 class ProcessEnds final : public ProcessWatch {
  public:
@@ -46,4 +46,4 @@ class ProcessEnds final : public ProcessWatch {
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr char kSetting[] = "/proc/sys/net/unix/max_dgram_qlen";
@@ -59,4 +59,4 @@ unsigned QueueLength::current() {
   return setting.valid() ? read_from(setting) : kKernelDefault;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 
 class QueueLength {
  public:
@@ -33,4 +33,4 @@ class QueueLength {
   std::optional<unsigned> granted_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Buffers start at different places of their pages, so that small datagrams, which use only the
@@ -69,4 +69,4 @@ std::span<const Datagram> Receiver::receive(int fd) {
   return std::span(datagrams_).first(static_cast<std::size_t>(count));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

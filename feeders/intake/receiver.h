@@ -12,7 +12,7 @@
 
 #include "core/wire/binary.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Who sent a datagram, as the kernel vouches for it.
 struct Origin {
@@ -55,4 +55,4 @@ class Receiver {
   std::array<Datagram, kBatch> datagrams_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

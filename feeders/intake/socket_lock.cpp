@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // False when the file was removed, and perhaps made anew, between its opening and its locking.
@@ -46,4 +46,4 @@ void SocketLock::release() {
   fd_.reset();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

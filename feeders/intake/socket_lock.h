@@ -9,7 +9,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class SocketLock {
  public:
@@ -31,4 +31,4 @@ class SocketLock {
   Fd fd_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
@@ -58,4 +58,4 @@ SwitchPage::~SwitchPage() {
   if (!switches_.empty()) ::munmap(switches_.data(), switches_.size_bytes());
 }
 
-}  // namespace tally
+}  // namespace tallyfs

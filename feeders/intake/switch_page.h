@@ -9,9 +9,9 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "core/base/switch.h"
+#include "core/model/switch.h"
 
-namespace tally {
+namespace tallyfs {
 
 class SwitchPage {
  public:
@@ -33,4 +33,4 @@ class SwitchPage {
   std::span<Switch> switches_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

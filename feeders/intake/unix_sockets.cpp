@@ -3,7 +3,7 @@
 #include <linux/unix_diag.h>
 #include <sys/socket.h>
 
-namespace tally {
+namespace tallyfs {
 
 void read_unix_socket(std::span<const char> message, const UnixSockets::Visit& visit) {
   std::string_view name;
@@ -28,4 +28,4 @@ Result<void> UnixSockets::each(const Visit& visit) {
                    [&](std::span<const char> message) { read_unix_socket(message, visit); });
 }
 
-}  // namespace tally
+}  // namespace tallyfs

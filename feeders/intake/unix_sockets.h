@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "feeders/sock_diag/socket_dump.h"
 
-namespace tally {
+namespace tallyfs {
 
 class UnixSockets {
  public:
@@ -29,4 +29,4 @@ class UnixSockets {
 // One socket's message; without a name it is passed over.
 void read_unix_socket(std::span<const char> message, const UnixSockets::Visit& visit);
 
-}  // namespace tally
+}  // namespace tallyfs

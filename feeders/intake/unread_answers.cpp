@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What the kernel reckons for a datagram, at most: memory comes in powers of two.
@@ -73,4 +73,4 @@ void UnreadAnswers::look() {
   next_look_ = ended + std::max<std::chrono::nanoseconds>(kLookPause, kLookShare * (ended - begun));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

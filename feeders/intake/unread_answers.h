@@ -26,7 +26,7 @@
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
 
-namespace tally {
+namespace tallyfs {
 
 class UnreadAnswers {
  public:
@@ -67,4 +67,4 @@ class UnreadAnswers {
   boost::unordered_flat_map<std::string, Unread> by_name_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 #include "feeders/tracefs/tracefs.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 bool can_be_switched(const Fd& tracefs, const std::string& directory) {
@@ -45,9 +45,11 @@ const CatalogueEvent* Catalogue::find(std::uint32_t id) const {
 }
 
 const CatalogueEvent* Catalogue::find(std::string_view system, std::string_view name) const {
-  const auto is_it = [&](const auto& event) { return event.system == system && event.name == name; };
+  const auto is_it = [&](const auto& event) {
+    return event.system == system && event.name == name;
+  };
   const auto at = std::ranges::find_if(events_, is_it);
   return at == events_.end() ? nullptr : &*at;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

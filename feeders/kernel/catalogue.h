@@ -1,8 +1,8 @@
 // All events that this kernel could trace, each with its format, and how the daemon is told of
 // them. What can be neither switched nor counted, such as `ftrace`, is not among them.
 //
-// Values. At most kEventsMax events; formats as long as kFormatBytesMax. An event of a module that is
-// loaded later is known to the next catalogue that is read.
+// Values. At most kEventsMax events; formats as long as kFormatBytesMax. An event of a module that
+// is loaded later is known to the next catalogue that is read.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct CatalogueEvent {
   std::uint16_t id = 0;
@@ -41,4 +41,4 @@ class Catalogue {
   std::vector<CatalogueEvent> events_;  // by id
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,9 +1,9 @@
 #include "feeders/kernel/event_tracing.h"
 
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 #include "feeders/kernel/kernel_filter.h"
 
-namespace tally {
+namespace tallyfs {
 
 Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events) {
   Result<void> first;
@@ -194,4 +194,4 @@ void EventTracing::end() {
   running_.reset();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

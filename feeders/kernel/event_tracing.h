@@ -21,7 +21,7 @@
 #include "feeders/tracefs/merged_reader.h"
 #include "feeders/tracefs/recording.h"
 
-namespace tally {
+namespace tallyfs {
 
 class EventTracing {
  public:
@@ -80,4 +80,4 @@ class EventTracing {
   std::optional<Recording> running_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 bool is_of_name(char c) {
@@ -37,4 +37,4 @@ std::string kernel_filter(std::string_view text) {
   return filter;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 std::string kernel_filter(std::string_view text);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 512;
@@ -64,11 +64,11 @@ Symbols::Place KernelSymbols::place(std::uint64_t address) const {
   const auto first =
       std::ranges::lower_bound(symbols_, std::prev(behind)->address, {}, &Symbol::address);
   const std::string_view names = names_;
-  return {.name = std::string(names.substr(first->name_at, first->name_bytes)),
-          .offset = address - first->address,
-          .size = behind == symbols_.end() ? 0 : behind->address - first->address,
-          .module = std::string(
-              names.substr(first->name_at + first->name_bytes, first->module_bytes))};
+  return {
+      .name = std::string(names.substr(first->name_at, first->name_bytes)),
+      .offset = address - first->address,
+      .size = behind == symbols_.end() ? 0 : behind->address - first->address,
+      .module = std::string(names.substr(first->name_at + first->name_bytes, first->module_bytes))};
 }
 
 Result<KernelSymbols> read_kernel_symbols() {
@@ -86,4 +86,4 @@ Result<KernelSymbols> read_kernel_symbols() {
   return KernelSymbols::parse(text);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/event/symbols.h"
+#include "core/model/symbols.h"
 
-namespace tally {
+namespace tallyfs {
 
 class KernelSymbols {
  public:
@@ -41,4 +41,4 @@ class KernelSymbols {
 // kNotFound: it cannot be read. Reading it takes some 50 ms.
 Result<KernelSymbols> read_kernel_symbols();
 
-}  // namespace tally
+}  // namespace tallyfs

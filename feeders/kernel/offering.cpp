@@ -6,7 +6,7 @@
 
 #include "core/wire/binary.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -56,4 +56,4 @@ Result<void> offer_all(const Catalogue& catalogue, Link& link) {
   return wait_until_taken(link);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

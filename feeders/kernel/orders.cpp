@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 void Orders::discard() {
   while (::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT) > 0) {
@@ -21,4 +21,4 @@ std::optional<wire::Order> Orders::next() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

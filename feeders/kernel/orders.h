@@ -9,7 +9,7 @@
 
 #include "core/wire/order.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Orders {
  public:
@@ -35,4 +35,4 @@ class Orders {
   std::array<char, wire::kOrderBytesMax> text_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

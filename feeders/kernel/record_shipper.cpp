@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kCommonBytes = 8;
@@ -72,4 +72,4 @@ bool RecordShipper::send() {
   return link_.send(datagram_.bytes()) == Link::Sent::kDone;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

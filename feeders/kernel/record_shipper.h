@@ -22,9 +22,10 @@
 #include "feeders/kernel/task_names.h"
 #include "feeders/tracefs/merged_reader.h"
 
-namespace tally {
+namespace tallyfs {
 
-// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/event/format.h checks it).
+// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/event/format/format.h
+// checks it).
 inline constexpr std::size_t kPidAt = 4;
 
 class RecordShipper final : public EventSink {
@@ -91,4 +92,4 @@ class RecordShipper final : public EventSink {
   wire::DatagramWriter datagram_{0};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

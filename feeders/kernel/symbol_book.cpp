@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What runs between the traced place and the recording of its stack.
@@ -38,4 +38,4 @@ std::span<const std::uint64_t> SymbolBook::without_tracing(std::span<const std::
   return stack;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

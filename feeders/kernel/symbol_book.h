@@ -12,7 +12,7 @@
 
 #include "feeders/kernel/kernel_symbols.h"
 
-namespace tally {
+namespace tallyfs {
 
 class SymbolBook {
  public:
@@ -36,4 +36,4 @@ class SymbolBook {
   boost::unordered_flat_map<std::uint64_t, bool> tracing_;  // of what was asked
 };
 
-}  // namespace tally
+}  // namespace tallyfs

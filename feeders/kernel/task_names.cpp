@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/event/record.h"
+#include "core/model/record.h"
 
-namespace tally {
+namespace tallyfs {
 
 std::string_view TaskNames::name(std::int32_t pid) {
   const auto found = names_.find(pid);
@@ -40,4 +40,4 @@ std::string name_in_proc(std::int32_t pid) {
   return task_name(line);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

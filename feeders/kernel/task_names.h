@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 class TaskNames {
  public:
@@ -40,4 +40,4 @@ std::string name_in_proc(std::int32_t pid);
 // The same of what was read there.
 std::string task_name(std::string_view comm);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include "tally/clock.h"
 #include "tally/statistic.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint32_t kWaitMs = 100;
@@ -62,4 +62,4 @@ int fail(const Error& error) {
   return 1;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

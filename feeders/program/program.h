@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "feeders/usage/usage.h"
+#include "usage/usage.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct ProgramOptions {
   std::string name;  // of the program
@@ -29,4 +29,4 @@ void say_ready();
 // Logs the error; the exit status for it.
 int fail(const Error& error);
 
-}  // namespace tally
+}  // namespace tallyfs

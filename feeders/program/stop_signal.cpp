@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-namespace tally {
+namespace tallyfs {
 
 Result<StopSignal> StopSignal::create() {
   sigset_t signals;
@@ -18,4 +18,4 @@ Result<StopSignal> StopSignal::create() {
   return StopSignal(std::move(fd));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

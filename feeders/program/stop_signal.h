@@ -6,7 +6,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class StopSignal {
  public:
@@ -21,4 +21,4 @@ class StopSignal {
   Fd fd_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 
 bool NumberedLine::says_nothing() const {
   const auto first = std::find_if_not(text.begin(), text.end(), is_blank);
@@ -38,4 +38,4 @@ NumberedLine LineCutter::line(std::string_view text) {
   return {++number_, text.substr(0, kLineBytesMax), text.size() > kLineBytesMax};
 }
 
-}  // namespace tally
+}  // namespace tallyfs

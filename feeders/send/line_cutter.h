@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::size_t kLineBytesMax = 4096;
 
@@ -41,4 +41,4 @@ class LineCutter {
   std::uint64_t number_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

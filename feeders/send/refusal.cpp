@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::string_view kIndent = "  ";
@@ -33,4 +33,4 @@ std::string describe(const Refusal& refusal) {
   return said;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

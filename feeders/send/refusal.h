@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 
 struct Refusal {
   std::uint64_t line = 0;  // its number
@@ -25,4 +25,4 @@ struct Refusal {
 inline constexpr std::size_t kShownBytesMax = 512;
 std::string describe(const Refusal& refusal);
 
-}  // namespace tally
+}  // namespace tallyfs

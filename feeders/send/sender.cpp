@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -210,4 +210,4 @@ std::string Sender::unanswered() const {
   return "; no answer to line " + std::to_string(first->line) + ", nor to any after it";
 }
 
-}  // namespace tally
+}  // namespace tallyfs

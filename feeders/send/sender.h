@@ -24,7 +24,7 @@
 #include "feeders/send/line_cutter.h"
 #include "feeders/send/refusal.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Sender {
  public:
@@ -94,4 +94,4 @@ class Sender {
   bool probed_ = false;  // since the last progress
 };
 
-}  // namespace tally
+}  // namespace tallyfs

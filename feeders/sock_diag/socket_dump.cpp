@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error failure(int error) { return invalid(std::string("sock_diag: ") + std::strerror(error)); }
@@ -56,4 +56,4 @@ Result<void> SocketDump::ask_with(std::span<const std::byte> request, const Visi
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -18,7 +18,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 class SocketDump {
  public:
@@ -68,4 +68,4 @@ void each_attribute(std::span<const char> message, std::size_t first_bytes, Visi
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <arpa/inet.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string end_of(bool is_v6, const std::array<std::uint8_t, 16>& address, std::uint16_t port) {
@@ -19,4 +19,4 @@ std::string name_of(const Connection& connection) {
          end_of(connection.is_v6, connection.remote, connection.remote_port);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint32_t kCentroids = 50;
@@ -81,4 +81,4 @@ void TcpBlob::add(const Connection& now, const Sampled& before) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
-// The template of TCP connections, TCP_DEFAULT, and blobs of it: of the smoothed round-trip time, the
-// congestion window, the segments that were sent again and the delivery rate, each looked at once
-// per period, the sum, the least and the largest, a histogram with steps that grow by powers of two
-// in four parts each, and a t-digest of 50 centroids.
+// The template of TCP connections, TCP_DEFAULT, and blobs of it: of the smoothed round-trip time,
+// the congestion window, the segments that were sent again and the delivery rate, each looked at
+// once per period, the sum, the least and the largest, a histogram with steps that grow by powers
+// of two in four parts each, and a t-digest of 50 centroids.
 //
 // A blob is confined to who holds it.
 #pragma once
@@ -13,10 +13,10 @@
 #include "feeders/tcp/connection.h"
 #include "tally/publish.h"
 
-namespace tally {
+namespace tallyfs {
 
-// What was seen of a connection at the last look: the kernel counts segments that were sent again from its
-// beginning on.
+// What was seen of a connection at the last look: the kernel counts segments that were sent again
+// from its beginning on.
 struct Sampled {
   std::uint32_t retransmits = 0;
 };
@@ -41,4 +41,4 @@ class TcpBlob {
   std::unique_ptr<statsblob, Destroy> blob_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <optional>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // TCP_ESTABLISHED of the kernel's states, which its header for user space does not name.
@@ -65,4 +65,4 @@ Result<void> TcpConnections::look(Look& look) {
   return look_at(AF_INET6, look);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

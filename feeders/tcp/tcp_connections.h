@@ -11,7 +11,7 @@
 #include "feeders/sock_diag/socket_dump.h"
 #include "feeders/tcp/connection.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TcpConnections {
  public:
@@ -33,4 +33,4 @@ class TcpConnections {
 // One connection's message; without a tcp_info it is passed over.
 void read_connection(std::span<const char> message, TcpConnections::Look& look);
 
-}  // namespace tally
+}  // namespace tallyfs

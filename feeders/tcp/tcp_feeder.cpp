@@ -4,12 +4,12 @@
 
 #include "feeders/tcp/tcp_rates.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr const char* kTotal = "total";
 
-const Definition kLeftOut{.units = "connections/dumps", .begin = Begin::kOn};
+const tally::Definition kLeftOut{.units = "connections/dumps", .begin = tally::Begin::kOn};
 
 }  // namespace
 
@@ -59,8 +59,8 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
   (void)::stats_publish(kSubsystem, kTotal, total_.get());
 }
 
-// What was sent again before anybody looked is nobody's to count; of a connection that is not in the
-// dump before, that is nothing.
+// What was sent again before anybody looked is nobody's to count; of a connection that is not in
+// the dump before, that is nothing.
 void TcpFeeder::begin_to_watch(const Connection& connection) {
   const auto [found, is_new] = watched_.try_emplace(connection.cookie);
   found->second.seen = dumps_;
@@ -97,4 +97,4 @@ void TcpFeeder::drop_object(Watched& watched) {
   objects_ -= 1;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

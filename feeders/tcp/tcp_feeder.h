@@ -18,7 +18,7 @@
 #include "tally/publish.h"
 #include "tally/statistic.hpp"
 
-namespace tally {
+namespace tallyfs {
 
 class TcpFeeder {
  public:
@@ -56,8 +56,8 @@ class TcpFeeder {
 
   const std::uint32_t template_id_;
   const std::size_t objects_max_;
-  Interface interface_{"tcp"};
-  Statistic left_out_;
+  tally::Interface interface_{"tcp"};
+  tally::Statistic left_out_;
   TcpBlob total_;
   std::unordered_map<std::uint64_t, Watched> watched_;  // by cookie
   std::size_t objects_ = 0;
@@ -65,4 +65,4 @@ class TcpFeeder {
   bool saw_all_ = false;  // in the dump before
 };
 
-}  // namespace tally
+}  // namespace tallyfs

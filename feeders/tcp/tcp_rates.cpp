@@ -8,7 +8,7 @@
 #include "core/base/mutex.h"
 #include "tally/publish.h"
 
-namespace tally::tcp_rates {
+namespace tallyfs::tcp_rates {
 namespace {
 
 Mutex g_mutex;
@@ -69,4 +69,4 @@ int roll(std::string_view seed) {
                                         seed.size());
 }
 
-}  // namespace tally::tcp_rates
+}  // namespace tallyfs::tcp_rates

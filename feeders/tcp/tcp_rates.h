@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace tally::tcp_rates {
+namespace tallyfs::tcp_rates {
 
 // Sets what holds until somebody writes sample_rates, as text as is written there, and follows
 // that. kInvalid with what is wrong.
@@ -20,4 +20,4 @@ std::uint64_t changes();
 // The template that is chosen for a seed; negative: none.
 int roll(std::string_view seed);
 
-}  // namespace tally::tcp_rates
+}  // namespace tallyfs::tcp_rates

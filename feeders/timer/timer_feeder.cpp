@@ -6,17 +6,18 @@
 #include <string>
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // More than any kernel is built for.
 constexpr std::size_t kCpusMax = 64 * 1024;
 
 // 0 to a second in powers of two.
-const Definition kLateness{
-    .units = "microseconds/wakeups", .type = Array{.range = {0, 1 << 20}}, .begin = Begin::kOn};
-const Definition kOverruns{.units = "microseconds/periods", .begin = Begin::kOn};
-const Definition kLost{.units = "samples/occurrences", .begin = Begin::kOn};
+const tally::Definition kLateness{.units = "microseconds/wakeups",
+                                  .type = tally::Array{.range = {0, 1 << 20}},
+                                  .begin = tally::Begin::kOn};
+const tally::Definition kOverruns{.units = "microseconds/periods", .begin = tally::Begin::kOn};
+const tally::Definition kLost{.units = "samples/occurrences", .begin = tally::Begin::kOn};
 
 // Rounded up, so that `<=4` holds what was at most 4 us late.
 std::int64_t to_us(std::chrono::nanoseconds duration) {
@@ -45,8 +46,8 @@ TimerFeeder::TimerFeeder(const std::vector<unsigned>& cpus, std::chrono::nanosec
   for (const unsigned cpu : cpus) {
     const std::string name = "_cpu" + std::to_string(cpu);
     cpus_.push_back({std::make_unique<Wakeups>(cpu, period),
-                     Statistic(interface_, "lateness" + name, kLateness),
-                     Statistic(interface_, "overruns" + name, kOverruns)});
+                     tally::Statistic(interface_, "lateness" + name, kLateness),
+                     tally::Statistic(interface_, "overruns" + name, kOverruns)});
   }
 }
 
@@ -81,4 +82,4 @@ std::uint64_t TimerFeeder::dropped() const {
   return dropped;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include "feeders/timer/wakeups.h"
 #include "tally/statistic.hpp"
 
-namespace tally {
+namespace tallyfs {
 
 // The CPUs on which this process may run. kInvalid: the kernel does not say.
 Result<std::vector<unsigned>> allowed_cpus();
@@ -26,20 +26,20 @@ class TimerFeeder {
  private:
   struct Cpu {
     std::unique_ptr<Wakeups> wakeups;
-    Statistic lateness;
-    Statistic overruns;
+    tally::Statistic lateness;
+    tally::Statistic overruns;
   };
 
   void add(Cpu& cpu);
   void report_lost();
   std::uint64_t dropped() const;
 
-  Interface interface_{"timer"};
-  Statistic lost_;
+  tally::Interface interface_{"timer"};
+  tally::Statistic lost_;
   std::vector<Cpu> cpus_;
   Wakeups::Taken taken_;            // kept for its memory
   std::uint64_t samples_lost_ = 0;  // not added to lost_ yet
   std::uint64_t dropped_ = 0;       // by the library, so far
 };
 
-}  // namespace tally
+}  // namespace tallyfs

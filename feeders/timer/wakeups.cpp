@@ -10,7 +10,7 @@
 
 #include "feeders/clock/program_clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 void sleep_until(std::chrono::nanoseconds due) {
@@ -71,4 +71,4 @@ void Wakeups::run(std::stop_token stop) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

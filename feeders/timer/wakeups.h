@@ -13,7 +13,7 @@
 
 #include "core/base/mutex.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct Wakeup {
   std::chrono::nanoseconds time{0};  // at which the thread ran
@@ -57,4 +57,4 @@ class Wakeups {
   std::jthread thread_;  // last: it uses everything above
 };
 
-}  // namespace tally
+}  // namespace tallyfs

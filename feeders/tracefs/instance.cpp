@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "feeders/tracefs/tracefs.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 const std::string kInstances = "instances/";
@@ -212,4 +212,4 @@ Result<void> TracefsInstance::start() { return enable("1"); }
 
 Result<void> TracefsInstance::stop() { return enable("0"); }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,10 +14,10 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 #include "feeders/tracefs/page_format.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TracefsInstance {
  public:
@@ -101,4 +101,4 @@ class TracefsInstance {
   bool is_inherited_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
@@ -106,8 +106,8 @@ void MergedReader::put_stack(Lane& lane, std::span<const char> payload) const {
   if (payload.size() <= stacks_.frames_offset) return;
   const auto frames = payload.subspan(stacks_.frames_offset);
   const auto pid = number_at<std::int32_t>(payload, stacks_.pid_offset);
-  const std::size_t first = std::max(lane.next, lane.items.size() - std::min(lane.items.size(),
-                                                                              kStackReach));
+  const std::size_t first =
+      std::max(lane.next, lane.items.size() - std::min(lane.items.size(), kStackReach));
   for (std::size_t i = lane.items.size(); i > first; --i) {
     Item& item = lane.items[i - 1];
     const auto before = std::span<const char>(lane.bytes).subspan(item.offset, item.size);
@@ -177,4 +177,4 @@ void MergedReader::compact(Lane& lane) {
   lane.next = 0;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

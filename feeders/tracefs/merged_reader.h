@@ -19,7 +19,7 @@
 #include "feeders/tracefs/page_format.h"
 #include "feeders/tracefs/ring_page.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Told of every event. cpu: which of the reader's pipes it came through. payload starts with the
 // common_type and lasts as long as the call.
@@ -61,8 +61,8 @@ class MergedReader {
   // last one that has the same pid and belongs to with_stack (by type); an interrupt may have come
   // in between. One that finds no such event is left out.
   struct Stacks {
-    std::uint16_t type = 0;       // 0: there are none
-    std::size_t pid_offset = 0;   // of i32 common_pid, in every record
+    std::uint16_t type = 0;      // 0: there are none
+    std::size_t pid_offset = 0;  // of i32 common_pid, in every record
     std::size_t frames_offset = 0;
     std::vector<bool> with_stack = {};
   };
@@ -113,4 +113,4 @@ class MergedReader {
   std::uint64_t handed_on_ns_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string_view name) {
@@ -30,4 +30,4 @@ Result<PageFormat> parse_page_format(std::string_view text) {
   return page;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct PageFormat {
   TraceField timestamp;
@@ -22,4 +22,4 @@ struct PageFormat {
 // kInvalid likewise, and for a page that RingPage could not read (a commit of 2 bytes).
 Result<PageFormat> parse_page_format(std::string_view text);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-namespace tally {
+namespace tallyfs {
 
 Error tracing_refusal(const Error& error) {
   const bool is_forbidden = error.code == ErrorCode::kNotPermitted;
@@ -37,4 +37,4 @@ void Recording::finish(EventSink& sink) {
   sink.flush();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,7 +13,7 @@
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/merged_reader.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Whose the instances of a feeder are.
 struct RecordingOwner {
@@ -60,4 +60,4 @@ class Recording {
 // kNoDevice.
 Error tracing_refusal(const Error& error);
 
-}  // namespace tally
+}  // namespace tallyfs

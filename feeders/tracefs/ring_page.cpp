@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint32_t kTypeBits = 5;
@@ -104,4 +104,4 @@ std::optional<TraceRecord> RingPage::next() {
   return std::nullopt;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -25,7 +25,7 @@
 #include "core/base/result.h"
 #include "feeders/tracefs/page_format.h"
 
-namespace tally {
+namespace tallyfs {
 
 // A record, which starts with its common_type, and its time on the instance's trace_clock.
 struct TraceRecord {
@@ -62,4 +62,4 @@ class RingPage {
   bool broken_ = false;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <memory>
 
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr const char* kMountPoint = "/sys/kernel/tracing";
@@ -107,4 +107,4 @@ std::vector<std::string> list_names(const Fd& directory, const std::string& path
   return names;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Where somebody has mounted tracefs, or else a mount of our own that is attached nowhere: nobody
 // sees it, and it goes with the last descriptor. kNotPermitted: that takes root. kNotFound: this
@@ -26,4 +26,4 @@ std::vector<std::string> list_names(const Fd& directory, const std::string& path
 // "what: why", with the errno of the call before.
 Error system_error(const std::string& what);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 
 #include "fs/daemon/side_process.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Exits with 0 once the child says so, or as the child did.
@@ -51,4 +51,4 @@ void Background::ready() {
   pipe_.reset();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 
 // The background half of the process. Whoever started it waits until ready() was called (exit
 // status 0), or this half ended without it (its own status).
@@ -21,4 +21,4 @@ class Background {
   Fd pipe_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/side_process.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A word from the daemon: which mount it has made. Nothing at the pipe's end.
@@ -76,4 +76,4 @@ void Caretaker::put_away() {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "core/base/result.h"
 #include "feeders/intake/feed_socket.h"
 
-namespace tally {
+namespace tallyfs {
 
 class Caretaker {
  public:
@@ -38,4 +38,4 @@ class Caretaker {
   std::string mount_point_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

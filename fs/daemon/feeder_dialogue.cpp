@@ -7,7 +7,7 @@
 
 #include "core/base/patience.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 FeederDialogue::Time now() { return std::chrono::steady_clock::now(); }
@@ -145,4 +145,4 @@ FeederDialogue::Heard FeederDialogue::answered(Number number, Answer answer) {
   return heard;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -20,7 +20,7 @@
 #include "core/base/result.h"
 #include "core/wire/order.h"
 
-namespace tally {
+namespace tallyfs {
 
 class FeederDialogue {
  public:
@@ -98,4 +98,4 @@ class FeederDialogue {
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -21,7 +21,7 @@
 #include "feeders/tracefs/tracefs.h"
 #include "fs/daemon/side_process.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr const char* kProgram = "tally-feed-tracefs";
@@ -161,4 +161,4 @@ Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log) {
   return ours;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

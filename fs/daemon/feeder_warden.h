@@ -14,7 +14,7 @@
 #include "core/base/result.h"
 #include "feeders/intake/feed_socket.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::chrono::seconds kFeederEndMax{3};
 
@@ -25,4 +25,4 @@ enum class FeederLog { kStderr, kNowhere };
 // (core/wire/order.h). kInvalid: no socket with a path, no process.
 Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log);
 
-}  // namespace tally
+}  // namespace tallyfs

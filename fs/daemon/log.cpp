@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 bool is_the_journal(int fd) {
@@ -74,4 +74,4 @@ void say_error(const std::string& reason) {
   std::fprintf(stderr, "%stallyfs: %s\n", how_bad, reason.c_str());
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 
-// To stderr, which is read by a person, with times; or by systemd's journal ($JOURNAL_STREAM), which
-// notes them itself and gets priorities instead, sd-daemon(3).
+// To stderr, which is read by a person, with times; or by systemd's journal ($JOURNAL_STREAM),
+// which notes them itself and gets priorities instead, sd-daemon(3).
 void log_to_stderr();
 
 void log_to_syslog();
@@ -14,4 +14,4 @@ void log_to_syslog();
 // Before there is a log: "tallyfs: REASON" on stderr.
 void say_error(const std::string& reason);
 
-}  // namespace tally
+}  // namespace tallyfs

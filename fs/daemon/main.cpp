@@ -17,14 +17,14 @@
 
 #include "core/base/ledger.h"
 #include "core/base/own_threads.h"
+#include "core/branch/latency_hist/latency_hist.h"
+#include "core/branch/statistics/statistics.h"
+#include "core/branch/stats/subsystems.h"
+#include "core/branch/tracing/kernel_feed.h"
+#include "core/branch/tracing/tracing.h"
+#include "core/branch/tracing/user_events.h"
 #include "core/tree/error_log.h"
-#include "core/tree/kernel_feed.h"
-#include "core/tree/latency_hist.h"
-#include "core/tree/statistics.h"
-#include "core/tree/subsystems.h"
-#include "core/tree/tracing.h"
 #include "core/tree/tree.h"
-#include "core/tree/user_events.h"
 #include "feeders/clock/program_clock.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
@@ -44,7 +44,7 @@
 #include "fs/operations.h"
 #include "fs/session.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Is the counter that our time comes from still to be trusted?
@@ -350,9 +350,9 @@ int run(DaemonOptions options) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
 int main(int argc, char** argv) {
-  const tally::ParsedOptions parsed = tally::parse_options(argc, argv);
-  return parsed.options ? tally::run(*parsed.options) : parsed.exit_status;
+  const tallyfs::ParsedOptions parsed = tallyfs::parse_options(argc, argv);
+  return parsed.options ? tallyfs::run(*parsed.options) : parsed.exit_status;
 }

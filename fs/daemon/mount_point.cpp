@@ -18,7 +18,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Error failure(const std::string& reason) { return {ErrorCode::kInvalid, reason}; }
@@ -126,4 +126,4 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
   return path;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

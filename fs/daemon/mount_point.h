@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 enum class Leftover { kReport, kCleanUp };
 
@@ -19,4 +19,4 @@ Result<std::string> prepare_mount_point(const std::string& path, Leftover leftov
 // a number is not used again while it is.
 std::optional<std::uint64_t> topmost_mount(const std::string& path);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "feeders/intake/feed_socket.h"
-#include "feeders/usage/usage.h"
+#include "usage/usage.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr char kDescription[] =
@@ -203,4 +203,4 @@ ParsedOptions parse_options(int argc, char** argv) {
   }
 }
 
-}  // namespace tally
+}  // namespace tallyfs

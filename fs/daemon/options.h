@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "fs/handles.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct DaemonOptions {
   std::string mount_point;
@@ -37,4 +37,4 @@ struct ParsedOptions {
 };
 ParsedOptions parse_options(int argc, char** argv);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,7 +13,7 @@
 #include "core/base/own_threads.h"
 #include "fs/daemon/syscall_names.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // It has to be started, and to read the formats of all events.
@@ -330,4 +330,4 @@ void OrderedFeeder::hear(const wire::Gone& reply) {
   listeners_.changed();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

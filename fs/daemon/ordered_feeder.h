@@ -21,12 +21,12 @@
 
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
-#include "core/tree/event_source.h"
-#include "core/tree/kernel_source.h"
+#include "core/branch/latency_hist/kernel_source.h"
+#include "core/branch/tracing/event_source.h"
 #include "core/wire/order.h"
 #include "fs/daemon/feeder_dialogue.h"
 
-namespace tally {
+namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource, private Symbols {
  public:
@@ -138,4 +138,4 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   mutable boost::unordered_flat_map<Number, std::uint64_t> late_places_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // The kernel has no more, and none of our directories shall have.
@@ -32,4 +32,4 @@ unsigned count_possible_cpus() {
   return static_cast<unsigned>(std::clamp(::sysconf(_SC_NPROCESSORS_CONF), 1l, 8'192l));
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // (uid_t)-1 means "leave it" to the kernel.
@@ -98,4 +98,4 @@ Result<void> keep_only_what_unmounts() {
   return forbid_new_privileges();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

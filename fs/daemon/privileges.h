@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 
-namespace tally {
+namespace tallyfs {
 
 // As whom the daemon goes on.
 struct Identity {
@@ -34,4 +34,4 @@ Result<void> drop_privileges(const std::optional<Identity>& to);
 // As drop_privileges() to nobody, for a process that has been root and stays it.
 Result<void> keep_only_what_unmounts();
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 
 void ignore_ending_signals() {
   for (const int signal : kEndingSignals) std::signal(signal, SIG_IGN);
@@ -19,4 +19,4 @@ void let_go(StandardError error) {
   if (error == StandardError::kGoes) ::dup2(null.get(), STDERR_FILENO);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include <array>
 #include <csignal>
 
-namespace tally {
+namespace tallyfs {
 
 // Those that end the daemon reach its process group, or its control group, as a whole.
 inline constexpr std::array kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -16,4 +16,4 @@ void ignore_ending_signals();
 enum class StandardError { kGoes, kStays };
 void let_go(StandardError error = StandardError::kGoes);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Syscall {
@@ -24,4 +24,4 @@ std::string syscall_name(std::uint64_t number) {
   return "sys_" + std::string(at->name);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

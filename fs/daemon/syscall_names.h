@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 
 // "sys_read"; empty: none that we know.
 std::string syscall_name(std::uint64_t number);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,8 +1,10 @@
-// The clock on this machine's real clocks: what issue 5 wants shown. Costs are those that tally-clock prints, measured
-// here once more through libtally.so; the watch is 60 s (or as many as the argument says) in the main thread, while
-// threads of their own show each other their last time.
+// The clock on this machine's real clocks: what issue 5 wants shown. Costs are those that
+// tally-clock prints, measured here once more through libtally.so; the watch is 60 s (or as many as
+// the argument says) in the main thread, while threads of their own show each other their last
+// time.
 //
-// clock_bench [--strict] [SECONDS]: ends with 1 if a thread saw a step back; with --strict also if a figure is missed, as a busy machine may do.
+// clock_bench [--strict] [SECONDS]: ends with 1 if a thread saw a step back; with --strict also if
+// a figure is missed, as a busy machine may do.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -64,7 +66,8 @@ void with_threads(int threads) {
     });
   }
   running.clear();
-  std::printf("sched_clock in %d thread%s     %7.2f ns\n", threads, threads == 1 ? " " : "s", ns / threads / kCalls);
+  std::printf("sched_clock in %d thread%s     %7.2f ns\n", threads, threads == 1 ? " " : "s",
+              ns / threads / kCalls);
 }
 
 }  // namespace
@@ -74,19 +77,24 @@ int main(int argc, char** argv) {
   const char* const told = argc > 1 + is_strict ? argv[1 + is_strict] : "60";
   const auto seconds = static_cast<unsigned>(std::strtoul(told, nullptr, 10));
   std::printf("(wanted: 0.6, 0.8, 0.8)\n");
-  bool is_as_wanted = tally::print_costs();
+  bool is_as_wanted = tallyfs::print_costs();
   for (const int threads : {1, 2, 4}) with_threads(threads);
 
   Shared shared;
   std::vector<std::jthread> readers;
   for (int i = 0; i < 2; ++i) readers.emplace_back([&] { read_in_turns(shared); });
-  std::printf("%u s, beside two threads that take turns (wanted: off by at most 1000; p99 50; 99%%; none back)\n", seconds);
-  const tally::Watched watched = tally::watch(seconds, tally::Progress::kQuiet);
+  std::printf(
+      "%u s, beside two threads that take turns (wanted: off by at most 1000; p99 50; 99%%; none "
+      "back)\n",
+      seconds);
+  const tallyfs::Watched watched = tallyfs::watch(seconds, tallyfs::Progress::kQuiet);
   shared.done = true;
   readers.clear();
-  std::printf("%-20s %llu, of %llu reads\n", "back_between_threads", static_cast<unsigned long long>(shared.steps_back),
+  std::printf("%-20s %llu, of %llu reads\n", "back_between_threads",
+              static_cast<unsigned long long>(shared.steps_back),
               static_cast<unsigned long long>(shared.reads));
   if (shared.steps_back != 0) return 1;
-  is_as_wanted &= watched.is_good && watched.stamp_p99_ns <= 50 && watched.same_microsecond_percent >= 99;
+  is_as_wanted &=
+      watched.is_good && watched.stamp_p99_ns <= 50 && watched.same_microsecond_percent >= 99;
   return is_as_wanted || !is_strict ? 0 : 1;
 }

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/event/event_set.h"
+#include "core/event/set/event_set.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kKeys = 1000;
@@ -184,8 +184,8 @@ int run(std::size_t records) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
 int main(int argc, char** argv) {
-  return tally::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 50'000);
+  return tallyfs::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 50'000);
 }

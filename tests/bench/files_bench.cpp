@@ -22,7 +22,7 @@
 
 #include "tests/bench/sender.h"
 
-namespace tally::bench {
+namespace tallyfs::bench {
 namespace {
 
 constexpr std::size_t kBufferBytes = 128 * 1024;  // cat's
@@ -172,11 +172,11 @@ void run(const std::string& mount, const std::string& minimal, const std::string
 }
 
 }  // namespace
-}  // namespace tally::bench
+}  // namespace tallyfs::bench
 
 int main(int arguments, char** argument) try {
   if (arguments != 4) throw std::runtime_error("files_bench MOUNT MINIMAL_MOUNT DAEMON_PID");
-  tally::bench::run(argument[1], argument[2], argument[3]);
+  tallyfs::bench::run(argument[1], argument[2], argument[3]);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "files_bench: %s\n", error.what());

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/tree/tracing.h"
+#include "core/branch/tracing/tracing.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kRounds = 20;
@@ -125,8 +125,8 @@ int run(std::size_t records) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
 int main(int argc, char** argv) {
-  return tally::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 102'400);
+  return tallyfs::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 102'400);
 }

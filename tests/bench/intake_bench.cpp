@@ -34,7 +34,7 @@
 
 #include "tests/bench/sender.h"
 
-namespace tally::bench {
+namespace tallyfs::bench {
 namespace {
 
 constexpr int kRounds = 5;
@@ -345,11 +345,11 @@ void run(const Daemon& daemon) {
 }
 
 }  // namespace
-}  // namespace tally::bench
+}  // namespace tallyfs::bench
 
 int main(int arguments, char** argument) try {
   if (arguments != 3) throw std::runtime_error("intake_bench MOUNT DAEMON_PID");
-  tally::bench::run(
+  tallyfs::bench::run(
       {.mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]});
   return 0;
 } catch (const std::exception& error) {

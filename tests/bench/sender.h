@@ -21,7 +21,7 @@
 
 #include "core/wire/binary.h"
 
-namespace tally::bench {
+namespace tallyfs::bench {
 
 inline double clock_ns(clockid_t clock) {
   timespec now{};
@@ -100,4 +100,4 @@ class Sender {
   std::uint64_t epoch_ = 0;
 };
 
-}  // namespace tally::bench
+}  // namespace tallyfs::bench

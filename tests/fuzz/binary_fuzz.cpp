@@ -23,7 +23,7 @@ std::string with_epoch(std::string datagram, std::uint64_t epoch) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace tally::fuzz;
+  using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
   IntakeStand stand(line);
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   Input input(bytes, size);
   const unsigned how = input.byte();
   std::string datagram;
-  if (!(how & 8)) datagram = tally::wire::DatagramWriter(kGoldenEpoch).bytes();
+  if (!(how & 8)) datagram = tallyfs::wire::DatagramWriter(kGoldenEpoch).bytes();
   datagram += input.rest();
   const auto pace = how & 4 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce;
   stand.take("web/hits 1\nweb/sizes 4096 3\ndb/a -1\n", 1000, 1, pace);

@@ -13,7 +13,7 @@
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 constexpr std::size_t kTextBytes = 64u << 20;
@@ -107,12 +107,12 @@ class Stand {
 };
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  tally::fuzz::Input input(bytes, size);
-  tally::fuzz::Stand stand;
-  for (std::size_t lines = 0; !input.empty() && lines < tally::fuzz::kLines; ++lines) {
+  tallyfs::fuzz::Input input(bytes, size);
+  tallyfs::fuzz::Stand stand;
+  for (std::size_t lines = 0; !input.empty() && lines < tallyfs::fuzz::kLines; ++lines) {
     stand.take(input.until('\n'));
   }
   stand.check_end();

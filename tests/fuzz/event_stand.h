@@ -2,7 +2,7 @@
 // match with.
 #pragma once
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 inline constexpr char kAllKinds[] =
     "name: all\nID: 7\nformat:\n"
@@ -26,4 +26,4 @@ inline constexpr char kSecond[] =
 
 inline constexpr unsigned kAllKindsBytes = 60;
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

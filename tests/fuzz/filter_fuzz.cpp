@@ -2,12 +2,12 @@
 // record, and the opposite one when it is negated.
 #include <string>
 
-#include "core/event/filter.h"
+#include "core/event/filter/filter.h"
 #include "tests/fuzz/event_stand.h"
 #include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace tally;  // NOLINT(google-build-using-namespace): this function alone
+  using namespace tallyfs;  // NOLINT(google-build-using-namespace): this function alone
   static const EventFormat format = parse_event_format(fuzz::kAllKinds).value();
   fuzz::Input input(bytes, size);
   const std::string text(input.until('\n'));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 // One that the daemon told of, or (from 0x80) any.
 std::uint64_t Drive::draw_node(Input& input) {
@@ -161,4 +161,4 @@ void Drive::list(std::uint32_t opcode, std::uint64_t node, Input& input) {
   }
 }
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

@@ -16,7 +16,7 @@
 #include "tests/fuzz/fuse_kernel.h"
 #include "tests/fuzz/intake_stand.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 inline constexpr std::size_t kReadBytesMax = 128 * 1024;
 inline constexpr Handles::Limits kLimits{.files_per_uid = 6, .bytes_per_uid = 128 * 1024};
@@ -114,4 +114,4 @@ class Drive {
   std::vector<Held> held_;
 };
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/fuse_drive.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 void Drive::take_operation(Input& input) {
   constexpr std::array<std::uint32_t, 8> kFlags = {O_RDONLY,
@@ -110,7 +110,7 @@ void Drive::check_end() {
   stand_.check_end();
 }
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 namespace {
 
@@ -119,9 +119,9 @@ constexpr std::size_t kOperations = 200;
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const tally::fuzz::Line line;
-  tally::fuzz::Input input(bytes, size);
-  tally::fuzz::Drive drive(line, input.byte());
+  static const tallyfs::fuzz::Line line;
+  tallyfs::fuzz::Input input(bytes, size);
+  tallyfs::fuzz::Drive drive(line, input.byte());
   for (std::size_t i = 0; !input.empty() && i < kOperations; ++i) {
     drive.take_operation(input);
   }

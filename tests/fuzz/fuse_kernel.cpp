@@ -9,7 +9,7 @@
 
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 bool is_answered(std::uint32_t opcode) {
@@ -197,4 +197,4 @@ void Kernel::take_notice(const std::string& bytes) {
   must(body.size() == sizeof entry + entry.namelen + 1 && body.back() == '\0', "with its name");
 }
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

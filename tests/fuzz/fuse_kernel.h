@@ -18,7 +18,7 @@
 
 #include "fs/operations.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 template <typename T>
 std::string bytes_of(const T& value) {
@@ -80,4 +80,4 @@ class Kernel {
   std::set<std::uint64_t> interrupts_;  // their own numbers; libfuse may answer each of them
 };
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuse_drive.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 void Drive::handle_operation(unsigned which, std::uint64_t node, Input& input) {
   const std::uint64_t handle = draw_handle(input);
@@ -118,4 +118,4 @@ void Drive::raw_operation(Input& input) {
   (void)ask(opcode, draw_node(input), std::string(input.text(64)));
 }
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

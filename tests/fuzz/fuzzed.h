@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 // libFuzzer takes an abort for a finding and keeps the input.
 inline void must(bool holds, const char* what) {
@@ -50,4 +50,4 @@ class Input {
   std::string_view rest_;
 };
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

@@ -18,7 +18,7 @@
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 
 inline constexpr uid_t kDaemonUid = 500;
 inline constexpr std::size_t kTextBytes = 64u << 20;
@@ -191,8 +191,7 @@ class IntakeStand {
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
       tree, ledger, kDaemonUid, clock.now(),
-      StatsPorts{
-          .switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
+      StatsPorts{.switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
@@ -204,7 +203,7 @@ class IntakeStand {
       tracing, ledger, kDaemonUid, &processes, SwitchRange{event_switches, 88});
   EventsAtWill kernel_source;
   KernelFeed kernel{tracing, kernel_source, kDaemonUid};
-  Dispatcher dispatcher{line_.daemon(), *statistics, *subsystems,  errors, clock, {},
+  Dispatcher dispatcher{line_.daemon(), *statistics,  *subsystems, errors, clock, {},
                         &latencies,     events.get(), &kernel};
 
  private:
@@ -281,4 +280,4 @@ class IntakeStand {
   alignas(8) std::array<char, 64 * 1024> buffer_{};
 };
 
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz

@@ -2,11 +2,11 @@
 // to what loads again.
 #include <string>
 
-#include "core/tree/statistics.h"
+#include "core/branch/statistics/statistics.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 struct Stand {
@@ -29,11 +29,11 @@ struct Stand {
 };
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using tally::fuzz::must;
-  tally::fuzz::Stand first, second;
+  using tallyfs::fuzz::must;
+  tallyfs::fuzz::Stand first, second;
   (void)first.load(std::string(reinterpret_cast<const char*>(bytes), size));
   const std::string saved = first.save();
   must(second.load(saved), "what is saved loads");

@@ -1,4 +1,5 @@
-// Blobs from strangers: what stats_blob_check() lets pass, every other call can be given, and the daemon can show.
+// Blobs from strangers: what stats_blob_check() lets pass, every other call can be given, and the
+// daemon can show.
 //
 // The input is a blob as it stands in a datagram. The corpus has those of tests/golden/stats3.
 #include <cmath>
@@ -8,7 +9,7 @@
 #include "tally/stats.h"
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -55,17 +56,18 @@ void update(statsblob* sb, std::int32_t voi) {
 
 void merge(statsblob* sb) {
   statsblob* snapshot = nullptr;
-  must(stats_blob_snapshot(&snapshot, 0, sb, SB_CLONE_ALLOCDST | SB_CLONE_RSTSRC) == 0, "a snapshot");
+  must(stats_blob_snapshot(&snapshot, 0, sb, SB_CLONE_ALLOCDST | SB_CLONE_RSTSRC) == 0,
+       "a snapshot");
   const int error = stats_blob_merge(sb, snapshot);
   must(error == 0 || error == EOVERFLOW, "what is of one layout merges");
   stats_blob_destroy(snapshot);
 }
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tally::fuzz;
+  using namespace tallyfs::fuzz;
   char why[128] = "";
   if (stats_blob_check(data, size, why, sizeof why) != 0) {
     must(why[0] != 0, "a refusal has a reason");
@@ -75,7 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   show(blob_in(bytes));
   visit(blob_in(bytes));
   for (std::int32_t voi = -1; voi < 32; ++voi) update(blob_in(bytes), voi);
-  must(stats_blob_check(bytes.data(), bytes.size(), why, sizeof why) == 0, "updates leave it sound");
+  must(stats_blob_check(bytes.data(), bytes.size(), why, sizeof why) == 0,
+       "updates leave it sound");
   merge(blob_in(bytes));
   show(blob_in(bytes));
   return 0;

@@ -4,7 +4,7 @@
 #include "core/blob/rates.h"
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 using namespace blob;
@@ -39,21 +39,21 @@ void check(const Rates& rates) {
 }
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tally::fuzz;
+  using namespace tallyfs::fuzz;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto parsed = tally::blob::parse_rates(text, &find);
-  if (const auto* const fault = std::get_if<tally::blob::RatesFault>(&parsed)) {
+  const auto parsed = tallyfs::blob::parse_rates(text, &find);
+  if (const auto* const fault = std::get_if<tallyfs::blob::RatesFault>(&parsed)) {
     must(fault->at <= size, "a fault is in the text");
     return 0;
   }
-  const auto& rates = std::get<tally::blob::Rates>(parsed);
+  const auto& rates = std::get<tallyfs::blob::Rates>(parsed);
   check(rates);
-  must(tally::blob::hundredth_of_seed(text) < 100, "a hundredth");
+  must(tallyfs::blob::hundredth_of_seed(text) < 100, "a hundredth");
   const int chosen =
-      tally::blob::choose(rates.data(), rates.size(), tally::blob::hundredth_of_seed(text));
+      tallyfs::blob::choose(rates.data(), rates.size(), tallyfs::blob::hundredth_of_seed(text));
   must(chosen >= -1 && chosen < 3, "one of them, or none");
   return 0;
 }

@@ -2,11 +2,11 @@
 // again, and has a format that can be read.
 #include <string>
 
-#include "core/event/event_set.h"
-#include "core/event/synthetic.h"
+#include "core/event/format/synthetic.h"
+#include "core/event/set/event_set.h"
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 void check_definition(const std::string& text) {
@@ -36,11 +36,11 @@ void check_files(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(bytes), size);
-  tally::fuzz::check_definition(text);
-  tally::fuzz::check_files(text);
+  tallyfs::fuzz::check_definition(text);
+  tallyfs::fuzz::check_files(text);
   return 0;
 }

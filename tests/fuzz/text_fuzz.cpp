@@ -6,7 +6,7 @@
 #include "tests/fuzz/intake_stand.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace tally::fuzz;
+  using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
   IntakeStand stand(line);

@@ -2,11 +2,11 @@
 #include <string>
 #include <vector>
 
-#include "core/event/print_format.h"
+#include "core/event/print/print_format.h"
 #include "feeders/tracefs/page_format.h"
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 constexpr std::size_t kRecordBytesMax = 64 * 1024;
@@ -48,12 +48,12 @@ void check_page(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(bytes), size);
-  tally::fuzz::check_event(text);
-  tally::fuzz::check_print(text);
-  tally::fuzz::check_page(text);
+  tallyfs::fuzz::check_event(text);
+  tallyfs::fuzz::check_print(text);
+  tallyfs::fuzz::check_page(text);
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/event/formats.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 // That of 64-bit kernels, and the one of 32 bits.
@@ -42,14 +42,14 @@ void check(const PageFormat& format, std::span<const char> bytes) {
 }
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const tally::PageFormat wide = tally::fuzz::layout(true),
-                                 narrow = tally::fuzz::layout(false);
+  static const tallyfs::PageFormat wide = tallyfs::fuzz::layout(true),
+                                   narrow = tallyfs::fuzz::layout(false);
   if (size == 0) return 0;
   // Apart, so that reading beyond its end is seen.
   const std::vector<char> page(bytes + 1, bytes + size);
-  tally::fuzz::check(bytes[0] & 1 ? wide : narrow, page);
+  tallyfs::fuzz::check(bytes[0] & 1 ? wide : narrow, page);
   return 0;
 }

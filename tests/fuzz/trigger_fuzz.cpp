@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "core/event/event_set.h"
+#include "core/event/set/event_set.h"
 #include "tests/fuzz/event_stand.h"
 #include "tests/fuzz/fuzzed.h"
 
-namespace tally::fuzz {
+namespace tallyfs::fuzz {
 namespace {
 
 class Driver {
@@ -101,11 +101,11 @@ class Driver {
 };
 
 }  // namespace
-}  // namespace tally::fuzz
+}  // namespace tallyfs::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  tally::fuzz::Input input(bytes, size);
-  tally::fuzz::Driver driver;
+  tallyfs::fuzz::Input input(bytes, size);
+  tallyfs::fuzz::Driver driver;
   for (int i = 0; i < 16 && !input.empty(); ++i) {
     const std::string line(input.until('\n'));
     if (line.empty()) break;

@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 class FakeClock final : public Clock {
  public:
@@ -19,4 +19,4 @@ class FakeClock final : public Clock {
   std::chrono::nanoseconds passed_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -16,7 +16,7 @@
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/merged_reader.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -122,6 +122,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-int main(int argc, char** argv) { return tally::main(argc, argv); }
+int main(int argc, char** argv) { return tallyfs::main(argc, argv); }

@@ -9,7 +9,7 @@
 
 #include "tally/clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kRounds = 200;
@@ -103,4 +103,4 @@ bool print_costs() {
   return is_as_wanted;
 }
 
-}  // namespace tally
+}  // namespace tallyfs

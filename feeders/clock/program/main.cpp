@@ -14,12 +14,12 @@
 
 #include "feeders/clock/program/cost.h"
 #include "feeders/clock/program/watch.h"
-#include "feeders/usage/usage.h"
 #include "tally/clock.h"
+#include "usage/usage.h"
 
 namespace {
 
-enum Status { kGood = 0, kOff = 1, kUsage = tally::kUsageStatus, kUnwritten = 3 };
+enum Status { kGood = 0, kOff = 1, kUsage = tallyfs::kUsageStatus, kUnwritten = 3 };
 
 constexpr const char* kDrivers = "auto, tsc, cntvct, or monotonic";
 
@@ -102,11 +102,11 @@ int run(const Options& options) {
   tally_clock_upkeep();
   bool is_good = true;
   if (options.watch_seconds != 0) {
-    is_good = tally::watch(options.watch_seconds,
-                           options.quiet ? tally::Progress::kQuiet : tally::Progress::kShown)
+    is_good = tallyfs::watch(options.watch_seconds,
+                             options.quiet ? tallyfs::Progress::kQuiet : tallyfs::Progress::kShown)
                   .is_good;
   }
-  if (options.cost) (void)tally::print_costs();
+  if (options.cost) (void)tallyfs::print_costs();
   print_status();
   return is_good ? kGood : kOff;
 }
@@ -123,7 +123,7 @@ int written(int status) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app("Says what the instrumentation clock is worth on this machine.");
-  tally::set_up_usage(app, "tally-clock", TALLYFS_VERSION);
+  tallyfs::set_up_usage(app, "tally-clock", TALLYFS_VERSION);
   app.add_option("--driver", options.driver, kDrivers)->option_text("NAME");
   app.add_option("--watch", options.watch_seconds,
                  "hold it against the system's clocks meanwhile (1 to 1000000)")
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1u, 1'000'000u));
   app.add_flag("--cost", options.cost, "measure what the calls cost");
   app.add_flag("-q,--quiet", options.quiet, "no progress");
-  if (const auto status = tally::parse(app, argc, argv)) {
+  if (const auto status = tallyfs::parse(app, argc, argv)) {
     std::cout.flush();
     return written(*status);
   }

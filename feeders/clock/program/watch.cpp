@@ -11,7 +11,7 @@
 
 #include "tally/clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -178,4 +178,4 @@ Watched watch(unsigned seconds, Progress progress) {
   return watch.found();
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace tally {
+namespace tallyfs {
 
 // How many numbers were how far from zero, in ns: exactly below a microsecond.
 class Distances {
@@ -34,4 +34,4 @@ struct Watched {
 // SIGINT and SIGTERM end it early.
 Watched watch(unsigned seconds, Progress progress);
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -15,19 +15,19 @@
 
 #include "core/base/clock.h"
 #include "feeders/kernel/catalogue.h"
+#include "feeders/kernel/event_shipper.h"
 #include "feeders/kernel/event_tracing.h"
+#include "feeders/kernel/latency_tracing.h"
 #include "feeders/kernel/offering.h"
 #include "feeders/kernel/orders.h"
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/kernel/symbol_book.h"
-#include "feeders/latency/event_shipper.h"
-#include "feeders/latency/latency_tracing.h"
 #include "feeders/program/program.h"
 #include "feeders/program/stop_signal.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/tracefs.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -227,6 +227,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-int main(int argc, char** argv) { return tally::main(argc, argv); }
+int main(int argc, char** argv) { return tallyfs::main(argc, argv); }

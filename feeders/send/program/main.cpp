@@ -15,9 +15,9 @@
 #include "feeders/send/line_cutter.h"
 #include "feeders/send/refusal.h"
 #include "feeders/send/sender.h"
-#include "feeders/usage/usage.h"
+#include "usage/usage.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 enum Status { kDone = 0, kRefused = 1, kNoDaemon = 3 };  // 2: parse()
@@ -130,9 +130,10 @@ int main(int argc, char** argv) {
   auto* const quiet =
       app.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
   app.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to")->excludes(quiet);
-  app.add_option("LINE", options.lines,
-                 "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; '-', or "
-                 "none: lines from stdin");
+  app.add_option(
+      "LINE", options.lines,
+      "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; '-', or "
+      "none: lines from stdin");
   app.footer(
       "Exit status: 0 all lines took effect, 1 some were refused, 2 wrong usage, 3 no daemon, or "
       "it does not answer.");
@@ -141,6 +142,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-int main(int argc, char** argv) { return tally::main(argc, argv); }
+int main(int argc, char** argv) { return tallyfs::main(argc, argv); }

@@ -11,7 +11,7 @@
 #include "feeders/tcp/tcp_feeder.h"
 #include "feeders/tcp/tcp_rates.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kUsage = 2;
@@ -71,6 +71,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-int main(int argc, char** argv) { return tally::main(argc, argv); }
+int main(int argc, char** argv) { return tallyfs::main(argc, argv); }

@@ -12,7 +12,7 @@
 #include "feeders/program/stop_signal.h"
 #include "feeders/timer/timer_feeder.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -59,6 +59,6 @@ int main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs
 
-int main(int argc, char** argv) { return tally::main(argc, argv); }
+int main(int argc, char** argv) { return tallyfs::main(argc, argv); }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Ledger::Limits small() {
@@ -51,4 +51,4 @@ TEST(LedgerTest, IsNotFooledByNumbersThatWrap) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

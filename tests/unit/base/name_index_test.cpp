@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Thing {
@@ -66,4 +66,4 @@ TEST(NameIndexTest, AgreesWithAMapOverRandomInsertionsAndRemovals) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(SlotTableTest, ANumberNamesItsEntryUntilThatIsRemovedAndNeverAnother) {
@@ -50,4 +50,4 @@ TEST(SlotTableTest, NumbersNeverGivenOutNameNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

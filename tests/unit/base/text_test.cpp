@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(IsSameTest, TellsTextsThatDifferInOneByteOrTheirLengthApart) {
@@ -133,4 +133,4 @@ TEST(TokensTest, SplitsAtAnyWhiteSpaceAndKnowsWhereEachTokenStood) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,5 +1,6 @@
-// Replays tests/golden/stats3/13_errors and 14_sample_rates: lists of calls, and what FreeBSD's code answered. What lies
-// between the calls of 13 (which memory, which damage) is not in the file and stands here.
+// Replays tests/golden/stats3/13_errors and 14_sample_rates: lists of calls, and what FreeBSD's
+// code answered. What lies between the calls of 13 (which memory, which damage) is not in the file
+// and stands here.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -11,7 +12,7 @@
 #include "core/blob/rates.h"
 #include "tests/unit/blob/golden.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 // The answers by what was called, in their order.
@@ -45,21 +46,21 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   const char* const n65 = long_name.c_str();
   statsblob_tpl* tp = nullptr;
   char b[80];
-  SAY(stats_tpl_alloc(NULL,0));
-  SAY(stats_tpl_alloc(n65,0));
+  SAY(stats_tpl_alloc(NULL, 0));
+  SAY(stats_tpl_alloc(n65, 0));
   SAY_AS("64-char name alloc >=0: ", stats_tpl_alloc(n65 + 1, 0) >= 0);
-  SAY(stats_tpl_alloc("MANPAGE",0));
+  SAY(stats_tpl_alloc("MANPAGE", 0));
   SAY_AS("empty name alloc >=0: ", stats_tpl_alloc("", 0) >= 0);
-  SAY(stats_tpl_fetch_allocid("NOPE",0));
-  SAY(stats_tpl_fetch_allocid("MANPAGE",0));
-  SAY(stats_tpl_fetch_allocid("MANPAGE",123));
-  SAY(stats_tpl_fetch_allocid(NULL,123));
-  SAY(stats_tpl_fetch(-1,&tp));
-  SAY(stats_tpl_fetch(9999,&tp));
-  SAY(stats_tpl_id2name(0,b,7));
-  SAY(stats_tpl_id2name(0,b,8));
-  SAY(stats_tpl_id2name(9999,b,8));
-  SAY(stats_tpl_id2name(0,NULL,80));
+  SAY(stats_tpl_fetch_allocid("NOPE", 0));
+  SAY(stats_tpl_fetch_allocid("MANPAGE", 0));
+  SAY(stats_tpl_fetch_allocid("MANPAGE", 123));
+  SAY(stats_tpl_fetch_allocid(NULL, 123));
+  SAY(stats_tpl_fetch(-1, &tp));
+  SAY(stats_tpl_fetch(9999, &tp));
+  SAY(stats_tpl_id2name(0, b, 7));
+  SAY(stats_tpl_id2name(0, b, 8));
+  SAY(stats_tpl_id2name(9999, b, 8));
+  SAY(stats_tpl_id2name(0, NULL, 80));
 
   const auto t = static_cast<std::uint32_t>(stats_tpl_alloc("t", 0));
   Specs sum, dv_specs, lin0, small, big;
@@ -68,90 +69,96 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   voistatspec* const l0 = lin0.lin(VSD_DTYPE_CRHIST32, 0, 10, 0).data();
   voistatspec* const hq = small.lin(VSD_DTYPE_CRHIST32, 0, 10, 1).data();
   voistatspec* const bigh = big.lin(VSD_DTYPE_CRHIST32, 0, 5000, 1).data();
-  SAY(stats_tpl_add_voistats(9999,0,"x",VSD_DTYPE_INT_U32,1,s,0));
-  SAY(stats_tpl_add_voistats(t,-1,"x",VSD_DTYPE_INT_U32,1,s,0));
-  SAY(stats_tpl_add_voistats(t,0,"x",VSD_DTYPE_INT_U32,0,s,0));
-  SAY(stats_tpl_add_voistats(t,0,"x",VSD_DTYPE_INT_U32,1,s,0));
-  SAY(stats_tpl_add_voistats(t,0,"x",VSD_DTYPE_INT_U32,1,s,0));
-  SAY(stats_tpl_add_voistats(t,8191,"big",VSD_DTYPE_INT_U32,1,s,0));
-  SAY(stats_tpl_add_voistats(t,1,"dv",VSD_DTYPE_INT_U32,1,dv,0));
-  SAY(stats_tpl_add_voistats(t,1,"lin step 0",VSD_DTYPE_INT_U32,1,l0,0));
-  SAY(stats_tpl_add_voistats(t,1,"dtype CRHIST32 as VOI",VSD_DTYPE_CRHIST32,1,hq,0));
-  SAY(stats_tpl_add_voistats(t,1,"5001 buckets",VSD_DTYPE_INT_U32,1,bigh,0));
+  SAY(stats_tpl_add_voistats(9999, 0, "x", VSD_DTYPE_INT_U32, 1, s, 0));
+  SAY(stats_tpl_add_voistats(t, -1, "x", VSD_DTYPE_INT_U32, 1, s, 0));
+  SAY(stats_tpl_add_voistats(t, 0, "x", VSD_DTYPE_INT_U32, 0, s, 0));
+  SAY(stats_tpl_add_voistats(t, 0, "x", VSD_DTYPE_INT_U32, 1, s, 0));
+  SAY(stats_tpl_add_voistats(t, 0, "x", VSD_DTYPE_INT_U32, 1, s, 0));
+  SAY(stats_tpl_add_voistats(t, 8191, "big", VSD_DTYPE_INT_U32, 1, s, 0));
+  SAY(stats_tpl_add_voistats(t, 1, "dv", VSD_DTYPE_INT_U32, 1, dv, 0));
+  SAY(stats_tpl_add_voistats(t, 1, "lin step 0", VSD_DTYPE_INT_U32, 1, l0, 0));
+  SAY(stats_tpl_add_voistats(t, 1, "dtype CRHIST32 as VOI", VSD_DTYPE_CRHIST32, 1, hq, 0));
+  SAY(stats_tpl_add_voistats(t, 1, "5001 buckets", VSD_DTYPE_INT_U32, 1, bigh, 0));
   SAY_AS("blob_alloc(9999)==NULL: ", stats_blob_alloc(9999, 0) == nullptr);
 
   alignas(8) char memory[256] = {};
   auto* const s2 = reinterpret_cast<statsblob*>(memory);
   s2->maxsz = 59;
-  SAY(stats_blob_init(s2,t,0));
+  SAY(stats_blob_init(s2, t, 0));
   s2->maxsz = 256;
-  SAY(stats_blob_init(s2,t,0));
-  answers.expect("maxsz after init into 256-byte buffer: " + std::to_string(s2->maxsz) + " cursz " + std::to_string(s2->cursz));
-  SAY(stats_blob_init(NULL,t,0));
-  SAY(stats_blob_init(s2,9999,0));
+  SAY(stats_blob_init(s2, t, 0));
+  answers.expect("maxsz after init into 256-byte buffer: " + std::to_string(s2->maxsz) + " cursz " +
+                 std::to_string(s2->cursz));
+  SAY(stats_blob_init(NULL, t, 0));
+  SAY(stats_blob_init(s2, 9999, 0));
 
   const OwnedBlob owned(stats_blob_alloc(t, 0));
   statsblob* const sb = owned.get();
   alignas(8) char target[256] = {};
   statsblob* d = reinterpret_cast<statsblob*>(target);
   const auto say_after = [&](const std::string& what, bool abi) {
-    answers.expect("after " + what + " clone: " + (abi ? "abi " + std::to_string(d->abi) + " " : "") + "maxsz " +
+    answers.expect("after " + what +
+                   " clone: " + (abi ? "abi " + std::to_string(d->abi) + " " : "") + "maxsz " +
                    std::to_string(d->maxsz) + " cursz " + std::to_string(d->cursz));
   };
-  SAY(stats_blob_clone(&d,0,NULL,0));
+  SAY(stats_blob_clone(&d, 0, NULL, 0));
   d = nullptr;
-  SAY(stats_blob_clone(&d,100,sb,0));
-  SAY(stats_blob_clone(&d,0,sb,SB_CLONE_ALLOCDST|SB_CLONE_USRDST));
+  SAY(stats_blob_clone(&d, 100, sb, 0));
+  SAY(stats_blob_clone(&d, 0, sb, SB_CLONE_ALLOCDST | SB_CLONE_USRDST));
   d = reinterpret_cast<statsblob*>(target);
-  SAY(stats_blob_clone(&d,7,sb,0));
-  SAY(stats_blob_clone(&d,8,sb,0));
+  SAY(stats_blob_clone(&d, 7, sb, 0));
+  SAY(stats_blob_clone(&d, 8, sb, 0));
   say_after("8-byte", true);
-  SAY(stats_blob_clone(&d,256,sb,0));
+  SAY(stats_blob_clone(&d, 256, sb, 0));
   say_after("256-byte", false);
-  SAY(stats_blob_snapshot(&d,256,NULL,0));
+  SAY(stats_blob_snapshot(&d, 256, NULL, 0));
 
-  SAY(stats_voi_update_abs_u32(NULL,0,1));
-  SAY(stats_voi_update_abs_u32(sb,0,1));
-  SAY(stats_voi_update_abs_s32(sb,0,1));
-  SAY(stats_voi_update_rel_u32(sb,0,1));
-  SAY(stats_voi_update_abs_u32(sb,1,1));
+  SAY(stats_voi_update_abs_u32(NULL, 0, 1));
+  SAY(stats_voi_update_abs_u32(sb, 0, 1));
+  SAY(stats_voi_update_abs_s32(sb, 0, 1));
+  SAY(stats_voi_update_rel_u32(sb, 0, 1));
+  SAY(stats_voi_update_abs_u32(sb, 1, 1));
   sb->abi = 2;
-  SAY(stats_voi_update_abs_u32(sb,0,1));
+  SAY(stats_voi_update_abs_u32(sb, 0, 1));
   sbuf* const bf = sbuf_new_auto();
   // The file has numbers for the format's names.
   constexpr auto freeform = SB_STRFMT_FREEFORM;
-  answers.expect("stats_blob_tostr(sb,bf,0,0) = " + std::to_string(stats_blob_tostr(sb, bf, freeform, 0)));
+  answers.expect("stats_blob_tostr(sb,bf,0,0) = " +
+                 std::to_string(stats_blob_tostr(sb, bf, freeform, 0)));
   sb->abi = STATS_ABI_V1;
-  answers.expect("stats_blob_tostr(sb,bf,2,0) = " + std::to_string(stats_blob_tostr(sb, bf, SB_STRFMT_NUM_FMTS, 0)));
-  answers.expect("stats_blob_tostr(sb,NULL,0,0) = " + std::to_string(stats_blob_tostr(sb, nullptr, freeform, 0)));
+  answers.expect("stats_blob_tostr(sb,bf,2,0) = " +
+                 std::to_string(stats_blob_tostr(sb, bf, SB_STRFMT_NUM_FMTS, 0)));
+  answers.expect("stats_blob_tostr(sb,NULL,0,0) = " +
+                 std::to_string(stats_blob_tostr(sb, nullptr, freeform, 0)));
   header_of(sb).tplhash ^= 1;
   answers.expect("stats_blob_tostr(sb,bf,0,SB_TOSTR_META) = " +
                  std::to_string(stats_blob_tostr(sb, bf, freeform, SB_TOSTR_META)));
   header_of(sb).tplhash ^= 1;
   char short_text[10];
   sbuf* const fx = sbuf_new(nullptr, short_text, sizeof short_text, SBUF_FIXEDLEN);
-  answers.expect("stats_blob_tostr(sb,fx,0,0) = " + std::to_string(stats_blob_tostr(sb, fx, freeform, 0)));
+  answers.expect("stats_blob_tostr(sb,fx,0,0) = " +
+                 std::to_string(stats_blob_tostr(sb, fx, freeform, 0)));
   sbuf_delete(fx);
   sbuf_delete(bf);
 
   std::uint32_t u32v = 0;
   std::int64_t s64v = 0;
-  SAY(stats_voistat_fetch_u32(sb,0,VS_STYPE_SUM,&u32v));
+  SAY(stats_voistat_fetch_u32(sb, 0, VS_STYPE_SUM, &u32v));
   SAY_AS("value ", u32v);
-  SAY(stats_voistat_fetch_s64(sb,0,VS_STYPE_SUM,&s64v));
-  SAY(stats_voistat_fetch_u32(sb,0,VS_STYPE_MAX,&u32v));
-  SAY(stats_voistat_fetch_u32(sb,0,VS_STYPE_VOISTATE,&u32v));
+  SAY(stats_voistat_fetch_s64(sb, 0, VS_STYPE_SUM, &s64v));
+  SAY(stats_voistat_fetch_u32(sb, 0, VS_STYPE_MAX, &u32v));
+  SAY(stats_voistat_fetch_u32(sb, 0, VS_STYPE_VOISTATE, &u32v));
   vsd_dtype dt{};
   voistatdata* vd = nullptr;
   std::size_t sz = 1;
-  SAY(stats_voistat_fetch_dptr(sb,0,VS_STYPE_VOISTATE,&dt,&vd,&sz));
+  SAY(stats_voistat_fetch_dptr(sb, 0, VS_STYPE_VOISTATE, &dt, &vd, &sz));
   answers.expect("vacant slot fetch_dptr: ptr-blob offset " +
-                 std::to_string(reinterpret_cast<char*>(vd) - reinterpret_cast<char*>(sb)) + " dtype " +
-                 std::to_string(dt) + " size " + std::to_string(sz));
-  SAY(stats_voistat_fetch_dptr(sb,0,VS_STYPE_SUM,NULL,NULL,NULL));
+                 std::to_string(reinterpret_cast<char*>(vd) - reinterpret_cast<char*>(sb)) +
+                 " dtype " + std::to_string(dt) + " size " + std::to_string(sz));
+  SAY(stats_voistat_fetch_dptr(sb, 0, VS_STYPE_SUM, NULL, NULL, NULL));
   const stats_blob_visitcb_t vcb = [](sb_visit*, void*) { return 0; };
-  SAY(stats_blob_visit(NULL,vcb,NULL));
-  SAY(stats_blob_visit(sb,NULL,NULL));
+  SAY(stats_blob_visit(NULL, vcb, NULL));
+  SAY(stats_blob_visit(sb, NULL, NULL));
   EXPECT_TRUE(answers.done());
 }
 
@@ -159,7 +166,8 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
 stats_tpl_sample_rate* g_rates = nullptr;
 int g_count = 0;
 
-int rates_callback(stats_tpl_sr_cb_action action, stats_tpl_sample_rate** rates, int* count, void*) {
+int rates_callback(stats_tpl_sr_cb_action action, stats_tpl_sample_rate** rates, int* count,
+                   void*) {
   if (action == TPL_SR_RUNLOCK) return 0;
   if (action == TPL_SR_PUT) {
     std::swap(*rates, g_rates);
@@ -183,8 +191,10 @@ std::string get_rates() {
   sysctl_req request{};
   request.oldptr = old;
   request.oldlen = sizeof old;
-  const int error = stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&rates_callback), 0, &request);
-  return "get -> " + std::to_string(error) + " len=" + std::to_string(request.oldidx) + " [" + old + "]";
+  const int error =
+      stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&rates_callback), 0, &request);
+  return "get -> " + std::to_string(error) + " len=" + std::to_string(request.oldidx) + " [" + old +
+         "]";
 }
 
 TEST(CallsGoldenTest, SampleRatesAreReadAndWrittenAsFreeBsdDoes) {
@@ -226,9 +236,10 @@ TEST(CallsGoldenTest, SampleRatesAreReadAndWrittenAsFreeBsdDoes) {
   sysctl_req probe{};
   std::free(std::exchange(g_rates, nullptr));
   g_count = 0;
-  const int error = stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&rates_callback), 0, &probe);
-  EXPECT_EQ("size probe (oldptr NULL, newptr NULL, nrates=0): ret " + std::to_string(error) + " len " +
-                std::to_string(probe.oldidx),
+  const int error =
+      stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&rates_callback), 0, &probe);
+  EXPECT_EQ("size probe (oldptr NULL, newptr NULL, nrates=0): ret " + std::to_string(error) +
+                " len " + std::to_string(probe.oldidx),
             line);
 }
 
@@ -260,8 +271,9 @@ TEST(RollTheDiceTest, SpreadsSeedsOfAnyLengthEvenlyAndKeepsEachOnesChoice) {
       return seed;
     };
   };
-  for (const auto& chosen : {share_of(ascii, 200'000), share_of(bytes(4), 200'000), share_of(bytes(8), 200'000),
-                             share_of(bytes(16), 200'000), share_of(bytes(2), 65'536)}) {
+  for (const auto& chosen :
+       {share_of(ascii, 200'000), share_of(bytes(4), 200'000), share_of(bytes(8), 200'000),
+        share_of(bytes(16), 200'000), share_of(bytes(2), 65'536)}) {
     EXPECT_NEAR(chosen.at(-1), 40, 0.8);
     EXPECT_NEAR(chosen.at(1), 10, 0.8);
     EXPECT_NEAR(chosen.at(2), 20, 0.8);
@@ -284,4 +296,4 @@ TEST(RollTheDiceTest, TakesAllAtAHundredAndNoneAtZero) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

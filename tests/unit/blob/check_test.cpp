@@ -1,4 +1,5 @@
-// What strangers send: every byte damaged in turn, every length cut; what passes can be given to all other calls.
+// What strangers send: every byte damaged in turn, every length cut; what passes can be given to
+// all other calls.
 #include "core/blob/check.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -21,9 +22,12 @@ Bytes full_blob() {
   one.sum().max().min().lin(VSD_DTYPE_CRHIST32, -10, 10, 5).digest(VSD_DTYPE_TDGSTCLUST32, 8, 2);
   two.digest(VSD_DTYPE_TDGSTCLUST64, 5, 2).usr(VSD_DTYPE_DRHIST64, 0, {{0, 10}, {20, 30}});
   three.min().usr(VSD_DTYPE_DVHIST32, 0, {{1, 1}, {5, 5}});
-  EXPECT_EQ(stats_tpl_add_voistats(slot, 0, "S", VSD_DTYPE_INT_S32, one.size(), one.data(), SB_VOI_RELUPDATE), 0);
+  EXPECT_EQ(stats_tpl_add_voistats(slot, 0, "S", VSD_DTYPE_INT_S32, one.size(), one.data(),
+                                   SB_VOI_RELUPDATE),
+            0);
   EXPECT_EQ(stats_tpl_add_voistats(slot, 2, "U", VSD_DTYPE_INT_U64, two.size(), two.data(), 0), 0);
-  EXPECT_EQ(stats_tpl_add_voistats(slot, 3, "Q", VSD_DTYPE_Q_S64, three.size(), three.data(), 0), 0);
+  EXPECT_EQ(stats_tpl_add_voistats(slot, 3, "Q", VSD_DTYPE_Q_S64, three.size(), three.data(), 0),
+            0);
   const OwnedBlob sb(stats_blob_alloc(slot, 0));
   for (int i = 0; i < 30; ++i) {
     EXPECT_EQ(stats_voi_update_rel_s32(sb.get(), 0, i % 7 - 3), 0);
@@ -65,7 +69,8 @@ TEST(CheckTest, TakesWhatTheLibraryMakes) {
 TEST(CheckTest, RefusesEveryLengthThatIsCut) {
   Stand stand;
   const Bytes blob = full_blob();
-  for (std::size_t size = 0; size < blob.size(); ++size) EXPECT_FALSE(check_blob({blob.data(), size})) << size;
+  for (std::size_t size = 0; size < blob.size(); ++size)
+    EXPECT_FALSE(check_blob({blob.data(), size})) << size;
 }
 
 TEST(CheckTest, SaysWhatIsWrong) {
@@ -95,7 +100,8 @@ TEST(CheckTest, LetsPassOnlyWhatCanBeUsed) {
   const Bytes blob = full_blob();
   std::mt19937 random(11);
   for (std::size_t at = 0; at < blob.size(); ++at) {
-    for (const unsigned byte : {0u, 1u, 0x7Fu, 0x80u, 0xFFu, static_cast<unsigned>(random() % 256)}) {
+    for (const unsigned byte :
+         {0u, 1u, 0x7Fu, 0x80u, 0xFFu, static_cast<unsigned>(random() % 256)}) {
       Bytes damaged = blob;
       damaged[at] = static_cast<std::uint8_t>(byte);
       if (check_blob(damaged)) use(damaged);
@@ -104,4 +110,4 @@ TEST(CheckTest, LetsPassOnlyWhatCanBeUsed) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

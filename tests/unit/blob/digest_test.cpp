@@ -1,4 +1,5 @@
-// t-digests: as exact as reference figures want them, in any order of samples, of any size; and no number that is lost.
+// t-digests: as exact as reference figures want them, in any order of samples, of any size; and no
+// number that is lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 #include "core/blob/check.h"
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr std::uint64_t kSeed = 7;
@@ -23,11 +24,12 @@ Samples distributed(const std::string& name, std::size_t count) {
   std::normal_distribution<> low(10'000, 1'000), high(100'000, 500);
   Samples samples(count);
   for (std::uint32_t& sample : samples) {
-    sample = static_cast<std::uint32_t>(name == "uniform"       ? static_cast<double>(random() % 1'000'000)
-                                        : name == "lognormal"   ? std::min(lognormal(random), 1e8)
-                                        : name == "exponential" ? exponential(random)
-                                        : name == "bimodal"     ? (random() % 10 < 7 ? low(random) : high(random))
-                                                                : 12'345);
+    sample = static_cast<std::uint32_t>(
+        name == "uniform"       ? static_cast<double>(random() % 1'000'000)
+        : name == "lognormal"   ? std::min(lognormal(random), 1e8)
+        : name == "exponential" ? exponential(random)
+        : name == "bimodal"     ? (random() % 10 < 7 ? low(random) : high(random))
+                                : 12'345);
   }
   return samples;
 }
@@ -50,7 +52,9 @@ Samples ordered(const Samples& drawn, const std::string& order) {
 
 // Share by which q misses the ranks that `value` has.
 double rank_error(const Samples& sorted, double q, double value) {
-  const auto rank = [&](auto at) { return static_cast<double>(at - sorted.begin()) / static_cast<double>(sorted.size()); };
+  const auto rank = [&](auto at) {
+    return static_cast<double>(at - sorted.begin()) / static_cast<double>(sorted.size());
+  };
   const double below = rank(std::lower_bound(sorted.begin(), sorted.end(), value));
   const double up_to = rank(std::upper_bound(sorted.begin(), sorted.end(), value));
   return q < below ? below - q : q > up_to ? q - up_to : 0;
@@ -77,18 +81,21 @@ TEST_P(DigestAccuracyTest, HoldsTheWantedRanksForEveryDistributionInEveryOrder) 
   for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
     const Samples drawn = distributed(name, 200'000);
     for (const char* order : {"random", "sorted", "reversed", "interleaved", "outside-in"}) {
-      if (name == std::string("bimodal") && order == std::string("outside-in")) continue;  // promised for one mode only
+      if (name == std::string("bimodal") && order == std::string("outside-in"))
+        continue;  // promised for one mode only
       SCOPED_TRACE(std::string(name) + ", " + order);
       Stand stand;
       Specs specs;
       const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(GetParam(), 100, 1));
-      for (const std::uint32_t x : ordered(drawn, order)) ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, x), 0);
+      for (const std::uint32_t x : ordered(drawn, order))
+        ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, x), 0);
       expect_ranks(sb.get(), drawn);
       EXPECT_TRUE(check_blob({bytes_of(sb.get()), sb->cursz}));
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Widths, DigestAccuracyTest, testing::Values(VSD_DTYPE_TDGSTCLUST32, VSD_DTYPE_TDGSTCLUST64));
+INSTANTIATE_TEST_SUITE_P(Widths, DigestAccuracyTest,
+                         testing::Values(VSD_DTYPE_TDGSTCLUST32, VSD_DTYPE_TDGSTCLUST64));
 
 TEST(DigestTest, IsFinerWithMoreCentroids) {
   // FreeBSD's gives the same digest at 50, 100 and 400, and 4 centroids at 20.
@@ -112,11 +119,13 @@ TEST(DigestTest, MergesAsIfAllSamplesHadGoneIntoOne) {
   for (const char* order : {"random", "sorted"}) {
     Stand stand;
     Specs specs;
-    const auto whole = make_blob(VSD_DTYPE_INT_U32, specs.sum().max().min().digest(VSD_DTYPE_TDGSTCLUST32, 100, 1));
+    const auto whole = make_blob(VSD_DTYPE_INT_U32,
+                                 specs.sum().max().min().digest(VSD_DTYPE_TDGSTCLUST32, 100, 1));
     const Samples samples = ordered(drawn, order);
     for (std::size_t part = 0; part < 8; ++part) {
       const OwnedBlob piece(stats_blob_alloc(0, 0));
-      for (std::size_t i = part * 25'000; i < (part + 1) * 25'000; ++i) stats_voi_update_abs_u32(piece.get(), 0, samples[i]);
+      for (std::size_t i = part * 25'000; i < (part + 1) * 25'000; ++i)
+        stats_voi_update_abs_u32(piece.get(), 0, samples[i]);
       ASSERT_EQ(stats_blob_merge(whole.get(), piece.get()), 0);
     }
     expect_ranks(whole.get(), drawn);
@@ -139,9 +148,11 @@ TEST(DigestTest, IsExactUntilItIsFull) {
   EXPECT_EQ(quantile(sb.get(), 0.7), 2);
   EXPECT_EQ(quantile(sb.get(), 0.9), 100);
   // A signed VOI of 32 bits is taken, and negative means are numbers: neither is so with FreeBSD.
-  EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON).find(
-                R"("smplcnt":4000,"compcnt":0,"maxctds":20,"nctds":4,"ctds":[{"mu":-3.0000,"cnt":1000},{"mu":-1.0000,"cnt":1000})"),
-            std::string::npos);
+  EXPECT_NE(
+      text_of(sb.get(), SB_STRFMT_JSON)
+          .find(
+              R"("smplcnt":4000,"compcnt":0,"maxctds":20,"nctds":4,"ctds":[{"mu":-3.0000,"cnt":1000},{"mu":-1.0000,"cnt":1000})"),
+      std::string::npos);
 }
 
 TEST(DigestTest, ShowsMeansWithAsManyDecimalsAsBits) {
@@ -149,11 +160,13 @@ TEST(DigestTest, ShowsMeansWithAsManyDecimalsAsBits) {
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 2, 4));
   for (const std::uint32_t x : {1u, 2u}) ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, x), 0);
-  EXPECT_NE(text_of(sb.get(), SB_STRFMT_FREEFORM)
-                .find("voistatdata: smplcnt=2, compcnt=1, maxctds=2, nctds=1\n\t\t\t\t{mu=1.5000,cnt=2}"),
-            std::string::npos)
+  EXPECT_NE(
+      text_of(sb.get(), SB_STRFMT_FREEFORM)
+          .find("voistatdata: smplcnt=2, compcnt=1, maxctds=2, nctds=1\n\t\t\t\t{mu=1.5000,cnt=2}"),
+      std::string::npos)
       << text_of(sb.get(), SB_STRFMT_FREEFORM);
-  EXPECT_NE(text_of(sb.get(), SB_STRFMT_FREEFORM, SB_TOSTR_OBJDUMP).find("\n\t\t\t\tctd[1].{mu=0.0000,cnt=0}"),
+  EXPECT_NE(text_of(sb.get(), SB_STRFMT_FREEFORM, SB_TOSTR_OBJDUMP)
+                .find("\n\t\t\t\tctd[1].{mu=0.0000,cnt=0}"),
             std::string::npos);
 }
 
@@ -171,11 +184,14 @@ TEST(DigestLayoutTest, GivesFreeBsdsTcpTemplateTheHashThatItHasThere) {
   add(2, "TCP_FRWIN", VSD_DTYPE_INT_ULONG, max.max());
   add(3, "TCP_LCWIN", VSD_DTYPE_INT_ULONG, max);
   add(4, "TCP_RTT", VSD_DTYPE_INT_U32, rtt.max().min().digest(VSD_DTYPE_TDGSTCLUST32, 20, 4));
-  add(5, "TCP_CSIG", VSD_DTYPE_INT_U32, csig.usr(VSD_DTYPE_DVHIST32, 0, {{1, 1}, {2, 2}, {4, 4}, {8, 8}}));
+  add(5, "TCP_CSIG", VSD_DTYPE_INT_U32,
+      csig.usr(VSD_DTYPE_DVHIST32, 0, {{1, 1}, {2, 2}, {4, 4}, {8, 8}}));
   add(6, "TCP_GPUT", VSD_DTYPE_INT_U32, gput.max().digest(VSD_DTYPE_TDGSTCLUST32, 20, 4));
   add(8, "TCP_GPUT_ND", VSD_DTYPE_INT_S32, nd.digest(VSD_DTYPE_TDGSTCLUST32, 10, 4));
-  add(7, "TCP_CALCFRWINDIFF", VSD_DTYPE_INT_S32, window.usr(VSD_DTYPE_CRHIST32, VSD_HIST_LBOUND_INF, {{0, 0}}));
-  add(9, "TCP_ACKLEN", VSD_DTYPE_INT_U32, acks.max().lin(VSD_DTYPE_CRHIST32, 0, 9, 1, VSD_HIST_UBOUND_INF));
+  add(7, "TCP_CALCFRWINDIFF", VSD_DTYPE_INT_S32,
+      window.usr(VSD_DTYPE_CRHIST32, VSD_HIST_LBOUND_INF, {{0, 0}}));
+  add(9, "TCP_ACKLEN", VSD_DTYPE_INT_U32,
+      acks.max().lin(VSD_DTYPE_CRHIST32, 0, 9, 1, VSD_HIST_UBOUND_INF));
   statsblob_tpl* found = nullptr;
   ASSERT_EQ(stats_tpl_fetch(static_cast<int>(tpl), &found), 0);
   EXPECT_EQ(found->mb->tplhash, 186575824u);
@@ -193,12 +209,31 @@ TEST(DigestLayoutTest, BeginsWithAllPlacesInTheListOfFreeOnes) {
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 2, 2));
   const auto* const bytes = reinterpret_cast<const char*>(&digest_of(sb.get()));
-  EXPECT_EQ(std::string(bytes, 20), std::string("\0\0\0\0" "\0\0\0\0" "\0\0" "\2\0" "\xff\xff" "\0\0" "\xff\xff" "\xff\xff", 20));
-  EXPECT_EQ(std::string(bytes + 20, 8), std::string("\0\0" "\0\0" "\1\0" "\xff" "\0", 8));
-  EXPECT_EQ(std::string(bytes + 36, 8), std::string("\0\0" "\0\0" "\xff\xff" "\xff" "\0", 8));
+  EXPECT_EQ(std::string(bytes, 20), std::string("\0\0\0\0"
+                                                "\0\0\0\0"
+                                                "\0\0"
+                                                "\2\0"
+                                                "\xff\xff"
+                                                "\0\0"
+                                                "\xff\xff"
+                                                "\xff\xff",
+                                                20));
+  EXPECT_EQ(std::string(bytes + 20, 8), std::string("\0\0"
+                                                    "\0\0"
+                                                    "\1\0"
+                                                    "\xff"
+                                                    "\0",
+                                                    8));
+  EXPECT_EQ(std::string(bytes + 36, 8), std::string("\0\0"
+                                                    "\0\0"
+                                                    "\xff\xff"
+                                                    "\xff"
+                                                    "\0",
+                                                    8));
 }
 
-// The same centroids at other places of the array, in a tree of another shape whose ends nobody has looked for yet.
+// The same centroids at other places of the array, in a tree of another shape whose ends nobody has
+// looked for yet.
 void rebuild_as_another_library(statsblob* sb, std::mt19937& random) {
   auto& digest = digest_of(sb);
   auto& tree = digest.ctdtree;
@@ -207,7 +242,9 @@ void rebuild_as_another_library(statsblob* sb, std::mt19937& random) {
   std::vector<int> places(static_cast<std::size_t>(room));
   std::iota(places.begin(), places.end(), 0);
   std::shuffle(places.begin(), places.end(), random);
-  const auto link = [&](int i) { return static_cast<std::int16_t>(i < 0 ? ARB_NULLIDX : places[static_cast<std::size_t>(i)]); };
+  const auto link = [&](int i) {
+    return static_cast<std::int16_t>(i < 0 ? ARB_NULLIDX : places[static_cast<std::size_t>(i)]);
+  };
   for (int i = 0; i < room; ++i) {
     auto& node = tree.arb_nodes[link(i)] = before[static_cast<std::size_t>(i)];
     const bool last = i + 1 == (i < size ? size : room);
@@ -231,7 +268,8 @@ TEST(DigestLayoutTest, TakesDigestsWhoseCentroidsStandInAnotherOrder) {
     Stand stand;
     Specs specs;
     const auto ours = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 50, 2));
-    for (const std::uint32_t x : distributed("uniform", count)) stats_voi_update_abs_u32(ours.get(), 0, x);
+    for (const std::uint32_t x : distributed("uniform", count))
+      stats_voi_update_abs_u32(ours.get(), 0, x);
     statsblob* copied = nullptr;
     ASSERT_EQ(stats_blob_clone(&copied, 0, ours.get(), SB_CLONE_ALLOCDST), 0);
     const OwnedBlob theirs(copied);
@@ -244,7 +282,7 @@ TEST(DigestLayoutTest, TakesDigestsWhoseCentroidsStandInAnotherOrder) {
     shuffle();
     std::size_t walked = 0;
     voistatdata_tdgstctd32* centroid = nullptr;
-    ARB_FOREACH(centroid, ctdth32, &digest_of(theirs.get()).ctdtree) ++walked;
+    ARB_FOREACH(centroid, ctdth32, &digest_of(theirs.get()).ctdtree)++ walked;
     EXPECT_EQ(walked, static_cast<std::size_t>(digest_of(ours.get()).ctdtree.arb_curnodes));
     for (const double q : {0.0, 0.25, 0.5, 0.99, 1.0}) {
       if (count > 0) {
@@ -321,7 +359,9 @@ TEST(DigestTest, KeepsSmallSamplesAmongGreatOnes) {
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U64, specs.digest(VSD_DTYPE_TDGSTCLUST64, 50, 1));
   for (std::uint64_t i = 0; i < 100'000; ++i) {
-    ASSERT_EQ(stats_voi_update_abs_u64(sb.get(), 0, i % 10 == 0 ? i / 10 : (std::uint64_t{1} << 50) + i), 0);
+    ASSERT_EQ(
+        stats_voi_update_abs_u64(sb.get(), 0, i % 10 == 0 ? i / 10 : (std::uint64_t{1} << 50) + i),
+        0);
   }
   EXPECT_LT(quantile(sb.get(), 0.09), 10'000);
   EXPECT_GT(quantile(sb.get(), 0.12), 1e15);
@@ -331,9 +371,11 @@ TEST(DigestTest, StaysAtItsMaximumAfterAsManySamplesAs32BitsCount) {
   Stand stand;
   Specs specs;
   const auto a = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 20, 2));
-  for (const std::uint32_t x : distributed("uniform", 1'000)) stats_voi_update_abs_u32(a.get(), 0, x);
+  for (const std::uint32_t x : distributed("uniform", 1'000))
+    stats_voi_update_abs_u32(a.get(), 0, x);
   const OwnedBlob b(stats_blob_alloc(0, 0));
-  for (int doubling = 0; doubling < 24; ++doubling) {  // 1,000 * 2^24 samples: FreeBSD's fails at 2^28
+  for (int doubling = 0; doubling < 24;
+       ++doubling) {  // 1,000 * 2^24 samples: FreeBSD's fails at 2^28
     ASSERT_EQ(stats_blob_merge(b.get(), a.get()), 0);
     ASSERT_EQ(stats_blob_merge(a.get(), b.get()), 0);
   }
@@ -343,4 +385,4 @@ TEST(DigestTest, StaysAtItsMaximumAfterAsManySamplesAs32BitsCount) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

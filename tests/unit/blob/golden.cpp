@@ -6,7 +6,7 @@
 
 #include "core/blob/text.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 std::uint32_t flags_of(const std::string& text) {
@@ -152,4 +152,4 @@ int update(statsblob* sb, const std::string& how, const std::string& type, int v
   throw std::runtime_error("no type: " + type);
 }
 
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

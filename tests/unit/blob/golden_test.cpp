@@ -8,7 +8,7 @@
 
 #include "core/blob/text.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 std::string hex_of(const statsblob* sb) {
@@ -199,4 +199,4 @@ TEST(FormatTest, TheWorkedExampleIsWhatTheCallsMake) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

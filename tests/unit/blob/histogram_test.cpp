@@ -1,4 +1,5 @@
-// Buckets against the rules of tally/stats.h, and their counts against a search that looks at every bucket.
+// Buckets against the rules of tally/stats.h, and their counts against a search that looks at every
+// bucket.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "core/blob/histogram.h"
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr std::uint32_t kLower = VSD_HIST_LBOUND_INF, kUpper = VSD_HIST_UBOUND_INF;
@@ -61,10 +62,13 @@ TEST(HistogramTest, HasBoundsByItsScheme) {
 }
 
 TEST(HistogramTest, RefusesWhatHasNoEndOrNoStep) {
-  const auto refused = [](vsd_dtype dtype, Specs& specs) { EXPECT_EQ(error_of(dtype, specs), EINVAL); };
+  const auto refused = [](vsd_dtype dtype, Specs& specs) {
+    EXPECT_EQ(error_of(dtype, specs), EINVAL);
+  };
   constexpr auto u32 = VSD_DTYPE_INT_U32, s64 = VSD_DTYPE_INT_S64;
   constexpr auto cr = VSD_DTYPE_CRHIST32;
-  refused(u32, Specs().lin(cr, 0, UINT32_MAX, 1));  // the type's largest number: endless with FreeBSD
+  refused(u32,
+          Specs().lin(cr, 0, UINT32_MAX, 1));  // the type's largest number: endless with FreeBSD
   refused(VSD_DTYPE_INT_S32, Specs().lin(cr, 0, INT32_MAX, 1));
   refused(s64, Specs().exp(cr, 0, INT64_MAX, 2, 0));
   refused(VSD_DTYPE_INT_U64, Specs().exp(cr, 0, -1, 2, 0));
@@ -142,13 +146,17 @@ TEST(HistogramTest, FindsTheBucketThatLookingAtAllFinds) {
     const std::uint32_t flags = static_cast<std::uint32_t>(below(4));
     const std::int64_t lb = below(2000) - 1000;
     switch (below(4)) {
-      case 0: specs.lin(VSD_DTYPE_CRHIST64, lb, lb + below(3000), 1 + below(60), flags); break;
+      case 0:
+        specs.lin(VSD_DTYPE_CRHIST64, lb, lb + below(3000), 1 + below(60), flags);
+        break;
       case 1:
-        specs.exp(VSD_DTYPE_CRHIST64, lb, lb + (std::int64_t{1} << below(31)), 2 + static_cast<std::uint64_t>(below(9)),
-                  static_cast<std::uint64_t>(below(6)), flags);
+        specs.exp(VSD_DTYPE_CRHIST64, lb, lb + (std::int64_t{1} << below(31)),
+                  2 + static_cast<std::uint64_t>(below(9)), static_cast<std::uint64_t>(below(6)),
+                  flags);
         break;
       case 2:
-        specs.linexp(VSD_DTYPE_CRHIST64, lb, lb + (std::int64_t{1} << below(31)), 1 + static_cast<std::uint64_t>(below(40)),
+        specs.linexp(VSD_DTYPE_CRHIST64, lb, lb + (std::int64_t{1} << below(31)),
+                     1 + static_cast<std::uint64_t>(below(40)),
                      2 + static_cast<std::uint64_t>(below(9)), flags);
         break;
       default: {
@@ -158,15 +166,23 @@ TEST(HistogramTest, FindsTheBucketThatLookingAtAllFinds) {
         const std::int64_t count = 1 + below(300), step = below(3);
         for (std::int64_t i = 0; i < count; ++i) {
           bounds.push_back({at, at});
-          at += step == 0 ? below(50) : step == 1 ? 16 : std::int64_t{1} << std::min<std::int64_t>(i, 20);
+          at += step == 0   ? below(50)
+                : step == 1 ? 16
+                            : std::int64_t{1} << std::min<std::int64_t>(i, 20);
           if (below(100) == 0) at += below(7);
         }
         specs.usr(VSD_DTYPE_CRHIST64, flags, bounds);
       }
     }
-    expect_counts<std::int32_t>(VSD_DTYPE_INT_S32, specs, [](auto* sb, auto x) { return stats_voi_update_abs_s32(sb, 0, x); }, random);
-    expect_counts<std::int64_t>(VSD_DTYPE_INT_S64, specs, [](auto* sb, auto x) { return stats_voi_update_abs_s64(sb, 0, x); }, random);
-    expect_counts<std::uint32_t>(VSD_DTYPE_INT_U32, specs, [](auto* sb, auto x) { return stats_voi_update_abs_u32(sb, 0, x); }, random);
+    expect_counts<std::int32_t>(
+        VSD_DTYPE_INT_S32, specs,
+        [](auto* sb, auto x) { return stats_voi_update_abs_s32(sb, 0, x); }, random);
+    expect_counts<std::int64_t>(
+        VSD_DTYPE_INT_S64, specs,
+        [](auto* sb, auto x) { return stats_voi_update_abs_s64(sb, 0, x); }, random);
+    expect_counts<std::uint32_t>(
+        VSD_DTYPE_INT_U32, specs,
+        [](auto* sb, auto x) { return stats_voi_update_abs_u32(sb, 0, x); }, random);
   }
 }
 
@@ -203,7 +219,8 @@ TEST(QHistogramTest, StepsByIntegersAsFreeBsdDoes) {
 }
 
 TEST(QHistogramTest, GivesTheTypesEndTheFractionOfTheOtherBounds) {
-  const Numbers bounds = sixteenths_of(Specs().lin(VSD_DTYPE_CRHIST64, q(0), q(16), 1, kLower | kUpper));
+  const Numbers bounds =
+      sixteenths_of(Specs().lin(VSD_DTYPE_CRHIST64, q(0), q(16), 1, kLower | kUpper));
   EXPECT_EQ(bounds, (Numbers{-((std::int64_t{1} << 60) - 1), 0, 16, 32}));
 }
 
@@ -216,9 +233,16 @@ TEST(QHistogramTest, FindsTheBucketOfANumberOfAnyFraction) {
     const std::uint32_t flags = static_cast<std::uint32_t>(below(4));
     const std::int64_t lb = below(4000) - 2000;
     switch (below(4)) {
-      case 0: specs.lin(VSD_DTYPE_CRHIST64, q(lb), q(lb + below(8000)), 1 + below(9), flags); break;
-      case 1: specs.exp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))), 2 + static_cast<std::uint64_t>(below(3)), 0, flags); break;
-      case 2: specs.linexp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))), 3, 2, flags); break;
+      case 0:
+        specs.lin(VSD_DTYPE_CRHIST64, q(lb), q(lb + below(8000)), 1 + below(9), flags);
+        break;
+      case 1:
+        specs.exp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))),
+                  2 + static_cast<std::uint64_t>(below(3)), 0, flags);
+        break;
+      case 2:
+        specs.linexp(VSD_DTYPE_CRHIST64, q(lb), q(lb + (1 << below(25))), 3, 2, flags);
+        break;
       default: {
         // Given with two fractions: 4 bits and 2.
         std::vector<std::array<std::int64_t, 2>> bounds;
@@ -235,8 +259,9 @@ TEST(QHistogramTest, FindsTheBucketOfANumberOfAnyFraction) {
     for (int i = 0; i < 500; ++i) {
       const auto fraction_code = static_cast<std::uint64_t>(below(8));
       const std::uint64_t magnitude = random() >> (3 + random() % 61);
-      const auto raw = static_cast<s64q_t>((magnitude << 3 & ~(std::uint64_t{1} << 63)) | fraction_code |
-                                           static_cast<std::uint64_t>(below(2)) << 63);
+      const auto raw =
+          static_cast<s64q_t>((magnitude << 3 & ~(std::uint64_t{1} << 63)) | fraction_code |
+                              static_cast<std::uint64_t>(below(2)) << 63);
       ASSERT_EQ(stats_voi_update_abs_sq64(sb.get(), 0, raw), 0);
       std::size_t at = slow.bounds.size();
       for (std::size_t k = 0; k < slow.bounds.size(); ++k) {
@@ -279,4 +304,4 @@ TEST(HistogramTest, KeepsACounterOf32BitsAtItsMaximum) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

@@ -1,11 +1,12 @@
-// Q numbers: qmath.h by the examples of its manual page, and VOIs of those types, which FreeBSD's macros crash on.
+// Q numbers: qmath.h by the examples of its manual page, and VOIs of those types, which FreeBSD's
+// macros crash on.
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 std::string text(s32q_t q) {
@@ -64,10 +65,11 @@ TEST(QVoiTest, CountsSumsAndEndsByValue) {
   EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q(-1, 2)), 0);
   EXPECT_EQ(stats_voi_update_abs_s32(sb.get(), 0, 1), EINVAL);
   // -6.75 + 4.25 + 3.5
-  EXPECT_EQ(text_of(sb.get(), SB_STRFMT_JSON),
-            R"({"tplname":null,"tplhash":)" + std::to_string(header_of(sb.get()).tplhash) +
-                R"(,"vois":{"[0]":{"stats":{"[1]":{"errs":0,"val":1.00000000},"[2]":{"errs":0,"val":4.25},)" +
-                R"("[3]":{"errs":0,"val":-6.75000000}}}}})");
+  EXPECT_EQ(
+      text_of(sb.get(), SB_STRFMT_JSON),
+      R"({"tplname":null,"tplhash":)" + std::to_string(header_of(sb.get()).tplhash) +
+          R"(,"vois":{"[0]":{"stats":{"[1]":{"errs":0,"val":1.00000000},"[2]":{"errs":0,"val":4.25},)" +
+          R"("[3]":{"errs":0,"val":-6.75000000}}}}})");
 }
 
 TEST(QVoiTest, BeginsWithTheTypesEnds) {
@@ -85,10 +87,13 @@ TEST(TextTest, EscapesNamesSoThatJsonStaysJson) {
   Stand stand;
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("a\"b\\c\n", 0));
   Specs specs;
-  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "\t\"", VSD_DTYPE_INT_U32, 1, specs.sum().data(), 0), 0);
+  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "\t\"", VSD_DTYPE_INT_U32, 1, specs.sum().data(), 0),
+            0);
   const OwnedBlob sb(stats_blob_alloc(slot, 0));
-  EXPECT_TRUE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).starts_with(R"({"tplname":"a\"b\\c\u000a",)"));
-  EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).find(R"("vois":{"\u0009\"":{)"), std::string::npos);
+  EXPECT_TRUE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META)
+                  .starts_with(R"({"tplname":"a\"b\\c\u000a",)"));
+  EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).find(R"("vois":{"\u0009\"":{)"),
+            std::string::npos);
 }
 
 TEST(TextTest, EndsWithinAFixedBuffer) {
@@ -122,4 +127,4 @@ TEST(TemplatesTest, LeaveBlobsThatWereMadeBeforeAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

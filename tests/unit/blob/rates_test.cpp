@@ -12,7 +12,7 @@
 
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 constexpr std::uint32_t kHash = 77;
@@ -29,15 +29,16 @@ int answer(std::string_view text) {
 
 TEST(RatesTest, AnswerAsFreeBsdDoes) {
   // The number and the sum are looked at before the template.
-  for (const char* text : {"NOPE=101", "NOPE=x", "NOPE=", "NOPE=-1", "A=60,NOPE=50", "A=5 junk", "A=-1", "=5", ":=5", "A"}) {
+  for (const char* text : {"NOPE=101", "NOPE=x", "NOPE=", "NOPE=-1", "A=60,NOPE=50", "A=5 junk",
+                           "A=-1", "=5", ":=5", "A"}) {
     EXPECT_EQ(answer(text), EINVAL) << text;
   }
-  for (const char* text : {"NOPE=1", "A=60,NOPE=40", ":0=5", "A:5x=5", "\"A\"x=5", "\"A\" =5", "\"\"=5", ",A=5", "A:1=5",
-                           "A:99999999999=5"}) {
+  for (const char* text : {"NOPE=1", "A=60,NOPE=40", ":0=5", "A:5x=5", "\"A\"x=5", "\"A\" =5",
+                           "\"\"=5", ",A=5", "A:1=5", "A:99999999999=5"}) {
     EXPECT_EQ(answer(text), ESRCH) << text;
   }
-  for (const char* text : {"A= 5", "A=+5", "A:x=5", "\"A\":x=5", "A: 77=5", "\"A=5", "A\"=5", "\"\":77=5", "A:77x=5", "A:+77=5", "A=5, ",
-                           "  ", ""}) {
+  for (const char* text : {"A= 5", "A=+5", "A:x=5", "\"A\":x=5", "A: 77=5", "\"A=5", "A\"=5",
+                           "\"\":77=5", "A:77x=5", "A:+77=5", "A=5, ", "  ", ""}) {
     EXPECT_EQ(answer(text), 0) << text;
   }
 }
@@ -136,4 +137,4 @@ TEST(RollTheDiceTest, TakesASeedOfNoBytesAsASeed) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

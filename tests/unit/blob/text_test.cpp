@@ -5,7 +5,7 @@
 
 #include "tests/unit/blob/stand.h"
 
-namespace tally::blob {
+namespace tallyfs::blob {
 namespace {
 
 TEST(NumberTextTest, HasNoKeyInJsonWhenItStandsAlone) {
@@ -13,8 +13,8 @@ TEST(NumberTextTest, HasNoKeyInJsonWhenItStandsAlone) {
   const auto* const data = reinterpret_cast<const voistatdata*>(&number);
   const auto shown = [&](unsigned voi_dtype) {
     sbuf* const text = sbuf_new_auto();
-    const int error = stats_voistatdata_tostr(data, static_cast<vsd_dtype>(voi_dtype), VSD_DTYPE_INT_S32, 4,
-                                              SB_STRFMT_JSON, text, 0);
+    const int error = stats_voistatdata_tostr(data, static_cast<vsd_dtype>(voi_dtype),
+                                              VSD_DTYPE_INT_S32, 4, SB_STRFMT_JSON, text, 0);
     sbuf_finish(text);
     const std::string out = error == 0 ? sbuf_data(text) : "error " + std::to_string(error);
     sbuf_delete(text);
@@ -51,7 +51,9 @@ TEST(NameTextTest, IsUtf8WhateverTheProgramGave) {
   Stand stand;
   Specs sum;
   const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("\xffT", 0));
-  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "a\xc3(\xe2\x82\xac\"\n", VSD_DTYPE_INT_U32, 1, sum.sum().data(), 0), 0);
+  ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "a\xc3(\xe2\x82\xac\"\n", VSD_DTYPE_INT_U32, 1,
+                                   sum.sum().data(), 0),
+            0);
   const OwnedBlob sb(stats_blob_alloc(slot, 0));
   ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, 1), 0);
   const std::string json = text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META);
@@ -62,4 +64,4 @@ TEST(NameTextTest, IsUtf8WhateverTheProgramGave) {
 }
 
 }  // namespace
-}  // namespace tally::blob
+}  // namespace tallyfs::blob

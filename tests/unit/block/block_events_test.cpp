@@ -7,7 +7,7 @@
 
 #include "tests/unit/event/formats.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::chrono::nanoseconds kTime{123};
@@ -87,4 +87,4 @@ TEST(BlockEventsTest, SaysWhichFieldAKernelLacks) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using Kind = RequestEvent::Kind;
@@ -187,4 +187,4 @@ TEST(OperationTest, IsTheLetterBehindAFlushPrefix) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

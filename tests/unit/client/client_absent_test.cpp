@@ -5,7 +5,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // ---- without one
@@ -266,4 +266,4 @@ TEST_F(ClientTest, SamplesThatNamedAStatisticThatWasGoneAreLost) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

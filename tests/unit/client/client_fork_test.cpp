@@ -7,7 +7,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class ForkTest : public ClientTest {
@@ -192,4 +192,4 @@ TEST_F(ForkTest, ALaneWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A daemon that serves by itself until the test ends.
@@ -139,4 +139,4 @@ TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // What the Client does with what is removed, released and made anew.
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_F(ClientTest, WhatWasAddedBeforeARemovalIsSentBeforeIt) {
@@ -140,4 +140,4 @@ TEST_F(ClientTest, StatisticsThatComeAndGoWithoutADaemonFindRoomForEver) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // What the handler adds, and how often it has.
@@ -152,4 +152,4 @@ TEST_F(SignalTest, WhatAHandlerAddsToAFullLaneIsDroppedAndCountedOnce) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -15,7 +15,7 @@
 #include "fake_daemon.h"
 #include "feeders/client/client.h"
 
-namespace tally {
+namespace tallyfs {
 
 using namespace std::chrono_literals;
 using Xs = std::vector<std::int64_t>;
@@ -104,4 +104,4 @@ class ClientTest : public testing::Test {
   Log reports_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

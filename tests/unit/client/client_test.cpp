@@ -3,7 +3,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // ---- with a daemon
@@ -198,4 +198,4 @@ TEST_F(ClientTest, NamesFlagsAndSecondOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "client_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_F(ClientTest, AThreadThatEndsHasSentWhatItGathered) {
@@ -137,4 +137,4 @@ TEST_F(ClientTest, ThreadsThatAddAtOnceLoseNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr RangeOfX kAll{};
@@ -103,4 +103,4 @@ TEST(DefinitionTextTest, AnArrayHas65536IntervalsAtMost) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 
 #include "fake_daemon.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -201,4 +201,4 @@ TEST_F(EventFeedTest, OneThatIsRemovedLeavesTheOthersRecords) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "core/event/synthetic.h"
+#include "core/event/format/synthetic.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Wakeup {
@@ -43,7 +43,7 @@ TEST(EventLayoutTest, IsThatOfTheStructureOfTheSameMembers) {
             sizeof(Mixed));
 }
 
-// The daemon's own layout is core/event/synthetic.h's: both must say the same.
+// The daemon's own layout is core/event/format/synthetic.h's: both must say the same.
 TEST(EventLayoutTest, ARecordIsLaidOutAsTheDaemonReadsIt) {
   const char* const fields = "u8 a; s16 b; char comm[16]; char[] text; u64 last; char[] more";
   struct {
@@ -94,4 +94,4 @@ TEST(EventLayoutTest, WhatIsNoFieldIsRefused) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -30,7 +30,7 @@
 #include "core/wire/binary.h"
 #include "switch_page.h"
 
-namespace tally {
+namespace tallyfs {
 
 using Log = std::vector<std::string>;
 
@@ -324,4 +324,4 @@ class FakeDaemon {
   std::uint64_t next_slot_ = 3;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

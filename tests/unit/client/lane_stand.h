@@ -12,7 +12,7 @@
 
 #include "feeders/client/lane.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct DestroyLane {
   void operator()(Lane* lane) const { Lane::destroy(lane); }
@@ -58,4 +58,4 @@ class Random {
   std::mt19937_64 engine_{seed_};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,7 +9,7 @@
 
 #include "lane_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using Xs = std::vector<std::int64_t>;
@@ -312,4 +312,4 @@ TEST_F(LaneTest, MemoryThatWasFilledOnceIsGivenBackWhenItIsEmpty) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include "feeders/client/lane.h"
 #include "lane_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // Something has happened that another thread may wait for. It orders nothing: that is the lane's.
@@ -133,4 +133,4 @@ TEST(LaneConcurrentTest, OfThreadsThatWantItOneOwnsIt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

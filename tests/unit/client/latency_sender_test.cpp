@@ -6,7 +6,7 @@
 
 #include "fake_daemon.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,4 +74,4 @@ TEST_F(LatencySenderTest, AChildTellsWhatItHasDroppedItself) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 
 #include "fake_daemon.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using Sent = Link::Sent;
@@ -307,4 +307,4 @@ TEST_F(LinkTest, ASocketOfTheProgramInItsPlaceGetsNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include "packer_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class MixTest : public PackerStand {
@@ -104,4 +104,4 @@ TEST(PackerConcurrentTest, WhatAThreadAddsWhileItIsPackedArrivesOnceAndInOrder) 
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

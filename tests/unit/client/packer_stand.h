@@ -13,7 +13,7 @@
 #include "feeders/client/packer.h"
 #include "lane_stand.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::uint64_t kEpoch = 0x1122334455667788;
 
@@ -96,7 +96,7 @@ class PackerStand : public testing::Test {
   Packed pack() { return pack(at(0, INT64_MAX)); }
   Packed pack(const SampleTimes& times) {
     const MutexLock lock(lane_->mutex());
-    return tally::pack(*lane_, times, kEpoch);
+    return tallyfs::pack(*lane_, times, kEpoch);
   }
   // It is `ns`, and so many cycles of a nanosecond.
   static SampleTimes at(std::uint64_t cycles, std::int64_t ns) {
@@ -108,4 +108,4 @@ class PackerStand : public testing::Test {
   LanePointer lane_ = make_lane(8192);
 };
 
-}  // namespace tally
+}  // namespace tallyfs

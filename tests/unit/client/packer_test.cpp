@@ -6,7 +6,7 @@
 
 #include "packer_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class PackerTest : public PackerStand {};
@@ -332,4 +332,4 @@ TEST_F(PackerTest, WritesWhatTheDatagramWriterWrites) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include "fake_daemon.h"
 #include "feeders/client/registrar.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,8 +35,8 @@ class PublisherTest : public testing::Test {
     }
     return all;
   }
-  FedObject& object(std::string_view subsystem, std::string_view name, Holder holder = Holder::kProgram,
-                    unsigned flags = 0) {
+  FedObject& object(std::string_view subsystem, std::string_view name,
+                    Holder holder = Holder::kProgram, unsigned flags = 0) {
     return *publisher_.create(subsystem, name, flags, holder).value();
   }
   int publish(FedObject& object) { return publisher_.publish(object, "bytes", registrar_.epoch()); }
@@ -48,15 +48,19 @@ class PublisherTest : public testing::Test {
   Registry registry_;
   Switches switches_;
   Log reports_;
-  Publisher publisher_{link_, switches_, [this](std::string text) { reports_.push_back(std::move(text)); }};
-  Registrar registrar_{registry_, link_, switches_,
+  Publisher publisher_{link_, switches_,
+                       [this](std::string text) { reports_.push_back(std::move(text)); }};
+  Registrar registrar_{registry_,
+                       link_,
+                       switches_,
                        {.other_epoch = [](std::uint64_t) {},
                         .confirmed = [](std::uint64_t, bool) {},
                         .report = [this](std::string text) { reports_.push_back(std::move(text)); },
                         .begun = [this] { publisher_.begin(); },
-                        .other_answer = [this](std::uint32_t id, const wire::Answer& answer) {
-                          publisher_.take(id, answer, registrar_.epoch(), now_);
-                        }}};
+                        .other_answer =
+                            [this](std::uint32_t id, const wire::Answer& answer) {
+                              publisher_.take(id, answer, registrar_.epoch(), now_);
+                            }}};
   std::chrono::nanoseconds now_ = 100s;
 };
 
@@ -109,7 +113,9 @@ TEST_F(PublisherTest, EveryObjectOfManyThatAreRemovedAtOnceIsWithdrawn) {
   settle();
   for (FedObject* const each : made) publisher_.remove(*each);
   const Log log = settle();
-  EXPECT_EQ(std::ranges::count_if(log, [](const std::string& each) { return each.starts_with("withdraw web/"); }), 3'000);
+  EXPECT_EQ(std::ranges::count_if(
+                log, [](const std::string& each) { return each.starts_with("withdraw web/"); }),
+            3'000);
 }
 
 TEST_F(PublisherTest, AnObjectWhoseAnswerWasLostIsWithdrawnToo) {
@@ -175,7 +181,8 @@ TEST_F(PublisherTest, AChildAsksForItsParentsObjectsWhenItPublishesThem) {
 }
 
 TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
-  const auto refusal = [this](std::string_view subsystem, std::string_view name, unsigned flags = 0) {
+  const auto refusal = [this](std::string_view subsystem, std::string_view name,
+                              unsigned flags = 0) {
     const auto made = publisher_.create(subsystem, name, flags, Holder::kProgram);
     return made ? ErrorCode::kStale : made.error().code;
   };
@@ -190,4 +197,4 @@ TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

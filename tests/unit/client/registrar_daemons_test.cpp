@@ -1,7 +1,7 @@
 // Daemons that go and come, and those that no longer know what they were told.
 #include "registrar_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // ---- other daemons
@@ -207,4 +207,4 @@ TEST_F(RegistrarTest, LooksForWhatIsVoidWithoutBeingToldToo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

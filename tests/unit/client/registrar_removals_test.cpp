@@ -1,7 +1,7 @@
 // What is removed, with a daemon and without.
 #include "registrar_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
@@ -73,4 +73,4 @@ TEST_F(RegistrarTest, OfMoreThan1024RemovalsThatWaitTheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,7 +13,7 @@
 #include "fake_daemon.h"
 #include "feeders/client/registrar.h"
 
-namespace tally {
+namespace tallyfs {
 
 using namespace std::chrono_literals;
 
@@ -91,4 +91,4 @@ class RegistrarTest : public testing::Test {
   std::chrono::nanoseconds now_ = 100s;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // Whether a statistic is on, as the daemon's page and the feeder say.
 #include "registrar_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_F(RegistrarTest, WithoutAPageEverythingKnownIsOn) {
@@ -108,4 +108,4 @@ TEST_F(RegistrarTest, SwitchesThatTheDaemonRefusesAreNotAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // What the Registrar has the daemon make, and how it is defined.
 #include "registrar_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // ---- creating
@@ -241,4 +241,4 @@ TEST_F(RegistrarTest, AChangeThatFindsNoRoomTwiceIsStillSentWhenThereIsSome) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

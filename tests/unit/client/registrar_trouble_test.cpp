@@ -1,7 +1,7 @@
 // Requests that are refused, and answers that do not come.
 #include "registrar_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // ---- refusals
@@ -155,4 +155,4 @@ TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Source {
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(Sources, SampleTimeTest,
                          [](const auto& source) { return std::string(source.param.name); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

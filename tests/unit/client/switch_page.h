@@ -11,7 +11,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 
 class SwitchPage {
  public:
@@ -44,4 +44,4 @@ class SwitchPage {
   void* address_ = nullptr;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

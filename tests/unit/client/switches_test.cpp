@@ -5,7 +5,7 @@
 
 #include "switch_page.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t number_of(std::uint32_t slot, std::uint32_t generation) {
@@ -168,4 +168,4 @@ TEST(SwitchesTest, OfALargerPageTheFirst1048576StatisticsHaveTheirs) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

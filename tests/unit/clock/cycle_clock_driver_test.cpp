@@ -10,7 +10,7 @@
 #include "cycle_clock_fixture.h"
 #include "feeders/clock/wide_counter.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class DriverClockTest : public CycleClockTest {};
@@ -267,4 +267,4 @@ INSTANTIATE_TEST_SUITE_P(Drivers, DriverClockTest, testing::Values("fake", "mono
                          [](const auto& driver) { return std::string(driver.param); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

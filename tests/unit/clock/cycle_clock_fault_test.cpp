@@ -4,7 +4,7 @@
 
 #include "cycle_clock_fixture.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class FaultClockTest : public CycleClockTest {};
@@ -212,4 +212,4 @@ INSTANTIATE_TEST_SUITE_P(Drivers, FaultClockTest, testing::Values("fake", "monot
                          [](const auto& driver) { return std::string(driver.param); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -13,7 +13,7 @@
 #include "fake_world.h"
 #include "feeders/clock/cycle_clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr std::int64_t kMs = 1'000'000;
 
@@ -72,4 +72,4 @@ class CycleClockTest : public testing::TestWithParam<const char*> {
   std::unique_ptr<CycleClock> clock_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include "cycle_clock_fixture.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_P(CycleClockTest, TellsMonotonicToAMicrosecondForHours) {
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(Drivers, CycleClockTest, testing::Values("fake", "monot
                          [](const auto& driver) { return std::string(driver.param); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // No descriptor is to be had. A driver that is in use stays, and is not begun with.
@@ -26,4 +26,4 @@ TEST(DriverTest, WhatCannotBeReadIsNotAVerdict) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -7,7 +7,7 @@
 
 #include "feeders/clock/cycle_clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 // Thread-safe only as far as time goes: advance() and reading. Time is told in ns of the counter's
 // own crystal; the kernel's clocks may be slewed against it.
@@ -90,4 +90,4 @@ class FakeWorld final : public Reference {
   std::int64_t slewed_ns_ = 0;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class HistoryTest : public testing::Test {
@@ -144,4 +144,4 @@ TEST_F(HistoryTest, AnEvenRateLeavesOnlyTheErrorOfTheAnchors) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "feeders/clock/owned_lock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // By a reader who was away since the clock has gone over to CLOCK_MONOTONIC.
@@ -30,4 +30,4 @@ TEST(TimelineTest, ALineWithoutLengthTellsNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kAhead = 19'000LL * 86'400 * kSecond;
@@ -141,4 +141,4 @@ TEST_F(WallTest, ForgetsWhatIsTooManyStepsAgo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -12,7 +12,7 @@
 
 #include "fake_world.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A counter that has counted `truth` since time began, of which the driver shows the low bits.
@@ -194,4 +194,4 @@ INSTANTIATE_TEST_SUITE_P(Bits, WideCounterTest, testing::Values(12u, 16u, 32u),
                          [](const auto& bits) { return std::to_string(bits.param); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

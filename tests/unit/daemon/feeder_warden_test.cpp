@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(FeederWardenTest, SaysThatASocketWithoutAPathWillNotDo) {
@@ -27,4 +27,4 @@ TEST(FeederWardenTest, SaysThatASocketWithoutAPathWillNotDo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 #include "core/base/patience.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -331,4 +331,4 @@ TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

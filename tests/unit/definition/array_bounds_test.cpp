@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -64,4 +64,4 @@ TEST(ArrayBoundsTest, DoublingsAreTheFewestThatReachTheDistance) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Definition defined(std::string_view text) {
@@ -229,4 +229,4 @@ TEST(ChangeTest, ABlankLineAsksForNothing) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

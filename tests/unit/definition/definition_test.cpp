@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(DefinitionTest, NoTypeHasALineShorterThanTheShortest) {
@@ -22,4 +22,4 @@ TEST(DefinitionTest, NoTypeHasALineShorterThanTheShortest) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

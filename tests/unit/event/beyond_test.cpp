@@ -8,7 +8,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class BeyondTest : public EventStand {
@@ -313,4 +313,4 @@ TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

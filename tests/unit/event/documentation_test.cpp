@@ -4,7 +4,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class DocumentationTest : public EventStand {
@@ -165,4 +165,4 @@ TEST_F(DocumentationTest, GeneratesWakeupNewTest) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class ErrorsTest : public EventStand {
@@ -356,4 +356,4 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,6 +1,6 @@
 // Triggers other than hist, enable and filter files, set_event, trace and snapshot, and what is
 // asked of the sources of events.
-#include "core/event/event_set.h"
+#include "core/event/set/event_set.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class EventSetTest : public EventStand {};
@@ -275,4 +275,4 @@ TEST_F(EventSetTest, AnEventIsTakenOverWithoutWhatWasSetOnIt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

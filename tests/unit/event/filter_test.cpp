@@ -1,4 +1,4 @@
-#include "core/event/filter.h"
+#include "core/event/filter/filter.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class FilterTest : public EventStand {
@@ -184,4 +184,4 @@ TEST(GlobTest, MatchesAsShellPatternsDo) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,4 +1,4 @@
-#include "core/event/format.h"
+#include "core/event/format/format.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "tests/unit/event/formats.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string without(std::string text, const std::string& line_part) {
@@ -117,4 +117,4 @@ TEST(TraceNumberTest, RefusesFieldsThatAreNoNumbers) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // The formats of Linux 6.18, as read from tracefs (their print fmt cut short).
 #pragma once
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr char kHeaderPage[] =
     "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -66,4 +66,4 @@ format:
 print fmt: "%d,%d %s", ((unsigned int) ((REC->dev) >> 20)), REC->rwbs
 )";
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,5 +1,5 @@
 // What a copy of a histogram shows while the histogram goes on.
-#include "core/event/hist_copy.h"
+#include "core/event/hist/hist_copy.h"
 
 #include <atomic>
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class HistCopyTest : public EventStand {
@@ -106,4 +106,4 @@ TEST_F(HistCopyTest, NoTextIsShorterThanItSays) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class HistTest : public EventStand {
@@ -353,4 +353,4 @@ TEST_F(HistTest, TakesACopyThatOutlivesTheTrigger) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

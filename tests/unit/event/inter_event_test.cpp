@@ -4,7 +4,7 @@
 
 #include "tests/unit/event/wakeups.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class InterEventTest : public WakeupStand {};
@@ -300,4 +300,4 @@ TEST_F(InterEventTest, CutsSyntheticEventsThatCauseThemselves) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

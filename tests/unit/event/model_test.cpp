@@ -9,7 +9,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 struct Fed {
@@ -194,4 +194,4 @@ TEST_F(ModelTest, CountsWhatTheModelCounts) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

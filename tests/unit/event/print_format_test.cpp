@@ -1,5 +1,5 @@
 // How kernel events are worded, by print formats as kernels have them.
-#include "core/event/print_format.h"
+#include "core/event/print/print_format.h"
 
 #include <sys/socket.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class PrintFormatTest : public EventStand {
@@ -260,4 +260,4 @@ TEST_F(PrintFormatTest, AFormatsFieldsCanBeShownInstead) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

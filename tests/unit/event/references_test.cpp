@@ -4,7 +4,7 @@
 
 #include "tests/unit/event/wakeups.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class ReferencesTest : public WakeupStand {};
@@ -107,4 +107,4 @@ TEST_F(ReferencesTest, ComparesTextsOfDifferentRoom) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/event/event_set.h"
+#include "core/event/set/event_set.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr char kCommonFields[] =
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -157,4 +157,4 @@ class EventStand : public testing::Test {
   std::vector<std::uint64_t> stack;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

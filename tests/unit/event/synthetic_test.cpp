@@ -1,12 +1,12 @@
 // synthetic_events and dynamic_events: definitions, listings, formats, removal, and every error
 // text. A '^' in a text stands where the caret must be.
-#include "core/event/synthetic.h"
+#include "core/event/format/synthetic.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class SyntheticTest : public EventStand {
@@ -187,4 +187,4 @@ TEST_F(SyntheticTest, JoinsEventsOfUsersWithThoseOfTheKernelByKey) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

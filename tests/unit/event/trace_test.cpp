@@ -4,7 +4,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class TraceTest : public EventStand {};
@@ -318,4 +318,4 @@ TEST_F(TraceTest, CountsWhatGaveWaySinceItWasCleared) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

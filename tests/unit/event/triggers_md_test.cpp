@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class TriggersMdTest : public EventStand {
@@ -96,4 +96,4 @@ TEST_F(TriggersMdTest, ShowsWhatHappens) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 
 #include "tests/unit/event/stand.h"
 
-namespace tally {
+namespace tallyfs {
 
 class WakeupStand : public EventStand {
  protected:
@@ -22,4 +22,4 @@ class WakeupStand : public EventStand {
   }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

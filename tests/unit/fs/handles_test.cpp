@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::shared_ptr<OpenFile> open_file(uid_t uid, std::size_t bytes) {
@@ -79,4 +79,4 @@ TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

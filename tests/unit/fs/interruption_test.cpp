@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A process that has stopped, and takes no signal until it goes on; it handles all that it is sent.
@@ -58,4 +58,4 @@ TEST(InterruptionOfNobodyTest, OfAThreadThatIsNotThereNothingIsLearnt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

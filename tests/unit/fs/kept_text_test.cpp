@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(KeptTextTest, GivesOnceWhatItKept) {
@@ -36,4 +36,4 @@ TEST(KeptTextTest, KeepsTheLastOneAndNoneThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "tests/unit/fs/line_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class LineAssemblerTest : public LineStand {
@@ -70,4 +70,4 @@ TEST_F(LineAssemblerTest, ForgetsWhatIsPendingOnRestart) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 
 #include "fs/line_assembler.h"
 
-namespace tally {
+namespace tallyfs {
 
 class LineStand : public testing::Test {
  protected:
@@ -27,4 +27,4 @@ class LineStand : public testing::Test {
       .report = [this](std::string_view, const Error& error) { reports_.push_back(error.reason); }};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

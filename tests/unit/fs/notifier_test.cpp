@@ -6,7 +6,7 @@
 #include <condition_variable>
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr NodeId kParent = 2;
@@ -96,4 +96,4 @@ TEST_F(NotifierTest, ForgetsAChangedDirectoryUntilItIsAskedForAgain) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

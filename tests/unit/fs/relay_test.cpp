@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(RelayTest, ListensFromTakeToPassOn) {
@@ -74,4 +74,4 @@ TEST(RelayConcurrentTest, TheEndWakesWhoWaits) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

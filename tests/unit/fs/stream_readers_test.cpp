@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class Lines final : public File {
@@ -50,4 +50,4 @@ TEST_F(StreamReadersTest, EndsForWhoHasReadSomethingWhenNothingComes) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

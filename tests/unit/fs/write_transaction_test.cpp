@@ -8,7 +8,7 @@
 #include "fs/protocol.h"
 #include "tests/unit/fs/line_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class WriteTransactionTest : public LineStand {
@@ -85,4 +85,4 @@ TEST_F(WriteTransactionTest, ATruncationForgetsWhatWasLeft) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 
 #include "tests/unit/intake/intake_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class AnswerAddressTest : public testing::Test {
@@ -69,4 +69,4 @@ TEST_F(AnswerAddressTest, TheAnswerReachesTheSocketThatWasFoundWhateverTakesItsP
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

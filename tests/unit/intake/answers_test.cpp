@@ -4,7 +4,7 @@
 #include "feeders/intake/switch_page.h"
 #include "tests/unit/intake/intake_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string a_request(std::uint32_t sequence, std::string_view text) {
@@ -123,8 +123,12 @@ class SwitchesAnswerTest : public IntakeTest {
  protected:
   SwitchPage page_ = SwitchPage::create(1000).value();
   EventLoop own_loop_;
-  Intake with_page_{own_loop_,    socket_, statistics_,
-                    subsystems_,  errors_, clock_,
+  Intake with_page_{own_loop_,
+                    socket_,
+                    statistics_,
+                    subsystems_,
+                    errors_,
+                    clock_,
                     {.fd = page_.fd(), .bytes = page_.bytes()}};
 };
 
@@ -196,4 +200,4 @@ TEST_F(SwitchesAnswerTest, WhoNeverReadsCostsNoDescriptorAndHasItsAnswersDropped
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

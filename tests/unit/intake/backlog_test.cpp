@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -118,4 +118,4 @@ TEST_F(BacklogTest, KnowsABoundedNumberOfSendersAndHoldsNoMore) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

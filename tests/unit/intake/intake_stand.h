@@ -18,7 +18,7 @@
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
 
-namespace tally {
+namespace tallyfs {
 
 class TemporaryDirectory {
  public:
@@ -123,4 +123,4 @@ class IntakeTest : public testing::Test {
   Intake intake_{loop_, socket_, statistics_, subsystems_, errors_, clock_};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -8,7 +8,7 @@
 #include "feeders/intake/queue_length.h"
 #include "tests/unit/intake/intake_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
@@ -273,4 +273,4 @@ TEST(FeedSocketTest, AdoptsOnlyAUnixDatagramSocket) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

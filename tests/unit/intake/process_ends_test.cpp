@@ -14,7 +14,7 @@
 
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class Child {
@@ -157,4 +157,4 @@ TEST_F(ProcessEndsTest, ThreadsMayAskConcurrentlyWhileTheLoopRuns) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

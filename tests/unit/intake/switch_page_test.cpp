@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kStatistics = 524'288;
@@ -82,4 +82,4 @@ TEST(SwitchPageTest, StaysWithThoseWhoMappedItWhenTheDaemonEnds) {
 TEST(SwitchPageTest, NoPageIsAnErrorAndNoCrash) { EXPECT_FALSE(SwitchPage::create(0)); }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

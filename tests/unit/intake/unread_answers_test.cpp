@@ -8,7 +8,7 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/intake/intake_stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using Inbox = UnixSockets::Inbox;
@@ -126,4 +126,4 @@ TEST(UnixSocketsTest, SeesWhatWaitsInASocketUntilItIsRead) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

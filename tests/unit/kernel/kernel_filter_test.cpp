@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(KernelFilterTest, NamesWhatTheKernelNamesOtherwise) {
@@ -20,4 +20,4 @@ TEST(KernelFilterTest, LeavesTextsAndAllElseAlone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

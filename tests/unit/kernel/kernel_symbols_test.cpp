@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr const char* kText =
@@ -35,8 +35,9 @@ TEST(KernelSymbolsTest, BeforeTheFirstThereIsNone) {
 }
 
 TEST(KernelSymbolsTest, WhoMayNotSeeAddressesHasNone) {
-  EXPECT_TRUE(KernelSymbols::parse("0000000000000000 T _text\n0000000000000000 T schedule\n").empty());
+  EXPECT_TRUE(
+      KernelSymbols::parse("0000000000000000 T _text\n0000000000000000 T schedule\n").empty());
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "core/base/bytes.h"
 #include "core/base/fd.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -91,9 +91,8 @@ class RecordShipperTest : public testing::Test {
   Daemon daemon_;
   Link link_{daemon_.path()};
   SymbolBook symbols_{[] { return Result<KernelSymbols>(KernelSymbols()); }};
-  RecordShipper shipper_{link_, symbols_, [](std::int32_t pid) {
-                           return "task" + std::to_string(pid);
-                         }};
+  RecordShipper shipper_{link_, symbols_,
+                         [](std::int32_t pid) { return "task" + std::to_string(pid); }};
 };
 
 TEST_F(RecordShipperTest, SendsTheRecordsOfTheEventsThatAreWanted) {
@@ -140,4 +139,4 @@ TEST_F(RecordShipperTest, WhatFindsNoDaemonIsToldOfAsLost) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr const char* kSymbols =
@@ -40,4 +40,4 @@ TEST(SymbolBookTest, WithoutSymbolsNothingHasAName) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(TaskNamesTest, AreLookedForOnceAndThenAsTheyAreTold) {
@@ -56,4 +56,4 @@ TEST(TaskNamesTest, OfAWorkerWhatItWorksOnIsNotItsName) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -201,4 +201,4 @@ TEST(LatencyRecordTest, EscapesWhatACommandMayHold) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 
 #include "core/latency/kernel_latencies.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kEvents = 20'000;
@@ -140,4 +140,4 @@ TEST(LossTest, WithoutNoticesNothingIsLongerThanAWakeupMayBePending) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // The histograms of critical sections, a story for each rule.
 #include "tests/unit/latency/story.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class SectionStory : public StoryTest {
@@ -65,4 +65,4 @@ TEST_F(SectionStory, ForgetsSectionsAtALossAndWhenTheyAreSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

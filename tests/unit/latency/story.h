@@ -22,7 +22,7 @@
 
 #include "core/latency/kernel_latencies.h"
 
-namespace tally {
+namespace tallyfs {
 
 inline Task task_of(const std::string& text) {
   Task task;
@@ -124,4 +124,4 @@ class StoryTest : public testing::Test {
   KernelLatencies latencies_{kCpus, Moment()};
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
-// reference/latency-hist.md: missed timer offsets and timerandwakeup, a story for each rule.
+// docs/latency-histograms.md: missed timer offsets and timerandwakeup, a story for each rule.
 #include "tests/unit/latency/story.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class TimerStory : public StoryTest {
@@ -294,4 +294,4 @@ TEST_F(TimerStory, TimerAndWakeupNeedsBothOthersOnAndGoesOffWithEither) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

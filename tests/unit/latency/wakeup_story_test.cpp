@@ -1,7 +1,7 @@
-// reference/latency-hist.md, "Wakeup latency, exactly", a story for each rule.
+// docs/latency-histograms.md, "Wakeup latency, exactly", a story for each rule.
 #include "tests/unit/latency/story.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class WakeupStory : public StoryTest {
@@ -327,4 +327,4 @@ TEST_F(WakeupStory, NamesVictimAndCulpritOfTheHighestLatency) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

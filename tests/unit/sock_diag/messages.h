@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tally {
+namespace tallyfs {
 
 template <typename T>
 std::string bytes_of(const T& value) {
@@ -30,4 +30,4 @@ inline std::string attribute(std::uint16_t type, const std::string& value) {
   return padded(bytes_of(header) + value);
 }
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -11,7 +11,7 @@
 
 #include "tests/unit/sock_diag/messages.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using State = SocketDump::State;
@@ -86,4 +86,4 @@ TEST(SocketDumpTest, StaysWithinWhateverBytesItIsGiven) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

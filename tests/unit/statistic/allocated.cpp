@@ -9,11 +9,11 @@ thread_local std::size_t allocated = 0;
 
 }  // namespace
 
-namespace tally {
+namespace tallyfs {
 
 std::size_t allocated_bytes() { return allocated; }
 
-}  // namespace tally
+}  // namespace tallyfs
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   allocated += size;

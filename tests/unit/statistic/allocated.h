@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-namespace tally {
+namespace tallyfs {
 
 std::size_t allocated_bytes();
 
-}  // namespace tally
+}  // namespace tallyfs

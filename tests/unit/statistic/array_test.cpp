@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -90,4 +90,4 @@ TEST(ArrayTest, TotalsStopAtTheEndOf64Bits) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

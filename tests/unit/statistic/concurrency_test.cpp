@@ -5,7 +5,7 @@
 
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kThreads = 4;
@@ -32,7 +32,7 @@ TEST(ConcurrencyTest, TotalsAreExactAndTwoStatisticsFedAlikeAreAlwaysEqual) {
   Statistic* const a = stand.create("a", "on=1");
   Statistic* const b = stand.create("b", "on=1 mode=products");
   const std::vector<Sample> samples(kSamples, Sample{.x = 1, .y = 1});
-  const std::array runs{tally::Run{a, samples}, tally::Run{b, samples}};
+  const std::array runs{tallyfs::Run{a, samples}, tallyfs::Run{b, samples}};
   run_threads(
       [&] {
         for (int i = 0; i < kBatches; ++i) stand.interface->add(runs, stand.clock.now());
@@ -101,4 +101,4 @@ TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
-// reference/statistics.md, "Life of a statistic" and "The definition file", on a live interface.
+// The rules of docs/statistics.md and GRAMMAR.md, on a live interface.
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using std::chrono::seconds;
@@ -152,4 +152,4 @@ TEST(DefinitionRulesTest, NothingMayBeAskedOfAnEmptyInterface) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,7 +1,7 @@
 // A definition of each type, with bounds that a test of all of them reaches soon.
 #pragma once
 
-namespace tally {
+namespace tallyfs {
 
 inline constexpr const char* kEachType[] = {
     "on=1 units=a/b",
@@ -19,4 +19,4 @@ inline constexpr const char* kEachType[] = {
     "on=1 type=history entries_max=3 mode=increments period=1",
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::chrono::seconds kFirstCommandAt(10);
@@ -66,4 +66,4 @@ TEST(GrammarTest, TheSessionsOfTheManualGoAsItSays) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

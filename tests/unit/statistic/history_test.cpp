@@ -4,7 +4,7 @@
 #include "tests/unit/statistic/allocated.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using std::chrono::milliseconds;
@@ -196,4 +196,4 @@ TEST(HistoryTest, AnotherAttributeLeavesThePeriodAsItWas) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

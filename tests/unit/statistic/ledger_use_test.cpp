@@ -2,7 +2,7 @@
 #include "tests/unit/statistic/allocated.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 // A statistic without data, whose name and units have so many bytes.
@@ -121,4 +121,4 @@ TEST(LedgerUseTest, ARedefinitionMakesItsDataOnce) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

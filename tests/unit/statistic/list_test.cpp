@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 TEST(ListTest, PrintsNothingWhenEmpty) {
@@ -37,4 +37,4 @@ TEST(ListTest, TotalsStopAtTheEndOf64Bits) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

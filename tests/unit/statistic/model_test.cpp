@@ -5,7 +5,7 @@
 #include "tests/unit/statistic/slow_model.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr int kStatistics = 150;
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(EachType, ModelTest,
                          [](const auto& type) { return std::string(type.param); });
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

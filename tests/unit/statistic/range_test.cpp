@@ -2,7 +2,7 @@
 #include "core/statistic/sums.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string average(Int128 sum, std::uint64_t number) {
@@ -66,4 +66,4 @@ TEST(RangeTest, NumberHas64Bits) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -1,6 +1,6 @@
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using std::chrono::microseconds;
@@ -32,4 +32,4 @@ TEST(RawTest, SerialsStartAgainAtAReset) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 
 #include "tests/unit/statistic/allocated.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::vector<int> contents(const Ring<int>& ring) {
@@ -132,4 +132,4 @@ TEST(RingTest, ConcurrentReadersSeeWhatWasCopied) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -2,7 +2,7 @@
 #include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 void feed(Stand& stand) {
@@ -93,7 +93,7 @@ TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
     Interface& interface = *loaded.value();
     const Sample sample{.time = stand.clock.now().monotonic};
     for (Statistic* statistic : interface.statistics()) {
-      const tally::Run run{statistic, {&sample, 1}};
+      const tallyfs::Run run{statistic, {&sample, 1}};
       interface.add({&run, 1}, stand.clock.now());
     }
     EXPECT_TRUE(interface.render_data(stand.clock.now(), kAnyLength));
@@ -110,4 +110,4 @@ TEST(SavedTest, TheLedgerOfTheLoaderCounts) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/base/int128.h"
-#include "core/base/sample.h"
 #include "core/base/text.h"
+#include "core/model/sample.h"
 
-namespace tally {
+namespace tallyfs {
 
 struct SlowModel {
   std::string type;  // and below what it needs
@@ -189,4 +189,4 @@ struct SlowModel {
   }
 };
 
-}  // namespace tally
+}  // namespace tallyfs

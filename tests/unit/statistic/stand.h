@@ -14,7 +14,7 @@
 #include "core/statistic/interface.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tally {
+namespace tallyfs {
 
 constexpr uid_t kUid = 1000;
 constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
@@ -96,4 +96,4 @@ class Random {
 
 #define TRACE_SEED(random) SCOPED_TRACE((random).seed())
 
-}  // namespace tally
+}  // namespace tallyfs

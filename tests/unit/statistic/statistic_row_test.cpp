@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string names_in(const StatisticRow& row) {
@@ -45,4 +45,4 @@ TEST(StatisticRowTest, IsEmptyWhenTheLastIsGone) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

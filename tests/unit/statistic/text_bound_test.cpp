@@ -3,7 +3,7 @@
 #include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 Result<std::string> data(Stand& stand, std::size_t bytes_max) {
@@ -112,4 +112,4 @@ TEST(TextBoundTest, StatisticsWithoutLinesAreNotCopied) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

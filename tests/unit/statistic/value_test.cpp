@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistic/stand.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::int64_t kXMin = std::numeric_limits<std::int64_t>::min();
@@ -45,4 +45,4 @@ TEST(ValueTest, ProductsPrintAllOf128BitsAndStopAtTheirEnd) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

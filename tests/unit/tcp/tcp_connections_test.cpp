@@ -11,7 +11,7 @@
 
 #include "tests/unit/sock_diag/messages.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string a_connection(const std::string& attributes) {
@@ -77,4 +77,4 @@ TEST(TcpConnectionsTest, NamesBothEndsOfVersion6) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

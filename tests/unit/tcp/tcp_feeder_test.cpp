@@ -9,7 +9,7 @@
 #include "feeders/tcp/tcp_rates.h"
 #include "tally/statistic.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 constexpr std::size_t kObjectsMax = 3;
@@ -137,4 +137,4 @@ TEST_F(TcpFeederTest, AFeederThatEndsTakesItsObjectsAlong) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -9,12 +9,12 @@
 
 #include "core/base/bytes.h"
 #include "core/base/fd.h"
-#include "core/event/record.h"
+#include "core/model/record.h"
 #include "tests/unit/event/formats.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tracefs/page_maker.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST_F(StacksTest, OneThatStandsOnTheNextPageIsWaitedFor) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "tests/unit/event/formats.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 std::string without(std::string text, const std::string& line_part) {
@@ -37,4 +37,4 @@ TEST(PageFormatTest, RefusesPagesThatItCouldNotRead) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

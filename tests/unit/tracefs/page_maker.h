@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.h"
 
-namespace tally {
+namespace tallyfs {
 
 class PageMaker {
  public:
@@ -49,4 +49,4 @@ class PageMaker {
   std::string data_;
 };
 
-}  // namespace tally
+}  // namespace tallyfs

@@ -10,7 +10,7 @@
 #include "tests/unit/event/formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 using Events = std::vector<std::pair<std::uint64_t, std::string>>;
@@ -153,4 +153,4 @@ TEST(RingPageTest, SurvivesRandomBytes) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -6,7 +6,7 @@
 
 #include "tests/unit/fake_clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class ErrorLogTest : public testing::Test {
@@ -77,4 +77,4 @@ TEST_F(ErrorLogTest, AWriteClearsIt) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

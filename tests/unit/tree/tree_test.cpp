@@ -7,7 +7,7 @@
 
 #include "tests/unit/fake_clock.h"
 
-namespace tally {
+namespace tallyfs {
 namespace {
 
 class Note final : public File {
@@ -109,4 +109,4 @@ TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
 }
 
 }  // namespace
-}  // namespace tally
+}  // namespace tallyfs

@@ -14,7 +14,7 @@
 #include "core/base/bytes.h"
 #include "tests/unit/wire/golden.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -63,7 +63,7 @@ constexpr LatencySample kLatency{
 std::string blob_of_t() {
   std::string bytes;
   ByteWriter out(bytes);
-  out.put(std::uint16_t{0x0101});       // ABI 1, little-endian
+  out.put(std::uint16_t{0x0101});  // ABI 1, little-endian
   out.put(std::uint16_t{0});
   for (int i = 0; i < 2; ++i) out.put(std::uint16_t{60});
   out.put(std::uint32_t{2074500719});
@@ -362,4 +362,4 @@ TEST(BinaryTest, EveryPrefixAndRandomDamageOfADatagramEndsInErrorsOnly) {
 }
 
 }  // namespace
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

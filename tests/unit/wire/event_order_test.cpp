@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 // What stands behind the verb and the number.
@@ -67,9 +67,9 @@ TEST(EventOrderTest, PlacesComeBackAsTheyWerePrinted) {
 
 TEST(EventOrderTest, WhatIsNoneIsNotTaken) {
   for (const char* const text :
-       {"", "without", "without=x", "without=1 2", "without=\n1", "without=\nx on=1 stack=0 comm=0 ",
-        "without=\n1 on=2 stack=0 comm=0 ", "without=\n1 on=1 comm=0 stack=0 ",
-        "without=\n4294967296 on=1 stack=0 comm=0 "}) {
+       {"", "without", "without=x", "without=1 2", "without=\n1",
+        "without=\nx on=1 stack=0 comm=0 ", "without=\n1 on=2 stack=0 comm=0 ",
+        "without=\n1 on=1 comm=0 stack=0 ", "without=\n4294967296 on=1 stack=0 comm=0 "}) {
     EXPECT_FALSE(parse_events_order(1, text)) << text;
   }
   EXPECT_FALSE(parse_place_order(1, "x"));
@@ -79,4 +79,4 @@ TEST(EventOrderTest, WhatIsNoneIsNotTaken) {
 }
 
 }  // namespace
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

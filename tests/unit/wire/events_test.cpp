@@ -9,7 +9,7 @@
 #include "core/wire/binary.h"
 #include "tests/unit/wire/golden.h"
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -177,4 +177,4 @@ TEST(EventsTest, MalformedOffersAndNumbersAreRefused) {
 }
 
 }  // namespace
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tally::wire {
+namespace tallyfs::wire {
 
 // The fenced blocks "```golden NAME" of FORMAT.md, as bytes.
 inline std::map<std::string, std::string> golden_datagrams() {
@@ -29,4 +29,4 @@ inline std::map<std::string, std::string> golden_datagrams() {
   return datagrams;
 }
 
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

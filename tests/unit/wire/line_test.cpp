@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 TEST(LineTest, ReadsASampleWithAndWithoutY) {
@@ -232,4 +232,4 @@ TEST(PathTest, SplitsAtTheFirstSlash) {
 }
 
 }  // namespace
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tally::wire {
+namespace tallyfs::wire {
 namespace {
 
 TEST(OrderTest, OrdersComeBackAsTheyWerePrinted) {
@@ -39,10 +39,11 @@ TEST(OrderTest, WhatIsNoneIsNotTaken) {
         "want 1 without=1,x", "want 1 with=1", "drain", "drain 1 2", "hello", "done 1"}) {
     EXPECT_FALSE(parse_order(text)) << text;
   }
-  for (const char* const text : {"", "hello", "done", "done x", "failed 1", "failed 1 EIO x", "want 1"}) {
+  for (const char* const text :
+       {"", "hello", "done", "done x", "failed 1", "failed 1 EIO x", "want 1"}) {
     EXPECT_FALSE(parse_reply(text)) << text;
   }
 }
 
 }  // namespace
-}  // namespace tally::wire
+}  // namespace tallyfs::wire

@@ -1,0 +1,361 @@
+#include "core/branch/latency_hist/latency_hist.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/reservation.h"
+#include "core/base/text.h"
+#include "core/tree/text_file.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr unsigned kSwitchPermissions = 0644;
+
+// A whole line that is one token.
+std::string_view only_token(std::string_view line) {
+  Tokens tokens(line);
+  const auto token = tokens.next();
+  return token && !tokens.next() ? token->text : std::string_view();
+}
+
+TextFile::Parts number_parts(std::function<std::int64_t()> number,
+                             std::function<Result<void>(std::string_view, Moment)> write_line,
+                             std::function<Moment()> last_change) {
+  return {.render = [=](Moment, std::size_t) -> Result<std::string> {
+            return std::to_string(number()) + "\n";
+          },
+          .last_change = [=](Moment) { return last_change(); },
+          .write_line = std::move(write_line),
+          .write_unit = File::WriteUnit::kWrite};
+}
+
+}  // namespace
+
+// What rmdir in latency_hist/ asks.
+class LatencyHist::Rules final : public Directory {
+ public:
+  explicit Rules(LatencyHist& branch) : branch_(branch) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return branch_.remove_directory(name, now);
+  }
+
+ private:
+  LatencyHist& branch_;
+};
+
+// One of the sets that the kernel's events fill.
+class LatencyHist::KernelSet final : public LockedLatencies {
+ public:
+  KernelSet(LatencyHist& branch, Latencies which) : branch_(branch), which_(which) {}
+  void with(const std::function<void(LatencySet&)>& use) override {
+    const MutexLock lock(branch_.kernel_mutex_);
+    use(branch_.kernel_.set(which_));
+  }
+  void opened(Moment now) override { branch_.opened(now); }
+  bool waits() const override { return branch_.options_.source != nullptr; }
+
+ private:
+  LatencyHist& branch_;
+  const Latencies which_;
+};
+
+class LatencyHist::FedSet final : public LockedLatencies {
+ public:
+  FedSet(unsigned cpus, Reservation share, Moment now)
+      : share_(std::move(share)), latencies_(cpus, now) {}
+  void with(const std::function<void(LatencySet&)>& use) override EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    use(latencies_);
+  }
+
+ private:
+  const Reservation share_;
+  Mutex mutex_;
+  LatencySet latencies_ GUARDED_BY(mutex_);
+};
+
+class LatencyHist::Switching {
+ public:
+  explicit Switching(LatencyHist& branch) : branch_(branch) {
+    const MutexLock lock(branch_.kernel_mutex_);
+    while (branch_.is_switching_) branch_.switched_.wait(branch_.kernel_mutex_);
+    branch_.is_switching_ = true;
+  }
+  ~Switching() {
+    {
+      const MutexLock lock(branch_.kernel_mutex_);
+      branch_.is_switching_ = false;
+    }
+    branch_.switched_.notify_one();
+  }
+  Switching(const Switching&) = delete;
+  Switching& operator=(const Switching&) = delete;
+
+ private:
+  LatencyHist& branch_;
+};
+
+LatencyHist::LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
+                         Moment now)
+    : tree_(tree),
+      ledger_(ledger),
+      options_(options),
+      kernel_(options.cpus, now),
+      last_switch_(now) {
+  directory_ = tree_.add_directory(tracing, "latency_hist", std::make_shared<Rules>(*this), now);
+  enter_enable(now);
+  enter_kernel_directories(now);
+}
+
+LatencyHist::~LatencyHist() = default;
+
+void LatencyHist::enter_enable(Moment now) {
+  const NodeId enable =
+      tree_.add_directory(directory_, "enable", std::make_shared<Directory>(), now);
+  enter_switch(enable, "preemptirqsoff", Measuring::kSections, now);
+  enter_switch(enable, "wakeup", Measuring::kWakeup, now);
+  enter_switch(enable, "missed_timer_offsets", Measuring::kMissedTimerOffsets, now);
+  enter_switch(enable, "timerandwakeup", Measuring::kTimerAndWakeup, now);
+}
+
+void LatencyHist::enter_kernel_directories(Moment now) {
+  constexpr auto kNone = MaxLatencyFiles::kNone;
+  constexpr auto kPerCpu = MaxLatencyFiles::kPerCpu;
+  enter_kernel_directory(directory_, "irqsoff", Latencies::kIrqsOff, kNone, now);
+  enter_kernel_directory(directory_, "preemptoff", Latencies::kPreemptOff, kNone, now);
+  enter_kernel_directory(directory_, "preemptirqsoff", Latencies::kPreemptIrqsOff, kNone, now);
+  const NodeId wakeup =
+      enter_kernel_directory(directory_, "wakeup", Latencies::kWakeup, kPerCpu, now);
+  enter_pid(wakeup, Measuring::kWakeup, now);
+  enter_kernel_directory(wakeup, "sharedprio", Latencies::kWakeupShared, kPerCpu, now);
+  const NodeId missed = enter_kernel_directory(directory_, "missed_timer_offsets",
+                                               Latencies::kMissedTimerOffsets, kPerCpu, now);
+  enter_pid(missed, Measuring::kMissedTimerOffsets, now);
+  enter_kernel_directory(directory_, "timerandwakeup", Latencies::kTimerAndWakeup, kPerCpu, now);
+}
+
+NodeId LatencyHist::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
+                                           MaxLatencyFiles files, Moment now) {
+  const NodeId made = tree_.add_directory(parent, name, std::make_shared<Directory>(), now);
+  enter_latency_files(tree_, made, std::string(name), std::make_shared<KernelSet>(*this, which),
+                      files, now);
+  return made;
+}
+
+void LatencyHist::enter_switch(NodeId directory, std::string_view name, Measuring what,
+                               Moment now) {
+  auto parts = number_parts(
+      [=, this] { return enabled(what); },
+      [=, this](std::string_view line, Moment then) { return enable(what, line, then); },
+      [this] { return last_switch(); });
+  tree_.add_file(directory, name, kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
+                 now);
+}
+
+void LatencyHist::enter_pid(NodeId directory, Measuring what, Moment now) {
+  auto parts = number_parts(
+      [=, this] { return std::int64_t{selected(what)}; },
+      [=, this](std::string_view line, Moment then) { return select(what, line, then); },
+      [this] { return last_switch(); });
+  tree_.add_file(directory, "pid", kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
+                 now);
+}
+
+std::int64_t LatencyHist::enabled(Measuring what) const {
+  const MutexLock lock(kernel_mutex_);
+  return kernel_.enabled(what);
+}
+
+pid_t LatencyHist::selected(Measuring what) const {
+  const MutexLock lock(kernel_mutex_);
+  return kernel_.selected(what);
+}
+
+Moment LatencyHist::last_switch() const {
+  const MutexLock lock(kernel_mutex_);
+  return last_switch_;
+}
+
+// It is on before the feeder is asked, so that whoever else asks it meanwhile asks for this too;
+// and off again if the feeder refuses.
+Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment now) {
+  const auto value = parse_signed(only_token(line));
+  if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
+  const Switching only(*this);
+  std::int64_t before = 0;
+  {
+    const MutexLock lock(kernel_mutex_);
+    before = kernel_.enabled(what);
+    if (auto done = kernel_.enable(what, *value); !done) return done;
+    last_switch_ = now;
+  }
+  auto asked = ask_source();
+  // What is switched off goes unasked.
+  if (asked || *value == 0) return {};
+  const MutexLock lock(kernel_mutex_);
+  (void)kernel_.enable(what, before);
+  return asked;
+}
+
+Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment now) {
+  const std::string_view text = only_token(line);
+  const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
+  if (!pid || *pid > INT32_MAX) return invalid("a process id is wanted, or 0 for none", 0);
+  const Switching only(*this);
+  pid_t before = 0;
+  {
+    const MutexLock lock(kernel_mutex_);
+    before = kernel_.selected(what);
+    kernel_.select(what, static_cast<pid_t>(*pid));
+    last_switch_ = now;
+    if (!kernel_.is_on(what)) return {};
+  }
+  auto asked = ask_source();
+  if (asked) return {};
+  const MutexLock lock(kernel_mutex_);
+  kernel_.select(what, before);
+  return asked;
+}
+
+WantedEvents LatencyHist::wanted() const {
+  const MutexLock lock(kernel_mutex_);
+  return {.wakeups = kernel_.is_on(Measuring::kWakeup),
+          .timers = kernel_.is_on(Measuring::kMissedTimerOffsets),
+          .sections = kernel_.is_on(Measuring::kSections),
+          .wakeup_pid = kernel_.selected(Measuring::kWakeup),
+          .timer_pid = kernel_.selected(Measuring::kMissedTimerOffsets)};
+}
+
+Result<void> LatencyHist::ask_source() {
+  if (options_.source) return options_.source->want([this] { return wanted(); });
+  return Error{ErrorCode::kNoDevice,
+               "the kernel's events are not read: tallyfs runs without -o tracefs"};
+}
+
+void LatencyHist::opened(Moment now) {
+  if (options_.source && wanted().any()) options_.source->drain();
+  const MutexLock lock(kernel_mutex_);
+  kernel_.pass(now);
+}
+
+Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
+  if (sender != 0 && sender != options_.owner) {
+    return Error{ErrorCode::kNotPermitted,
+                 "the kernel's events come from root or the daemon's own uid"};
+  }
+  const MutexLock lock(kernel_mutex_);
+  kernel_.take(events, now);
+  return {};
+}
+
+void LatencyHist::feeder_changed(Moment now) {
+  const KernelEvent lost{.kind = KernelEventKind::kLost, .number = 1};
+  const MutexLock lock(kernel_mutex_);
+  kernel_.take({&lost, 1}, now);
+}
+
+void LatencyHist::feeder_refused(Moment now) {
+  const MutexLock lock(kernel_mutex_);
+  last_switch_ = now;
+  for (const Measuring what : {Measuring::kTimerAndWakeup, Measuring::kMissedTimerOffsets,
+                               Measuring::kWakeup, Measuring::kSections}) {
+    (void)kernel_.enable(what, 0);
+  }
+}
+
+Result<void> LatencyHist::add(std::string_view name, std::span<const LatencySample> samples,
+                              std::uint64_t lost, uid_t sender, Moment now) {
+  auto fed = find_or_create(name, sender, now);
+  if (!fed) return fed.error();
+  bool some_refused = false;
+  fed.value()->with([&](LatencySet& set) {
+    set.count_lost(lost, now);
+    for (const LatencySample& sample : samples) {
+      if (sample.cpu >= set.cpus()) {
+        some_refused = true;
+        continue;
+      }
+      set.add({.time = std::min(std::chrono::nanoseconds(sample.time_ns), now.monotonic),
+               .cpu = sample.cpu,
+               .latency = std::chrono::nanoseconds(sample.latency_ns),
+               .victim = sample.task},
+              now);
+    }
+  });
+  if (some_refused) return Error{ErrorCode::kInvalid, "a latency on a CPU that there is not"};
+  return {};
+}
+
+Result<std::shared_ptr<LatencyHist::FedSet>> LatencyHist::find_or_create(std::string_view name,
+                                                                         uid_t creator,
+                                                                         Moment now) {
+  const MutexLock lock(fed_mutex_);
+  const auto found = fed_.find(std::string(name));
+  if (found != fed_.end()) {
+    if (auto allowed = may_change(found->second, creator); !allowed) return allowed.error();
+    return found->second.latencies;
+  }
+  if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a name for a directory", 0};
+  if (tree_.lookup(directory_, name)) {
+    return Error{ErrorCode::kInvalid, "these latencies are the kernel's", 0};
+  }
+  auto share = Reservation::create(
+      ledger_, creator, {.interfaces = 1, .bytes = LatencySet::worst_case_bytes(options_.cpus)});
+  if (!share) return share.error();
+  auto made = std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
+  const NodeId node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
+  enter_latency_files(tree_, node, std::string(name), made, MaxLatencyFiles::kPerCpu, now);
+  fed_.emplace(name, FedDirectory{made, node, creator});
+  return made;
+}
+
+// The owner's: what the mount's modes have let pass.
+Result<void> LatencyHist::remove_directory(std::string_view name, Moment now) {
+  return remove(name, options_.owner, now);
+}
+
+// As of an interface of statistics.
+Result<void> LatencyHist::may_change(const FedDirectory& directory, uid_t sender) const {
+  if (sender == 0 || sender == options_.owner || sender == directory.creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "the directory belongs to uid " + std::to_string(directory.creator) +
+                   ", which has fed it first; only it or root may feed, reset or remove it",
+               0};
+}
+
+Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, uid_t sender) {
+  const auto found = fed_.find(std::string(name));
+  if (found == fed_.end()) {
+    if (tree_.lookup(directory_, name)) {
+      return Error{ErrorCode::kBusy, "these latencies are the kernel's", 0};
+    }
+    return Error{ErrorCode::kNotFound, "there is no such directory", 0};
+  }
+  if (auto allowed = may_change(found->second, sender); !allowed) return allowed.error();
+  return &found->second;
+}
+
+Result<void> LatencyHist::reset(std::string_view name, uid_t sender, Moment now) {
+  std::shared_ptr<FedSet> latencies;
+  {
+    const MutexLock lock(fed_mutex_);
+    const auto found = find_for(name, sender);
+    if (!found) return found.error();
+    latencies = found.value()->latencies;
+  }
+  latencies->with([&](LatencySet& set) { set.reset(now); });
+  return {};
+}
+
+Result<void> LatencyHist::remove(std::string_view name, uid_t sender, Moment now) {
+  const MutexLock lock(fed_mutex_);
+  const auto found = find_for(name, sender);
+  if (!found) return found.error();
+  tree_.remove(found.value()->node, now);
+  fed_.erase(std::string(name));
+  return {};
+}
+
+}  // namespace tallyfs

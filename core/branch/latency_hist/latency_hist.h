@@ -1,0 +1,114 @@
+// The tracing/latency_hist branch: what the kernel's events tell, as enable/ has it, and one
+// directory for each name under which programs feed latencies of their own.
+//
+// Thread-safe. One lock over what the kernel's events fill, one for each fed directory, one over
+// the names of those; none is held while another one is taken but Tree's and Ledger's, or while the
+// feeder of the kernel's events is asked for something.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/branch/latency_hist/kernel_source.h"
+#include "core/branch/latency_hist/latency_files.h"
+#include "core/latency/kernel_latencies.h"
+#include "core/model/kernel_event.h"
+#include "core/model/latency_sample.h"
+#include "core/tree/tree.h"
+
+namespace tallyfs {
+
+class LatencyHist {
+ public:
+  struct Options {
+    unsigned cpus = 1;               // that this machine could have
+    uid_t owner = 0;                 // who may, like root, feed the kernel's events
+    KernelSource* source = nullptr;  // outlives the branch; nullptr: there is none
+  };
+
+  // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
+  LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
+  ~LatencyHist();
+
+  // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
+  Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
+      EXCLUDES(kernel_mutex_);
+  // Latencies of a program, into the directory of this name, which comes into being; lost: so many
+  // that belong there have been dropped on their way. kInvalid: no
+  // name, one of the kernel's, or a CPU that there is not, in which case the others count.
+  // kNoSpace: a quota of the uid. kNotPermitted: another uid has fed it first, and the sender is
+  // neither root nor the owner.
+  Result<void> add(std::string_view name, std::span<const LatencySample> samples,
+                   std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  // For whoever fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
+  Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  // What rmdir does; of directories that programs feed. kBusy, kNotFound.
+  Result<void> remove_directory(std::string_view name, Moment now) EXCLUDES(fed_mutex_);
+
+  WantedEvents wanted() const EXCLUDES(kernel_mutex_);
+  // Whoever fed the events is no more, or is another one: some are missing.
+  void feeder_changed(Moment now) EXCLUDES(kernel_mutex_);
+  // Another feeder than that which was switched on cannot do what is wanted: all goes off.
+  void feeder_refused(Moment now) EXCLUDES(kernel_mutex_);
+
+ private:
+  class Rules;
+  class Switching;
+  class KernelSet;
+  class FedSet;
+  struct FedDirectory {
+    std::shared_ptr<FedSet> latencies;  // shared with its files in the tree
+    NodeId node = 0;
+    uid_t creator = 0;
+  };
+
+  void enter_enable(Moment now);
+  void enter_kernel_directories(Moment now);
+  NodeId enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
+                                MaxLatencyFiles files, Moment now);
+  void enter_switch(NodeId directory, std::string_view name, Measuring what, Moment now);
+  void enter_pid(NodeId directory, Measuring what, Moment now);
+
+  std::int64_t enabled(Measuring what) const EXCLUDES(kernel_mutex_);
+  Result<void> enable(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  pid_t selected(Measuring what) const EXCLUDES(kernel_mutex_);
+  Result<void> select(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  Moment last_switch() const EXCLUDES(kernel_mutex_);
+  void opened(Moment now) EXCLUDES(kernel_mutex_);
+  Result<void> ask_source();
+  Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
+  // As reset().
+  Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
+  Result<std::shared_ptr<FedSet>> find_or_create(std::string_view name, uid_t creator, Moment now)
+      EXCLUDES(fed_mutex_);
+
+  Tree& tree_;
+  Ledger& ledger_;
+  const Options options_;
+  NodeId directory_ = 0;
+
+  mutable Mutex kernel_mutex_;
+  KernelLatencies kernel_ GUARDED_BY(kernel_mutex_);
+  // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
+  // taken back to how it was before, and that must not be half of what another one has written.
+  bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
+  std::condition_variable_any switched_;          // waits on kernel_mutex_
+  Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
+
+  Mutex fed_mutex_;
+  boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,92 @@
+#include "core/branch/own_numbers.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace tallyfs {
+namespace {
+
+struct OwnStatistic {
+  Own what;
+  std::string_view name;
+  std::string_view definition;
+};
+
+// A macro only because string literals are joined by the preprocessor alone.
+#define COUNTER "on=1 type=value mode=increments "
+
+constexpr std::array kOwnStatistics = {
+    // taken from the socket, garbage included
+    OwnStatistic{Own::kDatagrams, "datagrams", COUNTER "units=datagrams"},
+    // taken in, whether their statistic was on or off
+    OwnStatistic{Own::kSamples, "samples", COUNTER "units=samples"},
+    // blobs of stats/ that took the place of the one before
+    OwnStatistic{Own::kBlobs, "blobs", COUNTER "units=blobs"},
+    // commands and templates that were carried out
+    OwnStatistic{Own::kCommands, "commands", COUNTER "units=commands"},
+    // lines and messages refused, from the socket and in files; the last ones stand in
+    // tracing/error_log
+    OwnStatistic{Own::kRejects, "rejects", COUNTER "units=lines+messages"},
+    // datagrams longer than the receive buffer, of which nothing was taken
+    OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},
+    // datagrams that carried file descriptors, which were not accepted
+    OwnStatistic{Own::kFdsRefused, "fds_refused", COUNTER "units=datagrams"},
+    // answers whose addressee had no room or was gone
+    OwnStatistic{Own::kAnswersDropped, "answers_dropped", COUNTER "units=answers"},
+    // samples that feeders say they dropped for want of room, or must take for lost
+    OwnStatistic{Own::kDropped, "dropped", COUNTER "units=samples"},
+    // the same, by the feeder's process id
+    OwnStatistic{Own::kDroppedBy, "dropped_by",
+                 "on=1 type=list entries_max=1024 units=process/samples"},
+    // opens under a flood, which did not see every sample sent before them
+    OwnStatistic{Own::kDrainsCut, "drains_cut", COUNTER "units=opens"},
+    // counters that stand at the end of their type
+    OwnStatistic{Own::kSaturations, "saturations", COUNTER "units=counters"},
+    // what it took to decode and add what one system call brought
+    OwnStatistic{Own::kBatchNs, "batch_ns",
+                 "on=1 type=array base_interval=256 scale=log2 range_min=0 range_max=67108864 "
+                 "units=nanoseconds/batches"},
+    // handles open at each open
+    OwnStatistic{Own::kOpenFiles, "open_files", "on=1 type=range units=handles/opens"},
+    // opens refused by a quota
+    OwnStatistic{Own::kOpensRefused, "opens_refused", COUNTER "units=opens"},
+    // records of events that triggers or trace asked for
+    OwnStatistic{Own::kEvents, "events", COUNTER "units=records"},
+    // records that their source could not keep, or send
+    OwnStatistic{Own::kEventsLost, "events_lost", COUNTER "units=records"},
+    // records that could not wait any more for those of other sources that happened before
+    OwnStatistic{Own::kEventsHurried, "events_hurried", COUNTER "units=records"},
+    // datagrams, whole or in part, that were taken behind others' because of what their sender's
+    // commands cost
+    OwnStatistic{Own::kPutOff, "put_off", COUNTER "units=datagrams"},
+    // answers that were not sent since feeders of their uid have not read as many as it may have
+    // under way
+    OwnStatistic{Own::kAnswersOverShare, "answers_over_share", COUNTER "units=answers"},
+};
+
+#undef COUNTER
+
+}  // namespace
+
+OwnNumbers::OwnNumbers(std::shared_ptr<Interface> interface, Moment now)
+    : interface_(std::move(interface)) {
+  for (const OwnStatistic& own : kOwnStatistics) {
+    const auto made = interface_->create_statistic(own.name, own.definition, now);
+    if (!made || static_cast<std::size_t>(own.what) != statistics_.size()) {
+      std::fprintf(stderr, "tallyfs: own statistic %s cannot be made: %s\n", own.name.data(),
+                   made ? "out of order" : made.error().reason.c_str());
+      std::abort();
+    }
+    statistics_.push_back(made.value());
+  }
+}
+
+void OwnNumbers::record(Own what, std::int64_t x, std::uint64_t count, Moment now) {
+  const Sample sample{.x = x, .y = count, .time = now.monotonic};
+  const Run run{statistics_[static_cast<std::size_t>(what)], {&sample, 1}};
+  interface_->add({&run, 1}, now);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,53 @@
+// The two files of an interface's directory. Each is called from several threads; the Interface's
+// lock is the only one they take.
+#pragma once
+
+#include <memory>
+
+#include "core/statistic/interface.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+
+class DefinitionFile final : public File {
+ public:
+  // Shared with the tree's names and with the opens under way; an interface that was removed lives
+  // until the last of them is done.
+  explicit DefinitionFile(std::shared_ptr<Interface> interface)
+      : interface_(std::move(interface)) {}
+
+  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  Result<void> write_line(std::string_view line, Moment now) override {
+    return interface_->define(line, now);
+  }
+  std::optional<Error> remark(std::string_view line) const override {
+    return find_unknown_key(line);
+  }
+
+ private:
+  std::shared_ptr<Interface> interface_;
+};
+
+class DataFile final : public File {
+ public:
+  explicit DataFile(std::shared_ptr<Interface> interface) : interface_(std::move(interface)) {}
+
+  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
+    return interface_->render_data(now, bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+
+ private:
+  std::shared_ptr<Interface> interface_;  // as above
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,230 @@
+#include "core/branch/statistics/statistics.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/branch/statistics/interface_files.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr unsigned kDefinitionPermissions = 0600;
+constexpr unsigned kDataPermissions = 0400;
+// What one more Feeder of an interface takes, at most.
+constexpr std::uint64_t kFeederBytes = 64;
+// How a statistic begins that a sample named: on, and of the default type.
+constexpr std::string_view kBornOfASample = "on=1";
+
+}  // namespace
+
+// Collects runs of one interface after the other and hands them over under one lock each.
+class Statistics::Runs {
+ public:
+  Runs(Workspace& workspace, Taken& taken, Moment now)
+      : runs_(workspace.runs), taken_(taken), now_(now) {}
+
+  void push(const InterfaceEntry& owner, Statistic* statistic, std::span<const Sample> samples) {
+    if (&owner != owner_ || size_ == runs_.size()) flush();
+    owner_ = &owner;
+    runs_[size_++] = {statistic, samples};
+    taken_.samples += samples.size();
+  }
+
+  void flush() {
+    if (size_ == 0) return;
+    if (owner_->interface->add(std::span(runs_).first(size_), now_) != 0) {
+      taken_.saturated.push_back(owner_->name);
+    }
+    size_ = 0;
+  }
+
+ private:
+  std::array<Run, NamedSamples::kCapacity>& runs_;
+  Taken& taken_;
+  const Moment now_;
+  const InterfaceEntry* owner_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// What rmdir in statistics/ asks.
+class Statistics::InterfacesDirectory final : public Directory {
+ public:
+  InterfacesDirectory(Statistics& statistics) : statistics_(statistics) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return statistics_.remove_interface(name, now);
+  }
+
+ private:
+  Statistics& statistics_;
+};
+
+Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+    : tree_(tree),
+      ledger_(ledger),
+      owner_(owner),
+      processes_(ports.processes),
+      switches_(ports.switches) {
+  directory_ = tree_.add_directory(Tree::kRoot, "statistics",
+                                   std::make_shared<InterfacesDirectory>(*this), now);
+  const MutexLock lock(mutex_);
+  std::shared_ptr<Interface> own = Interface::create(ledger_, owner_, now).value();
+  own_ = std::make_unique<OwnNumbers>(own, now);
+  enter(kOwnName, std::move(own), now);
+}
+
+Statistics::~Statistics() {
+  // The directory's rules point here.
+  tree_.remove(directory_, Moment{});
+}
+
+Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
+  return paths_.find(path);
+}
+
+Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) const {
+  const auto found = interfaces_.find(name);
+  return found == interfaces_.end() ? nullptr : found->second.get();
+}
+
+// Step by step for all of them, so that the memory that one needs is on its way while others are at
+// the step before.
+void Statistics::look_up(const NamedSamples& samples) {
+  auto& hashes = workspace_.hashes;
+  auto& entries = workspace_.entries;
+  const std::size_t size = samples.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    hashes[i] = keyed_hash(samples.path(i));
+    paths_.prefetch(hashes[i]);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    entries[i] = paths_.candidate(hashes[i]);
+    __builtin_prefetch(entries[i]);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!entries[i]) continue;
+    entries[i]->statistic->prefetch();
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (entries[i] && !PathNaming::is_named(*entries[i], samples.path(i))) {
+      entries[i] = paths_.find(samples.path(i), hashes[i]);
+    }
+  }
+}
+
+Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
+  Taken taken;
+  const MutexLock lock(mutex_);
+  auto& entries = workspace_.entries;
+  look_up(samples);
+  Runs runs(workspace_, taken, now);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    StatisticEntry* entry = entries[i];
+    if (!entry) {
+      auto made = find_or_create(samples.path(i), sender, now);
+      if (!made) {
+        taken.rejected.push_back({i, made.error()});
+        continue;
+      }
+      entry = made.value();
+    }
+    runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
+  }
+  runs.flush();
+  return taken;
+}
+
+// A sample before this one in its batch may have made it.
+Result<Statistics::StatisticEntry*> Statistics::find_or_create(std::string_view path, uid_t creator,
+                                                               Moment now) {
+  if (StatisticEntry* const entry = find(path)) return entry;
+  return create_statistic(path, kBornOfASample, creator, now);
+}
+
+Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
+  Taken taken;
+  const MutexLock lock(mutex_);
+  const auto* const found = statistics_.find(samples.number());
+  if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  const StatisticEntry* const entry = found->get();
+  Runs runs(workspace_, taken, now);
+  for (;;) {
+    const auto some = samples.unpack(workspace_.scratch, now.monotonic);
+    if (some.empty()) return taken;
+    runs.push(*entry->owner, entry->statistic, some);
+    runs.flush();  // before the scratch is used again
+  }
+}
+
+Result<void> Statistics::add_feeder(InterfaceEntry& entry, pid_t process) {
+  if (std::ranges::count(entry.feeders, process, &Feeder::process) != 0) return {};
+  static_assert(sizeof(Feeder) + 2 * sizeof(void*) <= kFeederBytes);
+  auto share = Reservation::create(ledger_, entry.interface->uid(), {.bytes = kFeederBytes});
+  if (!share) return share.error();
+  entry.feeders.push_back({process, std::move(share.value())});
+  return {};
+}
+
+void Statistics::process_ended(pid_t process, Moment now) {
+  const MutexLock lock(mutex_);
+  std::vector<InterfaceEntry*> gone;
+  for (const auto& [key, entry] : interfaces_) {
+    const auto is_it = [process](const Feeder& feeder) { return feeder.process == process; };
+    if (entry->feeders.remove_if(is_it) != 0 && entry->feeders.empty()) {
+      gone.push_back(entry.get());
+    }
+  }
+  for (InterfaceEntry* const entry : gone) forget(*entry, now);
+}
+
+Result<void> Statistics::create_interface(std::string_view name, uid_t creator, Moment now) {
+  if (!is_name(name)) {
+    return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
+                 0};
+  }
+  auto made = Interface::create(ledger_, creator, now);
+  if (!made) return error_at(made.error(), 0);
+  enter(name, std::move(made.value()), now);
+  return {};
+}
+
+Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
+                                              std::shared_ptr<Interface> interface, Moment now) {
+  auto entry = std::make_unique<InterfaceEntry>(
+      InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
+  entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
+  tree_.add_file(entry->node, "definition", kDefinitionPermissions,
+                 std::make_shared<DefinitionFile>(entry->interface), now);
+  tree_.add_file(entry->node, "data", kDataPermissions,
+                 std::make_shared<DataFile>(entry->interface), now);
+  const InterfaceEntry* const key = entry.get();
+  return *interfaces_.emplace(key, std::move(entry)).first->second;
+}
+
+Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statistic* statistic) {
+  auto made = std::make_unique<StatisticEntry>(StatisticEntry{
+      .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
+  StatisticEntry& entry = *made;
+  statistics_.add(std::move(made));
+  paths_.insert(entry);
+  interface.interface->attach_switch(statistic, switches_.give(entry.number));
+  return entry;
+}
+
+void Statistics::forget(StatisticEntry& entry) {
+  // Whoever has the definition open may go on writing it, but not flip what will be another's.
+  entry.owner->interface->attach_switch(entry.statistic, nullptr);
+  switches_.take_back(entry.number);
+  paths_.erase(entry);
+  statistics_.remove(entry.number);
+}
+
+void Statistics::forget(InterfaceEntry& entry, Moment now) {
+  for (const Statistic* const statistic : entry.interface->statistics()) {
+    forget(*find(entry.name + "/" + statistic->name()));
+  }
+  tree_.remove(entry.node, now);
+  interfaces_.erase(&entry);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,196 @@
+// The statistics/ branch: every interface and statistic by its name, and every statistic by the
+// number that feeders use. Carries out what arrives on the socket.
+//
+// Thread-safe. Statistics::mutex_ covers names and numbers, and is held while samples are handed
+// to their interfaces, so that nothing can be removed under them: for one batch, never across a
+// system call. Lock order: Statistics, then Interface, then Ledger or Tree.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/name_index.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/base/slot_table.h"
+#include "core/base/text.h"
+#include "core/branch/command.h"
+#include "core/branch/own_numbers.h"
+#include "core/branch/process_watch.h"
+#include "core/branch/statistics/named_samples.h"
+#include "core/branch/switch_board.h"
+#include "core/statistic/interface.h"
+#include "core/tree/tree.h"
+#include "core/wire/binary.h"
+#include "core/wire/line.h"
+
+namespace tallyfs {
+
+// What became of samples. A rejected one counts nowhere but here.
+struct Taken {
+  struct Rejected {
+    std::size_t index = 0;  // of the sample in its batch
+    Error error;
+  };
+
+  std::uint64_t samples = 0;
+  // Interfaces in which a counter reached the end of its type; once for each statistic until it is
+  // reset.
+  std::vector<std::string> saturated;
+  std::vector<Rejected> rejected;
+};
+
+// What the world outside lends the Statistics; all of it outlives them, and all may be wanting.
+struct Ports {
+  std::span<Switch> switches;
+  ProcessWatch* processes = nullptr;  // without it nothing can have lifetime=feeder
+};
+
+class Statistics {
+ public:
+  // The interface of the daemon's own numbers; nobody else feeds or removes it.
+  static constexpr std::string_view kOwnName = "tallyfs";
+
+  // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
+  // which may do what root may.
+  Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
+  ~Statistics();
+
+  // Adds samples by name; a name not known yet comes into being, on, with the default type.
+  Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  // Adds packed samples by number. kStale: the number names nothing (any more).
+  Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
+
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
+  // offset into the line.
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+
+  // The process has ended: interfaces go that had lifetime=feeder and no other process left.
+  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+
+  // What rmdir does. kBusy for the daemon's own, kNotFound.
+  Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
+
+  // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
+  // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
+  // until a daemon can take over a mount, node ids and whose lifetime an interface has: those with
+  // lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for what
+  // save() does not write, with what was good up to there loaded; kNoSpace.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+
+  OwnNumbers& own() { return *own_; }
+  uid_t owner() const { return owner_; }
+
+ private:
+  class InterfacesDirectory;
+  class Runs;
+
+  struct StatisticEntry;
+  // A process that said lifetime=feeder; the ledger has it in the books of the interface's uid.
+  struct Feeder {
+    pid_t process = 0;
+    Reservation share;
+  };
+  struct InterfaceEntry {
+    std::string name;
+    // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
+    std::shared_ptr<Interface> interface;
+    NodeId node = 0;
+    // It goes when the last of these processes ends; empty: it stays.
+    std::list<Feeder> feeders;
+  };
+  struct StatisticEntry {
+    Statistic* statistic = nullptr;
+    InterfaceEntry* owner = nullptr;
+    std::uint64_t number = 0;
+  };
+  // Calls it INTERFACE/STATISTIC.
+  struct PathNaming {
+    static std::string name(const StatisticEntry& entry) {
+      return entry.owner->name + "/" + entry.statistic->name();
+    }
+    static bool is_named(const StatisticEntry& entry, std::string_view path) {
+      const std::string& interface = entry.owner->name;
+      const std::string& statistic = entry.statistic->name();
+      const std::size_t slash = interface.size();
+      return path.size() == slash + 1 + statistic.size() && path[slash] == '/' &&
+             is_same(path.substr(0, slash), interface) &&
+             is_same(path.substr(slash + 1), statistic);
+    }
+  };
+  struct NameOf {
+    std::string_view operator()(const InterfaceEntry& entry) const { return entry.name; }
+  };
+
+  // What adding works with; here since making it anew for each datagram costs more than the adding.
+  struct Workspace {
+    std::array<std::uint64_t, NamedSamples::kCapacity> hashes;
+    std::array<StatisticEntry*, NamedSamples::kCapacity> entries;
+    std::array<Run, NamedSamples::kCapacity> runs;
+    std::array<Sample, NamedSamples::kCapacity> scratch;
+  };
+
+  StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
+  // Of each of the samples, into the workspace.
+  void look_up(const NamedSamples& samples) REQUIRES(mutex_);
+  InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
+  Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
+      REQUIRES(mutex_);
+
+  enum class Lifetime { kForGood, kFeeder };
+  static Result<Lifetime> parse_lifetime(const wire::CommandLine& command);
+  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+  Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
+                      Moment now) REQUIRES(mutex_);
+  Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                const Sender& sender, Moment now) REQUIRES(mutex_);
+  Result<void> add_feeder(InterfaceEntry& entry, pid_t process) REQUIRES(mutex_);
+  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
+
+  // At token_at of an error stands where in `path` or in the text behind it the fault lies.
+  Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
+                                           uid_t creator, Moment now) REQUIRES(mutex_);
+  Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
+  InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
+      REQUIRES(mutex_);
+  StatisticEntry& enter(InterfaceEntry& interface, Statistic* statistic) REQUIRES(mutex_);
+  void forget(StatisticEntry& entry) REQUIRES(mutex_);
+  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
+  Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
+
+  Tree& tree_;
+  Ledger& ledger_;
+  const uid_t owner_;
+  ProcessWatch* const processes_;
+  NodeId directory_ = 0;
+  std::unique_ptr<OwnNumbers> own_;
+
+  mutable Mutex mutex_;
+  Workspace workspace_ GUARDED_BY(mutex_);
+  SwitchBoard switches_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
+                            NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
+      interfaces_ GUARDED_BY(mutex_);
+  SlotTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
+  NameIndex<StatisticEntry, PathNaming> paths_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

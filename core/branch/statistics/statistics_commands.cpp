@@ -1,0 +1,195 @@
+// What lines on the socket, and rmdir, do to statistics and interfaces (core/wire/FORMAT.md).
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/branch/statistics/statistics.h"
+
+namespace tallyfs {
+namespace {
+
+Error not_found(std::string_view what, std::size_t at) {
+  return {ErrorCode::kNotFound, "no such " + std::string(what), at};
+}
+
+// Where in the line what follows the target begins.
+std::size_t rest_at(const wire::CommandLine& command) {
+  const auto word = Tokens(command.rest.text).next();
+  return command.rest.at + (word ? word->at : 0);
+}
+
+Error own_interface(std::size_t at) {
+  return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
+}
+
+}  // namespace
+
+Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender& sender,
+                                 Moment now) {
+  const auto plain = [](const Result<void>& done) {
+    return done ? Result<Done>(Done{}) : Result<Done>(done.error());
+  };
+  if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
+  const MutexLock lock(mutex_);
+  switch (command.verb) {
+    case wire::Verb::kCreate:
+      break;
+    case wire::Verb::kDefine:
+      return plain(define(command, sender.uid, now));
+    case wire::Verb::kRemove:
+      return plain(remove(command, sender.uid, now));
+    case wire::Verb::kAttach:
+      return attach(command);
+  }
+  return Error{ErrorCode::kInvalid, "unknown command"};
+}
+
+Result<Statistics::Lifetime> Statistics::parse_lifetime(const wire::CommandLine& command) {
+  if (wire::split_path(command.target.text).has_statistic) return Lifetime::kForGood;
+  Tokens words(command.rest.text);
+  const auto word = words.next();
+  if (!word) return Lifetime::kForGood;
+  const auto more = words.next();
+  if (word->text == "lifetime=feeder" && !more) return Lifetime::kFeeder;
+  return Error{ErrorCode::kInvalid, "an interface has no attribute but lifetime=feeder",
+               command.rest.at + (word->text == "lifetime=feeder" ? more->at : word->at)};
+}
+
+// The process is watched before the lock is taken, since that takes a system call, and looked at
+// again afterwards: it may have ended in between, when it had nothing yet.
+Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const Sender& sender,
+                                        Moment now) {
+  const auto lifetime = parse_lifetime(command);
+  if (!lifetime) return lifetime.error();
+  const bool watched = lifetime.value() == Lifetime::kFeeder;
+  if (watched) {
+    if (!processes_) {
+      return Error{ErrorCode::kInvalid, "no process can be watched here", rest_at(command)};
+    }
+    if (const auto done = processes_->watch(sender.pid, sender.uid); !done) {
+      return error_at(done.error(), rest_at(command));
+    }
+  }
+  auto done = [&] {
+    const MutexLock lock(mutex_);
+    return create(command, lifetime.value(), sender, now);
+  }();
+  if (watched && !processes_->watches(sender.pid)) process_ended(sender.pid, now);
+  return done;
+}
+
+Result<Done> Statistics::create(const wire::CommandLine& command, Lifetime lifetime,
+                                const Sender& sender, Moment now) {
+  if (!wire::split_path(command.target.text).has_statistic) {
+    return create_interface(command, lifetime, sender, now);
+  }
+  if (const StatisticEntry* entry = find(command.target.text)) {
+    return Done{entry->number, wire::Made::kWasThere};
+  }
+  const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now);
+  if (made) return Done{made.value()->number};
+  const bool in_rest = made.error().token_at >= command.target.text.size() &&
+                       made.error().token_at != Error::kNoToken;
+  const std::size_t start =
+      in_rest ? command.rest.at - command.target.text.size() : command.target.at;
+  return error_at(made.error(), start);
+}
+
+Result<Done> Statistics::create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                          const Sender& sender, Moment now) {
+  InterfaceEntry* entry = find_interface(command.target.text);
+  const Done done{0, entry ? wire::Made::kWasThere : wire::Made::kNew};
+  if (!entry) {
+    const auto made = create_interface(command.target.text, sender.uid, now);
+    if (!made) return error_at(made.error(), command.target.at);
+    entry = find_interface(command.target.text);
+  } else if (lifetime == Lifetime::kForGood || entry->feeders.empty()) {
+    return done;  // as it was made, so it stays
+  } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (lifetime == Lifetime::kForGood) return done;
+  if (const auto added = add_feeder(*entry, sender.pid); !added) {
+    if (done.made == wire::Made::kNew) forget(*entry, now);
+    return error_at(added.error(), rest_at(command));
+  }
+  return done;
+}
+
+Result<void> Statistics::define(const wire::CommandLine& command, uid_t sender, Moment now) {
+  const InterfaceEntry* const entry = find_interface(command.target.text);
+  if (!entry) return not_found("interface", command.target.at);
+  if (auto allowed = may_change(*entry, sender); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  const auto done = entry->interface->define(command.rest.text, now);
+  if (!done) return error_at(done.error(), command.rest.at);
+  return {};
+}
+
+Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  InterfaceEntry* const entry = find_interface(interface);
+  if (!entry) return not_found("interface", command.target.at);
+  if (auto allowed = may_change(*entry, sender); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (interface == kOwnName) return own_interface(command.target.at);
+  if (!has_statistic) {
+    forget(*entry, now);
+    return {};
+  }
+  StatisticEntry* const gone = find(command.target.text);
+  if (!gone) return not_found("statistic", command.target.at + interface.size() + 1);
+  forget(*gone);
+  entry->interface->remove_statistic(statistic, now);
+  return {};
+}
+
+Result<Done> Statistics::attach(const wire::CommandLine& command) {
+  const StatisticEntry* const entry = find(command.target.text);
+  if (!entry) return not_found("statistic", command.target.at);
+  return Done{entry->number};
+}
+
+Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) const {
+  const uid_t creator = entry.interface->uid();
+  if (sender == 0 || sender == owner_ || sender == creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "the interface belongs to uid " + std::to_string(creator) +
+                   "; only it or root may change what is in it",
+               0};
+}
+
+Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_view path,
+                                                                 std::string_view text,
+                                                                 uid_t creator, Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(path);
+  if (interface == kOwnName) return own_interface(0);
+  if (!is_name(statistic)) {
+    return Error{ErrorCode::kInvalid, "not a statistic's name (1 to 255 printable bytes, no '=')",
+                 interface.size() + 1};
+  }
+  InterfaceEntry* entry = find_interface(interface);
+  const bool is_new = !entry;
+  if (!is_new) {
+    if (auto allowed = may_change(*entry, creator); !allowed) return allowed.error();
+  } else {
+    if (auto made = create_interface(interface, creator, now); !made) return made.error();
+    entry = find_interface(interface);
+  }
+  const auto made = entry->interface->create_statistic(statistic, text, now);
+  if (made) return &enter(*entry, made.value());
+  if (is_new) forget(*entry, now);
+  return error_at(made.error(), path.size());
+}
+
+Result<void> Statistics::remove_interface(std::string_view name, Moment now) {
+  if (name == kOwnName) return own_interface(0);
+  const MutexLock lock(mutex_);
+  InterfaceEntry* const entry = find_interface(name);
+  if (!entry) return not_found("interface", 0);
+  forget(*entry, now);
+  return {};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,89 @@
+// One object of the stats/ branch: the last blob that was published of it, as the two texts that
+// its files show, and whether anybody asks for it. Whoever opens one of the files asks, for
+// kAskedFor; as long as nobody does, its switch is off, and what the files show is as old as they
+// say.
+//
+// Thread-safe, one lock, below which only the templates' and the Ledger's are taken; texts are made
+// outside of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/mutex.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/branch/stats/feeder_templates.h"
+#include "core/model/switch.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+
+class StatsObject {
+ public:
+  static constexpr std::chrono::seconds kAskedFor{60};
+  enum class Format { kFreeform, kJson };
+
+  // share: what it holds of the ledger, to which its blob is added. Templates are shared with the
+  // branch and all its objects. switch_: off; nullptr: there is none for it.
+  StatsObject(std::shared_ptr<const FeederTemplates> templates, std::uint64_t number,
+              Reservation share, Switch* its_switch, Moment now);
+
+  // Takes the place of the blob before; bytes may have up to 7 of padding behind it. kInvalid with
+  // the field that is wrong; kNoSpace.
+  Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
+  // Somebody has opened one of its files.
+  void ask(Moment now) EXCLUDES(mutex_);
+  // It is gone from the tree, and its switch is another's; opens may still look at it.
+  void detach() EXCLUDES(mutex_);
+
+  // kNoSpace. Without a blob, nothing at all.
+  Result<std::string> render(Format format, std::size_t bytes_max) const EXCLUDES(mutex_);
+  std::uint64_t version() const EXCLUDES(mutex_);
+  Moment last_change() const EXCLUDES(mutex_);
+
+ private:
+  Result<void> hold(std::size_t bytes) REQUIRES(mutex_);
+  void find_names(std::uint32_t hash, uid_t publisher) REQUIRES(mutex_);
+
+  const std::shared_ptr<const FeederTemplates> templates_;
+  const std::uint64_t number_;
+  mutable Mutex mutex_;
+  Reservation share_ GUARDED_BY(mutex_);
+  Switch* switch_ GUARDED_BY(mutex_);
+  std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);
+  uid_t publisher_ GUARDED_BY(mutex_) = 0;  // whose templates it is of
+  // Of the blob, which keeps them in use; nullptr: they were not known when it came.
+  std::shared_ptr<const blob::TemplateNames> names_ GUARDED_BY(mutex_);
+  std::uint32_t names_hash_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t published_ GUARDED_BY(mutex_) = 0;
+  Moment last_change_ GUARDED_BY(mutex_);
+  std::optional<Moment> asked_ GUARDED_BY(mutex_);
+};
+
+// OBJECT, and OBJECT.json.
+class StatsObjectFile final : public File {
+ public:
+  // Shared with the branch, the other file, and opens under way.
+  StatsObjectFile(std::shared_ptr<StatsObject> object, StatsObject::Format format)
+      : object_(std::move(object)), format_(format) {}
+
+  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+    return object_->render(format_, bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment) const override { return object_->version(); }
+  Moment last_change(Moment) const override { return object_->last_change(); }
+  void opened(Moment now) override { object_->ask(now); }
+
+ private:
+  const std::shared_ptr<StatsObject> object_;
+  const StatsObject::Format format_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,348 @@
+#include "core/branch/stats/subsystems.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr unsigned kReadableByOwner = 0400;
+constexpr unsigned kRatesPermissions = 0600;
+constexpr std::string_view kTemplates = "templates";
+constexpr std::string_view kSampleRates = "sample_rates";
+constexpr std::string_view kJson = ".json";
+// What names, nodes and files of an object or a subsystem take, beside its blob.
+constexpr std::uint64_t kSubsystemBytes = 2048;
+
+Error not_found(const char* what, std::size_t at) {
+  return {ErrorCode::kNotFound, std::string("no such ") + what, at};
+}
+
+// Where its names in the tree are free, and stay so.
+bool is_object_name(std::string_view name) {
+  return is_name(name) && name.size() <= Subsystems::kObjectNameBytesMax && name != kSampleRates &&
+         !name.ends_with(kJson);
+}
+
+// stats/templates
+class TemplatesFile final : public File {
+ public:
+  // Shared with the branch and opens under way.
+  explicit TemplatesFile(std::shared_ptr<const FeederTemplates> templates)
+      : templates_(std::move(templates)) {}
+
+  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+    std::string text = templates_->list() + "\n";
+    if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
+    return text;
+  }
+  std::optional<std::uint64_t> version(Moment) const override { return templates_->version(); }
+  Moment last_change(Moment) const override { return templates_->last_change(); }
+
+ private:
+  const std::shared_ptr<const FeederTemplates> templates_;
+};
+
+}  // namespace
+
+// What rmdir in stats/ asks.
+class Subsystems::Root final : public Directory {
+ public:
+  explicit Root(Subsystems& subsystems) : subsystems_(subsystems) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return subsystems_.remove_subsystem(name, now);
+  }
+
+ private:
+  Subsystems& subsystems_;
+};
+
+// What rm in stats/SUBSYSTEM asks.
+class Subsystems::ObjectsDirectory final : public Directory {
+ public:
+  ObjectsDirectory(Subsystems& subsystems, std::string_view name)
+      : subsystems_(subsystems), name_(name) {}
+  Result<void> remove_file(std::string_view name, Moment now) override {
+    return subsystems_.remove_file(name_, name, now);
+  }
+
+ private:
+  Subsystems& subsystems_;
+  const std::string name_;
+};
+
+Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports)
+    : tree_(tree),
+      ledger_(ledger),
+      owner_(owner),
+      first_(ports.switches.first),
+      processes_(ports.processes),
+      errors_(ports.errors),
+      templates_(std::make_shared<FeederTemplates>(ledger, now)),
+      switches_(ports.switches.switches) {
+  directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
+  tree_.add_file(directory_, kTemplates, kReadableByOwner,
+                 std::make_shared<TemplatesFile>(templates_), now);
+}
+
+Subsystems::~Subsystems() {
+  // The directories' rules point here.
+  tree_.remove(directory_, Moment{});
+}
+
+Subsystems::Subsystem* Subsystems::find(std::string_view name) const {
+  const auto found = subsystems_.find(name);
+  return found == subsystems_.end() ? nullptr : found->second;
+}
+
+Subsystems::Object* Subsystems::find(const Subsystem& subsystem, std::string_view name) const {
+  const auto found = subsystem.objects.find(name);
+  return found == subsystem.objects.end() ? nullptr : found->second;
+}
+
+Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
+  if (sender == 0 || sender == owner_ || sender == creator) return {};
+  return Error{ErrorCode::kNotPermitted,
+               "the subsystem belongs to uid " + std::to_string(creator) +
+                   "; only it or root may publish in it",
+               0};
+}
+
+// A process is watched before the lock is taken, since that takes a system call, and looked at
+// again afterwards: it may have ended in between, when it had nothing yet.
+Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  const bool publishes =
+      line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
+  const bool watched = publishes && watch(sender);
+  auto done = [&] {
+    const MutexLock lock(mutex_);
+    return carry_out(line, sender, now);
+  }();
+  if (watched && !is_watched(sender.pid)) process_ended(sender.pid, now);
+  return done;
+}
+
+Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  switch (line.verb) {
+    case wire::StatsVerb::kSubsystem:
+      return make_subsystem(line, sender, now);
+    case wire::StatsVerb::kObject:
+      return make_object(line, sender, now);
+    case wire::StatsVerb::kRates:
+      return tell_rates(line, sender, now);
+    case wire::StatsVerb::kRefused:
+      return note_refusal(line, sender, now);
+    case wire::StatsVerb::kWithdraw:
+      return withdraw(line, sender, now);
+  }
+  return invalid("unknown command", 0);
+}
+
+Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sender& sender,
+                                        Moment now) {
+  const std::string_view name = line.target.text;
+  if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
+  if (!is_name(name) || name == kTemplates) {
+    return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')", line.target.at);
+  }
+  auto share =
+      Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kSubsystemBytes});
+  if (!share) return error_at(share.error(), line.target.at);
+  const std::uint64_t number = numbered_.next_number();
+  auto rates =
+      std::make_shared<SubsystemRates>(templates_, sender.uid, switches_.give(number), now);
+  if (const auto begun = rates->begin(line.rest.text); !begun) {
+    switches_.take_back(number);
+    return error_at(begun.error(), line.rest.at);
+  }
+  Subsystem made{.name = std::string(name),
+                 .uid = sender.uid,
+                 .number = number,
+                 .share = std::move(share.value()),
+                 .rates = rates};
+  add_feeder(made, sender);
+  made.node =
+      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
+  tree_.add_file(made.node, kSampleRates, kRatesPermissions,
+                 std::make_shared<SampleRatesFile>(std::move(rates)), now);
+  auto entry = std::make_unique<Numbered>(std::move(made));
+  subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
+  numbered_.add(std::move(entry));
+  return Done{on_wire(number)};
+}
+
+Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& line,
+                                    const Sender& sender, Moment now) {
+  const Done done{on_wire(there.number), wire::Made::kWasThere};
+  // Whose it is not will be refused its objects. Root's templates are not the owner's.
+  if (sender.uid != there.uid) return done;
+  add_feeder(there, sender);
+  const auto come = there.rates->come_again(line.rest.text, now);
+  if (!come) return error_at(come.error(), line.rest.at);
+  return done;
+}
+
+Result<Subsystems::Subsystem*> Subsystems::find_owned(const wire::StatsLine& line,
+                                                      const Sender& sender) const {
+  Subsystem* const found = find(wire::split_path(line.target.text).interface);
+  if (!found) return not_found("subsystem", line.target.at);
+  if (const auto allowed = may_change(found->uid, sender.uid); !allowed) {
+    return error_at(allowed.error(), line.target.at);
+  }
+  return found;
+}
+
+Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& sender,
+                                     Moment now) {
+  const auto owner = find_owned(line, sender);
+  if (!owner) return owner.error();
+  Subsystem& subsystem = *owner.value();
+  const std::string_view name = wire::split_path(line.target.text).statistic;
+  const std::size_t at = line.target.at + line.target.text.size() - name.size();
+  const bool watched = is_watched(sender.pid);
+  bool goes_with_feeder = false;
+  Tokens words(line.rest.text);
+  if (const auto word = words.next()) {
+    if (word->text != "lifetime=feeder" || words.next()) {
+      return invalid("an object has no attribute but lifetime=feeder", line.rest.at + word->at);
+    }
+    goes_with_feeder = true;
+    if (!watched) {
+      return Error{ErrorCode::kNoSpace, "this process cannot be watched", line.rest.at + word->at};
+    }
+  }
+  Object* object = find(subsystem, name);
+  Done done{0, object ? wire::Made::kWasThere : wire::Made::kNew};
+  if (object && is_anothers(*object, sender.pid)) {
+    return Error{ErrorCode::kExists, "process " + std::to_string(object->feeder) + " publishes it",
+                 at};
+  }
+  if (!object) {
+    const auto made = add_object(subsystem, name, now);
+    if (!made) return error_at(made.error(), at);
+    object = made.value();
+  }
+  object->feeder = watched ? sender.pid : 0;
+  object->goes_with_feeder = goes_with_feeder;
+  if (watched) add_feeder(subsystem, sender);
+  done.number = on_wire(object->number);
+  return done;
+}
+
+Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view name,
+                                                   Moment now) {
+  if (!is_object_name(name)) {
+    return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
+  }
+  auto share =
+      Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kSubsystemBytes});
+  if (!share) return share.error();
+  const std::uint64_t number = numbered_.next_number();
+  Object made{.name = std::string(name), .owner = &subsystem, .number = number};
+  made.content = std::make_shared<StatsObject>(
+      templates_, on_wire(number), std::move(share.value()), switches_.give(number), now);
+  const auto enter = [&](const std::string& file, StatsObject::Format format) {
+    return tree_.add_file(subsystem.node, file, kReadableByOwner,
+                          std::make_shared<StatsObjectFile>(made.content, format), now);
+  };
+  made.freeform = enter(made.name, StatsObject::Format::kFreeform);
+  made.json = enter(made.name + std::string(kJson), StatsObject::Format::kJson);
+  auto entry = std::make_unique<Numbered>(std::move(made));
+  Object* const added = std::get_if<Object>(entry.get());
+  subsystem.objects.emplace(name, added);
+  numbered_.add(std::move(entry));
+  return added;
+}
+
+Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  const auto owner = find_owned(line, sender);
+  if (!owner) return owner.error();
+  const wire::Path path = wire::split_path(line.target.text);
+  if (!path.has_statistic) {
+    withdraw_own(*owner.value(), sender.pid, now);
+    return Done{};
+  }
+  const std::size_t at = line.target.at + path.interface.size() + 1;
+  Object* const found = find(*owner.value(), path.statistic);
+  if (!found) return not_found("object", at);
+  if (owner.value()->feeders.contains(sender.pid) && is_anothers(*found, sender.pid)) {
+    return not_found("object of this process", at);
+  }
+  forget(*found, now);
+  return Done{};
+}
+
+// A process that publishes there leaves the others theirs. One that does not is a person's, who
+// means all of it.
+void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
+  const bool is_feeder = drop_feeder(subsystem, process);
+  std::vector<Object*> own;
+  for (const auto& [name, object] : subsystem.objects) {
+    if (!is_feeder || !is_anothers(*object, process)) own.push_back(object);
+  }
+  if (!is_feeder || (own.size() == subsystem.objects.size() && subsystem.feeders.empty())) {
+    return forget(subsystem, now);
+  }
+  for (Object* const object : own) forget(*object, now);
+}
+
+Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
+  const Error stale{ErrorCode::kStale, "a blob for a number that names no object"};
+  std::shared_ptr<StatsObject> content;
+  {
+    const MutexLock lock(mutex_);
+    if (static_cast<std::uint32_t>(blob.number) < first_) return stale;
+    const auto* const found = numbered_.find(blob.number - first_);
+    const Object* const object = found ? std::get_if<Object>(found->get()) : nullptr;
+    if (!object) return stale;
+    if (const auto allowed = may_change(object->owner->uid, sender.uid); !allowed) {
+      return allowed.error();
+    }
+    content = object->content;
+  }
+  return content->publish(blob.bytes, sender.uid, now);
+}
+
+void Subsystems::forget(Object& object, Moment now) {
+  object.content->detach();
+  switches_.take_back(object.number);
+  tree_.remove(object.freeform, now);
+  tree_.remove(object.json, now);
+  object.owner->objects.erase(object.name);
+  numbered_.remove(object.number);
+}
+
+void Subsystems::forget(Subsystem& subsystem, Moment now) {
+  while (!subsystem.objects.empty()) forget(*subsystem.objects.begin()->second, now);
+  subsystem.rates->detach();
+  switches_.take_back(subsystem.number);
+  tree_.remove(subsystem.node, now);
+  subsystems_.erase(subsystem.name);
+  numbered_.remove(subsystem.number);
+}
+
+Result<void> Subsystems::remove_subsystem(std::string_view name, Moment now) {
+  const MutexLock lock(mutex_);
+  Subsystem* const found = find(name);
+  if (!found) return not_found("subsystem", 0);
+  forget(*found, now);
+  return {};
+}
+
+Result<void> Subsystems::remove_file(std::string_view subsystem, std::string_view file,
+                                     Moment now) {
+  if (file == kSampleRates) {
+    return Error{ErrorCode::kNotPermitted, "sample_rates goes with its subsystem"};
+  }
+  if (file.ends_with(kJson)) file.remove_suffix(kJson.size());
+  const MutexLock lock(mutex_);
+  const Subsystem* const found = find(subsystem);
+  Object* const object = found ? find(*found, file) : nullptr;
+  if (!object) return not_found("object", 0);
+  forget(*object, now);
+  return {};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,177 @@
+// The stats/ branch: the subsystems that feeders publish blobs of, and the objects in each, by name
+// and by the number that feeders use. Carries out what arrives of it on the socket.
+//
+// Thread-safe. Subsystems::mutex_ covers names and numbers; a blob is handed to its object outside
+// of it. Lock order: Subsystems, then object or rates, then templates, Ledger or Tree. Nothing of
+// this branch is saved: feeders publish anew.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/base/slot_table.h"
+#include "core/branch/command.h"
+#include "core/branch/process_watch.h"
+#include "core/branch/stats/feeder_templates.h"
+#include "core/branch/stats/stats_object.h"
+#include "core/branch/stats/subsystem_rates.h"
+#include "core/branch/switch_board.h"
+#include "core/model/switch.h"
+#include "core/tree/error_log.h"
+#include "core/tree/tree.h"
+#include "core/wire/binary.h"
+#include "core/wire/line.h"
+
+namespace tallyfs {
+
+// Entries of the page of switches: those of this branch, and which the first of them is.
+struct SwitchRange {
+  std::span<Switch> switches;
+  std::uint32_t first = 0;
+};
+
+// What a branch uses of others. Without processes nothing can have lifetime=feeder, whoever
+// publishes an object last has it, and a name in rates is the template that was told of last.
+// Without errors nobody hears of rates that do not hold.
+struct StatsPorts {
+  SwitchRange switches;
+  ProcessWatch* processes = nullptr;
+  ErrorLog* errors = nullptr;
+};
+
+class Subsystems {
+ public:
+  // Those that have switches; more have none, and are published whether anybody asks or not.
+  static constexpr std::size_t kSwitches = 65'536;
+  // Room for OBJECT.json.
+  static constexpr std::size_t kObjectNameBytesMax = 250;
+
+  // Enters `stats/` into the tree. Tree and ledger outlive it, and so do the memory of the
+  // switches, whoever watches processes, and errors. owner is the daemon's uid, which may do what
+  // root may.
+  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports = {});
+  ~Subsystems();
+
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
+  // for an object that another process publishes; token_at is an offset into the line.
+  Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+  // See FeederTemplates::add().
+  Result<Done> add_template(const wire::Template& given, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+  // kStale: the number names nothing (any more); kNotPermitted; else see StatsObject::publish().
+  Result<void> publish(const wire::PackedBlob& blob, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+
+  // The process has ended: its objects with lifetime=feeder go, the others are anybody's, and its
+  // templates are in use no more.
+  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+
+  // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
+  Result<void> remove_subsystem(std::string_view name, Moment now) EXCLUDES(mutex_);
+  Result<void> remove_file(std::string_view subsystem, std::string_view file, Moment now)
+      EXCLUDES(mutex_);
+
+ private:
+  class Root;
+  class ObjectsDirectory;
+  template <typename Named>
+  using Names = boost::unordered_flat_map<std::string, Named*, KeyedHash, std::equal_to<>>;
+  struct Subsystem;
+  struct Object {
+    std::string name;
+    Subsystem* owner = nullptr;
+    std::uint64_t number = 0;
+    NodeId freeform = 0, json = 0;
+    pid_t feeder = 0;  // who publishes it, and is watched; 0: nobody, or it is not known
+    bool goes_with_feeder = false;
+    // Shared with its files in the tree.
+    std::shared_ptr<StatsObject> content;
+  };
+  struct Subsystem {
+    std::string name;
+    uid_t uid = 0;
+    std::uint64_t number = 0;
+    NodeId node = 0;
+    Reservation share;
+    // Shared with their file in the tree.
+    std::shared_ptr<SubsystemRates> rates;
+    Names<Object> objects;
+    // The processes that publish in it, and are watched.
+    boost::unordered_flat_set<pid_t> feeders;
+  };
+  // Whatever has a number.
+  using Numbered = std::variant<Subsystem, Object>;
+
+  Result<Done> make_subsystem(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> come_again(Subsystem& there, const wire::StatsLine& line, const Sender& sender,
+                          Moment now) REQUIRES(mutex_);
+  Result<Done> make_object(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> note_refusal(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  void report_idle(const Subsystem& subsystem, Moment now) REQUIRES(mutex_);
+  void add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
+  // False: it was none.
+  bool drop_feeder(Subsystem& subsystem, pid_t process) REQUIRES(mutex_);
+  Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+
+  Subsystem* find(std::string_view name) const REQUIRES(mutex_);
+  Object* find(const Subsystem& subsystem, std::string_view name) const REQUIRES(mutex_);
+  Result<Subsystem*> find_owned(const wire::StatsLine& line, const Sender& sender) const
+      REQUIRES(mutex_);
+  Result<void> may_change(uid_t creator, uid_t sender) const;
+  Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
+      REQUIRES(mutex_);
+  // Takes a system call, and is done without the lock. False: it cannot be.
+  bool watch(const Sender& sender) const {
+    return processes_ && sender.pid > 0 && processes_->watch(sender.pid, sender.uid).has_value();
+  }
+  bool is_watched(pid_t process) const {
+    return processes_ && process > 0 && processes_->watches(process);
+  }
+  // Another process than this publishes it, and still runs.
+  bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
+    return object.feeder != process && is_watched(object.feeder);
+  }
+  void withdraw_own(Subsystem& subsystem, pid_t process, Moment now) REQUIRES(mutex_);
+  void forget(Object& object, Moment now) REQUIRES(mutex_);
+  void forget(Subsystem& subsystem, Moment now) REQUIRES(mutex_);
+  // Numbers count from 0 here; on the wire, from behind those of the statistics.
+  std::uint64_t on_wire(std::uint64_t number) const { return number + first_; }
+
+  Tree& tree_;
+  Ledger& ledger_;
+  const uid_t owner_;
+  const std::uint32_t first_;
+  ProcessWatch* const processes_;
+  ErrorLog* const errors_;
+  // Shared with the objects, which may be open for longer than the branch lives.
+  const std::shared_ptr<FeederTemplates> templates_;
+  NodeId directory_ = 0;
+
+  mutable Mutex mutex_;
+  SwitchBoard switches_ GUARDED_BY(mutex_);
+  SlotTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
+  Names<Subsystem> subsystems_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

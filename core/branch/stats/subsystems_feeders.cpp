@@ -1,0 +1,94 @@
+// The feeders of the stats/ branch: their templates, which rates they are told, and their end.
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/branch/stats/subsystems.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
+
+}  // namespace
+
+Result<Done> Subsystems::add_template(const wire::Template& given, const Sender& sender,
+                                      Moment now) {
+  const bool watched = watch(sender);
+  const pid_t teller = watched ? sender.pid : 0;
+  const auto told = templates_->add(sender.uid, teller, given, now);
+  if (told && told.value() == FeederTemplates::Told::kNew) {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, subsystem] : subsystems_) {
+      if (subsystem->uid == sender.uid) subsystem->rates->template_told(teller, given.name, now);
+    }
+  }
+  if (watched && !is_watched(sender.pid)) process_ended(sender.pid, now);
+  if (!told) return told.error();
+  return Done{};
+}
+
+// Root's templates are not the owner's.
+void Subsystems::add_feeder(Subsystem& subsystem, const Sender& sender) {
+  if (!is_watched(sender.pid)) return;
+  subsystem.feeders.insert(sender.pid);
+  if (sender.uid == subsystem.uid) subsystem.rates->add_feeder(sender.pid);
+}
+
+bool Subsystems::drop_feeder(Subsystem& subsystem, pid_t process) {
+  subsystem.rates->drop_feeder(process);
+  return subsystem.feeders.erase(process) != 0;
+}
+
+void Subsystems::process_ended(pid_t process, Moment now) {
+  templates_->process_ended(process);
+  const MutexLock lock(mutex_);
+  std::vector<Object*> gone;
+  for (const auto& [key, subsystem] : subsystems_) {
+    if (!drop_feeder(*subsystem, process)) continue;
+    report_idle(*subsystem, now);
+    for (const auto& [name, object] : subsystem->objects) {
+      if (object->feeder != process) continue;
+      object->feeder = 0;
+      if (object->goes_with_feeder) gone.push_back(object);
+    }
+  }
+  for (Object* const object : gone) forget(*object, now);
+}
+
+// As the file, which nobody else can read.
+Result<Done> Subsystems::tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now) {
+  const auto found = find_owned(line, sender);
+  if (!found) return found.error();
+  report_idle(*found.value(), now);
+  auto told = found.value()->rates->tell(sender);
+  return Done{.number = told.changes, .text = std::move(told.text)};
+}
+
+// A feeder cannot take the rates that it was told: whoever wrote them reads of it.
+Result<Done> Subsystems::note_refusal(const wire::StatsLine& line, const Sender& sender,
+                                      Moment now) {
+  const auto found = find_owned(line, sender);
+  if (!found) return found.error();
+  const auto word = Tokens(line.rest.text).next();
+  const auto number = word ? parse_unsigned(word->text) : std::nullopt;
+  if (!number || *number == 0 || *number > kErrnoMax) return invalid("no errno", line.rest.at);
+  if (!errors_) return Done{};
+  const std::string reason =
+      "process " + std::to_string(sender.pid) +
+      " does not take these rates: " + std::strerror(static_cast<int>(*number));
+  errors_->report(ErrorLog::Source::kSocket, "stats/" + found.value()->name,
+                  found.value()->rates->text(), {ErrorCode::kInvalid, reason}, now);
+  return Done{};
+}
+
+void Subsystems::report_idle(const Subsystem& subsystem, Moment now) {
+  for (const std::string& rate : subsystem.rates->take_idle()) {
+    if (!errors_) return;
+    errors_->warn(ErrorLog::Source::kSocket, "stats/" + subsystem.name, rate,
+                  {ErrorCode::kNoTemplate, "no running feeder has this template"}, now);
+  }
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,59 @@
+// What the feeder of the kernel's events sends, on its way into Tracing: what it offers, all of
+// which is taken together once it has said that this is all, and records.
+//
+// Thread-safe. One lock over what was offered; it is not held while Tracing is called.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/mutex.h"
+#include "core/base/result.h"
+#include "core/branch/tracing/event_source.h"
+#include "core/branch/tracing/tracing.h"
+#include "core/wire/binary.h"
+
+namespace tallyfs {
+
+class KernelFeed {
+ public:
+  // Of all offers that wait to be taken.
+  static constexpr std::size_t kOfferedBytesMax = 64u << 20;
+
+  // Both outlive it. owner: the daemon's uid, which, like root, may feed.
+  KernelFeed(Tracing& tracing, EventSource& source, uid_t owner)
+      : tracing_(tracing), source_(source), owner_(owner) {}
+
+  // kNotPermitted: not from this uid; kNoSpace.
+  Result<void> offer(const wire::OfferedEvent& offered, uid_t sender) EXCLUDES(mutex_);
+  // kNotPermitted; kInvalid: bytes that are no record, and nothing behind them was taken.
+  Result<void> feed(wire::PackedEvents records, uid_t sender, Moment now);
+  Result<void> lost(const wire::LostEvents& lost, uid_t sender, Moment now);
+
+  // What was offered is all that there is: takes it. How many events there are now.
+  std::size_t take_offers(Moment now) EXCLUDES(mutex_);
+  // The feeder is no more, with what it has not finished offering. Whether records are missing:
+  // somebody had asked for some.
+  bool withdraw(Moment now) EXCLUDES(mutex_);
+
+ private:
+  struct Offer {
+    std::uint32_t id = 0;
+    std::string system, format;
+  };
+
+  Result<void> may_feed(uid_t sender) const;
+
+  Tracing& tracing_;
+  EventSource& source_;
+  const uid_t owner_;
+  Mutex mutex_;
+  std::vector<Offer> offers_ GUARDED_BY(mutex_);
+  std::size_t offered_bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace tallyfs

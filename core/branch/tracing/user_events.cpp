@@ -1,0 +1,362 @@
+#include "core/branch/tracing/user_events.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/branch/tracing/record_text.h"
+
+namespace tallyfs {
+namespace {
+
+// What names, format and nodes of an event take, in all instances that there usually are; and a
+// process that has defined it.
+constexpr std::uint64_t kEventBytes = 16u << 10;
+constexpr std::uint64_t kFeederBytes = 64;
+// In a switch: the name of who writes is wanted too (core/wire/FORMAT.md, kind 11).
+constexpr std::uint32_t kCommSwitch = 2;
+
+Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
+
+// As SlotTable makes it.
+std::uint32_t slot_of(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
+std::uint32_t use_of(std::uint64_t number) { return static_cast<std::uint32_t>(number >> 32); }
+
+// fields: what stands behind the name.
+Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
+  const std::string text = std::string(name) + " " + std::string(fields);
+  auto parsed = FieldsDefinition::parse(text);
+  if (parsed && parsed.value().name == name) return std::move(parsed.value());
+  if (parsed) return Error{ErrorCode::kInvalid, "not the name of an event"};
+  Error error = parsed.error().in({}, text).error;
+  error.token_at =
+      error.token_at > name.size() ? error.token_at - name.size() - 1 : Error::kNoToken;
+  return error;
+}
+
+}  // namespace
+
+UserEvents::UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, ProcessWatch* processes,
+                       SwitchRange switches)
+    : tracing_(tracing),
+      ledger_(ledger),
+      owner_(owner),
+      processes_(processes),
+      first_(switches.first),
+      switches_(switches.switches) {}
+
+UserEvents::~UserEvents() { tracing_.withdraw(*this, Moment{}); }
+
+UserEvents::Event* UserEvents::find(const Path& path) const {
+  const auto found = by_path_.find(path);
+  if (found == by_path_.end()) return nullptr;
+  return events_.find(found->second)->get();
+}
+
+// Processes that gather records, and, of an event that is there for good, whoever sends lines.
+void UserEvents::note_senders() {
+  std::optional<pid_t> one;
+  bool are_several = false;
+  const auto add = [&](pid_t sender) {
+    if (!one) one = sender;
+    are_several |= *one != sender;
+  };
+  for (const auto& [path, number] : by_path_) {
+    const Event& event = **events_.find(number);
+    if (!event.is_wanted) continue;
+    if (event.for_good) add(0);
+    std::ranges::for_each(event.feeders, add);
+  }
+  is_from_several_ = are_several;
+}
+
+Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
+  if (sender.uid == 0 || sender.uid == owner_ || sender.uid == event.uid) return {};
+  return Error{ErrorCode::kNotPermitted, "the event belongs to uid " + std::to_string(event.uid) +
+                                             "; only it or root may feed or remove it"};
+}
+
+Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender& sender) const {
+  Event* const event = find(path);
+  if (!event) return not_found();
+  if (const auto allowed = may_change(*event, sender); !allowed) return allowed.error();
+  return event;
+}
+
+Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const Sender& sender) {
+  if (lifetime == Lifetime::kFeeder) {
+    if (!processes_ || sender.pid == 0) {
+      return Error{ErrorCode::kInvalid, "whose lifetime? The sender's process is not known"};
+    }
+    if (auto watched = processes_->watch(sender.pid, sender.uid); !watched) return watched;
+  }
+  const MutexLock lock(mutex_);
+  Event& event = *find(path);
+  if (lifetime == Lifetime::kForGood) {
+    event.for_good = true;
+  } else if (std::ranges::count(event.feeders, sender.pid) == 0) {
+    if (auto grown = event.share.grow({.bytes = kFeederBytes}); !grown) return grown;
+    event.feeders.push_back(sender.pid);
+  }
+  note_senders();
+  return {};
+}
+
+// One of that name is there. kNotFound: it could go, and has.
+Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& fields,
+                                      Lifetime lifetime, const Sender& sender, Moment now) {
+  Done done{.made = wire::Made::kWasThere};
+  bool is_same = false, is_kept = false;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = find_owned(path, sender);
+    if (!found) return found.error();
+    const Event& event = *found.value();
+    done.number = on_wire(event.number);
+    is_same = event.fields == fields;
+    is_kept = event.for_good || !event.feeders.empty();
+  }
+  if (is_same) {
+    if (const auto added = add_feeder(path, lifetime, sender); !added) return added.error();
+    return done;
+  }
+  if (is_kept) return Error{ErrorCode::kExists, "the event is there with other fields"};
+  if (const auto taken = take_out(path, now); !taken) {
+    return Error{ErrorCode::kExists, "the event is there with other fields, and in use"};
+  }
+  return not_found();
+}
+
+Result<Done> UserEvents::define(std::string_view system, std::string_view name,
+                                std::string_view text, const Sender& sender, Moment now) {
+  constexpr std::string_view kLifetime = "lifetime=";
+  Tokens tokens(text);
+  const auto word = tokens.next();
+  if (!word || !word->text.starts_with(kLifetime)) {
+    return define(system, name, text, Lifetime::kForGood, sender, now);
+  }
+  if (word->text.substr(kLifetime.size()) != "feeder") {
+    return Error{ErrorCode::kInvalid, "lifetime can only be feeder", word->at + kLifetime.size()};
+  }
+  const Token rest = tokens.rest();
+  auto done = define(system, name, rest.text, Lifetime::kFeeder, sender, now);
+  if (done || done.error().token_at == Error::kNoToken) return done;
+  Error error = done.error();
+  error.token_at += rest.at;
+  return error;
+}
+
+Result<Done> UserEvents::define(std::string_view system, std::string_view name,
+                                std::string_view fields, Lifetime lifetime, const Sender& sender,
+                                Moment now) {
+  auto parsed = parse(name, fields);
+  if (!parsed) return parsed.error();
+  const Path path(system, name);
+  const MutexLock one_at_a_time(defining_);
+  auto again = define_again(path, parsed.value(), lifetime, sender, now);
+  if (again || again.error().code != ErrorCode::kNotFound) return again;
+  auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEventBytes});
+  if (!share) return share.error();
+  const std::string definition = parsed.value().text();
+  std::uint64_t number = 0;
+  {
+    const MutexLock lock(mutex_);
+    if (const auto room = check_share(sender.uid); !room) return room.error();
+    number = events_.next_number();
+    events_.add(std::make_unique<Event>(Event{.system = std::string(system),
+                                              .number = number,
+                                              .uid = sender.uid,
+                                              .fields = std::move(parsed.value()),
+                                              .share = std::move(share.value()),
+                                              .its_switch = switches_.give(number)}));
+    by_path_.emplace(path, number);
+  }
+  auto offered = tracing_.offer(*this,
+                                {.system = system,
+                                 .form = EventOffer::Form::kFields,
+                                 .text = definition,
+                                 .source_id = slot_of(number),
+                                 .use = use_of(number)},
+                                now);
+  if (offered) offered = add_feeder(path, lifetime, sender);
+  if (!offered) {
+    (void)take_out(path, now);
+    return offered.error();
+  }
+  return Done{on_wire(number)};
+}
+
+// So that no uid takes what others need.
+Result<void> UserEvents::check_share(uid_t uid) const {
+  if (events_.size() == kEventsMax) {
+    return Error{ErrorCode::kNoSpace, "more user events than allowed"};
+  }
+  if (uid == 0 || uid == owner_) return {};
+  std::size_t own = 0, of_others = 0;
+  for (const auto& [path, number] : by_path_) {
+    const uid_t its = (*events_.find(number))->uid;
+    own += its == uid ? 1 : 0;
+    of_others += its != 0 && its != owner_ ? 1 : 0;
+  }
+  if (own < kEventsPerUidMax && of_others < kEventsOfOthersMax) return {};
+  return Error{ErrorCode::kNoSpace, "more user events than a uid may have"};
+}
+
+// kBusy: something is set on it.
+Result<void> UserEvents::take_out(const Path& path, Moment now) {
+  std::uint64_t number = 0;
+  {
+    const MutexLock lock(mutex_);
+    const Event* const event = find(path);
+    if (!event) return not_found();
+    number = event->number;
+  }
+  const auto withdrawn = tracing_.withdraw(*this, slot_of(number), now);
+  // It may never have come to be offered.
+  if (!withdrawn && withdrawn.error().code != ErrorCode::kNotFound) return withdrawn;
+  const MutexLock lock(mutex_);
+  by_path_.erase(path);
+  switches_.take_back(number);
+  events_.remove(number);
+  note_senders();
+  return {};
+}
+
+Result<void> UserEvents::remove(std::string_view system, std::string_view name,
+                                const Sender& sender, Moment now) {
+  const Path path(system, name);
+  const MutexLock one_at_a_time(defining_);
+  {
+    const MutexLock lock(mutex_);
+    if (const auto found = find_owned(path, sender); !found) return found.error();
+  }
+  return take_out(path, now);
+}
+
+Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> records,
+                              const Sender& sender, Moment now) {
+  const std::uint64_t own = number - first_;
+  std::uint32_t fixed_bytes = 0;
+  {
+    const MutexLock lock(mutex_);
+    const auto* const found = events_.find(own);
+    if (!found) return Error{ErrorCode::kStale, "records of an event that is gone"};
+    if (auto allowed = may_change(**found, sender); !allowed) return allowed;
+    fixed_bytes = (*found)->fields.fixed_bytes;
+  }
+  const auto fits = [&](const Record& record) {
+    return record.fields.size() + sizeof(std::uint64_t) >= fixed_bytes;
+  };
+  if (!std::ranges::all_of(records, fits)) {
+    return Error{ErrorCode::kInvalid, "a record shorter than the event's fields"};
+  }
+  std::string bytes;
+  for (const Record& record : records) {
+    const auto pid = static_cast<std::int32_t>(record.pid);
+    bytes.append(4, '\0').append(reinterpret_cast<const char*>(&pid), sizeof pid);
+    bytes.append(record.fields);
+  }
+  std::vector<EventRecord> fed;
+  fed.reserve(records.size());
+  std::size_t at = 0;
+  for (const Record& record : records) {
+    const std::size_t size = record.fields.size() + sizeof(std::uint64_t);
+    fed.push_back({.event = slot_of(own),
+                   .time_ns = record.time_ns,
+                   .cpu = record.cpu,
+                   .pid = static_cast<std::int32_t>(record.pid),
+                   .bytes = std::string_view(bytes).substr(at, size),
+                   .comm = record.comm});
+    at += size;
+  }
+  // It may have gone meanwhile, and its slot be another uid's.
+  tracing_.feed(*this, fed, now, use_of(own));
+  return {};
+}
+
+Result<void> UserEvents::write(std::string_view system, std::string_view name,
+                               std::string_view text, const Sender& sender, Moment now) {
+  std::uint64_t number = 0;
+  std::string fields;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = find_owned({std::string(system), std::string(name)}, sender);
+    if (!found) return found.error();
+    auto made = record_from_text(found.value()->fields, text);
+    if (!made) return made.error();
+    fields = std::move(made.value());
+    number = found.value()->number;
+  }
+  const Record record{.time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                      .pid = sender.pid,
+                      .fields = fields};
+  return feed(on_wire(number), {&record, 1}, sender, now);
+}
+
+void UserEvents::process_ended(pid_t process, Moment now) {
+  const MutexLock one_at_a_time(defining_);
+  std::vector<Path> gone;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [path, number] : by_path_) {
+      Event& event = **events_.find(number);
+      if (std::erase(event.feeders, process) != 0) event.share.shrink({.bytes = kFeederBytes});
+      if (!event.for_good && event.feeders.empty()) gone.push_back(path);
+    }
+    note_senders();
+  }
+  for (const Path& path : gone) {
+    const auto taken = take_out(path, now);
+    if (!taken && taken.error().code == ErrorCode::kBusy) has_unkept_ = true;
+  }
+}
+
+void UserEvents::let_go(Moment now) {
+  if (!has_unkept_) return;
+  const MutexLock one_at_a_time(defining_);
+  has_unkept_ = false;
+  std::vector<Path> unkept;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [path, number] : by_path_) {
+      const Event& event = **events_.find(number);
+      if (!event.for_good && event.feeders.empty()) unkept.push_back(path);
+    }
+  }
+  for (const Path& path : unkept) {
+    const auto taken = take_out(path, now);
+    if (!taken && taken.error().code == ErrorCode::kBusy) has_unkept_ = true;
+  }
+}
+
+// Whoever feeds it hears with its next records that it is gone.
+void UserEvents::taken_over(std::string_view system, std::string_view name, Moment) {
+  const MutexLock one_at_a_time(defining_);
+  const MutexLock lock(mutex_);
+  const auto found = by_path_.find(Path(system, name));
+  if (found == by_path_.end()) return;
+  switches_.take_back(found->second);
+  events_.remove(found->second);
+  by_path_.erase(found);
+  note_senders();
+}
+
+Result<void> UserEvents::want(const Wanted& wanted) {
+  const MutexLock one_at_a_time(ordering_);
+  const auto events = wanted();
+  const MutexLock lock(mutex_);
+  for (const auto& [path, number] : by_path_) {
+    Event& event = **events_.find(number);
+    const auto at = std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
+    const bool on = at != events.end() && at->source_id == slot_of(number);
+    event.is_wanted = on;
+    const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
+    if (!event.its_switch) continue;
+    event.its_switch->on.store((on ? 1 : 0) | with_comm, std::memory_order_release);
+  }
+  note_senders();
+  return {};
+}
+
+}  // namespace tallyfs

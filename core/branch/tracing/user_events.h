@@ -1,0 +1,136 @@
+// The events of user programs, as a source of Tracing: who has defined which, the switches that say
+// whether anybody listens, and their records, which come as packed fields or as text.
+//
+// Thread-safe. UserEvents::mutex_ covers names and numbers, and is not held while Tracing is
+// called. Lock order: defining_, ordering_, Tracing; mutex_ alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/base/slot_table.h"
+#include "core/branch/command.h"
+#include "core/branch/process_watch.h"
+#include "core/branch/stats/subsystems.h"
+#include "core/branch/switch_board.h"
+#include "core/branch/tracing/event_source.h"
+#include "core/branch/tracing/tracing.h"
+#include "core/event/format/synthetic.h"
+
+namespace tallyfs {
+
+class UserEvents final : public EventSource {
+ public:
+  // All that there can be at one time; each has a switch.
+  static constexpr std::size_t kEventsMax = 4096;
+  // Of these, what a uid other than root and the daemon's may have, and all such uids together.
+  static constexpr std::size_t kEventsPerUidMax = 1024;
+  static constexpr std::size_t kEventsOfOthersMax = 3072;
+
+  // Lifetimes of an event: kForGood until it is removed, kFeeder until the last process that
+  // defined it so has ended.
+  enum class Lifetime { kForGood, kFeeder };
+
+  // A record as it came: fields laid out as FieldsDefinition has them, from byte 8 on (the common
+  // fields are filled in here).
+  struct Record {
+    std::uint64_t time_ns = 0;
+    std::uint32_t cpu = 0;
+    pid_t pid = 0;
+    std::string_view comm = {};
+    std::string_view fields;
+  };
+
+  // Tracing, ledger, processes and the memory of the switches outlive it. owner: the daemon's uid.
+  UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, ProcessWatch* processes,
+             SwitchRange switches = {});
+  ~UserEvents() override;
+
+  // `text`: `u64 lat; pid_t pid`, and before it, if somebody says so, `lifetime=feeder`. As below.
+  Result<Done> define(std::string_view system, std::string_view name, std::string_view text,
+                      const Sender& sender, Moment now) EXCLUDES(mutex_);
+  // `fields`: `u64 lat; pid_t pid`. token_at counts in it. Done::number is what records name it by,
+  // and, for a feeder, the entry of the page of switches. The same once more is kWasThere.
+  // kInvalid, kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace.
+  Result<Done> define(std::string_view system, std::string_view name, std::string_view fields,
+                      Lifetime lifetime, const Sender& sender, Moment now) EXCLUDES(mutex_);
+  // kNotFound, kNotPermitted, kBusy: something is set on it.
+  Result<void> remove(std::string_view system, std::string_view name, const Sender& sender,
+                      Moment now) EXCLUDES(mutex_);
+  // Records in the order of their times. kStale: the number names nothing (any more);
+  // kNotPermitted; kInvalid: shorter than its fields.
+  Result<void> feed(std::uint64_t number, std::span<const Record> records, const Sender& sender,
+                    Moment now) EXCLUDES(mutex_);
+  // `lat=7 pid=3 comm=cat`: fields that are not named are 0 or empty. kNotFound, kNotPermitted,
+  // kInvalid; token_at is an offset into `text`.
+  Result<void> write(std::string_view system, std::string_view name, std::string_view text,
+                     const Sender& sender, Moment now) EXCLUDES(mutex_);
+
+  // The process has ended.
+  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+
+  Result<void> want(const Wanted& wanted) override EXCLUDES(mutex_);
+  void drain() override {}
+  bool is_from_several() const override { return is_from_several_; }
+  void taken_over(std::string_view system, std::string_view name, Moment now) override
+      EXCLUDES(mutex_);
+  void let_go(Moment now) override EXCLUDES(mutex_);
+
+ private:
+  struct Event {
+    std::string system;
+    std::uint64_t number = 0;
+    uid_t uid = 0;
+    FieldsDefinition fields;
+    Reservation share;
+    Switch* its_switch = nullptr;
+    bool for_good = false;
+    bool is_wanted = false;
+    std::vector<pid_t> feeders;  // without any, and not for good: it is kept for what is set on it
+  };
+  using Path = std::pair<std::string, std::string>;  // system, event
+
+  Event* find(const Path& path) const REQUIRES(mutex_);
+  Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
+  Result<void> check_share(uid_t uid) const REQUIRES(mutex_);
+  // Whoever has come, gone, or is wanted now.
+  void note_senders() REQUIRES(mutex_);
+  Result<void> may_change(const Event& event, const Sender& sender) const;
+  Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
+      REQUIRES(defining_) EXCLUDES(mutex_);
+  Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
+                            const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
+  Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
+  std::uint64_t on_wire(std::uint64_t number) const { return number + first_; }
+
+  Tracing& tracing_;
+  Ledger& ledger_;
+  const uid_t owner_;
+  ProcessWatch* const processes_;
+  const std::uint32_t first_;
+
+  Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
+  std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
+  std::atomic<bool> is_from_several_{false};
+  Mutex ordering_;  // one want() at a time
+  mutable Mutex mutex_;
+  SwitchBoard switches_ GUARDED_BY(mutex_);
+  SlotTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
+  std::map<Path, std::uint64_t> by_path_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

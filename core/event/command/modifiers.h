@@ -1,0 +1,60 @@
+// What stands behind a dot at a field: how it is shown, or what is kept of it.
+// Values, without threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tallyfs {
+
+enum class Display : std::uint8_t {
+  kPlain,
+  kHex,
+  kSymbol,
+  kSymbolOffset,
+  kExecname,
+  kSyscall,
+  kLog2,
+  kBuckets,
+  kStack,  // the kernel's
+  kPercent,
+  kGraph,  // of values only
+  kAverage,
+  kMinimum,
+  kMaximum,
+  kDeviation,
+  kP50,
+  kP99,
+  kP999,  // ours, of values only
+};
+
+struct Modifiers {
+  Display display = Display::kPlain;
+  // Of kBuckets: the width, 1 or more. Of kLog2: K for 2^K steps to an octave, 0 for the kernel's.
+  std::uint64_t parameter = 0;
+  bool usecs = false;  // of a time
+
+  // Adds the modifier that `text` names, without its dot; false: there is none of that name, or
+  // another one says already how the field is shown.
+  bool add(std::string_view text);
+  // ".hex", ".usecs.log2=3"; empty without any.
+  std::string text() const;
+
+  bool operator==(const Modifiers&) const = default;
+};
+
+constexpr bool is_percentile(Display display) {
+  return display == Display::kP50 || display == Display::kP99 || display == Display::kP999;
+}
+// Shown instead of the sum, under a name of its own.
+constexpr bool is_statistic(Display display) {
+  return display == Display::kAverage || display == Display::kMinimum ||
+         display == Display::kMaximum || display == Display::kDeviation || is_percentile(display);
+}
+
+// A number as C has it: 12, 0x1f, 017.
+std::optional<std::uint64_t> parse_c_number(std::string_view text);
+
+}  // namespace tallyfs

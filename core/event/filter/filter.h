@@ -1,0 +1,99 @@
+// The filter language: `pid == 7 && (comm ~ "kwork*" || !(prio < 100))` (TRIGGERS.md). Compiled
+// once into a row of comparisons with jumps; a record goes through it without recursion, calls
+// through pointers, or allocation. What holds the number of a CPU, and masks of CPUs, can be
+// compared with a list of them: `target_cpu & CPUS{0-3,8}`.
+//
+// Immutable once compiled. Bounds: kTermsMax comparisons, kNestingMax parentheses, kOperandMax
+// bytes of a text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/event/command/faults.h"
+#include "core/event/format/cpu_set.h"
+#include "core/event/format/format.h"
+#include "core/event/format/program.h"
+
+namespace tallyfs {
+
+class Filter {
+ public:
+  static constexpr std::size_t kTermsMax = 1024;
+  static constexpr int kNestingMax = 64;
+  static constexpr std::size_t kOperandMax = 256;
+
+  // What is wrong, and where: the kernel shows both in the filter file.
+  struct Fault {
+    std::string_view reason;
+    std::size_t at = 0;  // byte of the text
+  };
+  template <typename T>
+  using Parsed = boost::system::result<T, Fault>;
+
+  static Parsed<Filter> compile(std::string_view text, const EventFormat& format);
+
+  // Of who the record's comm is needed, which no field says.
+  bool uses_comm() const;
+  bool matches(const EventRecord& record) const {
+    std::uint32_t at = start_;
+    while (at < kFalse) {
+      const Term& term = terms_[at];
+      at = holds(term, record) ? term.if_true : term.if_false;
+    }
+    return at == kTrue;
+  }
+
+ private:
+  friend class FilterParser;
+  enum class Compare : std::uint8_t {
+    kEqual,
+    kUnequal,
+    kLess,
+    kLessEqual,
+    kGreater,
+    kGreaterEqual,
+    kAnd,  // of numbers
+    kTextEqual,
+    kTextUnequal,
+    kGlob,
+    kNotGlob,
+    kCpusMeet,  // of a number, or a mask, and a list of CPUs: is it in there, is one of it
+    kCpusEqual,
+    kCpusUnequal,
+  };
+  static constexpr std::uint32_t kFalse = 0xfffffffe, kTrue = 0xffffffff;
+
+  struct Term {
+    Compare compare = Compare::kEqual;
+    bool is_signed = false;
+    Op load;  // of a number
+    std::uint64_t number = 0;
+    TextSource source;  // of a text or a mask
+    std::string text;
+    bool is_mask = false;
+    std::optional<CpuSet> cpus = {};
+    std::uint32_t if_true = kTrue, if_false = kFalse;
+  };
+
+  static bool holds(const Term& term, const EventRecord& record);
+  static bool number_holds(const Term& term, std::uint64_t value);
+  static bool text_holds(const Term& term, std::string_view text);
+  static bool cpus_hold(const Term& term, const EventRecord& record);
+
+  std::vector<Term> terms_;
+  std::uint32_t start_ = kTrue;
+};
+
+[[noreturn]] inline void throw_exception_from_error(const Filter::Fault& fault,
+                                                    const boost::source_location& where) {
+  throw_exception_from_error(Error{ErrorCode::kInvalid, std::string(fault.reason)}, where);
+}
+
+// Shell patterns: * ? [a-z] [!a-z], and a backslash before what stands for itself.
+bool glob_matches(std::string_view pattern, std::string_view text);
+
+}  // namespace tallyfs

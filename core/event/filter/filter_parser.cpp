@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/event/command/modifiers.h"
+#include "core/event/filter/filter.h"
+
+namespace tallyfs {
+
+// A tree first; then, from its right to its left, terms that know where to go on.
+class FilterParser {
+ public:
+  FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
+
+  Filter::Parsed<Filter> parse() {
+    skip_blanks();
+    if (at_ == text_.size()) return Filter::Fault{fault::kNoFilter, 0};
+    auto root = any_of();
+    if (!root) return root.error();
+    if (at_ < text_.size()) {
+      const bool close = text_[at_] == ')';
+      return wrong(close ? fault::kTooManyClose : fault::kInvalidOperator, at_);
+    }
+    filter_.start_ = emit(*root.value(), Filter::kTrue, Filter::kFalse);
+    return std::move(filter_);
+  }
+
+ private:
+  using Compare = Filter::Compare;
+  struct Node {
+    enum class Kind { kTerm, kAnd, kOr, kNot } kind = Kind::kTerm;
+    Filter::Term term = {};
+    std::unique_ptr<Node> left = {}, right = {};
+  };
+  using Parsed = Filter::Parsed<std::unique_ptr<Node>>;
+
+  static Filter::Fault wrong(std::string_view reason, std::size_t at) { return {reason, at}; }
+  void skip_blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  }
+  bool take(std::string_view what) {
+    skip_blanks();
+    if (!text_.substr(at_).starts_with(what)) return false;
+    at_ += what.size();
+    skip_blanks();
+    return true;
+  }
+
+  static std::unique_ptr<Node> joined(Node::Kind kind, std::unique_ptr<Node> left,
+                                      std::unique_ptr<Node> right) {
+    auto node = std::make_unique<Node>();
+    node->kind = kind;
+    node->left = std::move(left);
+    node->right = std::move(right);
+    return node;
+  }
+
+  Parsed any_of() {
+    auto left = all_of();
+    while (left && take("||")) {
+      auto right = all_of();
+      if (!right) return right;
+      left = joined(Node::Kind::kOr, std::move(left.value()), std::move(right.value()));
+    }
+    return left;
+  }
+
+  Parsed all_of() {
+    auto left = one();
+    while (left && take("&&")) {
+      auto right = one();
+      if (!right) return right;
+      left = joined(Node::Kind::kAnd, std::move(left.value()), std::move(right.value()));
+    }
+    return left;
+  }
+
+  Parsed one() {
+    skip_blanks();
+    if (depth_ == Filter::kNestingMax) return wrong(fault::kTooManyOpen, at_);
+    if (at_ < text_.size() && text_[at_] == '!' && !text_.substr(at_).starts_with("!=")) {
+      ++at_;
+      depth_ += 1;
+      auto inner = one();
+      depth_ -= 1;
+      if (!inner) return inner;
+      return joined(Node::Kind::kNot, std::move(inner.value()), nullptr);
+    }
+    if (!take("(")) return term();
+    const std::size_t open = at_;
+    depth_ += 1;
+    auto inner = any_of();
+    depth_ -= 1;
+    if (!inner) return inner;
+    if (!take(")")) return wrong(fault::kTooManyOpen, open - 1);
+    return inner;
+  }
+
+  Parsed term() {
+    if (++terms_ > Filter::kTermsMax) return wrong(fault::kTooManyTerms, at_);
+    auto node = std::make_unique<Node>();
+    const std::size_t start = at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
+      ++at_;
+    }
+    const std::string_view name = text_.substr(start, at_ - start);
+    if (name.empty()) return wrong(fault::kMeaninglessFilter, start);
+    if (const auto found = find_field(name, node->term); !found) {
+      return wrong(found.error().reason, start);
+    }
+    const std::size_t op_at = (skip_blanks(), at_);
+    const auto op = take_operator();
+    if (!op) return wrong(reason_of(op_at), op_at);
+    node->term.compare = *op;
+    const auto operand = value_operand(node->term, op_at);
+    if (!operand) return operand.error();
+    return node;
+  }
+
+  Filter::Parsed<void> value_operand(Filter::Term& term, std::size_t op_at) {
+    if (is_text_) return text_operand(term, op_at);
+    if (text_.substr(at_).starts_with("CPUS")) return cpus_operand(term, op_at);
+    if (term.is_mask) return wrong(fault::kMaskWithoutCpus, at_);
+    return number_operand(term, op_at);
+  }
+
+  // Why no operator stands there: what the kernel may have behind a field, and we have not.
+  std::string_view reason_of(std::size_t at) const {
+    if (text_.substr(at).starts_with(".function")) return fault::kFunctionFilter;
+    if (text_.substr(at).starts_with(".ustring")) return fault::kUserTextFilter;
+    return fault::kInvalidOperator;
+  }
+
+  Filter::Parsed<void> find_field(std::string_view name, Filter::Term& term) {
+    is_text_ = false;
+    bytes_ = 4;
+    if (const auto field = format_.field(name); field && name != "common_pid") {
+      return take_field(field.value(), term);
+    }
+    if (name == "common_pid") {
+      term.load = {OpCode::kPid};
+      term.is_signed = true;
+    } else if (name == "cpu" || name == "CPU" || name == "common_cpu") {
+      term.load = {OpCode::kCpu};
+    } else if (name == "comm" || name == "COMM" || name == "common_comm") {
+      is_text_ = true;
+      term.source = {TextSource::Kind::kComm};
+    } else {
+      return wrong(fault::kFilterFieldNotFound, 0);
+    }
+    return {};
+  }
+
+  Filter::Parsed<void> take_field(const TraceField& field, Filter::Term& term) {
+    bytes_ = field.size;
+    term.is_signed = field.is_signed;
+    switch (field.kind()) {
+      case FieldKind::kNumber:
+        term.load = load_of(field);
+        return {};
+      case FieldKind::kText:
+      case FieldKind::kLocated:
+      case FieldKind::kRelative:
+      case FieldKind::kTail:
+        is_text_ = true;
+        term.source = text_of(field);
+        return {};
+      case FieldKind::kStack:
+      case FieldKind::kOther:
+        break;
+    }
+    term.is_mask = field.type.find("cpumask_t") != field.type.npos && field.size == 4;
+    if (!term.is_mask) return wrong(fault::kOtherField, 0);
+    term.source = {TextSource::Kind::kLocated, true, field.offset, field.size};
+    return {};
+  }
+
+  std::optional<Compare> take_operator() {
+    struct Name {
+      std::string_view text;
+      Compare compare;
+    };
+    static constexpr Name kNames[] = {
+        {"==", Compare::kEqual},        {"!=", Compare::kUnequal}, {"<=", Compare::kLessEqual},
+        {">=", Compare::kGreaterEqual}, {"<", Compare::kLess},     {">", Compare::kGreater},
+        {"&", Compare::kAnd},           {"~", Compare::kGlob},
+    };
+    if (text_.substr(at_).starts_with("&&")) return std::nullopt;
+    for (const Name& name : kNames) {
+      if (take(name.text)) return name.compare;
+    }
+    return std::nullopt;
+  }
+
+  // Up to a blank, an operator or a parenthesis.
+  std::string_view take_word() {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ')' &&
+           !text_.substr(at_).starts_with("&&") && !text_.substr(at_).starts_with("||")) {
+      ++at_;
+    }
+    return text_.substr(start, at_ - start);
+  }
+
+  Filter::Parsed<void> text_operand(Filter::Term& term, std::size_t op_at) {
+    if (term.compare == Compare::kEqual) {
+      term.compare = Compare::kTextEqual;
+    } else if (term.compare == Compare::kUnequal) {
+      term.compare = Compare::kTextUnequal;
+    } else if (term.compare != Compare::kGlob) {
+      return wrong(fault::kIllegalOperation, op_at);
+    }
+    const std::size_t start = at_;
+    if (at_ == text_.size()) return wrong(fault::kInvalidValue, start);
+    const char quote = text_[at_];
+    if (quote != '"' && quote != '\'') {
+      term.text = take_word();
+      if (term.text.empty()) return wrong(fault::kInvalidValue, start);
+    } else {
+      const std::size_t end = text_.find(quote, at_ + 1);
+      if (end == text_.npos) return wrong(fault::kMissingQuote, start);
+      term.text = text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end + 1;
+    }
+    if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, start);
+    return {};
+  }
+
+  // `CPUS{0-3,8}`
+  Filter::Parsed<void> cpus_operand(Filter::Term& term, std::size_t op_at) {
+    if (term.compare == Compare::kAnd) {
+      term.compare = Compare::kCpusMeet;
+    } else if (term.compare == Compare::kEqual) {
+      term.compare = Compare::kCpusEqual;
+    } else if (term.compare == Compare::kUnequal) {
+      term.compare = Compare::kCpusUnequal;
+    } else {
+      return wrong(fault::kIllegalOperation, op_at);
+    }
+    at_ += std::string_view("CPUS").size();
+    if (!take("{")) return wrong(fault::kMissingOpenBrace, at_);
+    const std::size_t start = at_;
+    const std::size_t end = text_.find('}', start);
+    if (end == text_.npos) return wrong(fault::kMissingCloseBrace, start);
+    term.cpus = CpuSet::parse(text_.substr(start, end - start));
+    if (!term.cpus) return wrong(fault::kInvalidCpus, start);
+    at_ = end + 1;
+    return {};
+  }
+
+  Filter::Parsed<void> number_operand(Filter::Term& term, std::size_t op_at) {
+    if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, op_at);
+    const std::size_t start = at_;
+    std::string_view word = take_word();
+    if (word.starts_with('"') || word.starts_with('\'')) return wrong(fault::kExpectDigit, start);
+    const bool negative = word.starts_with('-');
+    if (negative) word.remove_prefix(1);
+    if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
+      return wrong(fault::kInvalidValue, start);
+    }
+    const auto number = parse_c_number(word);
+    if (!number) return wrong(fault::kIllegalInteger, start);
+    term.number = as_field(negative ? 0 - *number : *number, term.is_signed);
+    return {};
+  }
+
+  // As the field would hold it, read back.
+  std::uint64_t as_field(std::uint64_t value, bool is_signed) const {
+    if (bytes_ >= 8) return value;
+    const unsigned unused = 64 - 8 * bytes_;
+    const std::uint64_t top = value << unused;
+    return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused)
+                     : top >> unused;
+  }
+
+  std::uint32_t emit(Node& node, std::uint32_t if_true, std::uint32_t if_false) {
+    switch (node.kind) {
+      case Node::Kind::kAnd:
+        return emit(*node.left, emit(*node.right, if_true, if_false), if_false);
+      case Node::Kind::kOr:
+        return emit(*node.left, if_true, emit(*node.right, if_true, if_false));
+      case Node::Kind::kNot:
+        return emit(*node.left, if_false, if_true);
+      case Node::Kind::kTerm:
+        break;
+    }
+    node.term.if_true = if_true;
+    node.term.if_false = if_false;
+    filter_.terms_.push_back(std::move(node.term));
+    return static_cast<std::uint32_t>(filter_.terms_.size() - 1);
+  }
+
+  std::string_view text_;
+  const EventFormat& format_;
+  std::size_t at_ = 0;
+  std::size_t terms_ = 0;
+  int depth_ = 0;
+  bool is_text_ = false;  // the field at hand
+  std::uint32_t bytes_ = 4;
+  Filter filter_;
+};
+
+Filter::Parsed<Filter> Filter::compile(std::string_view text, const EventFormat& format) {
+  return FilterParser(text, format).parse();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,62 @@
+// The histograms of one event at one moment, taken under the EventSet's lock and rendered outside
+// of it: sorting and printing 131,072 entries takes a while. It shares the entries with the
+// histograms until these go on, see HistMap::View. A value; rendering is const, so any thread may.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/event/hist/hist_plan.h"
+#include "core/model/symbols.h"
+
+namespace tallyfs {
+
+class HistCopy {
+ public:
+  // line: as `trigger` shows it, with its newline.
+  void add(std::string line, std::shared_ptr<const HistPlan> plan, HistTable& table);
+
+  // What it keeps, if all of it is counted on meanwhile.
+  std::size_t kept_bytes() const;
+  // No text of it is shorter than this.
+  std::size_t text_bytes_min() const;
+
+  // events/SYS/EVENT/hist; empty without a histogram. Ends soon behind bytes_max: what is longer
+  // than that nobody shall want.
+  std::string render(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
+  // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
+  // numbers; described in TRIGGERS.md.
+  std::string render_json(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
+
+ private:
+  friend class HistText;
+  friend class HistJson;
+  struct Table {
+    std::string line;
+    std::shared_ptr<const HistPlan> plan;
+    HistMap::View view;
+    std::size_t view_bytes = 0;
+    std::uint32_t entries = 0;
+    std::uint64_t hits = 0, dropped = 0, expired = 0, unmatched = 0;
+    std::vector<HistTable::Snapshot> snapshots;
+
+    const std::uint64_t* key(std::uint32_t entry) const { return view.entry(entry); }
+    const std::uint64_t* values(std::uint32_t entry) const;
+    // What the entry is sorted and printed by.
+    std::uint64_t value(std::uint32_t entry, std::uint32_t index) const;
+    // Entries in the order of `sort`, no more than `limit`.
+    std::vector<std::uint32_t> sorted() const;
+    std::size_t shown_entries() const;
+    int compare(const SortKey& by, std::uint32_t a, std::uint32_t b) const;
+    int compare_keys(const KeyPart& part, std::uint32_t a, std::uint32_t b) const;
+  };
+
+  std::vector<Table> tables_;
+};
+
+// A text of a key or of a saved field: up to its first NUL.
+std::string_view stored_text(const std::uint64_t* words, std::uint32_t count);
+
+}  // namespace tallyfs

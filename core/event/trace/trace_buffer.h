@@ -1,0 +1,130 @@
+// What enabled events left behind, for the files trace and snapshot: whole records, the oldest of
+// which give way. Rendered as the kernel words them where its print format is understood (see
+// PrintFormat), else as `field=value`.
+//
+// Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/event/format/format.h"
+#include "core/event/format/program.h"
+#include "core/event/print/print_format.h"
+#include "core/model/record.h"
+#include "core/model/symbols.h"
+
+namespace tallyfs {
+
+class TraceBuffer {
+ public:
+  static constexpr std::size_t kRecordMax = 64 * 1024;
+
+  explicit TraceBuffer(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // kind: the record itself, only the stack that a stacktrace trigger asked for, or a gap: nobody
+  // knows how many records of its CPU are missing there. generation tells a number's event from
+  // those that had the number before.
+  enum class Kind : std::uint8_t { kRecord, kStack, kGap };
+  void add(Kind kind, const EventRecord& record, std::uint32_t generation);
+  void clear();
+  // What happened on this CPU.
+  void clear(std::uint32_t cpu);
+
+  // How a record is shown: as an event, or as what a program wrote into trace_marker.
+  enum class Style : std::uint8_t { kFields, kMarker };
+  struct Shown {
+    const EventFormat* format = nullptr;  // nullptr: the event is gone
+    Style style = Style::kFields;
+    const PrintFormat* print = nullptr;  // how the kernel words it, if anybody knows
+  };
+  // Of the event of that number and generation.
+  using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
+  // Which records, and whether the kernel's header stands above them. cpus: how many there are.
+  struct View {
+    bool header = true;
+    std::uint32_t cpus = 1;
+    std::optional<std::uint32_t> only_cpu = {};
+    bool fields = false;  // `field=value`, however the kernel words it
+  };
+  std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
+  // `entries: N` and so on, as per_cpu/cpuN/stats has it.
+  std::string render_stats(std::uint32_t cpu, std::uint64_t now_ns) const;
+
+  // Number and generation of the events in it, each once.
+  std::vector<std::pair<EventNumber, std::uint32_t>> events() const;
+
+  // To be rendered: what is in it, without the room that it has beside that.
+  TraceBuffer copy() const;
+  std::size_t kept_bytes() const;
+  // The oldest records, of together at most bytes_max or one alone, in a buffer of their own.
+  TraceBuffer take(std::size_t bytes_max);
+  // The newest records that fit stay.
+  void resize(std::size_t bytes_max);
+  // What each record was added with; views until something is added.
+  template <typename Use>  // void(Kind, const EventRecord&, std::uint32_t generation)
+  void each(const Use& use) const {
+    std::size_t at = first_;
+    for (std::uint64_t left = count_; left > 0;) {
+      const Head head = head_at(at);
+      if (head.bytes != 0) {
+        std::uint64_t frames[kStackDepthMax];
+        use(head.kind, record_at(at, frames), head.generation);
+        left -= 1;
+      }
+      at = head.bytes == 0 ? 0 : at + sizeof(Head) + head.bytes;
+    }
+  }
+
+  bool is_empty() const { return count_ == 0; }
+  std::size_t bytes_max() const { return bytes_max_; }
+  std::uint64_t overwritten() const { return overwritten_; }
+
+ private:
+  // Of a CPU, since the last clear(), gaps left out: records in the buffer, those that gave way to
+  // others, and that were taken.
+  struct CpuCounts {
+    std::uint64_t entries = 0, overwritten = 0, taken = 0;
+  };
+  // Numbers come with the records: those beyond count as one.
+  static constexpr std::uint32_t kCpusMax = 4096;
+
+  struct Head {
+    std::uint32_t bytes;  // of all that follows, padded to 8; 0: go on at the start
+    std::uint32_t generation;
+    EventNumber event;
+    std::uint32_t cpu;
+    std::uint64_t time_ns;
+    std::int32_t pid;
+    std::uint32_t record_bytes;
+    std::uint32_t comm_bytes;
+    std::uint16_t frames;
+    Kind kind;
+  };
+
+  // The same records in a buffer of that size, as far as they stay and fit.
+  template <typename Stays>
+  void rebuild(std::size_t bytes_max, const Stays& stays);
+  void make_room(std::size_t bytes);
+  void drop_oldest();
+  Head head_at(std::size_t at) const;
+  // frames: where its stack is put, of kStackDepthMax.
+  EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
+  CpuCounts& counts_of(std::uint32_t cpu);
+  CpuCounts counts_in(const View& view) const;
+
+  std::size_t bytes_max_;
+  std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
+  std::size_t first_ = 0;    // the oldest record
+  std::size_t end_ = 0;      // where the next one goes
+  std::size_t turn_ = 0;     // where records go on at the start, while first_ is behind end_
+  std::uint64_t count_ = 0;
+  std::uint64_t overwritten_ = 0;  // ever
+  std::vector<CpuCounts> by_cpu_;
+};
+
+}  // namespace tallyfs

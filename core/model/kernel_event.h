@@ -1,0 +1,46 @@
+// What the kernel's trace events tell the latency histograms. 88 bytes, laid out as on the wire
+// (core/wire/FORMAT.md, kind 7), so that the intake can hand datagrams on in place. A plain value:
+// nobody has looked yet whether the kind and the CPU exist.
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/task.h"
+
+namespace tallyfs {
+
+enum class KernelEventKind : std::uint16_t {
+  kWakeup = 1,       // sched_wakeup, sched_wakeup_new
+  kSwitch = 2,       // sched_switch
+  kMigrate = 3,      // sched_migrate_task
+  kTimerStart = 4,   // hrtimer_start of a timer whose function is hrtimer_wakeup
+  kTimerExpire = 5,  // hrtimer_expire_entry of such a timer
+  kTimerCancel = 6,  // hrtimer_cancel
+  kIrqsOff = 7,      // preemptirq:irq_disable
+  kIrqsOn = 8,       // preemptirq:irq_enable
+  kPreemptOff = 9,   // preemptirq:preempt_disable
+  kPreemptOn = 10,   // preemptirq:preempt_enable
+  kLost = 11,        // events are missing here; whose and which is unknown
+};
+
+// No clock has been running for so long: sums and differences of such times fit into 64 bits.
+inline constexpr std::int64_t kEventTimeMaxNs = std::int64_t{1} << 62;
+
+struct KernelEvent {
+  std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
+  KernelEventKind kind = KernelEventKind::kLost;
+  std::uint16_t zero = 0;
+  std::uint32_t cpu = 0;          // where it happened; of a wakeup, where the task is to run
+  std::uint32_t destination = 0;  // of a migration
+  std::uint32_t zero_too = 0;
+  std::uint64_t number = 0;  // of a timer, its address; of a loss, how many events at least
+  std::int64_t clock_ns =
+      0;  // of a timer's start, when it shall expire; of its expiry, when it did
+  // Of a wakeup and a migration: whose. Of a switch: who comes. Of the others: who was running, the
+  // pid only; of a timer's start that is who will sleep until it expires.
+  Task task;
+  Task previous;  // of a switch: who goes
+};
+static_assert(sizeof(KernelEvent) == 88);
+
+}  // namespace tallyfs

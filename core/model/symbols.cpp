@@ -1,0 +1,24 @@
+#include "core/model/symbols.h"
+
+#include "core/base/text.h"
+
+namespace tallyfs {
+
+std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset) {
+  const Symbols::Place place = symbols.place(address);
+  std::string text = place.name;
+  if (text.empty()) {
+    append_hex(text, address);
+    return text;
+  }
+  if (with_offset) {
+    text.push_back('+');
+    append_hex(text, place.offset);
+    text.push_back('/');
+    append_hex(text, place.size);
+  }
+  if (!place.module.empty()) text.append(" [").append(place.module).append("]");
+  return text;
+}
+
+}  // namespace tallyfs

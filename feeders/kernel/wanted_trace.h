@@ -1,0 +1,19 @@
+// Which trace events give what the latency histograms want, and the filters that leave out in the
+// kernel what they do not (docs/latency-histograms.md): a busy neighbour would flood the buffer.
+// Pure.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "core/model/wanted_events.h"
+#include "feeders/tracefs/instance.h"
+
+namespace tallyfs {
+
+// without: tasks whose wakeups are left out.
+std::vector<TracefsInstance::Event> trace_events(const WantedEvents& wanted,
+                                                 const std::vector<pid_t>& without);
+
+}  // namespace tallyfs

@@ -1,0 +1,166 @@
+#include "feeders/kernel/event_shipper.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "tests/unit/kernel/formats.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// The daemon's socket, and the events that arrived at it.
+class Daemon {
+ public:
+  Daemon() {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::strcpy(address.sun_path, path_.c_str());
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ~Daemon() { std::filesystem::remove_all(directory_); }
+
+  const std::string& path() const { return path_; }
+  std::vector<KernelEvent> take() {
+    std::vector<KernelEvent> taken;
+    for (;;) {
+      const auto size = ::recv(socket_.get(), bytes_.data(), wire::kDatagramBytesMax, MSG_DONTWAIT);
+      if (size < 0) return taken;
+      auto reader = wire::DatagramReader::open(
+          {reinterpret_cast<char*>(bytes_.data()), static_cast<std::size_t>(size)});
+      while (auto message = reader.value().next()) {
+        const auto& events = std::get<wire::KernelEvents>(message->value()).events;
+        taken.insert(taken.end(), events.begin(), events.end());
+      }
+    }
+  }
+
+ private:
+  std::string directory_ = [] {
+    std::string name = "/tmp/tally-shipper-XXXXXX";
+    return std::string(::mkdtemp(name.data()));
+  }();
+  std::string path_ = directory_ + "/socket";
+  Fd socket_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  std::vector<std::uint64_t> bytes_ = std::vector<std::uint64_t>(wire::kDatagramBytesMax / 8);
+};
+
+class EventShipperTest : public testing::Test {
+ protected:
+  EventShipperTest() {
+    EventDecoder decoder;
+    for (const char* const text : {kHrtimerStart, kHrtimerCancel}) {
+      formats_.push_back(parse_event_format(text).value());
+      EXPECT_TRUE(decoder.add(formats_.back()));
+    }
+    shipper_.begin({0, 5});
+    shipper_.decode_by(std::move(decoder));
+  }
+  void timer(const EventFormat& format, std::int64_t time, std::uint64_t address,
+             std::size_t pipe = 0) {
+    std::string payload(64, '\0');
+    std::memcpy(payload.data(), &format.id, sizeof format.id);
+    const auto field = format.field("hrtimer").value();
+    std::memcpy(payload.data() + field.offset, &address, sizeof address);
+    shipper_.event(nanoseconds(time), pipe, payload);
+  }
+  void start(std::int64_t time, std::uint64_t address, std::size_t pipe = 0) {
+    timer(formats_[0], time, address, pipe);
+  }
+  void cancel(std::int64_t time, std::uint64_t address) { timer(formats_[1], time, address); }
+  // Of what arrived, without the notice that every instance begins with.
+  std::vector<KernelEvent> take() {
+    auto events = daemon_.take();
+    if (!events.empty() && events.front().kind == KernelEventKind::kLost &&
+        events.front().number == 0) {
+      events.erase(events.begin());
+    }
+    return events;
+  }
+
+  Daemon daemon_;
+  Link link_{daemon_.path()};
+  EventShipper shipper_{link_};
+  std::vector<EventFormat> formats_;
+};
+
+TEST_F(EventShipperTest, SendsWhatItDecodesWithTheCpuOfItsPipe) {
+  start(10, 0xa0);
+  start(11, 0xb0, 1);
+  EXPECT_TRUE(take().empty()) << "until it is told to";
+  shipper_.flush();
+  const auto events = take();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].number, 0xa0u);
+  EXPECT_EQ(events[0].time_ns, 10);
+  EXPECT_EQ(events[0].cpu, 0u);
+  EXPECT_EQ(events[1].cpu, 5u);
+}
+
+TEST_F(EventShipperTest, KeepsCancellationsOfTimersThatItHasNotSeen) {
+  cancel(9, 0xa0);
+  start(10, 0xa0);
+  cancel(11, 0xa0);
+  cancel(12, 0xa0);
+  shipper_.flush();
+  EXPECT_EQ(take().size(), 2u);
+}
+
+TEST_F(EventShipperTest, SendsABatchAsSoonAsItIsFull) {
+  for (std::size_t i = 0; i < EventShipper::kBatchMax; ++i) start(10, i);
+  EXPECT_EQ(take().size(), EventShipper::kBatchMax - 1) << "beside the first notice";
+}
+
+TEST_F(EventShipperTest, TellsOfALossInItsPlace) {
+  start(10, 0xa0);
+  shipper_.lost(17);
+  start(20, 0xb0);
+  shipper_.flush();
+  const auto events = take();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1].kind, KernelEventKind::kLost);
+  EXPECT_EQ(events[1].number, 17u);
+}
+
+TEST_F(EventShipperTest, WhatTheDaemonDoesNotTakeIsToldOfAsLostWithTheNextThatGoes) {
+  std::uint64_t sent = 0;
+  // Until the queue is full, and one batch more: that one is dropped.
+  while (!link_.full()) {
+    start(10, 0xa0);
+    shipper_.lost(2);
+    shipper_.flush();
+    sent += 3;
+  }
+  std::uint64_t arrived = 0;
+  for (const KernelEvent& each : take()) {
+    arrived += each.kind == KernelEventKind::kLost ? each.number : 1;
+  }
+  start(20, 0xb0);
+  shipper_.flush();
+  const auto events = take();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, KernelEventKind::kLost);
+  EXPECT_EQ(events[0].number, sent - arrived);
+  EXPECT_GT(events[0].number, 0u);
+  EXPECT_EQ(events[1].number, 0xb0u);
+}
+
+TEST_F(EventShipperTest, WithoutADaemonNothingIsKeptButTheCount) {
+  Link nowhere("/nowhere/socket");
+  EventShipper shipper(nowhere);
+  shipper.begin({0});
+  for (int i = 0; i < 1'000; ++i) shipper.lost(1);
+  shipper.flush();
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,182 @@
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "tests/unit/statistics/statistics_stand.h"
+
+namespace tallyfs {
+namespace {
+
+TEST_F(StatisticsTest, AnUnknownNameComesIntoBeingOnAndOfTypeValue) {
+  EXPECT_EQ(send("web/hits", 5, 3).samples, 1u);
+  EXPECT_EQ(read("web", "data"), "hits 3\n");
+  EXPECT_TRUE(read("web", "definition").starts_with("name=hits on=1 type=value "));
+}
+
+TEST_F(StatisticsTest, WhatACommandCreatesIsOffUntilItSaysOtherwise) {
+  ASSERT_TRUE(execute("create web/hits"));
+  send("web/hits", 1);
+  EXPECT_EQ(read("web", "data"), "hits 0\n");
+  ASSERT_TRUE(execute("define web name=hits on=1"));
+  send("web/hits", 1);
+  EXPECT_EQ(read("web", "data"), "hits 1\n");
+}
+
+TEST_F(StatisticsTest, CreatingWhatIsThereLeavesItAsItsUsersMadeIt) {
+  const auto first = execute("create web/hits type=range on=1");
+  const auto again = execute("create web/hits type=value mode=increments");
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(first.value().number, again.value().number);
+  EXPECT_EQ(first.value().made, wire::Made::kNew);
+  EXPECT_EQ(again.value().made, wire::Made::kWasThere);
+  EXPECT_TRUE(read("web", "definition").starts_with("name=hits on=1 type=range "));
+}
+
+TEST_F(StatisticsTest, ACreateThatIsRefusedLeavesNothingBehind) {
+  const auto refused = execute("create web/hits type=nonsense");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(refused.error().token_at, std::string_view("create web/hits ").size());
+  EXPECT_EQ(read("web", "data"), "(no interface)");
+  EXPECT_EQ(ledger_.total().interfaces, 1u);  // the daemon's own
+}
+
+TEST_F(StatisticsTest, RefusesNamesThatAreNone) {
+  for (const char* path : {"/hits", "web/", "web/a/b", "./x", "web/.", "w\x01/x", "web/a=b"}) {
+    const auto taken = send(path, 1);
+    ASSERT_EQ(taken.rejected.size(), 1u) << path;
+    EXPECT_EQ(taken.rejected[0].error.code, ErrorCode::kInvalid) << path;
+  }
+}
+
+TEST_F(StatisticsTest, ANumberLeadsToItsStatisticUntilThatIsRemovedAndNeverToAnother) {
+  const auto number = execute("create web/hits on=1").value().number;
+  ASSERT_TRUE(send(number, 1));
+  EXPECT_EQ(execute("attach web/hits").value().number, number);
+  ASSERT_TRUE(execute("remove web/hits"));
+  const auto other = execute("create web/other on=1").value().number;
+  EXPECT_NE(other, number);
+  EXPECT_EQ(send(number, 1).error().code, ErrorCode::kStale);
+  EXPECT_EQ(read("web", "data"), "other 0\n");
+  for (const std::uint64_t forged : {0ull, 1ull << 32, ~0ull}) {
+    EXPECT_EQ(send(forged, 1).error().code, ErrorCode::kStale);
+  }
+}
+
+TEST_F(StatisticsTest, ChangingAnInterfaceTakesItsCreatorTheDaemonsUidOrRoot) {
+  ASSERT_TRUE(execute("create web/hits on=1", kAlice));
+  for (const char* line : {"define web on=0", "remove web/hits", "remove web", "create web/more"}) {
+    EXPECT_EQ(execute(line, kBob).error().code, ErrorCode::kNotPermitted) << line;
+  }
+  EXPECT_EQ(send("web/more", 1, 1, kBob).rejected.size(), 1u);
+  EXPECT_EQ(send("web/hits", 1, 1, kBob).samples, 1u);
+  EXPECT_TRUE(execute("define web on=0", kDaemon));
+  EXPECT_TRUE(execute("create web/more", 0));
+  EXPECT_TRUE(execute("remove web", kAlice));
+}
+
+TEST_F(StatisticsTest, TheDaemonsOwnNumbersAreNobodyElsesToFeedOrRemove) {
+  EXPECT_EQ(send("tallyfs/samples", 1, 1, 0).rejected.size(), 1u);
+  EXPECT_FALSE(execute("create tallyfs/more", 0));
+  EXPECT_EQ(execute("remove tallyfs", 0).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(statistics_.remove_interface("tallyfs", clock_.now()).error().code, ErrorCode::kBusy);
+  EXPECT_FALSE(execute("attach tallyfs/samples", 0));
+}
+
+TEST_F(StatisticsTest, ACounterAtItsEndIsReportedOnceWithItsInterface) {
+  send("web/hits", 0, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(send("web/hits", 0, 1).saturated, std::vector<std::string>{"web"});
+  EXPECT_TRUE(send("web/hits", 0, 1).saturated.empty());
+  EXPECT_EQ(read("web", "data"), "hits 18446744073709551615\n");
+}
+
+TEST_F(StatisticsTest, ManySamplesOfManyInterfacesInOneBatchAllArrive) {
+  NamedSamples samples;
+  for (std::size_t i = 0; i < NamedSamples::kCapacity; ++i) {
+    samples.push(i % 3 == 0 ? "a/x" : i % 3 == 1 ? "a/y" : "b/z", {.x = 1});
+  }
+  EXPECT_TRUE(samples.full());
+  EXPECT_EQ(statistics_.add(samples, kAlice, clock_.now()).samples, samples.size());
+  EXPECT_EQ(read("a", "data"), "x 86\ny 85\n");
+  EXPECT_EQ(read("b", "data"), "z 85\n");
+}
+
+TEST_F(StatisticsTest, WhatIsSavedAndLoadedReadsTheSameAndCanBeFed) {
+  ASSERT_TRUE(execute("create web/size type=list entries_max=4 on=1 units=bytes"));
+  send("web/size", 4096, 3);
+  send("disk/busy", 1);
+  std::string bytes;
+  ByteWriter writer(bytes);
+  statistics_.save(writer);
+
+  Tree tree(clock_.now());
+  Ledger ledger{Ledger::Limits{}};
+  Statistics loaded(tree, ledger, kDaemon, clock_.now());
+  ByteReader reader(bytes);
+  ASSERT_TRUE(loaded.load(reader, clock_.now()));
+  EXPECT_EQ(reader.left(), 0u);
+  std::string again;
+  ByteWriter second(again);
+  loaded.save(second);
+  EXPECT_EQ(again, bytes);
+  NamedSamples samples;
+  samples.push("web/size", {.x = 4096});
+  EXPECT_EQ(loaded.add(samples, kAlice, clock_.now()).samples, 1u);
+}
+
+TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrWithWhatWasGood) {
+  execute("create web/a type=history entries_max=4 mode=range period=10 on=1").value();
+  execute("create web/b type=raw entries_max=4 on=1").value();
+  execute("create web/c type=array base_interval=1 scale=log2 range_min=0 range_max=9").value();
+  for (int i = 0; i < 9; ++i) {
+    send("web/a", i);
+    send("web/b", i);
+    clock_.advance(std::chrono::microseconds(7));
+  }
+  std::string bytes;
+  ByteWriter writer(bytes);
+  statistics_.save(writer);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (const char damage : {'\x00', '\xff', '\x41'}) {
+      std::string damaged = bytes;
+      damaged[i] = damage;
+      Tree tree(clock_.now());
+      Ledger ledger{Ledger::Limits{}};
+      Statistics loaded(tree, ledger, kDaemon, clock_.now());
+      ByteReader reader(damaged);
+      (void)loaded.load(reader, clock_.now());
+      ByteReader cut(std::string_view(bytes).substr(0, i));
+      EXPECT_FALSE(Statistics(tree, ledger, kDaemon, clock_.now()).load(cut, clock_.now())) << i;
+    }
+  }
+}
+
+TEST_F(StatisticsTest, ConcurrentFeedingReadingAndRemovingLosesNothingAndHangsNowhere) {
+  constexpr int kRounds = 2'000;
+  ASSERT_TRUE(execute("create kept/hits on=1"));
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) {
+      read("kept", "data");
+      read("gone", "definition");
+    }
+  });
+  std::thread remover([&] {
+    while (!done) {
+      if (const auto removed = statistics_.remove_interface("gone", clock_.now()); !removed) {
+        ASSERT_EQ(removed.error().code, ErrorCode::kNotFound);
+      }
+    }
+  });
+  for (int i = 0; i < kRounds; ++i) {
+    send("kept/hits", i);
+    EXPECT_TRUE(send("gone/x" + std::to_string(i % 7), i).rejected.empty());
+  }
+  done = true;
+  reader.join();
+  remover.join();
+  EXPECT_EQ(read("kept", "data"), "hits " + std::to_string(kRounds) + "\n");
+}
+
+}  // namespace
+}  // namespace tallyfs

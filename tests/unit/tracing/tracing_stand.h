@@ -1,0 +1,123 @@
+// The tracing directory on a test stand: a source that does as the test says, and files by their
+// paths.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/branch/tracing/tracing.h"
+#include "tests/unit/fake_clock.h"
+
+namespace tallyfs {
+
+class FakeSource : public EventSource {
+ public:
+  Result<void> want(const Wanted& wanted) override {
+    orders += 1;
+    is_wanted = wanted();
+    return answer;
+  }
+  void drain() override {
+    drains += 1;
+    if (at_drain) at_drain();
+  }
+
+  Result<void> answer;
+  std::vector<WantedEvent> is_wanted;
+  int orders = 0, drains = 0;
+  std::function<void()> at_drain;  // hands out what it has recorded
+};
+
+inline constexpr char kCommon[] =
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+// An event with the number `pid` at 8 and the number `prio` at 12.
+inline std::string format_of(const std::string& name, int id) {
+  return "name: " + name + "\nID: " + std::to_string(id) + "\nformat:\n" + kCommon +
+         "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+         "\tfield:int prio;\toffset:12;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n";
+}
+
+class TracingTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kWaking = 315, kSwitch = 314;
+
+  explicit TracingTest(const Ledger::Limits& limits = {}, Tracing::Options options = {})
+      : ledger_(limits), options_(std::move(options)) {}
+
+  Result<void> offer(EventSource& source, const std::string& name, std::uint32_t id,
+                     std::string_view system = "sched") {
+    const std::string text = format_of(name, static_cast<int>(id));
+    return tracing_.offer(source, {.system = system, .text = text, .source_id = id}, clock_.now());
+  }
+  void feed(EventSource& source, std::uint32_t id, std::int32_t pid, std::int32_t prio,
+            std::int32_t common_pid = 1) {
+    std::string bytes(16, '\0');
+    std::memcpy(bytes.data() + 4, &common_pid, 4);
+    std::memcpy(bytes.data() + 8, &pid, 4);
+    std::memcpy(bytes.data() + 12, &prio, 4);
+    const EventRecord record{.event = id, .time_ns = 1000, .pid = common_pid, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  }
+
+  // A node by its path below tracing/, looked up as the kernel does.
+  Result<NodeInfo> node(std::string_view path) {
+    NodeId at = directory_;
+    for (;;) {
+      const std::string_view name = path.substr(0, path.find('/'));
+      tree_.rules(at).value()->entered(clock_.now());
+      const auto found = tree_.lookup(at, name);
+      if (!found || name.size() == path.size()) return found;
+      path.remove_prefix(name.size() + 1);
+      at = found.value().id;
+    }
+  }
+  std::shared_ptr<File> file(std::string_view path) {
+    const auto found = node(path);
+    if (!found) {
+      ADD_FAILURE() << "no " << path;
+      std::abort();
+    }
+    return tree_.file(found.value().id).value();
+  }
+  std::string read(std::string_view path) {
+    const auto opened = file(path);
+    opened->opened(clock_.now());
+    return opened->render(clock_.now(), 1 << 24).value();
+  }
+  Result<void> write(std::string_view path, std::string_view text) {
+    return file(path)->write_by(77, text, clock_.now());
+  }
+  // As `echo > path` opens it.
+  Result<void> truncate(std::string_view path) { return file(path)->truncate(clock_.now()); }
+  std::vector<std::string> list(std::string_view path) {
+    const auto found = path.empty() ? tree_.info(directory_) : node(path);
+    tree_.rules(found.value().id).value()->entered(clock_.now());
+    std::vector<std::string> names;
+    for (const NodeEntry& entry : tree_.list(found.value().id, 0, 10'000).value()) {
+      names.push_back(entry.name);
+    }
+    return names;
+  }
+
+  FakeClock clock_;
+  Ledger ledger_;
+  Tree tree_{clock_.now()};
+  NodeId directory_ =
+      tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
+  FakeSource kernel_;
+  const Tracing::Options options_;
+  Tracing tracing_{tree_, directory_, ledger_, options_, clock_.now()};
+};
+
+}  // namespace tallyfs
