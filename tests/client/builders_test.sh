@@ -148,9 +148,10 @@ if [ -f "$ROOT/feeders/client/python/tally.py" ] && command -v python3 >/dev/nul
   check_eq '3 samples are in statistics/example/data' "$(python3 feeder.py files)" "the Python example says so"
   check_eq 3 "$(sum example sizes)" "and it is"
 fi
-for example in feeder.c feeder.cpp feeder.py feeder.sh; do
+for page in c cpp python/py shell/sh go node/js; do
+  example=feeder.${page#*/} page=docs/feeding-${page%/*}.md
   check "$example has less than 40 lines" [ "$(wc -l <"$ROOT/examples/$example")" -lt 40 ]
-  check "$example stands in the README as it is" python3 - "$ROOT/examples/$example" "$ROOT/README.md" <<'EOF'
+  check "$example stands in $page as it is" python3 - "$ROOT/examples/$example" "$ROOT/$page" <<'EOF'
 import sys
 sys.exit(open(sys.argv[1]).read() not in open(sys.argv[2]).read())
 EOF

@@ -75,6 +75,9 @@ fi
 for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
 check "the packages are built" build_packages
 check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' | paste -sd' ')" "there are three"
+check_eq "$(cd "$PROJECT" && printf '%s\n' README.md docs/*.md core/*/*.md | sort)" \
+  "$(dpkg-deb -c "$PACKAGES"/tallyfs_*.deb | sed -n 's|.* \./usr/share/doc/tallyfs/\(.*\.md\)$|\1|p' | sort)" \
+  "tallyfs has the README, docs/ and all formats, in the places that their links name"
 if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning --allow-root "$PACKAGES"/*.deb
 else skip "lintian has nothing to say" "lintian is not installed"; fi
 check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
@@ -148,8 +151,8 @@ check_eq '' "$(mounts_below)" "and unmounts"
 rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
 rmdir "$ROOT/run/tallyfs/mnt"
 
-# ---- mounted as the README's line for fstab says
-line=$(sed -n 's/^A line for fstab: `\(.*\)`.*/\1/p' "$PROJECT/README.md" | sed 's/`.*//')
+# ---- mounted as docs/running.md's line for fstab says
+line=$(grep '^none .* fuse.tallyfs ' "$PROJECT/docs/running.md")
 cp "$ROOT/etc/fstab" "$WORK/fstab" 2>/dev/null || : >"$WORK/fstab"
 printf '%s\n%s\n' "$line" "${line/allow_other/allow_other,run_as=tallyfs}" | sed '2s| /mnt | /media |; 2s|socket=[^ ,]*|&2|' >"$ROOT/etc/fstab"
 for place in /mnt /media; do
