@@ -13,8 +13,8 @@
 // middle. The first and the last centroid are never merged, so that the smallest and the largest
 // sample stay known. Directions alternate, since merging from one end drifts.
 //
-// Confined to who holds the blob; reading a quantile may rearrange it, too. What a stranger sent
-// was checked by check_blob().
+// Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
+// untrusted sender have passed check_blob().
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace tallyfs::blob {
 
 enum class Sign { kUnsigned, kSigned };
 
-// What differs between the digests of 32 and of 64 bits.
+// The differences between digests of 32 and of 64 bits.
 struct Narrow {
   using Data = voistatdata_tdgstclust32;
   using Node = voistatdata_tdgstctd32;
@@ -119,7 +119,7 @@ struct Centroid {
   tally_q mean;
   std::uint64_t count;
 };
-// What a digest holds, for who shows it: counters, the centroids in the order of the tree, and all
+// The content of a digest, for rendering: counters, the centroids in the order of the tree, and all
 // places of the array, in its order.
 struct DigestContent {
   std::uint64_t samples = 0, compressions = 0;
