@@ -11,7 +11,7 @@ import tally
 interface = tally.Interface("example")
 sizes = interface.statistic("sizes", "bytes/files")
 sizes.define_array(0, 1 << 30, 512, tally.STATISTIC_SCALE_LOG2)
-sizes.start()  # until somebody writes on=0 into the definition
+sizes.start()  # until a user writes on=0 into the definition
 stat_ns = interface.statistic("stat_ns", "nanoseconds/calls")
 stat_ns.define_range()
 stat_ns.start()
