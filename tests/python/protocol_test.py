@@ -287,7 +287,7 @@ tally.statistic_sync(60000)
         self.answer_creates()
         self.assertEqual(self.daemon.hear_samples()[0], 7)
         self.daemon.refuse(errno.ESTALE, sequence=0)
-        while True:  # who was first, our answer or its next request
+        while True:  # our answer or its next request, whichever was first
             request = self.daemon.hear_request()
             self.daemon.answer(number=8 if "/" in request else 0)
             if "/" in request:
