@@ -24,8 +24,6 @@ FAULTS = (
     "tests/unit/blob/calls_golden_test.cpp: TEST",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
-    "feeders/client/python/tally.py: 20",
-    "tests/python/daemon_test.py: 4",
 )
 WORDS_MAX = 700
 WIDE_MAX = 1200
