@@ -95,6 +95,21 @@ class Digest {
   struct Limits {
     double spread, gap;
   };
+  // One pass over the centroids, towards `last`.
+  struct Pass {
+    int size, last, direction;
+    double total;  // samples of all
+    Limits limits;
+  };
+  // Neighbours that become one centroid; `mean` is that of the last.
+  struct Group {
+    int first, last;
+    std::int64_t mean;
+    double weight;
+    double moment = 0;  // of the others' means against the first one's
+  };
+  Group grow_group(const Node* nodes, const Pass& pass, int first, double before) const;
+  void store_group(Node* nodes, const Group& group, int direction, Node& to) const;
   int merge_neighbours(Node* nodes, int size, double total, Limits limits, int direction) const;
   bool is_gap(const Node* nodes, int size, int at, int direction, double gap) const;
   int target() const;
