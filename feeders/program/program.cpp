@@ -14,7 +14,7 @@ constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
 
-// What is refused is somebody's to put right; the rest is how things go.
+// A refusal needs a user's correction; other reports are ordinary.
 void log_report(const char* text, void*) {
   const std::string report = text;
   if (report.find(" refused ") == report.npos) {

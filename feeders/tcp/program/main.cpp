@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   line.add({.names = "--rates",
             .variable = &options.rates,
             .value = "RATES",
-            .text = "the sample rates that hold until somebody writes others"});
+            .text = "the sample rates that hold until a user writes others"});
   line.add({.names = "--objects-max",
             .variable = &options.objects_max,
             .value = "N",
