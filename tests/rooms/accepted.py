@@ -19,7 +19,6 @@ FAULTS = (
     "tests/run: run_part",
     "tests/shell/hostile/feeders.sh: datagrams_of_all_kinds_cost",
     "tests/shell/hostile/feeders.sh: four_that_flood",
-    "tests/unit/blob/calls_golden_test.cpp: TEST",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )
