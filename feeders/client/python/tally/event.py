@@ -13,7 +13,7 @@ from .registry import check_new
 from .request import REGISTERED, Subject
 from .switches import OFF, switches
 from .task import own_cpu, own_name
-from .user import User
+from .requester import Requester
 from .wire import encode_header, encode_user_record
 
 _WANTS_COMM = 2  # a bit of the switch
@@ -86,7 +86,7 @@ class Event(Subject):
             self._switch = switches.of(self._number)
 
 
-class _Events(User):
+class _Events(Requester):
     def __init__(self):
         self._exclusion = feeder.exclusion
         self._events = {}  # by system and name
@@ -96,7 +96,7 @@ class _Events(User):
         check_new((event.system, event.name) in self._events, len(self._events))
         feeder.start_keeper()
         self._events[event.system, event.name] = event
-        feeder.conversation.pend_new(event)
+        feeder.conversation.make_due_soon(event)
         feeder.wake_keeper()
 
     @exclusive
@@ -140,4 +140,4 @@ class _Events(User):
                 feeder.conversation.register_again(event)
 
 
-_events = feeder.add_user(_Events())
+_events = feeder.join(_Events())

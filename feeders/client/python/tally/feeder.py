@@ -1,8 +1,7 @@
 """The feeder of this process: its parts, how a call waits for the daemon, fork and end.
 
-`feeder` is the only one. All parts but the callers' are guarded by the exclusion; no thread waits
-inside it. Users of the conversation (interfaces, events, latencies, ...) add
-themselves."""
+`feeder` is the only one. Its parts are guarded by the exclusion, except callers.py, and no thread
+waits inside it. The requesters (interfaces, events, latencies, ...) join it from their modules."""
 import atexit
 import errno
 import os
@@ -39,10 +38,10 @@ class Feeder:
             self.configured, self.exclusion, self.connection, self.queue, self.keeper
         )
 
-    def add_user(self, user):
-        """Of the conversation, behind those that are there. Returns it."""
-        self.conversation.users.append(user)
-        return user
+    def join(self, requester):
+        """Adds a requester to the conversation, behind those that are there. Returns it."""
+        self.conversation.requesters.append(requester)
+        return requester
 
     @exclusive
     def configure(self, settings):
@@ -77,8 +76,8 @@ class Feeder:
     # ---- fork
 
     def after_fork_in_child(self):
-        for user in self.conversation.users:
-            user.inherit()
+        for requester in self.conversation.requesters:
+            requester.inherit()
         for part in (self.exclusion, self.reports, self.keeper, self.rounds):
             part.reset()
         self._is_asleep = True
@@ -90,15 +89,15 @@ class Feeder:
 
     def _wake_up(self):
         self._is_asleep = False
-        for user in self.conversation.users:
-            user.wake_up()
+        for requester in self.conversation.requesters:
+            requester.wake_up()
         self.wake_keeper()
 
     # ---- waiting for the daemon
 
     def flush(self):
         """See statistic_flush()."""
-        self._flush_users()
+        self._flush_requesters()
         deadline = _now() + self.configured.settings.wait_ms * 1_000_000
         try:
             self._wait_until(deadline, lambda: not self.queue.held())
@@ -135,9 +134,9 @@ class Feeder:
     def _added(self):
         return self.queue.consumed + self.queue.held()
 
-    def _flush_users(self):
-        for user in self.conversation.users:
-            user.flush()
+    def _flush_requesters(self):
+        for requester in self.conversation.requesters:
+            requester.flush()
 
     # Does the keeper's rounds until check() is true.
     def _wait_until(self, deadline, check):
@@ -166,7 +165,7 @@ class Feeder:
         """Sends what is held, within 0.25 s, and ends the keeper. Later samples are sent in their
         calls."""
         try:
-            self._flush_users()
+            self._flush_requesters()
         except (OSError, RuntimeError):
             pass  # what was to be told is lost with this process
         if not self.keeper.is_running() or self.keeper.is_ending:

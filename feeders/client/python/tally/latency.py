@@ -10,7 +10,7 @@ from .exclusion import exclusive
 from .feeder import feeder
 from .link import QUEUE_FULL, SENT
 from .task import own_task
-from .user import User
+from .requester import Requester
 from .wire import encode_dropped, encode_header, encode_latencies
 
 # How long flush() and the end of the process wait to tell how many latencies were dropped.
@@ -58,7 +58,7 @@ def _send(type, latency):
     _latencies.send(type, encode_latencies(type, latency))
 
 
-class _Latencies(User):
+class _Latencies(Requester):
     def __init__(self):
         self._exclusion = feeder.exclusion
         self.inherit()
@@ -105,4 +105,4 @@ class _Latencies(User):
         return SENT
 
 
-_latencies = feeder.add_user(_Latencies())
+_latencies = feeder.join(_Latencies())

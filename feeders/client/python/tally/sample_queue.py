@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .link import SENT
 from .request import REFUSED
 from .samples import FULL, ONES, RECORD_BYTES, by_statistic, gathered, id_of, ids_of
-from .user import User
+from .requester import Requester
 from .wire import DATAGRAM_BYTES, encode_dropped, encode_header, encode_samples
 
 
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
     dropped: int  # there was no room, or the daemon refused their statistic
 
 
-class SampleQueue(User):
+class SampleQueue(Requester):
     def __init__(self, connection, conversation, configured, pace):
         self._connection, self._link = connection, connection.link
         self._conversation, self._configured, self._pace = conversation, configured, pace
