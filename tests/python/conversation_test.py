@@ -55,7 +55,7 @@ class Thing(Subject):
 
 
 class Things(Requester):
-    """Some things; and notes what the conversation tells."""
+    """Some things; keeps a list of its calls."""
 
     def __init__(self, conversation, names):
         self.conversation, self.told = conversation, []

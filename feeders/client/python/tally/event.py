@@ -5,7 +5,7 @@ import threading
 from time import monotonic_ns as _now
 
 from .checks import check_name
-from .event_fields import pack_fields, parse_fields
+from .event_fields import fixed_bytes, pack_fields, parse_fields
 from .exclusion import exclusive
 from .feeder import feeder
 from .link import SENT
@@ -39,6 +39,7 @@ class Event(Subject):
         self.name = check_name("an event's name", name)
         self._fields = fields
         self._parsed = parse_fields(fields)
+        self._texts_at = fixed_bytes(self._parsed)
         self._switch = OFF
         _events.add(self)
 
@@ -53,7 +54,7 @@ class Event(Subject):
         child that of the child. statistic_count() does not count records. ValueError: a value."""
         feeder.wake_up_in_child()
         if self._switch[0]:
-            _events.write(self, pack_fields(repr(self), self._parsed, values))
+            _events.write(self, pack_fields(self, self._parsed, self._texts_at, values))
 
     def release(self):
         """Ends it. In the tree it goes with the process."""
@@ -118,7 +119,7 @@ class _Events(Requester):
         datagram = encode_header(feeder.conversation.epoch) + record
         feeder.queue.dropped += feeder.connection.link.send(datagram) != SENT
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         for event in self._events.values():

@@ -2,10 +2,10 @@
 
 Guarded by the exclusion, except _switch and _id, which calls that add samples read.
 
-What a program says before the daemon has registered a statistic is part of the registration. Of
-later changes some must precede samples (_early), others must follow those that were added before
-them (_late). The program's first words on on, off and reset apply to a new statistic only: one that
-was there before stays as its users have defined it."""
+Changes that a program makes before the daemon has registered a statistic are part of the
+registration. Of later changes some must precede samples (_early), others must follow the samples
+that were added before them (_late). The first start(), stop() or reset() applies to a new statistic
+only: one that was there before stays as its users have defined it."""
 import functools
 
 from .checks import check_name
@@ -31,7 +31,7 @@ class FedStatistic(Subject):
         self._type = ""  # as in a definition line, with its range
         self._switch = OFF
         self._id = 0  # of its samples in this process
-        # What the program said of on and off: at first, and last.
+        # Whether start() or stop() was called; the first of them, and the last.
         self._has_begun = False
         self._begin = self._on = False
         # Changes that a daemon which has registered it is still to be told: those that precede its
@@ -46,7 +46,7 @@ class FedStatistic(Subject):
     def _path(self):
         return f"{self.interface.name}/{self.name}"
 
-    # ---- what the program says
+    # ---- changes by the program
 
     @exclusive
     def _define(self, text):

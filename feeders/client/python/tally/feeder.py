@@ -22,10 +22,9 @@ _FINISH_NS = 250_000_000
 
 class Feeder:
     def __init__(self):
-        self._is_asleep = False  # a forked child that has not made any call yet
         self._is_used = False  # settings can no longer change
         self.configured = Configured()
-        self.exclusion = self._exclusion = Exclusion(self._enter, self._leave)
+        self.exclusion = self._exclusion = Exclusion(self._leave)
         self.reports = Reports(self.configured)
         self.rounds = Rounds(self.configured, self.reports.add)
         self.connection = self.rounds.connection
@@ -66,10 +65,6 @@ class Feeder:
 
     # ---- exclusion
 
-    def _enter(self):
-        if self._is_asleep:
-            self._wake_up()
-
     def _leave(self):
         self.queue.stop = self.queue.alert
 
@@ -80,15 +75,15 @@ class Feeder:
             requester.inherit()
         for part in (self.exclusion, self.reports, self.keeper, self.rounds):
             part.reset()
-        self._is_asleep = True
+        self.exclusion.before_next = self._wake_up
 
     def wake_up_in_child(self):
-        """Before a call that looks at a switch: it may be out of date in a forked child."""
-        if self._is_asleep:
+        """Before a call that looks at a switch: it may be out of date in a forked child, until its
+        first call."""
+        if self.exclusion.before_next:
             self.exclusion.run(lambda: None)
 
     def _wake_up(self):
-        self._is_asleep = False
         for requester in self.conversation.requesters:
             requester.wake_up()
         self.wake_keeper()
@@ -162,18 +157,18 @@ class Feeder:
     # ---- the end of the process
 
     def finish(self):
-        """Sends what is held, within 0.25 s, and ends the keeper. Later samples are sent in their
-        calls."""
+        """Sends the samples that are held, within 0.25 s, and ends the keeper. Later samples are
+        sent in their calls."""
         try:
             self._flush_requesters()
         except (OSError, RuntimeError):
-            pass  # what was to be told is lost with this process
+            pass  # the counts of dropped latencies are lost with this process
         if not self.keeper.is_running() or self.keeper.is_ending:
             return
         try:
             self._wait_until(_now() + _FINISH_NS, self._is_done)
         except OSError:
-            pass  # what is held is lost with this process
+            pass  # samples that are held are lost with this process
         self.keeper.end()
 
     def _is_done(self):

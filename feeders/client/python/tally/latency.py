@@ -16,7 +16,7 @@ from .wire import encode_dropped, encode_header, encode_latencies
 # How long flush() and the end of the process wait to tell how many latencies were dropped.
 _FLUSH_NS = 100_000_000
 _TYPES = 64
-_PRIORITY_OF_0 = 99  # the kernel's, of what max_latency shows as 0
+_PRIORITY_OF_0 = 99  # the kernel's priority that max_latency shows as 0
 
 
 def latency_record(type, cpu, ns, pid, prio, comm=None):
@@ -64,8 +64,8 @@ class _Latencies(Requester):
         self.inherit()
 
     def inherit(self):
-        # (count, type of the last) of what was dropped and the daemon has not been told, by a hash
-        # of the type; types that share a hash are counted as one.
+        # Dropped latencies of which the daemon has not been told: (count, type of the last), by a
+        # hash of the type; types that share a hash are counted as one.
         self._dropped = [(0, "")] * _TYPES
 
     @exclusive

@@ -1,4 +1,4 @@
-"""The interfaces and statistics of this process: which there are, and what happens to all of them.
+"""The interfaces and statistics of this process, and what concerns all of them.
 
 Guarded by the exclusion. At most 65,536 interfaces, and as many statistics."""
 import errno
@@ -91,7 +91,7 @@ class Registry(Requester):
         self.end_round()
         feeder.wake_keeper()
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         leaving = feeder.queue.leaving

@@ -1,4 +1,4 @@
-"""A user of the conversation: what the conversation tells it."""
+"""A user of the conversation, and the calls that it gets."""
 
 
 class Requester:

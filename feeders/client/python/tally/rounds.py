@@ -35,7 +35,7 @@ class Rounds:
         self.conversation.begin(0)
 
     def round(self, now, urgent=False):
-        """urgent: sends and requests at once what would have waited for more."""
+        """urgent: samples and requests do not wait for more of them."""
         connection, conversation, queue = self.connection, self.conversation, self.queue
         self.reach_daemon(now)
         if connection.connected:
@@ -45,7 +45,7 @@ class Rounds:
                 queue.send_all()
             self._take_responses(now)
             if urgent:
-                queue.send_all()  # samples whose statistic has just got its number
+                queue.send_all()  # of statistics that have just got their numbers
                 conversation.request()
             else:
                 conversation.request_if_due(now)
@@ -65,8 +65,8 @@ class Rounds:
         self.conversation.end()
 
     def send_at_once(self, message):
-        """A datagram that waits for nothing; returns what Link.send() returns. A daemon that has
-        been replaced is noticed by the first datagram that it does not get, so there are two
+        """Sends a datagram before everything else, with the result of Link.send(). A daemon that
+        has been replaced is noticed by the first datagram that it does not get, so there are two
         attempts."""
         for _ in range(2):
             now = _now()

@@ -1,7 +1,7 @@
 """Samples on their way from their calls to the daemon, in the order in which they were added.
 
 `gathered` (samples.py) -> records -> datagrams. Guarded by the exclusion, except held() and stop,
-which any thread may read. At most Settings.held_max samples; callers.py says what happens then.
+which any thread may read. At most Settings.held_max samples: callers.py drops more.
 A datagram ends before the first sample whose statistic has no number yet; later samples wait, so
 that all keep their order."""
 from time import monotonic_ns as _now
@@ -48,7 +48,7 @@ class SampleQueue(Requester):
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.has_waited_in_vain = False
 
-    # ---- what is held
+    # ---- held samples
 
     def held(self):
         return len(gathered) + len(self._records) // RECORD_BYTES
@@ -87,7 +87,7 @@ class SampleQueue(Requester):
         count = len(gathered)
         gathered[:count] = [each for each in gathered[:count] if id_of(each)[0] not in ids_off]
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         self._lost = self.sent - self._confirmed

@@ -33,7 +33,7 @@ class Switches(Requester):
         return self._page is not None
 
     def of(self, number):
-        """The switch of this number: its item 0 is 0 or what is wanted."""
+        """The switch of this number: its item 0 is 0 while the subject is off."""
         place = 2 * (number & 0xFFFFFFFF)
         has_one = self._page is not None and place + 2 <= len(self._page)
         return self._page[place : place + 1] if has_one else ON
