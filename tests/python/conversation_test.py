@@ -1,4 +1,4 @@
-"""The conversation by itself: a link and a clock that the test plays, and subjects without meaning."""
+"""The conversation by itself, with a link and a clock that the test plays."""
 import errno
 import struct
 import unittest
