@@ -1,6 +1,6 @@
 // What the C functions of statistic.h stand on; see there for what it promises. It brings together
 // the lanes (threads' samples), the Registry (what they are samples of), the Link (the socket) and
-// the Registrar (what is said on it besides samples).
+// the Conversation (requests and responses) with its users: Registrar, Publisher and EventFeed.
 //
 // Threads: those of the program, and one of its own, the keeper, which sends what has waited long
 // enough, finds the daemon, and registers. Lock order: Client::mutex_, then a lane's. The way of a
@@ -22,10 +22,11 @@
 #include <string_view>
 
 #include "core/base/mutex.h"
+#include "feeders/client/conversation.h"
+#include "feeders/client/deferred_removal.h"
 #include "feeders/client/event_feed.h"
 #include "feeders/client/keeper_sleep.h"
 #include "feeders/client/lane.h"
-#include "feeders/client/leaving.h"
 #include "feeders/client/link.h"
 #include "feeders/client/packer.h"
 #include "feeders/client/publisher.h"
@@ -215,7 +216,6 @@ class Client {
   void send_records() REQUIRES(mutex_);
   void note_records() REQUIRES(mutex_);
   bool has_records() EXCLUDES(mutex_);
-  void take_other(std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_);
   Time tick() const;
   void reach_daemon(Time now) REQUIRES(mutex_);
   void lose_daemon(Time now) REQUIRES(mutex_);
@@ -225,7 +225,7 @@ class Client {
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
   void tell_reports() EXCLUDES(mutex_);
-  void tell_rates(const std::vector<Publisher::News>& news) EXCLUDES(mutex_);
+  void tell_rates(const std::vector<Publisher::NewRates>& new_rates) EXCLUDES(mutex_);
   Time next_due(Time now) REQUIRES(mutex_);
   bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
@@ -241,7 +241,7 @@ class Client {
   void register_soon() REQUIRES(mutex_);
   void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
   void make_void(const FedStatistic& statistic);
-  Leaving::Lanes lanes() const;
+  DeferredRemoval::Lanes lanes() const;
   void pass_on(FedStatistic& statistic) REQUIRES(mutex_);
   // Does the keeper's rounds until check(), called with mutex_ held, says something else than
   // -EINPROGRESS. At the deadline -ENOTCONN or -ETIMEDOUT.
@@ -267,12 +267,13 @@ class Client {
   mutable Mutex mutex_;
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
+  Conversation conversation_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);
   EventFeed events_ GUARDED_BY(mutex_);
   // Its counts, which others read.
   std::atomic<std::uint64_t> records_added_{0}, records_held_{0}, records_dropped_{0};
-  Leaving leaving_ GUARDED_BY(mutex_){registry_};
+  DeferredRemoval deferred_removal_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
   // are not lost with the stack of a thread that it does not have.

@@ -41,16 +41,16 @@ Client::~Client() {
 
 Client::Time Client::pass() {
   Time due{0};
-  std::vector<Publisher::News> news;
+  std::vector<Publisher::NewRates> new_rates;
   {
     const MutexLock lock(mutex_);
     const Time now = now_ns();
     pass_locked(now, Urgency::kWhenDue);
     due = next_due(now);
-    news = publisher_.take_news();
+    new_rates = publisher_.take_new_rates();
   }
   tell_reports();
-  tell_rates(news);
+  tell_rates(new_rates);
   return due;
 }
 
@@ -60,14 +60,12 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {
-    registrar_.take_answers(now);
+    conversation_.take_responses(now);
     if (wanted_.exchange(false)) registrar_.note_change();
     publisher_.look(now);
     events_.look(now);
     if (urgency == Urgency::kNow || now >= register_at_) {
       register_and_change(now);
-      publisher_.ask(registrar_.epoch(), now);
-      events_.ask(registrar_.epoch(), now);
     }
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
@@ -83,13 +81,13 @@ void Client::send_what_waits(Time now) {
     send_records();
     drain_at_ = now + settings_.delay;
   }
-  if (!leaving_.empty()) leaving_.let_go(lanes());
+  if (!deferred_removal_.empty()) deferred_removal_.let_go(lanes());
   report_dropped();
   keep_in_touch(now);
   send_at_ = now + tick();
-  const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         !publisher_.is_settled() || !events_.is_settled() ||
-                         events_.has_records() || sent_.load() != confirmed_.load() + lost_.load();
+  const bool is_active = sent_.load() != sent_before || held() != 0 ||
+                         !conversation_.is_settled() || events_.has_records() ||
+                         sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();
@@ -111,7 +109,8 @@ void Client::reach_daemon(Time now) {
   was_connected_ = true;
   connect_pause_ = kConnectPauseMin;
   touched_at_ = now;
-  registrar_.begin();
+  conversation_.begin();
+  note_records();
 }
 
 void Client::lose_daemon(Time now) {
@@ -152,6 +151,7 @@ void Client::take_back_lanes(Time now) {
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
+  note_records();
   pass_through_lanes();
 }
 
@@ -164,7 +164,7 @@ void Client::keep_in_touch(Time now) {
   const std::uint64_t sent = sent_.load();
   const bool open = sent != confirmed_.load() + lost_.load();
   if (!open && now - touched_at_ < kIdlePause) return;
-  registrar_.ping(now, sent);
+  conversation_.ping(now, sent);
   if (now - touched_at_ >= kIdlePause) {
     registrar_.look_for_void();
     touched_at_ = now;
@@ -275,8 +275,7 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || held() != 0 || has_records())) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      const bool settled = registrar_.is_settled() && publisher_.is_settled() &&
-                           events_.is_settled() && publisher_.send_kept(registrar_.epoch());
+      const bool settled = conversation_.is_settled() && publisher_.send_kept();
       return held() == 0 && !events_.has_records() && settled ? 0 : -EINPROGRESS;
     });
   }

@@ -14,13 +14,13 @@ struct statistic_interface {};
 
 namespace tallyfs {
 
-// What the daemon knows of an interface or a statistic.
-enum class Standing : std::uint8_t {
-  kUnknown,  // is to be asked for
-  kAsked,
-  kKnown,
-  kRefused,
-  kGone,  // was removed there; asked for again when there are samples for it
+// How far the registration of an interface, a statistic, an object or an event with the daemon is.
+enum class Registration : std::uint8_t {
+  kUnregistered,  // a request is due
+  kRequested,     // a request is pending
+  kRegistered,
+  kRefused,  // by the daemon; a request is due after the back-off
+  kRemoved,  // in the daemon, by a user; a statistic is requested again when it has samples
 };
 
 struct FedStatistic;
@@ -29,7 +29,7 @@ struct FedInterface : ::statistic_interface {
   std::uint32_t id = 0;  // in the Registry
   std::string name;
   unsigned flags = 0;
-  Standing standing = Standing::kUnknown;
+  Registration registration = Registration::kUnregistered;
   int refusal = 0;  // the errno with which the daemon refused it; 0: it did not
   // Dropped by the program, but statistics in it may have samples that are not sent yet. It has its
   // name no longer: another may be made.
@@ -66,7 +66,7 @@ struct FedStatistic : ::statistic {
   // 0 until the daemon has said. Comes to be one of another epoch only by way of 0, and after all
   // lanes have been told of the epoch, so that no datagram mixes the numbers of two daemons.
   std::atomic<std::uint64_t> number{0};
-  std::atomic<Standing> standing{Standing::kUnknown};
+  std::atomic<Registration> registration{Registration::kUnregistered};
   std::atomic<std::uint64_t> dropped{0};
 
   FedInterface* interface = nullptr;
@@ -95,7 +95,7 @@ struct FedStatistic : ::statistic {
   // The errno with which the daemon refused it, or the last change of it; 0: it did not.
   int refusal = 0;
   // Changes on their way: until they are answered the switch is as the feeder wants it.
-  unsigned changes_asked = 0;
+  unsigned changes_sent = 0;
 
   const std::uint32_t* parents_switch = &kOff;  // written while there is one thread only
 

@@ -16,10 +16,10 @@
 #include "feeders/client/client.h"
 #include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
+#include "feeders/client/errno_guard.h"
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
-#include "feeders/client/undisturbed.h"
 
 namespace tallyfs {
 namespace {
@@ -147,7 +147,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 
  private:
-  const Undisturbed undisturbed_;
+  const ErrnoGuard undisturbed_;
   Client& client_;
   Lane* lane_;
 };

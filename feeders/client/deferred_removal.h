@@ -20,14 +20,14 @@
 
 namespace tallyfs {
 
-class Leaving {
+class DeferredRemoval {
  public:
   using Lanes = std::vector<Lane*>;  // all there are, always in one order
   static constexpr std::size_t kSearchMin = 1024;
   // So many are destroyed at a time: the lock is others' too.
   static constexpr std::size_t kDestroyedMax = 1024;
 
-  explicit Leaving(Registry& registry) : registry_(registry) {}
+  explicit DeferredRemoval(Registry& registry) : registry_(registry) {}
 
   void add(FedStatistic& statistic);
   bool empty() const { return waiting_.empty() && passing_.empty(); }

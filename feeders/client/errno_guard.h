@@ -8,15 +8,15 @@
 
 namespace tallyfs {
 
-class Undisturbed {
+class ErrnoGuard {
  public:
-  Undisturbed() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
-  ~Undisturbed() {
+  ErrnoGuard() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_); }
+  ~ErrnoGuard() {
     ::pthread_setcancelstate(cancel_state_, nullptr);
     errno = errno_;
   }
-  Undisturbed(const Undisturbed&) = delete;
-  Undisturbed& operator=(const Undisturbed&) = delete;
+  ErrnoGuard(const ErrnoGuard&) = delete;
+  ErrnoGuard& operator=(const ErrnoGuard&) = delete;
 
  private:
   const int errno_ = errno;
