@@ -41,7 +41,7 @@ namespace tallyfs {
 class Client {
  public:
   static constexpr std::size_t kLanesMax = 1024;
-  // Reports that wait for the keeper to tell them; of more, the oldest are forgotten.
+  // Reports that wait for the keeper to deliver them; of more, the oldest are forgotten.
   static constexpr std::size_t kReportsMax = 64;
 
   struct Settings {
@@ -105,10 +105,10 @@ class Client {
   };
   // A lane for the calling thread; nullptr: there are kLanesMax, or no memory. Signal-safe.
   Lane* own_lane(LaneSearch& search);
-  // What the thread gathered is sent, and the lane is another's.
+  // The thread's samples are sent, and another thread may take the lane.
   void disown_lane(Lane& lane);
-  // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
-  // threads whose end nobody can be told of. What they gathered leaves with everybody's.
+  // The keeper takes the lane back when the calling thread, its owner, no longer exists: for
+  // threads whose end gives no notification. Their samples are sent with those of the others.
   // Signal-safe.
   static void watch_lane(Lane& lane);
 
@@ -164,9 +164,8 @@ class Client {
   void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
-  // A child that adds nothing and asks for nothing, as one that calls exec(), gets no keeper, and
-  // then hears nothing of the daemon either. Any call wakes it up: what adds samples by way of
-  // make_room(), the rest by this.
+  // A child that makes no call, such as one that calls exec(), gets no keeper and no responses of
+  // the daemon. Any call wakes the library up: adding samples by make_room(), the rest by this.
   void wake_up_in_child() EXCLUDES(mutex_) {
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake_up();
@@ -176,7 +175,7 @@ class Client {
   static Time now_ns() { return Time(monotonic_ns()); }
 
   enum class Drained {
-    kAll,      // but for less than what was asked for
+    kAll,      // but for less than `at_least`
     kFull,     // the daemon's queue is
     kGone,     // there is no daemon
     kUnknown,  // the daemon has not given a number yet
@@ -257,7 +256,7 @@ class Client {
   std::atomic<bool> waited_in_vain_{false};
   // A forked child has not done anything yet: its switches are all kAsleep, its lanes' stops 0.
   std::atomic<bool> asleep_{false};
-  // A lane holds samples of a statistic that is gone from the tree: it is to be asked for again.
+  // A lane holds samples of a statistic that is gone from the tree: a request for it is due.
   std::atomic<bool> wanted_{false};
 
   std::atomic<std::uint64_t> sent_{0};

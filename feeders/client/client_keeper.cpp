@@ -18,13 +18,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Client::Time kConnectPauseMax = 2s;
-// While the daemon's answers are awaited, or samples come, or did so lately.
+// While responses are awaited, or samples come, or did so lately.
 constexpr Client::Time kTick = 10ms;
 constexpr Client::Time kActiveFor = 100ms;
-// An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
+// An idle feeder sends a ping now and then: only sending shows whether the daemon lives.
 constexpr Client::Time kIdlePause = 1s;
 constexpr Client::Time kCheckTimePause = 60s;
-// Threads whose end nobody is told of are looked for.
+// Threads whose end gives no notification are looked for.
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
@@ -73,7 +73,7 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (was_connected_ && !link_.connected()) lose_daemon(now);
 }
 
-// Samples not oftener than they may wait; what comes in between are answers.
+// Samples not oftener than they may wait; the wake-ups in between are for responses.
 void Client::send_what_waits(Time now) {
   const std::uint64_t sent_before = sent_.load();
   if (now >= drain_at_) {
@@ -128,8 +128,8 @@ void Client::pass_through_lanes() {
   for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
 }
 
-// A number that another thread has by now keeps the lane from being used; until that one ends. And
-// lanes that are nobody's give back the memory that was held in them, as others do by themselves.
+// A thread number that the kernel has given out again keeps the lane reserved until that thread
+// ends. Lanes without an owner give back the memory of their samples, as others do by themselves.
 void Client::take_back_lanes(Time now) {
   lanes_seen_at_ = now;
   for_each_lane([this](Lane& lane) {

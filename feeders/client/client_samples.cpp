@@ -1,4 +1,4 @@
-// The program's side of samples: whose lane they go into, and what happens when it is full.
+// The program's side of samples: the lane they go into, and what happens when it is full.
 #include "feeders/client/client.h"
 #include "feeders/client/errno_guard.h"
 
@@ -112,7 +112,7 @@ void Client::set_stop(Lane& lane) {
   lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
 }
 
-// Only for a queue that is full: an answer that a registration waits for may take long.
+// Only for a queue that is full: the response to a registration may take long.
 bool Client::wait_for_room(Lane& lane) {
   if (settings_.wait_max.count() == 0) return false;
   const Time deadline = now_ns() + settings_.wait_max;

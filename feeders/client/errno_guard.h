@@ -1,5 +1,5 @@
-// While one lives, the thread is not cancelled (it might hold a lock, in a send(2) that is a
-// cancellation point), and errno is at its end what it was: the program did not ask for either.
+// Restores errno at its end, and keeps the thread from being cancelled while it lives: send(2) is a
+// cancellation point, and the thread might hold a lock there.
 #pragma once
 
 #include <pthread.h>

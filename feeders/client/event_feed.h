@@ -98,7 +98,7 @@ class EventFeed final : public Requester {
   std::uint64_t last_id_ = 0;
 
   std::string records_;         // a datagram that is growing, or nothing
-  std::size_t message_at_ = 0;  // the last message in it, whose length grows
+  std::size_t message_at_ = 0;  // the last message in it, which grows
   FedEvent* message_of_ = nullptr;
   std::string scratch_;
   std::uint64_t count_ = 0;  // of records in it

@@ -1,4 +1,4 @@
-// The C functions of latency.h: one LatencySender for the process, made by whoever calls first.
+// The C functions of latency.h: one LatencySender for the process, made by the first call.
 #include "tally/latency.h"
 
 #include <pthread.h>

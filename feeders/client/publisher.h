@@ -141,7 +141,7 @@ class Publisher final : public Requester {
 
   std::map<std::string, std::unique_ptr<FedSubsystem>, std::less<>> subsystems_;
   std::map<const FedObject*, std::unique_ptr<FedObject>> objects_;
-  std::map<const FedObject*, std::unique_ptr<FedObject>> withdrawn_;  // whose handles are left
+  std::map<const FedObject*, std::unique_ptr<FedObject>> withdrawn_;  // with handles left
   std::map<std::uint32_t, Registration> templates_;                   // by their hashes
   std::uint64_t templates_seen_ = 0;                                  // changes of the process's
   std::deque<std::string> withdrawals_;

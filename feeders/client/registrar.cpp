@@ -18,7 +18,7 @@ void Registrar::begin() {
   });
   registry_.for_each_statistic([](FedStatistic& each) {
     if (each.removed) return;
-    // A user who had it on in the daemon before may have it on in the next one: the response says.
+    // What was on in the daemon before may be on in the next one: the response says.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
     each.number.store(0, std::memory_order_release);
     each.registration = Registration::kUnregistered;

@@ -92,7 +92,7 @@ void Registrar::request_anew() {
   note_change();
 }
 
-// A statistic whose number is void is gone, and its interface may be.
+// A statistic with a void number is gone, and its interface may be.
 void Registrar::look_for_void() {
   registry_.for_each_statistic([this](FedStatistic& statistic) {
     const auto number = statistic.number.load(std::memory_order_relaxed);

@@ -51,7 +51,7 @@ class Requester {
 
   // A new connection, or another daemon: what is known of the daemon is void.
   virtual void begin() = 0;
-  // Adds what is due, as far as there is room; what finds none is asked for with the next datagram.
+  // Adds what is due, as far as there is room; what finds none waits for the next datagram.
   virtual void add_requests(RequestDatagram& requests) = 0;
   // After the sending: something is due besides what found no room.
   virtual bool has_more() { return false; }
