@@ -11,7 +11,6 @@ FAULTS = (
     "core/event/print/print_format.cpp: PrintFormat::apply",
     "fs/daemon/main.cpp: run",
     "fs/operations_table.cpp: add_names",
-    "tests/run: run_part",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )
