@@ -8,9 +8,7 @@ import re
 FAULTS = (
     "core/base/own_threads.cpp: ",
     "core/branch/tracing/tracing_access.cpp: ",
-    "core/event/print/print_format.cpp: PrintFormat::apply",
     "fs/daemon/main.cpp: run",
-    "fs/operations_table.cpp: add_names",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )
