@@ -2,8 +2,7 @@
 # TALLY_SEED=N repeats a case; TALLY_HOSTILE_SECONDS says how long those go on that draw (10).
 _alone=yes
 
-# _still_right: what is sent is counted, what is written is in force, and as much can be opened as
-# ever.
+# _still_right: what is sent is counted, what is written is in force, and as much can be opened as ever.
 _still_right() {
   send 'after/a 1' 'after/a 2'
   assert_data after 'a 2'
@@ -28,9 +27,8 @@ path = os.environ["PYTHONPATH"] + "/syscalls.py"
 subprocess.run([sys.executable, path], env={**os.environ, "TALLY_SEED": str(SEED)}, check=True)
 peer.socket.send(b"still/a 1\n")
 name = os.environ["STAT"] + "/still/data"
-# All that were open are closed: as many as at first can be opened. A release comes after its
-# close().
-fds, deadline = [], time.monotonic() + 10 * PATIENCE
+# All that were open are closed: as many as at first can be opened. A release comes after its close().
+fds, deadline = [], time.monotonic() + time_limit(10)
 while len(fds) < 200:
     try: fds.append(os.open(name, os.O_RDONLY))
     except OSError: assert time.monotonic() < deadline, f"only {len(fds)} can be opened"
