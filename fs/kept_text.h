@@ -45,7 +45,7 @@ class KeptText {
   }
 
  private:
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kTextCache};
   NodeId node_ GUARDED_BY(mutex_) = 0;
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::optional<std::string> text_ GUARDED_BY(mutex_);

@@ -88,7 +88,7 @@ class Notifier final : public TreeObserver {
   void has_told(Notice notice, bool is_known) EXCLUDES(mutex_);
 
   const Tell tell_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kNotifier};
   std::condition_variable_any changed_;  // waits on mutex_, as the next
   std::condition_variable_any told_changed_;
   std::deque<Notice> pending_ GUARDED_BY(mutex_);

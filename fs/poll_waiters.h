@@ -49,7 +49,7 @@ class PollWaiters {
   std::vector<Waiter> take_all() EXCLUDES(mutex_);
 
   const Clock& clock_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kPollWaiters};
   std::condition_variable_any changed_;  // waits on mutex_
   std::vector<Waiter> waiters_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;

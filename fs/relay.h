@@ -66,7 +66,7 @@ class Relay {
     bool is_next = false;                      // guarded by it
   };
 
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kLeaderFollowers};
   std::vector<Waiter*> waiting_ GUARDED_BY(mutex_);  // the last has waited least
   bool is_over_ GUARDED_BY(mutex_) = false;
   std::atomic<std::thread::id> listener_{};  // none, or one; written under the mutex

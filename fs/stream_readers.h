@@ -53,7 +53,7 @@ class StreamReaders {
   bool serve(const Reader& reader);
 
   const Clock& clock_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kStreamReaders};
   std::condition_variable_any changed_;  // waits on mutex_
   std::vector<Reader> readers_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;

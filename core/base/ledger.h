@@ -39,7 +39,7 @@ class Ledger {
 
  private:
   const Limits limits_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kLedger};
   Holdings total_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);
 };

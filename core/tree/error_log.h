@@ -49,7 +49,7 @@ class ErrorLog final : public File {
     std::string text;
   };
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
   Moment last_change_ GUARDED_BY(mutex_);
 };

@@ -105,7 +105,7 @@ class Tree {
   };
   friend std::size_t hash_value(const NameKey& key);
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kTree};
   NodeId next_id_ GUARDED_BY(mutex_) = kFirst;
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);

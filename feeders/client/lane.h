@@ -231,7 +231,7 @@ class Lane {
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kLane};
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
   std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};

@@ -86,7 +86,7 @@ class FeederDialogue {
   bool wait_until(Time time) REQUIRES(mutex_);
 
   const Fd channel_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kFeederDialogue};
   std::condition_variable_any news_;  // waits on mutex_
   bool is_there_ GUARDED_BY(mutex_) = false;
   bool is_busy_ GUARDED_BY(mutex_) = false;  // somebody has the turn

@@ -127,7 +127,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   std::thread listener_;                      // who has started it is whose it is
   std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it is over
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kOrderedFeeder};
   pid_t feeder_ GUARDED_BY(mutex_) = 0;
   std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // of which listeners were told
   // How the feeder records events that are on, or may be, by their ids.

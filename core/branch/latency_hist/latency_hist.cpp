@@ -71,7 +71,7 @@ class LatencyHist::FedSet final : public LockedLatencies {
 
  private:
   const Reservation share_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kFedLatencySet};
   LatencySet latencies_ GUARDED_BY(mutex_);
 };
 

@@ -99,7 +99,7 @@ class LatencyHist {
   const Options options_;
   NodeId directory_ = 0;
 
-  mutable Mutex kernel_mutex_;
+  mutable Mutex kernel_mutex_{LockRank::kKernelLatencies};
   KernelLatencies kernel_ GUARDED_BY(kernel_mutex_);
   // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
   // taken back to how it was before, and that must not be half of what another one has written.
@@ -107,7 +107,7 @@ class LatencyHist {
   std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
 
-  Mutex fed_mutex_;
+  Mutex fed_mutex_{LockRank::kFedLatencies};
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);
 };
 

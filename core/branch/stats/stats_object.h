@@ -54,7 +54,7 @@ class StatsObject {
 
   const std::shared_ptr<const FeederTemplates> templates_;
   const std::uint64_t number_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kStatsObject};
   Reservation share_ GUARDED_BY(mutex_);
   Switch* switch_ GUARDED_BY(mutex_);
   std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);

@@ -93,7 +93,7 @@ class SubsystemRates {
 
   const std::shared_ptr<const FeederTemplates> templates_;
   const uid_t uid_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kSubsystemRates};
   Processes feeders_ GUARDED_BY(mutex_);
   std::uint64_t feeders_changes_ GUARDED_BY(mutex_) = 0;
   bool set_by_user_ GUARDED_BY(mutex_) = false;

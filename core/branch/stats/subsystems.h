@@ -168,7 +168,7 @@ class Subsystems {
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kSubsystems};
   SwitchBoard switches_ GUARDED_BY(mutex_);
   SlotTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
   Names<Subsystem> subsystems_ GUARDED_BY(mutex_);

@@ -30,7 +30,7 @@ Result<std::string> name_of(const EventOffer& offer) {
   }
   auto fields = FieldsDefinition::parse(offer.text);
   if (!fields)
-    return to_error(fields.error().in(std::string(offer.system), std::string(offer.text)));
+    return fields.error().in(std::string(offer.system), std::string(offer.text));
   return std::move(fields.value().name);
 }
 
@@ -55,13 +55,6 @@ std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
 }
 
 }  // namespace
-
-Error to_error(const Refusal& refusal) {
-  Error error = refusal.error;
-  error.location = refusal.location;
-  error.text = refusal.command;
-  return error;
-}
 
 Symbols::Place SourceSymbols::place(std::uint64_t address) const {
   for (const Symbols* const source : sources_) {
@@ -113,7 +106,7 @@ Result<EventNumber> Tracing::State::define(TracingInstance& instance, std::strin
                                            EventOffer::Form form, std::string_view text) {
   if (form == EventOffer::Form::kKernelFormat) return instance.set.define_event(system, text);
   const auto defined = instance.set.define_fields(system, text);
-  if (!defined) return to_error(defined.error());
+  if (!defined) return defined.error();
   return defined.value();
 }
 

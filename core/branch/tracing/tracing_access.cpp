@@ -64,7 +64,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
     const MutexLock lock(mutex);
     if (instance.removed) return removed_instance();
     release_drained(now);
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    if (const auto written = write(instance.set); !written) done = written.error();
     touch(instance, now);
     if (auto fits = hold_memory(instance); !fits) {
       if (undo) undo(instance.set);
@@ -101,7 +101,7 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
   });
   each_instance([&](TracingInstance& instance) {
     if (!done) return;
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    if (const auto written = write(instance.set); !written) done = written.error();
     touch(instance, now);
   });
   update_all_directories(now);

@@ -122,7 +122,7 @@ Result<void> BufferFile::write_cmdlines_size(std::string_view text, Moment now) 
   if (!number || *number == 0 || *number > kPidsMax) {
     return Error{ErrorCode::kInvalid, "a number of names is wanted, 1 to 4194304", 0};
   }
-  return state().change(instance(), now, [&](EventSet&) -> Reply<void> {
+  return state().change(instance(), now, [&](EventSet&) -> Result<void> {
     instance().cmdlines_max = *number;
     return {};
   });
@@ -143,7 +143,7 @@ Result<void> BufferFile::write_size(std::string_view text, Moment now) {
   std::size_t before = 0;
   return state().change(
       instance(), now,
-      [&](EventSet& set) -> Reply<void> {
+      [&](EventSet& set) -> Result<void> {
         before = set.trace_bytes();
         set.resize_trace(*kib * 1024 * state().options.cpus);
         return {};
@@ -153,7 +153,7 @@ Result<void> BufferFile::write_size(std::string_view text, Moment now) {
 
 Result<void> BufferFile::truncate(Moment now) {
   if (kind_ != Kind::kSetEventNotracePid && kind_ != Kind::kCpuTrace) return {};
-  return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+  return state().change(instance(), now, [this](EventSet& set) -> Result<void> {
     if (kind_ == Kind::kSetEventNotracePid) set.truncate_set_event_notrace_pid();
     if (kind_ == Kind::kCpuTrace) instance().clear_cpu(cpu_, state().options.cpus);
     return {};

@@ -68,9 +68,9 @@ bool EventFile::waits() const {
   return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
 }
 
-Reply<void> EventFile::write(EventSet& set, std::string_view text) const {
+Result<void> EventFile::write(EventSet& set, std::string_view text) const {
   const auto number = find(set);
-  if (!number) return Refusal{number.error(), {}, {}};
+  if (!number) return number.error();
   if (kind_ == Kind::kEnable) return set.write_enable(number.value(), text);
   if (kind_ == Kind::kFilter) return set.write_filter(number.value(), text);
   return set.write_trigger(number.value(), text);
@@ -125,7 +125,7 @@ Result<void> EventFile::truncate(Moment now) {
   if (kind_ != Kind::kTrigger) return {};
   // An event that goes with its last trigger goes with the write that follows, which would else
   // find it gone.
-  return state().change_only(instance(), now, [this](EventSet& set) -> Reply<void> {
+  return state().change_only(instance(), now, [this](EventSet& set) -> Result<void> {
     if (const auto number = find(set)) set.truncate_trigger(number.value());
     return {};
   });

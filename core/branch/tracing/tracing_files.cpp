@@ -192,7 +192,7 @@ Result<void> SetFile::write_set_event(std::string_view text, Moment now) {
 Result<void> SetFile::write_switch(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 is off, all others are on");
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), now, [&](EventSet& set) -> Result<void> {
     if (*number != 0) {
       set.start_tracing();
     } else {
@@ -206,7 +206,7 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
   if (std::ranges::find(kTraceClocks, text) == kTraceClocks.end()) {
     return invalid("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
   }
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), now, [&](EventSet& set) -> Result<void> {
     instance().clock = text;
     set.clear_trace();  // as the kernel does
     return {};
@@ -216,7 +216,7 @@ Result<void> SetFile::write_clock(std::string_view text, Moment now) {
 Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 frees it, 1 takes one, others clear it");
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), now, [&](EventSet& set) -> Result<void> {
     if (*number == 0) {
       set.free_snapshot();
     } else if (*number == 1) {
@@ -245,14 +245,14 @@ Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
 
 Result<void> SetFile::truncate(Moment now) {
   const auto clear = [&](void (EventSet::*what)()) {
-    return state().change(instance(), now, [what](EventSet& set) -> Reply<void> {
+    return state().change(instance(), now, [what](EventSet& set) -> Result<void> {
       (set.*what)();
       return {};
     });
   };
   switch (kind_) {
     case Kind::kTrace:
-      return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+      return state().change(instance(), now, [this](EventSet& set) -> Result<void> {
         set.clear_trace();
         instance().lost = 0;
         return {};

@@ -156,7 +156,7 @@ class EventFile final : public TracingFile {
   Result<EventNumber> find(const EventSet& set) const;
   Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
   Result<Tracing::State::Reading> read_hist(Moment now) const;
-  Reply<void> write(EventSet& set, std::string_view text) const;
+  Result<void> write(EventSet& set, std::string_view text) const;
   void take_back(EventSet& set, std::string_view text, std::string_view before) const;
 
   const Path path_;

@@ -24,7 +24,7 @@ Result<void> OptionFile::set(const TraceOption& option, Switch to, Moment now) {
                  std::string(option.name) + " is always " + (option.is_on ? "on" : "off") + " here",
                  0};
   }
-  return state().change(instance(), now, [&](EventSet&) -> Reply<void> {
+  return state().change(instance(), now, [&](EventSet&) -> Result<void> {
     if (option.setting) instance().*option.setting = on;
     return {};
   });

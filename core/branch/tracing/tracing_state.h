@@ -183,7 +183,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   }
 
   // --- tracing_access.cpp: what files call
-  using Write = std::function<Reply<void>(EventSet&)>;
+  using Write = std::function<Result<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
   // Drains the sources, so that the write has its place among the records, writes, and asks the
   // sources for what that needs; if they refuse, undo takes it back. Without an undo, that does not
@@ -240,7 +240,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   const Options options;
   Ledger reading;
 
-  Mutex mutex;
+  Mutex mutex{LockRank::kTracing};
   Instance top;
   std::map<std::string, Instance, std::less<>> instances GUARDED_BY(mutex);
   NodeId instances_directory GUARDED_BY(mutex) = 0;
@@ -259,8 +259,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 
 // Of a file that was looked up before its instance went.
 inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
-// Of something that a set refused.
-Error to_error(const Refusal& refusal);
+
 // All that the sources know.
 class SourceSymbols final : public Symbols {
  public:

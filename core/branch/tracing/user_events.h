@@ -123,11 +123,11 @@ class UserEvents final : public EventSource {
   ProcessWatch* const processes_;
   const std::uint32_t first_;
 
-  Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
+  Mutex defining_{LockRank::kUserEventsDefining};  // one comes or goes at a time; Tracing may be called while it is held
   std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
   std::atomic<bool> is_from_several_{false};
-  Mutex ordering_;  // one want() at a time
-  mutable Mutex mutex_;
+  Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
+  mutable Mutex mutex_{LockRank::kUserEvents};
   SwitchBoard switches_ GUARDED_BY(mutex_);
   SlotTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
   std::map<Path, std::uint64_t> by_path_ GUARDED_BY(mutex_);
