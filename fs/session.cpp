@@ -71,7 +71,7 @@ Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> 
       take_away_(std::move(take_away)),
       notifier_(std::make_unique<Notifier>(session_.get(), operations.at(Tree::kRoot))) {
   operations_.notify_through(notifier_.get());
-  operations_.relay_through(&relay_);
+  operations_.promote_through(&leader_followers_);
 }
 
 Session::~Session() { unmount(); }
@@ -117,7 +117,7 @@ int Session::receive(fuse_buf& request) {
 }
 
 void Session::listen(fuse_buf& request) {
-  while (relay_.listens() && !fuse_session_exited(session_.get())) {
+  while (leader_followers_.is_leader() && !fuse_session_exited(session_.get())) {
     const int size = receive(request);
     if (size <= 0) {  // stopped or unmounted (0), or aborted
       if (size < 0) spdlog::warn("no more requests can be read: {}", std::strerror(-size));
@@ -127,15 +127,15 @@ void Session::listen(fuse_buf& request) {
     fuse_session_process_buf(session_.get(), &request);
     // The first request is the kernel's INIT; nobody else's comes before it is answered.
     if (!is_started_.exchange(true)) started_();
-    if (relay_.listens()) answered_ = std::chrono::steady_clock::now();
+    if (leader_followers_.is_leader()) answered_ = std::chrono::steady_clock::now();
   }
 }
 
 void Session::serve() {
   fuse_buf request{};
-  while (!fuse_session_exited(session_.get()) && relay_.take()) listen(request);
+  while (!fuse_session_exited(session_.get()) && leader_followers_.lead()) listen(request);
   std::free(request.mem);
-  relay_.end();
+  leader_followers_.end();
   ended_();
 }
 
@@ -158,7 +158,7 @@ void Session::unmount() {
     fuse_session_unmount(session_.get());
   }
   operations_.notify_through(nullptr);
-  operations_.relay_through(nullptr);
+  operations_.promote_through(nullptr);
   notifier_.reset();
 }
 

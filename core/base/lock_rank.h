@@ -35,10 +35,9 @@ enum class LockRank : std::uint8_t {
   kProcessEnds,         // feeders/intake/process_ends.h
   kErrorLog,            // core/tree/error_log.h
   kHandles,             // fs/handles.h
-  kPollWaiters,         // fs/poll_waiters.h
-  kStreamReaders,       // fs/stream_readers.h
-  kTextCache,           // fs/kept_text.h
-  kLeaderFollowers,     // fs/relay.h
+  kWaitingReaders,      // fs/waiting_readers.h
+  kTextCache,           // fs/text_cache.h
+  kLeaderFollowers,     // fs/leader_followers.h
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h

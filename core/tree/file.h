@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/clock.h"
+#include "core/base/call_context.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
@@ -29,19 +29,19 @@ class File {
 
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
-  virtual Result<std::string> render(Moment now, std::size_t bytes_max) const = 0;
+  virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
   // An open for reading of a file that its readers use up: the text, which is the caller's from now
   // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
-  virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
+  virtual std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max);
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
   // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
   // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
-  virtual void opened(Moment now);
+  virtual void opened(const CallContext& call);
   // What each open keeps until it is closed, so that the file's owner knows what is open: whoever
   // removes what a file belongs to may refuse that meanwhile. kStale: it is gone, and there is
   // nothing to open. The default, nullptr, is nobody's.
@@ -65,15 +65,15 @@ class File {
   // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
   // reading.
-  virtual Result<void> write_line(std::string_view line, Moment now);
+  virtual Result<void> write_line(std::string_view line, const CallContext& call);
   // What the writer of a line that was taken may want to hear of it. The default has nothing to
   // say.
   virtual std::optional<Error> remark(std::string_view line) const;
   // The same, of who wrote it, for files that show that. The default forgets who it was.
-  virtual Result<void> write_by(pid_t writer, std::string_view text, Moment now);
+  virtual Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call);
   // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a
   // truncated definition is one about to be written, not one to be cleared.
-  virtual Result<void> truncate(Moment now);
+  virtual Result<void> truncate(const CallContext& call);
 };
 
 class Directory {

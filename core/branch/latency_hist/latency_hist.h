@@ -82,12 +82,14 @@ class LatencyHist {
   void enter_pid(NodeId directory, Measuring what, Moment now);
 
   std::int64_t enabled(Measuring what) const EXCLUDES(kernel_mutex_);
-  Result<void> enable(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  Result<void> enable(Measuring what, std::string_view line, const CallContext& call)
+      EXCLUDES(kernel_mutex_);
   pid_t selected(Measuring what) const EXCLUDES(kernel_mutex_);
-  Result<void> select(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  Result<void> select(Measuring what, std::string_view line, const CallContext& call)
+      EXCLUDES(kernel_mutex_);
   Moment last_switch() const EXCLUDES(kernel_mutex_);
-  void opened(Moment now) EXCLUDES(kernel_mutex_);
-  Result<void> ask_source();
+  void opened(const CallContext& call) EXCLUDES(kernel_mutex_);
+  Result<void> ask_source(const CancellationToken& cancel);
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // As reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);

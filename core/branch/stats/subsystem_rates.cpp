@@ -178,7 +178,7 @@ Moment SubsystemRates::last_change() const {
   return last_change_;
 }
 
-Result<std::string> SampleRatesFile::render(Moment, std::size_t bytes_max) const {
+Result<std::string> SampleRatesFile::render(const CallContext&, std::size_t bytes_max) const {
   std::string text = rates_->text() + "\n";
   if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
   return text;

@@ -83,8 +83,9 @@ class UserEvents final : public EventSource {
   // The process has ended.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
-  Result<void> want(const Wanted& wanted) override EXCLUDES(mutex_);
-  void drain() override {}
+  Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
+      EXCLUDES(mutex_);
+  void drain(const CancellationToken&) override {}
   bool is_from_several() const override { return is_from_several_; }
   void taken_over(std::string_view system, std::string_view name, Moment now) override
       EXCLUDES(mutex_);
@@ -123,7 +124,8 @@ class UserEvents final : public EventSource {
   ProcessWatch* const processes_;
   const std::uint32_t first_;
 
-  Mutex defining_{LockRank::kUserEventsDefining};  // one comes or goes at a time; Tracing may be called while it is held
+  Mutex defining_{LockRank::kUserEventsDefining};  // one comes or goes at a time; Tracing may be
+                                                   // called while it is held
   std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
   std::atomic<bool> is_from_several_{false};
   Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
