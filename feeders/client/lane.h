@@ -106,7 +106,7 @@ class Lane {
 
   // The same, of one whose lock nobody has taken for the fork.
   void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
-    new (&mutex_) Mutex;
+    new (&mutex_) Mutex(LockRank::kLane);
     forget_all();
     abandon();
   }
