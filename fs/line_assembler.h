@@ -1,5 +1,5 @@
-// Makes lines of writes that cut them anywhere (docs/statistics.md): a line is applied when its
-// newline has come, or when the handle is flushed. Confined to its handle's lock.
+// Makes lines of writes that cut them anywhere (docs/files.md, "Writing"): a line is applied when
+// its newline has come, or when the handle is flushed. Confined to its handle's lock.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The order in which locks are taken. A thread that holds a lock takes only locks that stand below
 // it here, so that no two threads can wait for each other. Builds with TALLYFS_LOCK_RANKS (debug,
 // asan, tsan) check each lock(): a wrong order aborts with both names. try_lock() cannot wait, so
-// its order is free; what is locked after it is checked. docs/architecture.md has this table with
-// the purpose of each lock, and tests/rooms holds the two together.
+// its order is free; what is locked after it is checked. docs/locks.md has this table with what
+// each lock guards, and tests/rooms/locks.py holds the two together.
 //
 // Any thread, signal handlers included: the check allocates nothing and takes no lock. Other builds
 // store no rank and check nothing.

@@ -1,5 +1,5 @@
-// Both formats of every type side by side, which makes it longer than most: whoever changes one
-// sees the other.
+// Longer than most: both formats of every type stand side by side, so that a change of one is made
+// in sight of the other.
 #include "core/blob/text.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // How often each latency occurred, in microseconds: 10,240 rows, and what lies outside them
-// (reference/latency-hist.md, "Format of a histogram").
+// (docs/latency-histograms.md, "The format of a histogram").
 //
 // Confined to who holds it; a copy is a snapshot. It takes 80 KiB once the first latency is in, and
 // next to nothing before.

@@ -1,4 +1,4 @@
-// From hrtimers to missed timer offsets (reference/latency-hist.md): how much later than asked the
+// From hrtimers to missed timer offsets (docs/latency-histograms.md): how much later than asked the
 // timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
 // expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
 //

@@ -1,5 +1,5 @@
-// From wakeups and switches to wakeup latencies (reference/latency-hist.md, "Wakeup latency,
-// exactly"). On each CPU one wakeup is pending at most: that of the task with the highest
+// From wakeups and switches to wakeup latencies (docs/latency-histograms.md, "Wakeup
+// latency, exactly"). On each CPU one wakeup is pending at most: that of the task with the highest
 // real-time priority.
 //
 //   woken     A task that is not real-time, or has a lower priority than the pending one or than

@@ -127,7 +127,7 @@ class Statistic {
   std::uint64_t hits_out_of_range_ = 0;
   Definition definition_;
   Gathered gathered_;
-  Switch* switch_ = nullptr;  // the SwitchBoard's
+  Switch* switch_ = nullptr;  // of the page of switches
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

@@ -10,7 +10,7 @@
  *   ...
  *   stats_voi_update_abs_u32(blob, 0, 1750);
  *
- * One header, long as it is, since FreeBSD has one.
+ * Longer than most: FreeBSD has one header, so this is one.
  * Threads: the list of templates has a lock; calls on it may be made by any thread. A blob has none: who calls keeps others
  * from calling with the same blob at the same time. Nothing here is signal-safe, except updates of a blob that only the
  * handler uses. No call changes errno, except sbuf_finish().

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the table of locks in docs/architecture.md to core/base/lock_rank.h.
+"""Holds the table of docs/locks.md to core/base/lock_rank.h.
 
 The header says the order of the ranks and the file of each lock; the page has both, and what each
 lock guards. Each rank is used in its file and in no other one, and a Mutex has a rank. A
@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = "core/base/lock_rank.h"
-PAGE = "docs/architecture.md"
+PAGE = "docs/locks.md"
 ROOMS = ("core", "fs", "feeders", "usage", "exporters", "tools")
 RANK = re.compile(r"^  (k\w+), +// (\S+)$", re.M)
 ROW = re.compile(r"^\| (k\w+) \| (\S+) \| (.+?) \|$", re.M)
@@ -36,8 +36,7 @@ def uses():
 def main():
     ranks = RANK.findall((ROOT / HEADER).read_text())
     faults = []
-    section = (ROOT / PAGE).read_text().partition("\n## Locks\n")[2].partition("\n## ")[0]
-    rows = [(rank, file) for rank, file, _ in ROW.findall(section)]
+    rows = [(rank, file) for rank, file, _ in ROW.findall((ROOT / PAGE).read_text())]
     if not ranks:
         faults.append(f"{HEADER}: no ranks are found")
     if rows != ranks:

@@ -1,6 +1,6 @@
 // The tracing directory as an engine: events and their formats, the triggers set on them, the
 // histograms that these fill, synthetic events, and what was traced. One EventSet is one tracing
-// instance (reference/hist-triggers.md; the grammar is in TRIGGERS.md). It knows nothing of
+// instance (the kernel's manual "Event Histograms"; grammar: TRIGGERS.md). It knows nothing of
 // sockets, files or the mount: texts go in and out, records come in, and what a source of events
 // has to do is asked for by demand().
 //

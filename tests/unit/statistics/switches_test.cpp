@@ -18,7 +18,7 @@ class SwitchesTest : protected Page, public StatisticsTest {
  protected:
   enum State { kGone, kOff, kOn, kGoneButOff };
 
-  SwitchesTest() : StatisticsTest({.switches = Page::switches}) {}
+  SwitchesTest() : StatisticsTest({.switches = {Page::switches}}) {}
 
   std::uint64_t make(const std::string& text) { return execute("create " + text).value().number; }
   State state(std::uint64_t number) {
@@ -139,7 +139,7 @@ TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   std::array<Switch, 2> page{};
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
-  Statistics loaded(tree, ledger, kDaemon, clock_.now(), {.switches = page});
+  Statistics loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
   ByteReader reader(bytes);
   ASSERT_TRUE(loaded.load(reader, clock_.now()));
   EXPECT_EQ(page[0].on, 0u);

@@ -30,7 +30,10 @@ class UserEventsTest : public TracingTest {
 
   std::array<Switch, 8> switches_{};
   LivingProcesses processes_;
-  UserEvents events_{tracing_, ledger_, kDaemon, &processes_, {switches_, 100}};
+  UserEvents events_{tracing_,
+                     ledger_,
+                     kDaemon,
+                     {.switches = {switches_, 100}, .processes = &processes_}};
 };
 
 TEST_F(UserEventsTest, AnEventIsThereWithItsFieldsAndTakesRecordsAsText) {
