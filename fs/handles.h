@@ -31,7 +31,7 @@ struct OpenFile {
   std::string text;      // if readable
   std::string location;  // for the error log: the path of the file's directory
 
-  // Of a file that has news: what it had when its text was made, whether somebody has read from the
+  // Of a file that has news: File::news() when its text was rendered, whether it was read from the
   // start since, and a later text than the one of the open.
   Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;

@@ -88,7 +88,7 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   return status;
 }
 
-// Who may not read a file does not make us render it, for as often as they like.
+// A uid that may not read a file cannot make the daemon render it.
 bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
   return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
 }
@@ -258,7 +258,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   return open;
 }
 
-// Whoever tries all day fills no disk with that; `opens_refused` counts all.
+// Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.
 void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
   parts_.own.count(Own::kOpensRefused, 1, now);
   auto logged = refusal_logged_.load();

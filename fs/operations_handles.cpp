@@ -1,4 +1,4 @@
-// What is answered to those who have a file open: reads, writes, polls.
+// The requests on open files: reads, writes, polls.
 #include <fcntl.h>
 #include <poll.h>
 
@@ -37,7 +37,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
-// What was sent before is there; for the rest somebody else waits.
+// What was sent before is read here; a read that finds nothing waits in WaitingReaders.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
                              int flags) {
   promote_follower();
@@ -53,8 +53,8 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
   }
 }
 
-// Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
-// what it said when it was opened.
+// Of a file that has news, a read from the start renders the text anew. Nullptr: the text of the
+// open is served.
 Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
                                                                       OpenFile& open,
                                                                       off_t offset) {

@@ -94,8 +94,8 @@ bool Session::wait_for_request() {
   return waited[1].revents == 0;
 }
 
-// What the next request is, for as long as it pays to look for it. Whoever waits for an answer on
-// this processor gets it.
+// Polls for the next request, for as long as that is cheaper than to sleep. It yields the processor
+// to a caller that waits for the reply to the last one.
 int Session::spin(fuse_buf& request) {
   const auto until = answered_ + kSpin;
   for (;;) {
@@ -125,7 +125,7 @@ void Session::listen(fuse_buf& request) {
       return;
     }
     fuse_session_process_buf(session_.get(), &request);
-    // The first request is the kernel's INIT; nobody else's comes before it is answered.
+    // The first request is the kernel's INIT; no other one comes before the reply to it.
     if (!is_started_.exchange(true)) started_();
     if (leader_followers_.is_leader()) answered_ = std::chrono::steady_clock::now();
   }
@@ -151,7 +151,7 @@ void Session::unmount() {
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
   operations_.stop_polling();
-  // Whoever waits for an answer now gets ENOTCONN.
+  // Requests without a reply now fail with ENOTCONN.
   if (take_away_) {
     take_away_();
   } else {

@@ -54,7 +54,7 @@ class Session {
   void start(std::function<void()> started, std::function<void()> ended);
   // What the tree tells the kernel through; lives as long as the session.
   Notifier& notifier() { return *notifier_; }
-  // Takes the mount away, from under those who still use it too, and stops serving.
+  // Takes the mount away, also while processes still use it, and stops serving.
   void unmount();
 
  private:
