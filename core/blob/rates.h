@@ -23,7 +23,7 @@ inline constexpr std::size_t kRatesMax = 65'536;
 using Rates = std::vector<stats_tpl_sample_rate>;
 // The slot ID of a template by name (nothing: any) and hash (0: any), or a negative number.
 using FindTemplate = std::function<int(std::optional<std::string_view> name, std::uint32_t hash)>;
-// What a slot's template is called, "NAME":HASH; nothing if it is gone.
+// The spec of a slot's template, "NAME":HASH; nothing if the template is gone.
 using SpecOfTemplate = std::function<std::optional<std::string>(std::int32_t id)>;
 
 // The grammar is at stats_tpl_sample_rates() in tally/stats.h. kNoTemplate: no such template.
@@ -33,8 +33,8 @@ Result<Rates> parse_rates(std::string_view text, const FindTemplate& find,
 // Without a newline. Rates of templates that are gone are left out.
 std::string print_rates(const Rates& rates, const SpecOfTemplate& spec);
 
-// What the callback of a program's has. An errno of its, or 0. May throw std::bad_alloc; whatever
-// happens, the callback's lock is given back.
+// Copies the rates of a program's callback. The callback's errno, or 0. May throw std::bad_alloc;
+// in every case the callback's lock is released.
 int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy);
 
 // The slot ID for a number from 0 to 99, or -1: the first rates[0].tpl_sample_pct numbers are

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/wire/padding.h"
 
 namespace tallyfs::wire {
 namespace {
@@ -22,8 +23,6 @@ enum Kind : std::uint16_t {
 
 // Flags of an answer.
 constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
-
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
 constexpr std::size_t record_bytes(SampleFields fields) {
   return 8 * (1u + ((fields & kWithY) ? 1u : 0u) + ((fields & kWithTime) ? 1u : 0u));
@@ -97,7 +96,7 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   const auto count = in.get<std::uint32_t>();
   given.name = in.get_text();
   given.blob = in.get_text();
-  // Each name takes four bytes at least: nothing is made room for that is not there.
+  // Each name takes four bytes at least: memory is reserved only for names that can be there.
   if (flags != 0 || !in.ok() || count > kVoisMax || count > in.left() / 4) {
     return invalid("malformed message of a template");
   }

@@ -9,13 +9,13 @@
 namespace tallyfs::wire {
 namespace {
 
-// Nobody in particular, of the usual priority, as people are shown it.
+// The usual priority, as files show it: that of a latency without a task.
 constexpr std::int32_t kShownUsual = Task::kShownMax - Task::kUsual;
 
 enum Key : std::size_t { kNs, kCpu, kPid, kPrio, kComm, kKeys };
 constexpr std::array<std::string_view, kKeys> kKeyNames = {"ns", "cpu", "pid", "prio", "comm"};
 
-constexpr std::array kVerbs = {
+constexpr std::array kLatencyVerbs = {
     std::pair<std::string_view, LatencyVerb>("reset", LatencyVerb::kReset),
     std::pair<std::string_view, LatencyVerb>("remove", LatencyVerb::kRemove)};
 
@@ -33,7 +33,7 @@ Result<void> take_attribute(const Token& token, Values& values) {
   return invalid("a latency has ns=, cpu=, pid=, prio= and comm= after its name", token.at);
 }
 
-// What was left out is otherwise.
+// The token's number, or `otherwise` where the key was left out.
 Result<std::int64_t> number(const std::optional<Token>& token, std::int64_t min, std::int64_t max,
                             std::int64_t otherwise, const char* what_it_is) {
   if (!token) return otherwise;
@@ -66,7 +66,7 @@ Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   if (!type) return invalid("a latency needs the name of its directory", line_end);
   const Tokens behind = tokens;
   const auto first = tokens.next();
-  for (const auto& [word, verb] : kVerbs) {
+  for (const auto& [word, verb] : kLatencyVerbs) {
     if (!first || first->text != word) continue;
     if (const auto more = tokens.next()) return invalid("nothing follows that", more->at);
     return LatencyLine{.verb = verb, .type = *type, .sample = {}};

@@ -1,5 +1,5 @@
-// The text that tally-send prints of a line that was refused: its number, the reason, and the place
-// in it. Pure functions.
+// The message of tally-send about a refused line: the line's number, the reason, and the place in
+// the line. Pure.
 #pragma once
 
 #include <cstddef>
