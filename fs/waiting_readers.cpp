@@ -30,7 +30,7 @@ void WaitingReaders::start_thread() {
 
 void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file,
                                 std::uint64_t seen) {
-  Poller poller{.handle{handle}, .file = std::move(file), .seen = seen};
+  Poller poller{.handle = Handle(handle), .file = std::move(file), .seen = seen};
   {
     const MutexLock lock(mutex_);
     if (stopping_) return;

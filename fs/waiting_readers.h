@@ -51,8 +51,9 @@ class WaitingReaders {
   struct DestroyHandle {
     void operator()(fuse_pollhandle* handle) const { fuse_pollhandle_destroy(handle); }
   };
+  using Handle = std::unique_ptr<fuse_pollhandle, DestroyHandle>;
   struct Poller {
-    std::unique_ptr<fuse_pollhandle, DestroyHandle> handle;
+    Handle handle;
     std::shared_ptr<const File> file;  // shared with the open file
     std::uint64_t seen = 0;
   };
