@@ -15,7 +15,8 @@ number = polite.make("web/hits on=1")
 # Of a process that has something with lifetime=feeder the daemon holds one descriptor, and no more.
 polite.make("kept lifetime=feeder")
 peer.epoch = polite.epoch
-# What a good feeder sends, to be spoilt. (Not `tallyfs` alone, which its owner may redefine: it is read below.)
+# What a good feeder sends, to be spoilt. (Not `tallyfs` alone, which its owner may redefine: it is
+# read below.)
 WORDS = ["create", "define", "remove", "attach", "switches", "a/b", "db", "db/hits", "tallyfs/samples", "on=1", "data=reset",
          "type=list", "type=array", "entries_max=1048576", "base_interval=1", "scale=log2", "lifetime=feeder", "0x7",
          "-9223372036854775808", "18446744073709551616", "/", "=", "|", "\0", "\xff", "\n", "\n", "\n"]
@@ -156,7 +157,8 @@ def flood(make):
 def read():
     waits = Waits()
     while not os.path.exists(DONE): waits.read("flood")
-    # Each look at a file waits up to 20 ms for the socket to be drained, and an open looks several times.
+    # Each look at a file waits up to 20 ms for the socket to be drained, and an open looks several
+    # times.
     waits.assert_short(0.3, 2)
 
 
