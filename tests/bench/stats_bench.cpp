@@ -219,6 +219,27 @@ void print_json() {
 
 // ---- Publishing, to the daemon of $TALLY_SOCKET
 
+// No more at a time than the daemon's queue holds, so that none is refused.
+constexpr std::size_t kQueued = 200;
+
+void print_bare_send(const statsblob* blob) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
+  std::vector<char> buffer(blob->cursz);
+  const double bare = cost(kQueued, [&] {
+    for (std::size_t i = 0; i < kQueued; ++i) {
+      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
+      if (i % 8 == 7)
+        while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
+        }
+    }
+  });
+  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(),
+        bare, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 void print_publishing() {
   auto info = computed(BKT_LIN, 990);
   info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
@@ -235,34 +256,20 @@ void print_publishing() {
     return;
   }
   constexpr std::size_t kOff = 10'000'000, kNamed = 100'000;
-  print("publish while nobody asks, by handle",
+  print("publish without demand, by handle",
         cost(kOff,
              [&] {
                for (std::size_t i = 0; i < kOff; ++i)
                  keep(static_cast<std::uint64_t>(stats_object_publish(asked, blob)));
              }),
         0);
-  print("publish while nobody asks, by names",
+  print("publish without demand, by names",
         cost(kNamed,
              [&] {
                for (std::size_t i = 0; i < kNamed; ++i) stats_publish("bench", "asked", blob);
              }),
         0);
-  // No more at a time than the daemon's queue holds, so that none is refused.
-  constexpr std::size_t kQueued = 200;
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
-  std::vector<char> buffer(blob->cursz);
-  const double bare = cost(kQueued, [&] {
-    for (std::size_t i = 0; i < kQueued; ++i) {
-      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
-      if (i % 8 == 7)
-        while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
-        }
-    }
-  });
-  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(),
-        bare, 0);
+  print_bare_send(blob);
   double best = std::numeric_limits<double>::max();
   for (int round = 0; round < kRounds; ++round, statistic_sync(2000)) {
     const double begun = cpu_ns();
@@ -270,8 +277,6 @@ void print_publishing() {
     best = std::min(best, (cpu_ns() - begun) / kQueued);
   }
   print("publish it always", best, 0);
-  ::close(ends[0]);
-  ::close(ends[1]);
   stats_withdraw("bench", nullptr);
   statistic_sync(2000);
   stats_blob_destroy(blob);
