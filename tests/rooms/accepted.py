@@ -12,8 +12,8 @@ FAULTS = (
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )
-WORDS_MAX = 440
-WIDE_MAX = 770
+WORDS_MAX = 305
+WIDE_MAX = 650
 
 
 def is_accepted(fault):
