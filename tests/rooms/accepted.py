@@ -16,5 +16,7 @@ WORDS_MAX = 305
 WIDE_MAX = 650
 
 
-def is_accepted(fault):
-    return re.sub(r":\d+:", ":", fault, count=1).startswith(FAULTS)
+def entry_of(fault):
+    """The entry that accepts a fault, or None."""
+    without_line = re.sub(r":\d+:", ":", fault, count=1)
+    return next((entry for entry in FAULTS if without_line.startswith(entry)), None)

@@ -64,9 +64,11 @@ def ceilings(files):
 def main():
     files = list(project_files(ROOT))
     found = [*rooms_faults(files), *python_faults(files), *style_faults(files)]
-    faults = [fault for fault in found if not accepted.is_accepted(fault)]
+    faults = [fault for fault in found if not accepted.entry_of(fault)]
     for fault in faults:
         print(fault)
+    for entry in sorted(set(accepted.FAULTS) - {accepted.entry_of(fault) for fault in found}):
+        print(f"tests/rooms/accepted.py: mended by now: {entry}")
     for what, (counts, ceiling) in ceilings(files).items():
         print(f"{sum(counts.values())} of at most {ceiling} {what}")
     print(f"{len(files)} files, {len(faults)} faults, {len(found) - len(faults)} accepted")
