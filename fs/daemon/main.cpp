@@ -15,7 +15,6 @@
 #include <span>
 
 #include "core/base/ledger.h"
-#include "core/base/own_threads.h"
 #include "core/branch/latency_hist/latency_hist.h"
 #include "core/branch/statistics/statistics.h"
 #include "core/branch/stats/subsystems.h"
@@ -38,6 +37,7 @@
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/own_threads.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/operations.h"
