@@ -89,4 +89,12 @@ void OwnNumbers::record(Own what, std::int64_t x, std::uint64_t count, Moment no
   interface_->add({&run, 1}, now);
 }
 
+void OwnCounts::publish(OwnNumbers& own, Moment now) {
+  static_assert(kOwnStatistics.size() == kNumbers);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] != 0) own.count(static_cast<Own>(i), counts_[i], now);
+  }
+  counts_ = {};
+}
+
 }  // namespace tallyfs

@@ -7,7 +7,7 @@
 //   daemon   drain NUMBER
 //   feeder   hello PID                        it is that process; what it has to offer has been
 //   sent to the socket feeder   done NUMBER feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
-//   warden   gone REASON                      who starts the feeder says that it is no more
+//   supervisor  gone REASON                   the feeder has ended
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
 #pragma once

@@ -7,18 +7,15 @@
 
 namespace tallyfs {
 
-Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
-               ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches,
-               LatencyHist* latencies, UserEvents* events, KernelFeed* kernel)
+Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports)
     : loop_(loop),
       fd_(socket.fd()),
       queue_length_(socket.queue_length()),
-      statistics_(statistics),
-      clock_(clock),
+      statistics_(ports.statistics),
+      clock_(ports.clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies, events,
-                  kernel),
-      backlog_(statistics.owner()) {
+      dispatcher_(socket.fd(), ports),
+      backlog_(ports.statistics.owner()) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 

@@ -40,11 +40,8 @@ class Intake final : public Barrier {
   // What a settle() takes in a moment.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
-  // All outlive the intake.
-  Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
-         ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches = {},
-         LatencyHist* latencies = nullptr, UserEvents* events = nullptr,
-         KernelFeed* kernel = nullptr);
+  // All outlive the intake, the list of branches aside.
+  Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
   ~Intake() override;
 
   // Starts waiting for datagrams.
@@ -81,7 +78,7 @@ class Intake final : public Barrier {
   EventLoop& loop_;
   const int fd_;
   const std::optional<unsigned> queue_length_;
-  Statistics& statistics_;
+  StatisticsBranch& statistics_;
   const Clock& clock_;
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};

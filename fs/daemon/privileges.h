@@ -23,6 +23,10 @@ struct Identity {
 // there is not; a uid without an account needs a group.
 Result<Identity> find_identity(const std::string& text);
 
+// Of the option --run-as, as find_identity(); nothing: it is empty, and the daemon keeps its identity.
+// kNotPermitted: only root can change it.
+Result<std::optional<Identity>> identity_for(const std::string& run_as);
+
 // For good: nothing that is executed gives privileges back, and no bounding set does.
 //   to somebody: that uid, that group and no other, no capability.
 //   to nobody, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to

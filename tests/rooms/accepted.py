@@ -11,7 +11,6 @@ FAULTS = (
     "core/blob/digest.cpp: Digest<Width>::merge_neighbours",
     "core/blob/merge.cpp: merge_stat",
     "core/event/print/print_format.cpp: PrintFormat::apply",
-    "fs/daemon/main.cpp: run",
     "fs/operations_table.cpp: add_names",
     "tests/bench/client_bench.cpp: main",
     "tests/client/freebsd_stats.c: main",
@@ -22,8 +21,6 @@ FAULTS = (
     "tests/shell/hostile/feeders.sh: datagrams_of_all_kinds_cost",
     "tests/shell/hostile/feeders.sh: four_that_flood",
     "tests/unit/blob/calls_golden_test.cpp: TEST",
-    "feeders/intake/dispatcher.h: the constructor of Dispatcher",
-    "feeders/intake/intake.h: the constructor of Intake",
     "feeders/client/python/tally.py: 20",
     "tests/python/daemon_test.py: 4",
 )

@@ -3,7 +3,8 @@
 //
 // Thread-safe. One lock over what the kernel's events fill, one for each fed directory, one over
 // the names of those; none is held while another one is taken but Tree's and Ledger's, or while the
-// feeder of the kernel's events is asked for something.
+// feeder of the kernel's events is asked for something. Nothing of this branch is saved: latencies
+// are measured anew.
 #pragma once
 
 #include <sys/types.h>
@@ -20,6 +21,7 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/branch/branch.h"
 #include "core/branch/ownership.h"
 #include "core/branch/latency_hist/kernel_source.h"
 #include "core/branch/latency_hist/latency_files.h"
@@ -30,7 +32,7 @@
 
 namespace tallyfs {
 
-class LatencyHist {
+class LatencyBranch final : public Branch {
  public:
   struct Options {
     unsigned cpus = 1;               // that this machine could have
@@ -39,8 +41,16 @@ class LatencyHist {
   };
 
   // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
-  LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
-  ~LatencyHist();
+  LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
+  ~LatencyBranch() override;
+
+  Handled handles() const override {
+    return {.lines = kLines<wire::LatencyLine>,
+            .messages = kMessages<wire::KernelEvents, wire::Latencies>};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(fed_mutex_);
+  Result<Done> take(const wire::Message& message, Call& call) override
+      EXCLUDES(kernel_mutex_, fed_mutex_);
 
   // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
   Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)

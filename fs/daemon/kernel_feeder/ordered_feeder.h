@@ -24,7 +24,7 @@
 #include "core/branch/latency_hist/kernel_source.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/wire/order.h"
-#include "fs/daemon/feeder_dialogue.h"
+#include "fs/daemon/kernel_feeder/feeder_dialogue.h"
 
 namespace tallyfs {
 

@@ -1,4 +1,4 @@
-#include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "core/base/own_threads.h"
-#include "fs/daemon/syscall_names.h"
+#include "fs/daemon/kernel_feeder/syscall_names.h"
 
 namespace tallyfs {
 namespace {
