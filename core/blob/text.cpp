@@ -377,7 +377,7 @@ std::string render(const statsblob* sb, const TextOptions& options) {
 
 namespace {
 
-// SIZE_MAX: nobody knows, and a number's is clear.
+// SIZE_MAX: the caller does not know the size, which is fixed for a number.
 bool is_size_of(std::size_t bytes, unsigned voi_dtype, unsigned dtype) {
   const unsigned number = dtype == VSD_DTYPE_VOISTATE ? voi_dtype : dtype;
   if (!is_voi_dtype(number)) return bytes != SIZE_MAX;

@@ -1,8 +1,7 @@
 // A statistic: a definition, whether it is on, since when, and what it has gathered.
 //
-// Confined to its Interface's lock, all of it but name(). Whoever got a Statistic* from an
-// Interface without being it has a handle to pass back in a Run, and nothing to call. What the
-// types promise is in statistic_type.h.
+// Confined to its Interface's lock, except name(). Outside of the Interface, a Statistic* is only a
+// handle, to be passed back in a Run. What the types promise is in statistic_type.h.
 #pragma once
 
 #include <chrono>

@@ -210,7 +210,7 @@ class PythonImportsTest(unittest.TestCase):
 
 class StyleTest(unittest.TestCase):
     def test_words_are_counted_in_comments_only(self):
-        file = File("core/a.cpp", "// Nobody knows.\nint who = 1;\n/* whose */\n * who\nint nobody;\n")
+        file = File("core/a.cpp", "// Nobody knows.\nint who = 1;\n/* whom */\n * who\nint nobody;\n")
         self.assertEqual(words(file), 3)
         self.assertEqual(words(File("tests/a.sh", "who\n# who\n")), 1)
 

@@ -6,7 +6,7 @@ import collections
 import re
 
 COLUMNS_MAX = 100
-WORDS = re.compile(r"\b(?:who|whoever|whom|whose|somebody|nobody|anybody)\b", re.I)
+WORDS = re.compile(r"\b(?:who|whoever|whom|somebody|nobody|anybody)\b", re.I)
 # What may be wider: a table's row, a line that is one link, an arrow of the drawing.
 WIDE = re.compile(r"^\s*(?:\||<?https?://\S+>?$|\[[^\]]*\]:|[\w/*.]+ +->)")
 

@@ -85,7 +85,7 @@ TEST_F(SwitchesTest, ASlotIsUsedAgainUnderAnotherGeneration) {
   EXPECT_EQ(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second));
   EXPECT_EQ(second >> 32, (first >> 32) + 1);
   EXPECT_EQ(state(second), kOff);
-  EXPECT_NE(state(first), kOff) << "who holds the old number must not take it for its own";
+  EXPECT_NE(state(first), kOff) << "a holder of the old number must not take it for its own";
   ASSERT_TRUE(execute("define web on=1"));
   EXPECT_EQ(state(second), kOn);
   EXPECT_EQ(state(first), kGone);
