@@ -48,7 +48,7 @@ class Branch {
  public:
   struct Handled {
     Alternatives lines = 0;
-    // Lines whose costs a sender may have to wait for (feeders/intake/backlog.h).
+    // Lines that are timed, and delay their sender if they are costly (feeders/intake/backlog.h).
     Alternatives metered_lines = 0;
     Alternatives messages = 0;
   };

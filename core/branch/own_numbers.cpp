@@ -33,7 +33,7 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},
     // datagrams that carried file descriptors, which were not accepted
     OwnStatistic{Own::kFdsRefused, "fds_refused", COUNTER "units=datagrams"},
-    // answers whose addressee had no room or was gone
+    // answers that did not fit into their addressee's queue, or whose addressee was gone
     OwnStatistic{Own::kAnswersDropped, "answers_dropped", COUNTER "units=answers"},
     // samples that feeders say they dropped for want of room, or must take for lost
     OwnStatistic{Own::kDropped, "dropped", COUNTER "units=samples"},

@@ -39,24 +39,24 @@ class File {
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
-  // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
-  // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
+  // An open, before text or line are looked at: requests what the file's source has recorded and
+  // not sent yet, if the source can be asked. Bounded in time. The default has no such source.
   virtual void opened(Moment now);
-  // What each open keeps until it is closed, so that the file's owner knows what is open: whoever
-  // removes what a file belongs to may refuse that meanwhile. kStale: it is gone, and there is
-  // nothing to open. The default, nullptr, is nobody's.
+  // What each open keeps until it is closed, so that the file's owner knows what is open: the
+  // owner may refuse to remove the file meanwhile. kStale: it is gone, and there is
+  // nothing to open. The default is nullptr.
   virtual Result<std::shared_ptr<const void>> hold() const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
-  // How often there was something new for who waits for that with poll(2); nothing: it is readable
-  // always. A file that counts is made anew by each read from its start.
+  // How often there was something new to read, for poll(2); nothing: the file is readable always. A
+  // file that counts is made anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
   // Read like a pipe: what one read gets is gone for all, and a read of nothing waits. render()
   // then has no text, news() is 0 while there is nothing to read.
   virtual bool is_stream() const;
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
   virtual std::string next(Moment now);
-  // Of a stream: nothing comes at present. Whoever has read something is at the end.
+  // Of a stream: nothing comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
   virtual WriteUnit write_unit() const;
   // Of a file that takes whole writes: how much of one it takes; the writer hears that it was no
@@ -69,7 +69,7 @@ class File {
   // What the writer of a line that was taken may want to hear of it. The default has nothing to
   // say.
   virtual std::optional<Error> remark(std::string_view line) const;
-  // The same, of who wrote it, for files that show that. The default forgets who it was.
+  // The same with the writer's process, for files that show it. The default ignores the process.
   virtual Result<void> write_by(pid_t writer, std::string_view text, Moment now);
   // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a
   // truncated definition is one about to be written, not one to be cleared.
@@ -80,8 +80,8 @@ class Directory {
  public:
   virtual ~Directory() = default;
 
-  // Somebody is about to look for a name in it, or to list it: what is only made when it is wanted
-  // may be entered now. The default does nothing.
+  // A look-up or a listing begins: entries that are made on demand may be entered now. The default
+  // does nothing.
   virtual void entered(Moment now);
   // mkdir in it. The default refuses (kNotPermitted).
   virtual Result<void> make_directory(std::string_view name, Moment now);

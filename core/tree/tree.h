@@ -64,7 +64,7 @@ class Tree {
 
   // Adds a node below an existing directory and returns its id. The name must be free and a name
   // (is_name); the parts that own the nodes see to both. The rules and the file are kept, and
-  // shared with whoever is using them when the node is removed.
+  // shared with their users while the node is removed.
   NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
                        Moment now) EXCLUDES(mutex_);
   NodeId add_file(NodeId parent, std::string_view name, unsigned permissions,

@@ -190,8 +190,8 @@ void Dispatcher::take_line(std::string_view line) {
     return take_named(*sample);
   }
   if (std::holds_alternative<wire::SwitchesLine>(parsed.value())) {
-    return reject(line, {ErrorCode::kInvalid,
-                         "switches are for a binary request, which can be answered", 0});
+    return reject(
+        line, {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0});
   }
   // In the order in which they stand: a sample before a remove counts.
   flush_named();
@@ -229,8 +229,8 @@ void Dispatcher::take_message(const wire::Message& message) {
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
-  const auto taken = has_our_epoch() ? statistics_.add(samples, call_.now)
-                                     : Result<Taken>(stale("samples"));
+  const auto taken =
+      has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
   if (taken) return count(taken.value());
   refuse_numbered(taken.error(), 0);
 }
@@ -267,7 +267,8 @@ void Dispatcher::take_request(const wire::Request& request) {
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
     return answer_with_switches(request);
   }
-  answer(request.sequence, request.text, execute(line.value(), request.text, Call::Response::kSent));
+  answer(request.sequence, request.text,
+         execute(line.value(), request.text, Call::Response::kSent));
 }
 
 void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {

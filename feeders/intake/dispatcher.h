@@ -1,7 +1,7 @@
 // From bytes to branches: takes a datagram apart, text or binary, finds the branch of each line and
 // message, responds to requests, and counts and reports what is wrong. Samples of statistics go to
-// StatisticsBranch directly, in batches: no allocation, no virtual call and no look-up by string for
-// a binary sample; neither for a text sample, except the look-up of its name.
+// StatisticsBranch directly, in batches: no allocation, no virtual call and no look-up by string
+// for a binary sample; neither for a text sample, except the look-up of its name.
 //
 // Confined to the thread that has the intake's turn.
 #pragma once

@@ -51,7 +51,7 @@ void Intake::nudge() {
 }
 
 Intake::Progress Intake::take_turn() {
-  // One reader goes first; behind it comes this thread, whoever else is waiting.
+  // One reader goes first; behind it comes this thread, even if more are waiting.
   const unsigned served = readers_served_.load();
   if (readers_waiting_.load() != 0) readers_served_.wait(served);
   auto progress = Progress::kDone;
@@ -167,7 +167,7 @@ Intake::Progress Intake::catch_up(Deadline deadline) {
   return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }
 
-// Whoever resets and overflows a counter all day fills no disk with that; `saturations` counts all.
+// A counter that is reset and overflowed all day must not fill the disk; `saturations` counts all.
 void Intake::log_saturated(std::vector<std::string> names) {
   const auto now = clock_.now().monotonic;
   if (names.empty() || (logged_.count() != 0 && now - logged_ < kLogPause)) return;

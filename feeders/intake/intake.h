@@ -1,8 +1,8 @@
 // The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
-// once if nobody has it, else as the next. So a flood cannot keep readers out, and needs no
+// once if it is free, else as the next. So a flood cannot keep readers out, and needs no
 // second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order; that of senders who ask for costly things, for turns between the others'
+// next, in its order; datagrams of costly senders, for turns between the others'
 // (backlog.h).
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the

@@ -21,8 +21,7 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
                  .processes = &parts.processes,
                  .errors = parts.errors.get()};
   };
-  statistics_ =
-      std::make_unique<StatisticsBranch>(tree, ledger, owner, now, ports(statistics_max));
+  statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, ports(statistics_max));
   stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));
   const NodeId tracing =
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);

@@ -116,8 +116,7 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
 }
 
 void Daemon::start_feeder() {
-  feeder_->start(
-      kernel_events_->listeners([this] { loop_.post([this] { part_is_ready(); }); }));
+  feeder_->start(kernel_events_->listeners([this] { loop_.post([this] { part_is_ready(); }); }));
 }
 
 void Daemon::serve() {

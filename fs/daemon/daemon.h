@@ -47,8 +47,8 @@ class Daemon {
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
-  // Mounts, takes the successor's identity, and serves until a signal or an unmount. ready is called
-  // on this thread when tree and socket can be used. Returns the exit status.
+  // Mounts, takes the successor's identity, and serves until a signal or an unmount. ready is
+  // called on this thread when tree and socket can be used. Returns the exit status.
   int run(const Successor& successor, const std::function<void()>& ready);
 
  private:

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/privileges.h"
-#include "fs/daemon/kernel_feeder/side_process.h"
 
 namespace tallyfs {
 namespace {
@@ -62,8 +62,8 @@ Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_po
   return Watchdog(std::move(writing), child, mount_point);
 }
 
-// Looked up here: the watchdog may come to it late, when another mount is there. A watchdog that was
-// killed does no harm.
+// Looked up here: the watchdog may come to it late, when another mount is there. A watchdog that
+// was killed does no harm.
 void Watchdog::mounted() {
   const auto mount = topmost_mount(mount_point_);
   if (mount) (void)!::write(pipe_.get(), &*mount, sizeof *mount);

@@ -136,7 +136,8 @@ class IntakeStand {
         "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
         "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
         "\tfield:int v;\toffset:8;\tsize:4;\tsigned:1;\n";
-    must(events->kernel()->offer({.id = 375, .system = "sched", .format = kFormat}, 0).has_value(), "offered");
+    must(events->kernel()->offer({.id = 375, .system = "sched", .format = kFormat}, 0).has_value(),
+         "offered");
     must(events->kernel()->take_offers(clock.now()) == 1, "an event");
     NodeId at = Tree::kRoot;
     for (const char* const name : {"events", "sched", "x"}) {
@@ -188,8 +189,9 @@ class IntakeStand {
   Tree tree{clock.now()};
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
-  std::unique_ptr<StatisticsBranch> statistics = std::make_unique<StatisticsBranch>(
-      tree, ledger, kDaemonUid, clock.now(), Ports{.switches = {switches}, .processes = &processes});
+  std::unique_ptr<StatisticsBranch> statistics =
+      std::make_unique<StatisticsBranch>(tree, ledger, kDaemonUid, clock.now(),
+                                         Ports{.switches = {switches}, .processes = &processes});
   ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<StatsBranch> subsystems = std::make_unique<StatsBranch>(

@@ -1,4 +1,4 @@
-// Where the kernel's scheduling events come from: whoever feeds them is told here which are wanted.
+// The source of the kernel's scheduling events. It is told which events are wanted.
 #pragma once
 
 #include <functional>

@@ -97,7 +97,7 @@ class LatencyBranch::Switching {
 };
 
 LatencyBranch::LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
-                         Moment now)
+                             Moment now)
     : tree_(tree),
       ledger_(ledger),
       options_(options),
@@ -137,7 +137,7 @@ void LatencyBranch::enter_kernel_directories(Moment now) {
 }
 
 NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
-                                           MaxLatencyFiles files, Moment now) {
+                                             MaxLatencyFiles files, Moment now) {
   const NodeId made = tree_.add_directory(parent, name, std::make_shared<Directory>(), now);
   enter_latency_files(tree_, made, std::string(name), std::make_shared<KernelSet>(*this, which),
                       files, now);
@@ -145,7 +145,7 @@ NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view nam
 }
 
 void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measuring what,
-                               Moment now) {
+                                 Moment now) {
   auto parts = number_parts(
       [=, this] { return enabled(what); },
       [=, this](std::string_view line, Moment then) { return enable(what, line, then); },
@@ -178,7 +178,7 @@ Moment LatencyBranch::last_switch() const {
   return last_switch_;
 }
 
-// It is on before the feeder is asked, so that whoever else asks it meanwhile asks for this too;
+// It is on before the feeder is asked, so that concurrent requests ask for this too;
 // and off again if the feeder refuses.
 Result<void> LatencyBranch::enable(Measuring what, std::string_view line, Moment now) {
   const auto value = parse_signed(only_token(line));
@@ -306,7 +306,7 @@ void LatencyBranch::feeder_refused(Moment now) {
 }
 
 Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySample> samples,
-                              std::uint64_t lost, uid_t sender, Moment now) {
+                                std::uint64_t lost, uid_t sender, Moment now) {
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
   bool some_refused = false;
@@ -329,8 +329,8 @@ Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySa
 }
 
 Result<std::shared_ptr<LatencyBranch::FedSet>> LatencyBranch::find_or_create(std::string_view name,
-                                                                         uid_t creator,
-                                                                         Moment now) {
+                                                                             uid_t creator,
+                                                                             Moment now) {
   const MutexLock lock(fed_mutex_);
   const auto found = fed_.find(std::string(name));
   if (found != fed_.end()) {

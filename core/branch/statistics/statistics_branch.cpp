@@ -133,8 +133,9 @@ Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment no
 }
 
 // A sample before this one in its batch may have made it.
-Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(std::string_view path, uid_t creator,
-                                                               Moment now) {
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(std::string_view path,
+                                                                           uid_t creator,
+                                                                           Moment now) {
   if (StatisticEntry* const entry = find(path)) return entry;
   return create_statistic(path, kBornOfASample, creator, now);
 }
@@ -175,7 +176,8 @@ Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t cre
 }
 
 StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
-                                              std::shared_ptr<Interface> interface, Moment now) {
+                                                          std::shared_ptr<Interface> interface,
+                                                          Moment now) {
   auto entry = std::make_unique<InterfaceEntry>(
       InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
   entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
@@ -187,7 +189,8 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
 
-StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface, Statistic* statistic) {
+StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface,
+                                                          Statistic* statistic) {
   auto made = std::make_unique<StatisticEntry>(StatisticEntry{
       .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
   StatisticEntry& entry = *made;

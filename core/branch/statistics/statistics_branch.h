@@ -55,7 +55,7 @@ struct Taken {
 
 class StatisticsBranch final : public Branch {
  public:
-  // The interface of the daemon's own numbers; nobody else feeds or removes it.
+  // The interface of the daemon's own numbers; feeders neither feed nor remove it.
   static constexpr std::string_view kOwnName = "tallyfs";
 
   // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
@@ -87,9 +87,9 @@ class StatisticsBranch final : public Branch {
 
   // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
   // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
-  // until a daemon can take over a mount, node ids and whose lifetime an interface has: those with
-  // lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for what
-  // save() does not write, with what was good up to there loaded; kNoSpace.
+  // until a daemon can take over a mount, node ids and the processes of lifetime=feeder: interfaces
+  // with lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for
+  // what save() does not write, with what was good up to there loaded; kNoSpace.
   void save(ByteWriter& out) const override EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Moment now) override EXCLUDES(mutex_);
 
@@ -103,7 +103,7 @@ class StatisticsBranch final : public Branch {
   struct StatisticEntry;
   struct InterfaceEntry {
     std::string name;
-    // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
+    // Shared with its files in the tree; freed when both the tree and the last open have let it go.
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
     LifetimeFeeders feeders;  // empty: the interface stays

@@ -24,7 +24,7 @@ Error own_interface(std::size_t at) {
 }  // namespace
 
 Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const Sender& sender,
-                                 Moment now) {
+                                       Moment now) {
   const auto plain = [](const Result<void>& done) {
     return done ? Result<Done>(Done{}) : Result<Done>(done.error());
   };
@@ -50,8 +50,8 @@ Result<Lifetime> StatisticsBranch::lifetime_of(const wire::CommandLine& command)
   return lifetime;
 }
 
-Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command, const Sender& sender,
-                                        Moment now) {
+Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
+                                              const Sender& sender, Moment now) {
   const auto lifetime = lifetime_of(command);
   if (!lifetime) return lifetime.error();
   const auto change = [&] {
@@ -67,7 +67,7 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command, 
 }
 
 Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime lifetime,
-                                const Sender& sender, Moment now) {
+                                      const Sender& sender, Moment now) {
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, lifetime, sender, now);
   }
@@ -84,7 +84,7 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
 }
 
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
-                                          const Sender& sender, Moment now) {
+                                                const Sender& sender, Moment now) {
   InterfaceEntry* entry = find_interface(command.target.text);
   const Done done{0, entry ? wire::Made::kWasThere : wire::Made::kNew};
   if (!entry) {
@@ -97,8 +97,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     return error_at(allowed.error(), command.target.at);
   }
   if (lifetime == Lifetime::kForGood) return done;
-  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid);
-      !added) {
+  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
     if (done.made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
@@ -147,8 +146,9 @@ Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sen
 }
 
 Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std::string_view path,
-                                                                 std::string_view text,
-                                                                 uid_t creator, Moment now) {
+                                                                             std::string_view text,
+                                                                             uid_t creator,
+                                                                             Moment now) {
   const auto [interface, statistic, has_statistic] = wire::split_path(path);
   if (interface == kOwnName) return own_interface(0);
   if (!is_name(statistic)) {

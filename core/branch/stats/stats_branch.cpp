@@ -151,7 +151,7 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
 }
 
 Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
-                                        Moment now) {
+                                         Moment now) {
   const std::string_view name = line.target.text;
   if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
   if (!is_name(name) || name == kTemplates) {
@@ -184,9 +184,9 @@ Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Send
 }
 
 Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& line,
-                                    const Sender& sender, Moment now) {
+                                     const Sender& sender, Moment now) {
   const Done done{there.number, wire::Made::kWasThere};
-  // Whose it is not will be refused its objects. Root's templates are not the owner's.
+  // Another uid will be refused the objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
   add_feeder(there, sender);
   const auto come = there.rates->come_again(line.rest.text, now);
@@ -195,7 +195,7 @@ Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& li
 }
 
 Result<StatsBranch::Subsystem*> StatsBranch::find_owned(const wire::StatsLine& line,
-                                                      const Sender& sender) const {
+                                                        const Sender& sender) const {
   Subsystem* const found = find(wire::split_path(line.target.text).interface);
   if (!found) return not_found("subsystem", line.target.at);
   if (const auto allowed = may_change(found->uid, sender.uid); !allowed) {
@@ -205,7 +205,7 @@ Result<StatsBranch::Subsystem*> StatsBranch::find_owned(const wire::StatsLine& l
 }
 
 Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender& sender,
-                                     Moment now) {
+                                      Moment now) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
   Subsystem& subsystem = *owner.value();
@@ -237,7 +237,7 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
 }
 
 Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::string_view name,
-                                                   Moment now) {
+                                                     Moment now) {
   if (!is_object_name(name)) {
     return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
@@ -246,8 +246,8 @@ Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::
   if (!share) return share.error();
   const std::uint64_t number = numbered_.next_number();
   Object made{.name = std::string(name), .owner = &subsystem, .number = number};
-  made.content = std::make_shared<StatsObject>(
-      templates_, number, std::move(share.value()), numbered_.give_switch(number), now);
+  made.content = std::make_shared<StatsObject>(templates_, number, std::move(share.value()),
+                                               numbered_.give_switch(number), now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
     return tree_.add_file(subsystem.node, file, kReadableByOwner,
                           std::make_shared<StatsObjectFile>(made.content, format), now);
@@ -279,8 +279,8 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
   return Done{};
 }
 
-// A process that publishes there leaves the others theirs. One that does not is a person's, who
-// means all of it.
+// A process that publishes there withdraws its own objects only. Any other process acts for a
+// person, and the whole subsystem is meant.
 void StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
   const bool is_feeder = drop_feeder(subsystem, process);
   std::vector<Object*> own;
@@ -334,7 +334,7 @@ Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
 }
 
 Result<void> StatsBranch::remove_file(std::string_view subsystem, std::string_view file,
-                                     Moment now) {
+                                      Moment now) {
   if (file == kSampleRates) {
     return Error{ErrorCode::kNotPermitted, "sample_rates goes with its subsystem"};
   }

@@ -19,8 +19,8 @@
 #include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
-#include "core/base/result.h"
 #include "core/base/reservation.h"
+#include "core/base/result.h"
 #include "core/branch/branch.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
@@ -39,7 +39,7 @@ namespace tallyfs {
 
 class StatsBranch final : public Branch {
  public:
-  // Those that have switches; more have none, and are published whether anybody asks or not.
+  // Subsystems and objects that have switches; further ones are always published.
   static constexpr std::size_t kSwitches = 65'536;
   // Room for OBJECT.json.
   static constexpr std::size_t kObjectNameBytesMax = 250;
@@ -68,8 +68,8 @@ class StatsBranch final : public Branch {
   Result<void> publish(const wire::PackedBlob& blob, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
 
-  // The process has ended: its objects with lifetime=feeder go, the others are anybody's, and its
-  // templates are in use no more.
+  // The process has ended: its objects with lifetime=feeder go, any process may publish the others,
+  // and its templates are in use no more.
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
@@ -88,7 +88,7 @@ class StatsBranch final : public Branch {
     Subsystem* owner = nullptr;
     std::uint64_t number = 0;
     NodeId freeform = 0, json = 0;
-    pid_t feeder = 0;  // who publishes it, and is watched; 0: nobody, or it is not known
+    pid_t feeder = 0;  // the watched publisher; 0: none, or it is not known
     Lifetime lifetime = Lifetime::kForGood;
     // Shared with its files in the tree.
     std::shared_ptr<StatsObject> content;

@@ -14,7 +14,7 @@ constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
 }  // namespace
 
 Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender& sender,
-                                      Moment now) {
+                                       Moment now) {
   if (!watch(sender)) return add_template(given, sender.uid, 0, now);
   return processes_.change_while_watched(
       sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
@@ -22,7 +22,7 @@ Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender
 }
 
 Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, pid_t teller,
-                                      Moment now) {
+                                       Moment now) {
   const auto told = templates_->add(uid, teller, given, now);
   if (!told) return told.error();
   if (told.value() == FeederTemplates::Told::kAgain) return Done{};
@@ -61,8 +61,9 @@ void StatsBranch::process_ended(pid_t process, Moment now) {
   for (Object* const object : gone) forget(*object, now);
 }
 
-// As the file, which nobody else can read.
-Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now) {
+// Like the file, for the owner only.
+Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& sender,
+                                     Moment now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   report_idle(*found.value(), now);
@@ -70,9 +71,9 @@ Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& 
   return Done{.number = told.changes, .text = std::move(told.text)};
 }
 
-// A feeder cannot take the rates that it was told: whoever wrote them reads of it.
+// A feeder cannot take the rates that were sent to it: error_log says so to their writer.
 Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender& sender,
-                                      Moment now) {
+                                       Moment now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   const auto word = Tokens(line.rest.text).next();

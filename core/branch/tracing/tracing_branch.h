@@ -1,6 +1,6 @@
-// The tracing/ branch: the tracing directory (Tracing), the events of user programs (UserEvents) and
-// what the feeder of the kernel's events sends (KernelFeed), and which of them a line or a message
-// is for. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
+// The tracing/ branch: the tracing directory (Tracing), the events of user programs (UserEvents)
+// and what the feeder of the kernel's events sends (KernelFeed), and which of them a line or a
+// message is for. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
 //
 // Thread-safe, as its parts are.
 #pragma once
@@ -23,7 +23,8 @@ class TracingBranch final : public Branch {
   struct Options {
     Tracing::Options tracing = {};
     Ports ports = {};
-    EventSource* kernel = nullptr;  // outlives the branch; nullptr: the kernel's events are not read
+    EventSource* kernel =
+        nullptr;  // outlives the branch; nullptr: the kernel's events are not read
   };
 
   // Fills the directory `directory`. Tree and ledger outlive the branch.

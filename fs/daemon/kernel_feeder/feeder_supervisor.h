@@ -1,8 +1,8 @@
 // The supervisor of the kernel's feeder, tally-feed-tracefs: it starts the feeder, and starts it
 // again when it has ended. A process of its own, forked before the first thread and before
-// privileges are dropped, since the feeder needs the privileges that the daemon gives up. The end of
-// its socket tells it of the daemon's end. Supervisor and feeder end then; a feeder that is stopped
-// or hangs is killed kFeederEndMax later. None of their tracing instances is left.
+// privileges are dropped, since the feeder needs the privileges that the daemon gives up. The end
+// of its socket tells it of the daemon's end. Supervisor and feeder end then; a feeder that is
+// stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
 #pragma once
 
 #include <sys/types.h>

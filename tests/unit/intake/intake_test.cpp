@@ -177,11 +177,10 @@ class CutIntakeTest : public IntakeTest {
 
   TickingClock ticking_;
   EventLoop cut_loop_;
-  Intake cut_{cut_loop_, socket_,
-              Dispatcher::Ports{.statistics = statistics_,
-                                .branches = branches_,
-                                .errors = errors_,
-                                .clock = ticking_}};
+  Intake cut_{
+      cut_loop_, socket_,
+      Dispatcher::Ports{
+          .statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticking_}};
 };
 
 TEST_F(CutIntakeTest, AReaderDoesNotWaitForAllOfACostlyDatagramAndThatIsCounted) {
