@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "core/base/patience.h"
 #include "fs/interruption.h"
 #include "fs/replies.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -264,7 +264,7 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
   const auto pause = std::chrono::nanoseconds(kLogPause).count();
   if (logged != 0 && now.monotonic.count() - logged < pause) return;
   if (!refusal_logged_.compare_exchange_strong(logged, now.monotonic.count())) return;
-  spdlog::warn("an open by uid {} was refused: {}", uid, error.reason);
+  log_warning("an open by uid " + std::to_string(uid) + " was refused: " + error.reason);
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -11,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -120,7 +121,7 @@ void Session::listen(fuse_buf& request) {
   while (relay_.listens() && !fuse_session_exited(session_.get())) {
     const int size = receive(request);
     if (size <= 0) {  // stopped or unmounted (0), or aborted
-      if (size < 0) spdlog::warn("no more requests can be read: {}", std::strerror(-size));
+      if (size < 0) log_warning(std::string("no more requests can be read: ") + std::strerror(-size));
       fuse_session_exit(session_.get());
       return;
     }

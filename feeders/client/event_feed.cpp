@@ -12,13 +12,13 @@
 namespace tallyfs {
 namespace {
 
-constexpr EventFeed::Time kLookPause = std::chrono::seconds(1);
+constexpr EventFeed::Time kVoidLookPause = std::chrono::seconds(1);
 constexpr std::size_t kFieldsBytesMax = 4'000;
-constexpr std::size_t kNameBytesMax = 64;
+constexpr std::size_t kEventNameBytesMax = 64;
 // A bit of the switch (core/wire/FORMAT.md).
 constexpr std::uint32_t kWithComm = 2;
 
-bool is_good_name(std::string_view name) { return is_name(name) && name.size() <= kNameBytesMax; }
+bool is_good_name(std::string_view name) { return is_name(name) && name.size() <= kEventNameBytesMax; }
 
 }  // namespace
 
@@ -211,7 +211,7 @@ void EventFeed::point_at_switch(FedEvent& event) {
 }
 
 void EventFeed::look(Time now) {
-  if (now - looked_at_ < kLookPause) return;
+  if (now - looked_at_ < kVoidLookPause) return;
   looked_at_ = now;
   look_for_void();
   for (auto& [key, event] : events_) point_at_switch(*event);

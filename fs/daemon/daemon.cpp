@@ -1,6 +1,5 @@
 #include "fs/daemon/daemon.h"
 
-#include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "core/base/own_threads.h"
 #include "fs/daemon/log.h"
 #include "fs/session.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::chrono::minutes kUpkeepPeriod{1};
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
   auto made = SwitchPage::create(Branches::switches(options.ledger.total.statistics));
   if (made) return std::move(made.value());
-  spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
+  log_warning(made.error().reason + ": feeders cannot see what is off");
   return std::nullopt;
 }
 
@@ -127,7 +127,7 @@ void Daemon::serve() {
     operations_->give_memory_back();
   });
   loop_.run([this](int signal) {
-    spdlog::info("ending on signal {}", signal);
+    log_info("ending on signal " + std::to_string(signal));
     loop_.stop();
   });
 }

@@ -1,8 +1,8 @@
 #include "fs/daemon/kernel_events.h"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
+
+#include "log/log.h"
 
 namespace tallyfs {
 
@@ -21,14 +21,14 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
 void KernelEvents::arrived() {
   intake_.settle();
   const auto events = branches_.tracing().kernel()->take_offers(clock_.now());
-  spdlog::info("the kernel has {} events", events);
+  log_info("the kernel has " + std::to_string(events) + " events");
 }
 
 // What the feeder has sent counts, and stands before the gap.
 void KernelEvents::gone(const std::string& reason) {
   intake_.settle();
   const bool is_missed = branches_.tracing().kernel()->withdraw(clock_.now());
-  spdlog::warn("{}{}", reason, is_missed ? ": some of the events that were wanted are lost" : "");
+  log_warning(reason + (is_missed ? ": some of the events that were wanted are lost" : ""));
 }
 
 // No write waits for what a new feeder is told first. Its refusal stands with refused writes.

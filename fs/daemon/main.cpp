@@ -1,6 +1,5 @@
 // tallyfs: what happens before there are threads. Sockets, side processes and the log are made
 // here; then the Daemon runs.
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
@@ -21,6 +20,7 @@
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/watchdog.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -60,11 +60,11 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
 
 void start_log(const DaemonOptions& options) {
   if (options.foreground) {
-    log_to_stderr();  // stdout is for READY
+    log_to_terminal_or_journal();  // stdout is for READY
   } else {
-    log_to_syslog();
+    log_to_syslog("tallyfs");
   }
-  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  set_log_level(options.log_level);
 }
 
 void report_ready(std::optional<Background>& background) {
@@ -100,7 +100,7 @@ Result<int> run(DaemonOptions options) {
   if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
   auto& watchdog = side.value().watchdog;
   return daemon.run({identity.value(), watchdog ? &*watchdog : nullptr}, [&] {
-    spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
+    log_info("mounted on " + options.mount_point + ", listening on " + socket_name);
     report_ready(background);
   });
 }

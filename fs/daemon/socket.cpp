@@ -1,11 +1,11 @@
 #include "fs/daemon/socket.h"
 
-#include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
 
 #include <string>
 
 #include "feeders/intake/queue_length.h"
+#include "log/log.h"
 
 namespace tallyfs {
 
@@ -29,10 +29,12 @@ Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets)
 
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
   if (socket.queue_length() || QueueLength::current() >= options.queue_length) return;
-  spdlog::warn(
+  log_warning(
       "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
-      "({} now), not {}: feeders will wait or lose samples in bursts if that is less",
-      QueueLength::current(), options.queue_length);
+      "(" +
+      std::to_string(QueueLength::current()) + " now), not " +
+      std::to_string(options.queue_length) +
+      ": feeders will wait or lose samples in bursts if that is less");
 }
 
 }  // namespace tallyfs

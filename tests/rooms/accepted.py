@@ -18,7 +18,6 @@ FAULTS = (
     "tests/run: run_part",
     "tests/shell/hostile/feeders.sh: datagrams_of_all_kinds_cost",
     "tests/shell/hostile/feeders.sh: four_that_flood",
-    "tests/unit/blob/calls_golden_test.cpp: TEST",
 )
 WORDS_MAX = 440
 WIDE_MAX = 770

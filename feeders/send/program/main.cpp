@@ -15,7 +15,7 @@
 #include "feeders/send/line_cutter.h"
 #include "feeders/send/refusal.h"
 #include "feeders/send/sender.h"
-#include "usage/usage.h"
+#include "usage/command_line.h"
 
 namespace tallyfs {
 namespace {
@@ -119,26 +119,26 @@ class Program {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.");
-  set_up_usage(app, "tally-send", TALLYFS_VERSION);
-  show_value(app.add_option("--socket", options.socket,
-                            "the daemon's socket; else $TALLY_SOCKET, else its default"),
-             "PATH");
-  show_value(app.add_option("--timeout-ms", options.timeout_ms,
-                            "give up when the daemon has not answered anything for so long")
-                 ->check(CLI::Range(1u, 86'400'000u)),
-             "MS");
-  auto* const quiet =
-      app.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
-  app.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to")->excludes(quiet);
-  app.add_option(
-      "LINE", options.lines,
-      "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; '-', or "
-      "none: lines from stdin");
-  app.footer(
+  CommandLine line("Sends lines to tallyfs, and says what was wrong with those that it refuses.",
+                   "tally-send", TALLYFS_VERSION);
+  line.add({.names = "--socket",
+            .variable = &options.socket,
+            .value = "PATH",
+            .text = "the daemon's socket; else $TALLY_SOCKET, else its default"});
+  line.add({.names = "--timeout-ms",
+            .variable = &options.timeout_ms,
+            .value = "MS",
+            .text = "give up when the daemon has not answered anything for so long",
+            .check = InRange{1, 86'400'000}});
+  line.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
+  line.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to", "--quiet");
+  line.add_arguments("LINE", options.lines,
+                     "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; "
+                     "'-', or none: lines from stdin");
+  line.add_footer(
       "Exit status: 0 all lines took effect, 1 some were refused, 2 wrong usage, 3 no daemon, or "
       "it does not answer.");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  if (const auto status = line.parse(argc, argv)) return *status;
   return Program(options).run();
 }
 
