@@ -8,16 +8,6 @@ import re
 FAULTS = (
     "core/base/own_threads.cpp: ",
     "core/branch/tracing/tracing_access.cpp: ",
-    "core/event/print/print_format.cpp: PrintFormat::apply",
-    "fs/operations_table.cpp: add_names",
-    "tests/bench/client_bench.cpp: main",
-    "tests/client/freebsd_stats.c: main",
-    "tests/client/probe.cpp: obey",
-    "tests/fuzz/fuse_fuzz.cpp: Drive::take_operation",
-    "tests/fuzz/fuse_requests.cpp: Drive::handle_operation",
-    "tests/run: run_part",
-    "tests/shell/hostile/feeders.sh: datagrams_of_all_kinds_cost",
-    "tests/shell/hostile/feeders.sh: four_that_flood",
 )
 WORDS_MAX = 440
 WIDE_MAX = 770

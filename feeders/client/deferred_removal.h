@@ -1,14 +1,14 @@
-// Statistics that the program has removed or released while lanes may hold samples of theirs: they
-// stay in the Registry, without a name, until every lane has sent what it held when they were let
-// go of. That is told by positions in the lanes, for many of them at once, so that it costs the
-// same however many statistics leave and however much is held.
+// Statistics that the program has removed or released while lanes may hold their samples. They stay
+// in the Registry, without a name, until every lane has sent what it held at their removal. The
+// lanes' positions show this, for many statistics at once: the cost does not depend on the number
+// of statistics or of samples.
 //
-// One samples of which are held for long keeps back those that left with it. So that a program
-// which makes and drops statistics all the time does not reach the Registry's bound while the
-// daemon is away, the lanes are searched whenever kSearchMin of them, or twice as many as the last
-// time, wait.
+// A statistic with samples that are held for long keeps back those removed with it. So that a
+// program which makes and drops statistics all the time does not reach the Registry's bound while
+// the daemon is away, the lanes are searched whenever kSearchMin of them, or twice as many as the
+// last time, wait.
 //
-// Confined to whoever holds the Client's lock.
+// Confined to the Client's lock.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@
 
 namespace tallyfs {
 
-class Leaving {
+class DeferredRemoval {
  public:
   using Lanes = std::vector<Lane*>;  // all there are, always in one order
   static constexpr std::size_t kSearchMin = 1024;
   // So many are destroyed at a time: the lock is others' too.
   static constexpr std::size_t kDestroyedMax = 1024;
 
-  explicit Leaving(Registry& registry) : registry_(registry) {}
+  explicit DeferredRemoval(Registry& registry) : registry_(registry) {}
 
   void add(FedStatistic& statistic);
   bool empty() const { return waiting_.empty() && passing_.empty(); }

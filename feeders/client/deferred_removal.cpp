@@ -1,16 +1,16 @@
-#include "feeders/client/leaving.h"
+#include "feeders/client/deferred_removal.h"
 
 #include <algorithm>
 
 namespace tallyfs {
 
-void Leaving::add(FedStatistic& statistic) {
+void DeferredRemoval::add(FedStatistic& statistic) {
   if (statistic.lingers) return;
   waiting_.push_back(&statistic);
   registry_.detach(statistic);
 }
 
-void Leaving::let_go(const Lanes& lanes) {
+void DeferredRemoval::let_go(const Lanes& lanes) {
   if (waiting_.size() + passing_.size() >= search_at_) search(lanes);
   for (int turn = 0; turn < 2; ++turn) {
     if (passing_.empty()) {
@@ -26,7 +26,7 @@ void Leaving::let_go(const Lanes& lanes) {
 }
 
 // False: of which statistics nested samples are only the lane's owner can say.
-bool Leaving::note_heads(const Lanes& lanes) {
+bool DeferredRemoval::note_heads(const Lanes& lanes) {
   heads_.clear();
   for (const Lane* const lane : lanes) {
     if (lane->has_nested()) return false;
@@ -36,14 +36,14 @@ bool Leaving::note_heads(const Lanes& lanes) {
 }
 
 // Lanes that are newer than the positions never had anything of them.
-bool Leaving::have_passed(const Lanes& lanes) const {
+bool DeferredRemoval::have_passed(const Lanes& lanes) const {
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     if (!lanes[i]->has_sent(heads_[i])) return false;
   }
   return true;
 }
 
-void Leaving::search(const Lanes& lanes) {
+void DeferredRemoval::search(const Lanes& lanes) {
   std::vector<const FedStatistic*> held;
   bool some_nested = false;
   for (Lane* const lane : lanes) {
@@ -70,7 +70,7 @@ void Leaving::search(const Lanes& lanes) {
   search_at_ = std::max(kSearchMin, 2 * (waiting_.size() + passing_.size()));
 }
 
-void Leaving::destroy(FedStatistic& statistic) {
+void DeferredRemoval::destroy(FedStatistic& statistic) {
   FedInterface* const interface = statistic.interface;
   registry_.erase(statistic);
   if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);

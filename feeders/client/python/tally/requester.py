@@ -1,15 +1,15 @@
-"""What a conversation tells its users."""
+"""A user of the conversation, and the calls that it gets."""
 
 
-class User:
+class Requester:
     """Each method may be overridden; here it does nothing. All are called inside the exclusion,
     except flush()."""
 
     def begin(self):
-        """Nothing is known of the daemon: pend all requests."""
+        """Nothing is known of the daemon: all its requests are due."""
 
     def end(self):
-        """The connection has ended. What the daemon said last still holds."""
+        """The connection has ended. The last responses hold until begin()."""
 
     def take_stale(self):
         """A number that was sent names nothing; the daemon does not say which."""
@@ -22,7 +22,7 @@ class User:
         """The page of switches has come."""
 
     def look(self):
-        """Once a second while idle: looks at the page for what has gone."""
+        """Once a second while idle: finds numbers that the page of switches says are void."""
 
     def end_round(self):
         """Once in each round of the keeper."""
