@@ -1,5 +1,5 @@
-// The C table that libfuse calls: requests go to Operations, and what nobody may do here is
-// refused with the errno that says so rather than "Function not implemented".
+// The C table that libfuse calls: requests go to Operations. What is never allowed here is refused
+// with an errno that says so rather than "Function not implemented".
 //
 // Left out on purpose: xattr (answered ENOSYS once, after which the kernel asks no more; else each
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;

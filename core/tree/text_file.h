@@ -21,32 +21,32 @@ class TextFile final : public File {
     std::function<Moment(Moment now)> last_change;
     // Each of these may be left out; then the file does what a File does by default.
     std::function<std::optional<std::uint64_t>(Moment now)> version = {};
-    std::function<Result<void>(std::string_view line, Moment now)> write_line = {};
+    std::function<Result<void>(std::string_view line, const CallContext& call)> write_line = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
-    std::function<void(Moment now)> opened = {};
+    std::function<void(const CallContext& call)> opened = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
-    return parts_.render(now, bytes_max);
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return parts_.render(call.now, bytes_max);
   }
   std::optional<std::uint64_t> version(Moment now) const override {
     return parts_.version ? parts_.version(now) : File::version(now);
   }
-  std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max) override {
-    return parts_.take ? parts_.take(now, bytes_max) : File::take(now, bytes_max);
+  std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override {
+    return parts_.take ? parts_.take(call.now, bytes_max) : File::take(call, bytes_max);
   }
-  void opened(Moment now) override {
-    if (parts_.opened) parts_.opened(now);
+  void opened(const CallContext& call) override {
+    if (parts_.opened) parts_.opened(call);
   }
   bool waits() const override { return parts_.waits; }
   WriteUnit write_unit() const override { return parts_.write_unit; }
   Moment last_change(Moment now) const override { return parts_.last_change(now); }
-  Result<void> write_line(std::string_view line, Moment now) override {
-    return parts_.write_line ? parts_.write_line(line, now) : File::write_line(line, now);
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    return parts_.write_line ? parts_.write_line(line, call) : File::write_line(line, call);
   }
 
  private:

@@ -263,7 +263,7 @@ class Client {
   std::atomic<std::uint64_t> refused_{0};   // samples of statistics that the daemon would not have
   std::atomic<std::uint64_t> laneless_{0};  // samples of threads beyond kLanesMax
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kClient};
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
   Conversation conversation_ GUARDED_BY(mutex_);

@@ -105,7 +105,7 @@ class Lane {
 
   // The same, of a lane whose lock was not taken for the fork.
   void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
-    new (&mutex_) Mutex;
+    new (&mutex_) Mutex(LockRank::kLane);
     forget_all();
     abandon();
   }
@@ -230,7 +230,7 @@ class Lane {
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kLane};
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
   std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};

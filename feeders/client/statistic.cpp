@@ -34,7 +34,7 @@ constexpr std::uint32_t kHeldMax = 1'048'576;
 // How long the end of the process waits for a daemon that is there but does not take anything.
 constexpr std::chrono::milliseconds kFinishMax = 250ms;
 
-Mutex g_making;
+Mutex g_making{LockRank::kClientSettings};
 std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
@@ -147,7 +147,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 
  private:
-  const ErrnoGuard undisturbed_;
+  const ErrnoGuard guard_;
   Client& client_;
   Lane* lane_;
 };

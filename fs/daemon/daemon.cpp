@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "core/base/own_threads.h"
+#include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
 #include "fs/session.h"
 #include "log/log.h"

@@ -19,9 +19,10 @@ std::string_view only_token(std::string_view line) {
   return token && !tokens.next() ? token->text : std::string_view();
 }
 
-TextFile::Parts number_parts(std::function<std::int64_t()> number,
-                             std::function<Result<void>(std::string_view, Moment)> write_line,
-                             std::function<Moment()> last_change) {
+TextFile::Parts number_parts(
+    std::function<std::int64_t()> number,
+    std::function<Result<void>(std::string_view, const CallContext&)> write_line,
+    std::function<Moment()> last_change) {
   return {.render = [=](Moment, std::size_t) -> Result<std::string> {
             return std::to_string(number()) + "\n";
           },
@@ -52,7 +53,7 @@ class LatencyBranch::KernelSet final : public LockedLatencies {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
   }
-  void opened(Moment now) override { branch_.opened(now); }
+  void opened(const CallContext& call) override { branch_.opened(call); }
   bool waits() const override { return branch_.options_.source != nullptr; }
 
  private:
@@ -71,7 +72,7 @@ class LatencyBranch::FedSet final : public LockedLatencies {
 
  private:
   const Reservation share_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kFedLatencySet};
   LatencySet latencies_ GUARDED_BY(mutex_);
 };
 
@@ -145,20 +146,22 @@ NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view nam
 }
 
 void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measuring what,
-                                 Moment now) {
-  auto parts = number_parts(
-      [=, this] { return enabled(what); },
-      [=, this](std::string_view line, Moment then) { return enable(what, line, then); },
-      [this] { return last_switch(); });
+                               Moment now) {
+  auto parts = number_parts([=, this] { return enabled(what); },
+                            [=, this](std::string_view line, const CallContext& call) {
+                              return enable(what, line, call);
+                            },
+                            [this] { return last_switch(); });
   tree_.add_file(directory, name, kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
                  now);
 }
 
 void LatencyBranch::enter_pid(NodeId directory, Measuring what, Moment now) {
-  auto parts = number_parts(
-      [=, this] { return std::int64_t{selected(what)}; },
-      [=, this](std::string_view line, Moment then) { return select(what, line, then); },
-      [this] { return last_switch(); });
+  auto parts = number_parts([=, this] { return std::int64_t{selected(what)}; },
+                            [=, this](std::string_view line, const CallContext& call) {
+                              return select(what, line, call);
+                            },
+                            [this] { return last_switch(); });
   tree_.add_file(directory, "pid", kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
                  now);
 }
@@ -180,7 +183,7 @@ Moment LatencyBranch::last_switch() const {
 
 // It is on before the feeder is asked, so that concurrent requests ask for this too;
 // and off again if the feeder refuses.
-Result<void> LatencyBranch::enable(Measuring what, std::string_view line, Moment now) {
+Result<void> LatencyBranch::enable(Measuring what, std::string_view line, const CallContext& call) {
   const auto value = parse_signed(only_token(line));
   if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
   const Switching only(*this);
@@ -189,9 +192,9 @@ Result<void> LatencyBranch::enable(Measuring what, std::string_view line, Moment
     const MutexLock lock(kernel_mutex_);
     before = kernel_.enabled(what);
     if (auto done = kernel_.enable(what, *value); !done) return done;
-    last_switch_ = now;
+    last_switch_ = call.now;
   }
-  auto asked = ask_source();
+  auto asked = ask_source(call.cancel);
   // What is switched off goes unasked.
   if (asked || *value == 0) return {};
   const MutexLock lock(kernel_mutex_);
@@ -199,7 +202,7 @@ Result<void> LatencyBranch::enable(Measuring what, std::string_view line, Moment
   return asked;
 }
 
-Result<void> LatencyBranch::select(Measuring what, std::string_view line, Moment now) {
+Result<void> LatencyBranch::select(Measuring what, std::string_view line, const CallContext& call) {
   const std::string_view text = only_token(line);
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
@@ -210,10 +213,10 @@ Result<void> LatencyBranch::select(Measuring what, std::string_view line, Moment
     const MutexLock lock(kernel_mutex_);
     before = kernel_.selected(what);
     kernel_.select(what, static_cast<pid_t>(*pid));
-    last_switch_ = now;
+    last_switch_ = call.now;
     if (!kernel_.is_on(what)) return {};
   }
-  auto asked = ask_source();
+  auto asked = ask_source(call.cancel);
   if (asked) return {};
   const MutexLock lock(kernel_mutex_);
   kernel_.select(what, before);
@@ -229,55 +232,16 @@ WantedEvents LatencyBranch::wanted() const {
           .timer_pid = kernel_.selected(Measuring::kMissedTimerOffsets)};
 }
 
-Result<void> LatencyBranch::ask_source() {
-  if (options_.source) return options_.source->want([this] { return wanted(); });
+Result<void> LatencyBranch::ask_source(const CancellationToken& cancel) {
+  if (options_.source) return options_.source->want([this] { return wanted(); }, cancel);
   return Error{ErrorCode::kNoDevice,
                "the kernel's events are not read: tallyfs runs without -o tracefs"};
 }
 
-void LatencyBranch::opened(Moment now) {
-  if (options_.source && wanted().any()) options_.source->drain();
+void LatencyBranch::opened(const CallContext& call) {
+  if (options_.source && wanted().any()) options_.source->drain(call.cancel);
   const MutexLock lock(kernel_mutex_);
-  kernel_.pass(now);
-}
-
-Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
-  const auto& latency = std::get<wire::LatencyLine>(line);
-  const std::string_view name = latency.type.text;
-  const bool is_sample = latency.verb == wire::LatencyVerb::kRecord;
-  const auto done = [&]() -> Result<void> {
-    switch (latency.verb) {
-      case wire::LatencyVerb::kRecord: {
-        LatencySample sample = latency.sample;
-        sample.time_ns = call.now.monotonic.count();
-        return add(name, {&sample, 1}, 0, call.sender.uid, call.now);
-      }
-      case wire::LatencyVerb::kReset:
-        return reset(name, call.sender.uid, call.now);
-      case wire::LatencyVerb::kRemove:
-        return remove(name, call.sender.uid, call.now);
-    }
-    return {};
-  }();
-  if (done) return Done{.counted = {Own::kSamples, is_sample ? 1u : 0u}};
-  Error error = done.error();
-  if (error.token_at != Error::kNoToken) error.token_at += latency.type.at;
-  return error;
-}
-
-Result<Done> LatencyBranch::take(const wire::Message& message, Call& call) {
-  Result<void> taken;
-  std::size_t count = 0;
-  if (const auto* const kernel = std::get_if<wire::KernelEvents>(&message)) {
-    taken = take(kernel->events, call.sender.uid, call.now);
-    count = kernel->events.size();
-  } else {
-    const auto& [name, latencies] = std::get<wire::Latencies>(message);
-    taken = add(name, latencies, std::exchange(call.dropped, 0), call.sender.uid, call.now);
-    count = latencies.size();
-  }
-  if (!taken) return taken.error();
-  return Done{.counted = {Own::kSamples, count}};
+  kernel_.pass(call.now);
 }
 
 Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {

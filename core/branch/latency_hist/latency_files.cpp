@@ -35,7 +35,7 @@ TextFile::Parts parts_of(const Shared& latencies) {
           .version = [=](Moment) -> std::optional<std::uint64_t> {
             return get<std::uint64_t>(latencies, [](LatencySet& set) { return set.version(); });
           },
-          .opened = [=](Moment now) { latencies->opened(now); },
+          .opened = [=](const CallContext& call) { latencies->opened(call); },
           .waits = latencies->waits()};
 }
 
@@ -78,8 +78,8 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
 TextFile::Parts reset_parts(const Shared& latencies) {
   TextFile::Parts parts = text_parts(latencies, [](LatencySet&, Moment) { return "0\n"; });
   parts.write_unit = File::WriteUnit::kWrite;
-  parts.write_line = [=](std::string_view, Moment now) -> Result<void> {
-    latencies->with([&](LatencySet& set) { set.reset(now); });
+  parts.write_line = [=](std::string_view, const CallContext& call) -> Result<void> {
+    latencies->with([&](LatencySet& set) { set.reset(call.now); });
     return {};
   };
   return parts;
@@ -89,9 +89,9 @@ TextFile::Parts maxima_parts(const Shared& latencies) {
   TextFile::Parts parts =
       text_parts(latencies, [](LatencySet& set, Moment now) { return set.maxima(now.monotonic); });
   parts.version = {};  // intervals end though nothing comes
-  parts.write_line = [=](std::string_view line, Moment now) {
+  parts.write_line = [=](std::string_view line, const CallContext& call) {
     Result<void> done;
-    latencies->with([&](LatencySet& set) { done = set.define_maxima(line, now); });
+    latencies->with([&](LatencySet& set) { done = set.define_maxima(line, call.now); });
     return done;
   };
   return parts;

@@ -158,7 +158,7 @@ class StatsBranch final : public Branch {
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kSubsystems};
   NumberTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
   Names<Subsystem> subsystems_ GUARDED_BY(mutex_);
 };

@@ -29,8 +29,7 @@ Result<std::string> name_of(const EventOffer& offer) {
     return std::move(format.value().name);
   }
   auto fields = FieldsDefinition::parse(offer.text);
-  if (!fields)
-    return to_error(fields.error().in(std::string(offer.system), std::string(offer.text)));
+  if (!fields) return fields.error().in(std::string(offer.system), std::string(offer.text));
   return std::move(fields.value().name);
 }
 
@@ -56,22 +55,15 @@ std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
 
 }  // namespace
 
-Error to_error(const Refusal& refusal) {
-  Error error = refusal.error;
-  error.location = refusal.location;
-  error.text = refusal.command;
-  return error;
-}
-
 Symbols::Place SourceSymbols::place(std::uint64_t address) const {
-  for (const Symbols* const source : sources_) {
+  for (const auto& source : sources_) {
     if (auto found = source->place(address); !found.name.empty()) return found;
   }
   return {};
 }
 
 std::string SourceSymbols::syscall(std::uint64_t number) const {
-  for (const Symbols* const source : sources_) {
+  for (const auto& source : sources_) {
     if (auto found = source->syscall(number); !found.empty()) return found;
   }
   return {};
@@ -113,7 +105,7 @@ Result<EventNumber> Tracing::State::define(TracingInstance& instance, std::strin
                                            EventOffer::Form form, std::string_view text) {
   if (form == EventOffer::Form::kKernelFormat) return instance.set.define_event(system, text);
   const auto defined = instance.set.define_fields(system, text);
-  if (!defined) return to_error(defined.error());
+  if (!defined) return defined.error();
   return defined.value();
 }
 
@@ -292,10 +284,10 @@ void Tracing::State::update_routes(TracingInstance& instance, Orders& orders) {
   if (!late_is_asked) release(UINT64_MAX);
 }
 
-Result<void> Tracing::State::give(const Orders& orders) {
+Result<void> Tracing::State::give(const Orders& orders, const CancellationToken& cancel) {
   Result<void> all;
   for (EventSource* const source : orders.sources) {
-    auto done = source->want([this, source] { return wanted(*source); });
+    auto done = source->want([this, source] { return wanted(*source); }, cancel);
     if (!done && all) all = std::move(done);
   }
   if (orders.undelivered && all) {
@@ -334,7 +326,7 @@ Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment
     orders = state_->orders_of(source);
   }
   for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
-  return state_->give(orders);
+  return state_->give(orders, {});
 }
 
 std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
@@ -350,7 +342,7 @@ std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offe
     orders = state_->orders_of(source);
   }
   for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
-  (void)state_->give(orders);
+  (void)state_->give(orders, {});
   return taken;
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "core/base/patience.h"
 #include "core/branch/tracing/tracing_state.h"
 
 namespace tallyfs {
@@ -36,10 +35,10 @@ Result<void> Tracing::State::hold_memory(TracingInstance& instance) {
   return {};
 }
 
-Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const Write& write,
-                                    const Undo& undo) {
-  auto done = change_only(instance, now, write, undo);
-  sweep(now);
+Result<void> Tracing::State::change(TracingInstance& instance, const CallContext& call,
+                                    const Write& write, const Undo& undo) {
+  auto done = change_only(instance, call, write, undo);
+  sweep(call.now);
   return done;
 }
 
@@ -53,19 +52,20 @@ void Tracing::State::sweep(Moment now) {
   for (EventSource* const source : all) source->let_go(now);
 }
 
-Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, const Write& write,
-                                         const Undo& undo) {
+Result<void> Tracing::State::change_only(TracingInstance& instance, const CallContext& call,
+                                         const Write& write, const Undo& undo) {
   // What was recorded before it met what was set until then, in whichever instance.
-  refresh(now);
-  if (Patience::has_ended()) return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
+  refresh(call);
+  if (call.cancel.is_cancelled())
+    return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
   Orders orders;
   Result<void> done;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return removed_instance();
-    release_drained(now);
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
-    touch(instance, now);
+    release_drained(call.now);
+    if (const auto written = write(instance.set); !written) done = written.error();
+    touch(instance, call.now);
     if (auto fits = hold_memory(instance); !fits) {
       if (undo) undo(instance.set);
       (void)hold_memory(instance);
@@ -74,7 +74,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
     // What is refused may have taken effect in part.
     update_routes(instance, orders);
   }
-  const auto given = give(orders);
+  const auto given = give(orders, call.cancel);
   const bool refused = !given && (orders.asks || orders.undelivered);
   if (!done || !refused || !undo) return done;
   Orders taken_back;
@@ -82,11 +82,11 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
     const MutexLock lock(mutex);
     if (instance.removed) return given;
     undo(instance.set);
-    touch(instance, now);
+    touch(instance, call.now);
     (void)hold_memory(instance);
     update_routes(instance, taken_back);
   }
-  (void)give(taken_back);
+  (void)give(taken_back, call.cancel);
   return given;
 }
 
@@ -101,7 +101,7 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
   });
   each_instance([&](TracingInstance& instance) {
     if (!done) return;
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    if (const auto written = write(instance.set); !written) done = written.error();
     touch(instance, now);
   });
   update_all_directories(now);
@@ -116,7 +116,7 @@ bool Tracing::State::is_synthetic_used(const TracingInstance& instance, std::str
   return false;
 }
 
-void Tracing::State::refresh(Moment now, const TracingInstance* only) {
+void Tracing::State::refresh(const CallContext& call, const TracingInstance* only) {
   std::vector<EventSource*> asked;
   {
     const MutexLock lock(mutex);
@@ -129,10 +129,10 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
       if (std::ranges::any_of(routes[source], fed)) asked.push_back(source);
     }
   }
-  for (EventSource* const source : asked) source->drain();
+  for (EventSource* const source : asked) source->drain(call.cancel);
   const MutexLock lock(mutex);
-  drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(now.monotonic.count()));
-  release_drained(now);
+  drained_ns = std::max(drained_ns, static_cast<std::uint64_t>(call.now.monotonic.count()));
+  release_drained(call.now);
 }
 
 Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
@@ -155,13 +155,13 @@ Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view te
   return {};
 }
 
-std::vector<const Symbols*> Tracing::State::symbols() {
+SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
   const MutexLock lock(mutex);
-  std::vector<const Symbols*> all;
+  SourceSymbols::Sources all;
   for (const EventSource* const source : sources) {
-    if (const Symbols* const known = source->symbols()) all.push_back(known);
+    if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
   }
-  return all;
+  return SourceSymbols(std::move(all));
 }
 
 Result<Reservation> Tracing::State::reserve_reading(std::uint64_t bytes) {

@@ -16,9 +16,9 @@ std::string number_text(std::uint64_t number) {
 
 }  // namespace
 
-Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const {
+Result<std::string> BufferFile::render(const CallContext& call, std::size_t bytes_max) const {
   const std::uint32_t cpus = state().options.cpus;
-  const auto of_set = [&](const auto& look) { return show(now, bytes_max, look); };
+  const auto of_set = [&](const auto& look) { return show(call.now, bytes_max, look); };
   switch (kind_) {
     case Kind::kTracePipe:
       return std::string();  // it is read by next()
@@ -41,20 +41,21 @@ Result<std::string> BufferFile::render(Moment now, std::size_t bytes_max) const 
       return bounded("delta [absolute]\n", bytes_max);
     case Kind::kCpuTrace:
     case Kind::kCpuStats:
-      return render_of_cpu(now, bytes_max);
+      return render_of_cpu(call, bytes_max);
   }
   return std::string();
 }
 
-Result<std::string> BufferFile::render_of_cpu(Moment now, std::size_t bytes_max) const {
-  const auto copied = copy_trace(now);
+Result<std::string> BufferFile::render_of_cpu(const CallContext& call,
+                                              std::size_t bytes_max) const {
+  const auto copied = copy_trace(call.now);
   if (!copied) return copied.error();
   const TraceCopy& copy = copied.value().copy;
   if (kind_ == Kind::kCpuStats) {
-    return copy.render_stats(cpu_, static_cast<std::uint64_t>(now.monotonic.count()));
+    return copy.render_stats(cpu_, static_cast<std::uint64_t>(call.now.monotonic.count()));
   }
   return bounded(
-      copy.render(SourceSymbols(state().symbols()),
+      copy.render(state().symbols(call.cancel),
                   {.cpus = state().options.cpus, .only_cpu = cpu_, .fields = shows_fields()}),
       bytes_max);
 }
@@ -74,8 +75,7 @@ std::string BufferFile::next(Moment now) {
     taken = instance().set.take_trace(kTakenBytes);
     Tracing::State::touch(instance(), now);
   }
-  return taken->render(SourceSymbols(state().symbols()),
-                       {.header = false, .fields = shows_fields()});
+  return taken->render(state().symbols({}), {.header = false, .fields = shows_fields()});
 }
 
 bool BufferFile::is_over() const {
@@ -90,18 +90,18 @@ std::optional<std::uint64_t> BufferFile::news(Moment now) const {
   return instance().set.has_trace() ? 1 : 0;
 }
 
-Result<void> BufferFile::write_line(std::string_view text, Moment now) {
+Result<void> BufferFile::write_line(std::string_view text, const CallContext& call) {
   switch (kind_) {
     case Kind::kBufferSize:
-      return write_size(text, now);
+      return write_size(text, call);
     case Kind::kSavedCmdlinesSize:
-      return write_cmdlines_size(text, now);
+      return write_cmdlines_size(text, call);
     case Kind::kTracingCpumask:
-      return state().change(instance(), now, [&](EventSet& set) {
+      return state().change(instance(), call, [&](EventSet& set) {
         return set.write_tracing_cpumask(text, state().options.cpus);
       });
     case Kind::kSetEventNotracePid:
-      return state().change(instance(), now,
+      return state().change(instance(), call,
                             [&](EventSet& set) { return set.write_set_event_notrace_pid(text); });
     case Kind::kCpuTrace:
       return {};  // it is the opening with O_TRUNC that clears
@@ -112,23 +112,23 @@ Result<void> BufferFile::write_line(std::string_view text, Moment now) {
     case Kind::kCpuStats:
       break;
   }
-  return File::write_line(text, now);
+  return File::write_line(text, call);
 }
 
 // More processes than a kernel can have are no number of names.
-Result<void> BufferFile::write_cmdlines_size(std::string_view text, Moment now) {
+Result<void> BufferFile::write_cmdlines_size(std::string_view text, const CallContext& call) {
   constexpr std::uint64_t kPidsMax = 4'194'304;
   const auto number = parse_unsigned(trimmed(text));
   if (!number || *number == 0 || *number > kPidsMax) {
     return Error{ErrorCode::kInvalid, "a number of names is wanted, 1 to 4194304", 0};
   }
-  return state().change(instance(), now, [&](EventSet&) -> Reply<void> {
+  return state().change(instance(), call, [&](EventSet&) -> Result<void> {
     instance().cmdlines_max = *number;
     return {};
   });
 }
 
-Result<void> BufferFile::write_size(std::string_view text, Moment now) {
+Result<void> BufferFile::write_size(std::string_view text, const CallContext& call) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   const auto kib = parse_unsigned(text);
   if (!kib || *kib == 0) {
@@ -142,8 +142,8 @@ Result<void> BufferFile::write_size(std::string_view text, Moment now) {
   }
   std::size_t before = 0;
   return state().change(
-      instance(), now,
-      [&](EventSet& set) -> Reply<void> {
+      instance(), call,
+      [&](EventSet& set) -> Result<void> {
         before = set.trace_bytes();
         set.resize_trace(*kib * 1024 * state().options.cpus);
         return {};
@@ -151,9 +151,9 @@ Result<void> BufferFile::write_size(std::string_view text, Moment now) {
       [&](EventSet& set) { set.resize_trace(before); });
 }
 
-Result<void> BufferFile::truncate(Moment now) {
+Result<void> BufferFile::truncate(const CallContext& call) {
   if (kind_ != Kind::kSetEventNotracePid && kind_ != Kind::kCpuTrace) return {};
-  return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+  return state().change(instance(), call, [this](EventSet& set) -> Result<void> {
     if (kind_ == Kind::kSetEventNotracePid) set.truncate_set_event_notrace_pid();
     if (kind_ == Kind::kCpuTrace) instance().clear_cpu(cpu_, state().options.cpus);
     return {};

@@ -35,19 +35,19 @@ class BufferFile final : public TracingFile {
              std::uint32_t cpu = 0)
       : TracingFile(std::move(state), std::move(instance)), kind_(kind), cpu_(cpu) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   bool waits() const override;
   bool is_stream() const override { return kind_ == Kind::kTracePipe; }
   std::string next(Moment now) override;
   bool is_over() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
-  Result<void> write_line(std::string_view text, Moment now) override;
-  Result<void> truncate(Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
+  Result<void> truncate(const CallContext& call) override;
 
  private:
-  Result<std::string> render_of_cpu(Moment now, std::size_t bytes_max) const;
-  Result<void> write_cmdlines_size(std::string_view text, Moment now);
-  Result<void> write_size(std::string_view text, Moment now);
+  Result<std::string> render_of_cpu(const CallContext& call, std::size_t bytes_max) const;
+  Result<void> write_cmdlines_size(std::string_view text, const CallContext& call);
+  Result<void> write_size(std::string_view text, const CallContext& call);
 
   const Kind kind_;
   const std::uint32_t cpu_;

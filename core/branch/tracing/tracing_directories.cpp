@@ -364,7 +364,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     note_what_is_asked();
     if (!late_is_asked) release_and_touch(UINT64_MAX, now);
   }
-  (void)give(orders);
+  (void)give(orders, {});
   sweep(now);
   return {};
 }

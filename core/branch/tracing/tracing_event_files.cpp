@@ -11,9 +11,9 @@ Result<EventNumber> EventFile::find(const EventSet& set) const {
   return *number;
 }
 
-Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
-  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(now, bytes_max);
-  return show(now, bytes_max, [this](const EventSet& set) {
+Result<std::string> EventFile::render(const CallContext& call, std::size_t bytes_max) const {
+  if (kind_ == Kind::kHist || kind_ == Kind::kHistJson) return render_hist(call, bytes_max);
+  return show(call.now, bytes_max, [this](const EventSet& set) {
     const auto number = find(set);
     if (!number) return std::string();
     switch (kind_) {
@@ -43,14 +43,14 @@ Result<Tracing::State::Reading> EventFile::read_hist(Moment now) const {
   return state().read_hist(instance(), number.value());
 }
 
-Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
-  const auto reading = read_hist(now);
+Result<std::string> EventFile::render_hist(const CallContext& call, std::size_t bytes_max) const {
+  const auto reading = read_hist(call.now);
   if (!reading) return reading.error();
   static const HistCopy kNothing;
   const HistCopy& copy = reading.value() ? reading.value()->copy : kNothing;
   // Before it is sorted.
   if (copy.text_bytes_min() > bytes_max) return too_long();
-  const SourceSymbols symbols(state().symbols());
+  const SourceSymbols symbols = state().symbols(call.cancel);
   return bounded(
       kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
       bytes_max);
@@ -68,9 +68,9 @@ bool EventFile::waits() const {
   return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
 }
 
-Reply<void> EventFile::write(EventSet& set, std::string_view text) const {
+Result<void> EventFile::write(EventSet& set, std::string_view text) const {
   const auto number = find(set);
-  if (!number) return Refusal{number.error(), {}, {}};
+  if (!number) return number.error();
   if (kind_ == Kind::kEnable) return set.write_enable(number.value(), text);
   if (kind_ == Kind::kFilter) return set.write_filter(number.value(), text);
   return set.write_trigger(number.value(), text);
@@ -98,19 +98,19 @@ void EventFile::take_back(EventSet& set, std::string_view text, std::string_view
   }
 }
 
-Result<void> EventFile::write_line(std::string_view text, Moment now) {
+Result<void> EventFile::write_line(std::string_view text, const CallContext& call) {
   if (kind_ != Kind::kEnable && kind_ != Kind::kFilter && kind_ != Kind::kTrigger) {
-    return File::write_line(text, now);
+    return File::write_line(text, call);
   }
   const std::string_view command = trimmed(text);
   // `echo > trigger` has opened it with O_TRUNC, and that was all it was for.
   if (command.empty() && kind_ == Kind::kTrigger) {
-    state().sweep(now);
+    state().sweep(call.now);
     return {};
   }
   std::string before;
   return state().change(
-      instance(), now,
+      instance(), call,
       [&](EventSet& set) {
         if (const auto number = find(set)) {
           before = kind_ == Kind::kEnable ? set.render_enable(number.value())
@@ -121,11 +121,11 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
       [&](EventSet& set) { take_back(set, command, before); });
 }
 
-Result<void> EventFile::truncate(Moment now) {
+Result<void> EventFile::truncate(const CallContext& call) {
   if (kind_ != Kind::kTrigger) return {};
   // An event that goes with its last trigger goes with the write that follows, which would else
   // find it gone.
-  return state().change_only(instance(), now, [this](EventSet& set) -> Reply<void> {
+  return state().change_only(instance(), call, [this](EventSet& set) -> Result<void> {
     if (const auto number = find(set)) set.truncate_trigger(number.value());
     return {};
   });

@@ -83,45 +83,47 @@ Result<std::string> TracingFile::bounded(std::string text, std::size_t bytes_max
   return text;
 }
 
-Result<std::string> SetFile::render(Moment now, std::size_t bytes_max) const {
+Result<std::string> SetFile::render(const CallContext& call, std::size_t bytes_max) const {
   switch (kind_) {
     case Kind::kReadme:
       return bounded(std::string(kTracingReadme), bytes_max);
     case Kind::kAvailableEvents:
-      return show(now, bytes_max,
+      return show(call.now, bytes_max,
                   [](const EventSet& set) { return set.render_available_events(); });
     case Kind::kAvailableTracers:
     case Kind::kCurrentTracer:
       return bounded("nop\n", bytes_max);
     case Kind::kSetEvent:
-      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event(); });
+      return show(call.now, bytes_max, [](const EventSet& set) { return set.render_set_event(); });
     case Kind::kSetEventPid:
-      return show(now, bytes_max, [](const EventSet& set) { return set.render_set_event_pid(); });
+      return show(call.now, bytes_max,
+                  [](const EventSet& set) { return set.render_set_event_pid(); });
     case Kind::kTracingOn:
-      return show(now, bytes_max,
+      return show(call.now, bytes_max,
                   [](const EventSet& set) { return switch_text(set.tracing_on()); });
     case Kind::kTrace:
     case Kind::kSnapshot:
-      return render_trace(now, bytes_max);
+      return render_trace(call, bytes_max);
     case Kind::kTraceMarker:
       return std::string();
     case Kind::kTraceClock:
-      return show(now, bytes_max,
+      return show(call.now, bytes_max,
                   [this](const EventSet&) { return clocks_text(instance().clock); });
     case Kind::kSyntheticEvents:
-      return show(now, bytes_max,
+      return show(call.now, bytes_max,
                   [](const EventSet& set) { return set.render_synthetic_events(); });
     case Kind::kDynamicEvents:
-      return show(now, bytes_max, [](const EventSet& set) { return set.render_dynamic_events(); });
+      return show(call.now, bytes_max,
+                  [](const EventSet& set) { return set.render_dynamic_events(); });
   }
   return std::string();
 }
 
-Result<std::string> SetFile::render_trace(Moment now, std::size_t bytes_max) const {
-  const auto copied = kind_ == Kind::kTrace ? copy_trace(now) : copy_snapshot(now);
+Result<std::string> SetFile::render_trace(const CallContext& call, std::size_t bytes_max) const {
+  const auto copied = kind_ == Kind::kTrace ? copy_trace(call.now) : copy_snapshot(call.now);
   if (!copied) return copied.error();
   std::string text = copied.value().copy.render(
-      SourceSymbols(state().symbols()), {.cpus = state().options.cpus, .fields = shows_fields()});
+      state().symbols(call.cancel), {.cpus = state().options.cpus, .fields = shows_fields()});
   const std::string lost = state().lost_line(instance());
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
@@ -133,49 +135,49 @@ bool SetFile::waits() const {
   return kind_ == Kind::kTrace || kind_ == Kind::kSnapshot || kind_ == Kind::kTracingOn;
 }
 
-Result<void> SetFile::write_by(pid_t writer, std::string_view text, Moment now) {
-  if (kind_ != Kind::kTraceMarker) return write_line(text, now);
+Result<void> SetFile::write_by(pid_t writer, std::string_view text, const CallContext& call) {
+  if (kind_ != Kind::kTraceMarker) return write_line(text, call);
   text = text.substr(0, kMarkerBytesMax);
   if (text.ends_with('\n')) text.remove_suffix(1);
-  return state().mark(instance(), text, writer, now);
+  return state().mark(instance(), text, writer, call.now);
 }
 
-Result<void> SetFile::write_line(std::string_view text, Moment now) {
+Result<void> SetFile::write_line(std::string_view text, const CallContext& call) {
   const std::string_view word = trimmed(text);
   switch (kind_) {
     case Kind::kReadme:
     case Kind::kAvailableEvents:
     case Kind::kAvailableTracers:
-      return File::write_line(text, now);
+      return File::write_line(text, call);
     case Kind::kCurrentTracer:
       if (word == "nop") return {};
       return invalid("there is no tracer but nop");
     case Kind::kSetEvent:
-      return write_set_event(word, now);
+      return write_set_event(word, call);
     case Kind::kSetEventPid:
-      return state().change(instance(), now,
+      return state().change(instance(), call,
                             [&](EventSet& set) { return set.write_set_event_pid(word); });
     case Kind::kTracingOn:
-      return write_switch(word, now);
+      return write_switch(word, call);
     case Kind::kTrace:
       return {};  // it is the opening with O_TRUNC that clears
     case Kind::kTraceMarker:
-      return write_by(0, text, now);
+      return write_by(0, text, call);
     case Kind::kTraceClock:
-      return write_clock(word, now);
+      return write_clock(word, call);
     case Kind::kSnapshot:
-      return write_snapshot(word, now);
+      return write_snapshot(word, call);
     case Kind::kSyntheticEvents:
     case Kind::kDynamicEvents:
-      return write_synthetic(text, now);
+      return write_synthetic(text, call);
   }
   return {};
 }
 
-Result<void> SetFile::write_set_event(std::string_view text, Moment now) {
+Result<void> SetFile::write_set_event(std::string_view text, const CallContext& call) {
   std::vector<EventNumber> before;
   auto done = state().change(
-      instance(), now,
+      instance(), call,
       [&](EventSet& set) {
         before = set.enabled_events();
         return set.write_set_event(text);
@@ -189,10 +191,10 @@ Result<void> SetFile::write_set_event(std::string_view text, Moment now) {
   return done;
 }
 
-Result<void> SetFile::write_switch(std::string_view text, Moment now) {
+Result<void> SetFile::write_switch(std::string_view text, const CallContext& call) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 is off, all others are on");
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), call, [&](EventSet& set) -> Result<void> {
     if (*number != 0) {
       set.start_tracing();
     } else {
@@ -202,21 +204,21 @@ Result<void> SetFile::write_switch(std::string_view text, Moment now) {
   });
 }
 
-Result<void> SetFile::write_clock(std::string_view text, Moment now) {
+Result<void> SetFile::write_clock(std::string_view text, const CallContext& call) {
   if (std::ranges::find(kTraceClocks, text) == kTraceClocks.end()) {
     return invalid("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
   }
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), call, [&](EventSet& set) -> Result<void> {
     instance().clock = text;
     set.clear_trace();  // as the kernel does
     return {};
   });
 }
 
-Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
+Result<void> SetFile::write_snapshot(std::string_view text, const CallContext& call) {
   const auto number = parse_unsigned(text);
   if (!number) return invalid("a number is wanted: 0 frees it, 1 takes one, others clear it");
-  return state().change(instance(), now, [&](EventSet& set) -> Reply<void> {
+  return state().change(instance(), call, [&](EventSet& set) -> Result<void> {
     if (*number == 0) {
       set.free_snapshot();
     } else if (*number == 1) {
@@ -228,7 +230,7 @@ Result<void> SetFile::write_snapshot(std::string_view text, Moment now) {
   });
 }
 
-Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
+Result<void> SetFile::write_synthetic(std::string_view text, const CallContext& call) {
   const std::string whole = joined_lines(text);
   std::string_view rest = whole;
   while (!rest.empty()) {
@@ -238,21 +240,22 @@ Result<void> SetFile::write_synthetic(std::string_view text, Moment now) {
       return kind_ == Kind::kSyntheticEvents ? set.write_synthetic_events(command)
                                              : set.write_dynamic_events(command);
     };
-    if (auto done = state().change_synthetic(write, removed_by(command), now); !done) return done;
+    if (auto done = state().change_synthetic(write, removed_by(command), call.now); !done)
+      return done;
   }
   return {};
 }
 
-Result<void> SetFile::truncate(Moment now) {
+Result<void> SetFile::truncate(const CallContext& call) {
   const auto clear = [&](void (EventSet::*what)()) {
-    return state().change(instance(), now, [what](EventSet& set) -> Reply<void> {
+    return state().change(instance(), call, [what](EventSet& set) -> Result<void> {
       (set.*what)();
       return {};
     });
   };
   switch (kind_) {
     case Kind::kTrace:
-      return state().change(instance(), now, [this](EventSet& set) -> Reply<void> {
+      return state().change(instance(), call, [this](EventSet& set) -> Result<void> {
         set.clear_trace();
         instance().lost = 0;
         return {};
@@ -264,7 +267,7 @@ Result<void> SetFile::truncate(Moment now) {
     case Kind::kSyntheticEvents:
     case Kind::kDynamicEvents:
       return state().change_synthetic([](EventSet& set) { return set.truncate_synthetic_events(); },
-                                      "*", now);
+                                      "*", call.now);
     case Kind::kReadme:
     case Kind::kAvailableEvents:
     case Kind::kAvailableTracers:
@@ -278,22 +281,22 @@ Result<void> SetFile::truncate(Moment now) {
   return {};
 }
 
-Result<std::string> SystemFile::render(Moment now, std::size_t bytes_max) const {
-  return show(now, bytes_max, [this](const EventSet& set) {
+Result<std::string> SystemFile::render(const CallContext& call, std::size_t bytes_max) const {
+  return show(call.now, bytes_max, [this](const EventSet& set) {
     return kind_ == Kind::kEnable ? set.render_enable(system_) : set.render_system_filter(system_);
   });
 }
 
 bool SystemFile::waits() const { return kind_ == Kind::kEnable; }
 
-Result<void> SystemFile::write_line(std::string_view text, Moment now) {
+Result<void> SystemFile::write_line(std::string_view text, const CallContext& call) {
   if (kind_ == Kind::kFilter) {
-    return state().change(instance(), now,
+    return state().change(instance(), call,
                           [&](EventSet& set) { return set.write_filter(system_, text); });
   }
   std::vector<EventNumber> before;
   return state().change(
-      instance(), now,
+      instance(), call,
       [&](EventSet& set) {
         before = set.enabled_events();
         return set.write_enable(system_, text);

@@ -27,8 +27,8 @@ class TracingFile : public File {
   Moment last_change(Moment now) const override;
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   Result<std::shared_ptr<const void>> hold() const final;
-  void opened(Moment now) final {
-    if (waits()) state_->refresh(now, instance_.get());
+  void opened(const CallContext& call) final {
+    if (waits()) state_->refresh(call, instance_.get());
   }
   // Whether it shows what records did.
   bool waits() const override = 0;
@@ -96,25 +96,25 @@ class SetFile final : public TracingFile {
   SetFile(TracingShared state, Tracing::State::Instance instance, Kind kind)
       : TracingFile(std::move(state), std::move(instance)), kind_(kind) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   bool waits() const override;
-  Result<void> write_line(std::string_view text, Moment now) override;
-  Result<void> write_by(pid_t writer, std::string_view text, Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
+  Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call) override;
   WriteUnit write_unit() const override {
     return kind_ == Kind::kTraceMarker ? WriteUnit::kWrite : WriteUnit::kCommand;
   }
   std::size_t write_bytes_max() const override {
     return kind_ == Kind::kTraceMarker ? kMarkerBytesMax : TracingFile::write_bytes_max();
   }
-  Result<void> truncate(Moment now) override;
+  Result<void> truncate(const CallContext& call) override;
 
  private:
-  Result<std::string> render_trace(Moment now, std::size_t bytes_max) const;
-  Result<void> write_set_event(std::string_view text, Moment now);
-  Result<void> write_switch(std::string_view text, Moment now);
-  Result<void> write_clock(std::string_view text, Moment now);
-  Result<void> write_snapshot(std::string_view text, Moment now);
-  Result<void> write_synthetic(std::string_view text, Moment now);
+  Result<std::string> render_trace(const CallContext& call, std::size_t bytes_max) const;
+  Result<void> write_set_event(std::string_view text, const CallContext& call);
+  Result<void> write_switch(std::string_view text, const CallContext& call);
+  Result<void> write_clock(std::string_view text, const CallContext& call);
+  Result<void> write_snapshot(std::string_view text, const CallContext& call);
+  Result<void> write_synthetic(std::string_view text, const CallContext& call);
 
   const Kind kind_;
 };
@@ -128,9 +128,9 @@ class SystemFile final : public TracingFile {
         system_(std::move(system)),
         kind_(kind) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   bool waits() const override;
-  Result<void> write_line(std::string_view text, Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
 
  private:
   const std::string system_;
@@ -145,18 +145,18 @@ class EventFile final : public TracingFile {
   EventFile(TracingShared state, Tracing::State::Instance instance, Path path, Kind kind)
       : TracingFile(std::move(state), std::move(instance)), path_(std::move(path)), kind_(kind) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   std::optional<std::uint64_t> news(Moment now) const override;
   bool waits() const override;
-  Result<void> write_line(std::string_view text, Moment now) override;
-  Result<void> truncate(Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
+  Result<void> truncate(const CallContext& call) override;
 
  private:
   // kNotFound when it is gone.
   Result<EventNumber> find(const EventSet& set) const;
-  Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
+  Result<std::string> render_hist(const CallContext& call, std::size_t bytes_max) const;
   Result<Tracing::State::Reading> read_hist(Moment now) const;
-  Reply<void> write(EventSet& set, std::string_view text) const;
+  Result<void> write(EventSet& set, std::string_view text) const;
   void take_back(EventSet& set, std::string_view text, std::string_view before) const;
 
   const Path path_;

@@ -59,14 +59,14 @@ class OptionFile final : public TracingFile {
   OptionFile(TracingShared state, Tracing::State::Instance instance, const TraceOption* option)
       : TracingFile(std::move(state), std::move(instance)), option_(option) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   bool waits() const override { return false; }
-  Result<void> write_line(std::string_view text, Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
 
  private:
   enum class Switch { kOff, kOn };
-  Result<void> set(const TraceOption& option, Switch to, Moment now);
-  Result<void> write_word(std::string_view word, Moment now);
+  Result<void> set(const TraceOption& option, Switch to, const CallContext& call);
+  Result<void> write_word(std::string_view word, const CallContext& call);
 
   const TraceOption* const option_;
 };

@@ -19,6 +19,18 @@
 
 namespace tallyfs {
 
+// The symbols of all sources together, for one call.
+class SourceSymbols final : public Symbols {
+ public:
+  using Sources = std::vector<std::unique_ptr<const Symbols>>;
+  explicit SourceSymbols(Sources sources) : sources_(std::move(sources)) {}
+  Place place(std::uint64_t address) const override;
+  std::string syscall(std::uint64_t number) const override;
+
+ private:
+  const Sources sources_;
+};
+
 // What is being made a text of, with its share of what readers may keep. Shared by those who read
 // the same at once; the last of them lets go of it, without any lock.
 struct HistReading {
@@ -152,7 +164,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // The demands that have changed, entered into the routes.
   void update_routes(TracingInstance& instance, Orders& orders) REQUIRES(mutex);
   Orders orders_of(EventSource& source) REQUIRES(mutex);
-  Result<void> give(const Orders& orders) EXCLUDES(mutex);
+  Result<void> give(const Orders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
 
   // --- tracing_feed.cpp
   bool is_left_out(const Route& route, const EventRecord& record) const REQUIRES(mutex);
@@ -183,15 +195,15 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   }
 
   // --- tracing_access.cpp: what files call
-  using Write = std::function<Reply<void>(EventSet&)>;
+  using Write = std::function<Result<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
   // Drains the sources, so that the write has its place among the records, writes, and asks the
   // sources for what that needs; if they refuse, undo takes it back. Without an undo, that does not
   // count.
-  Result<void> change(TracingInstance& instance, Moment now, const Write& write,
+  Result<void> change(TracingInstance& instance, const CallContext& call, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
   // The same without sweep().
-  Result<void> change_only(TracingInstance& instance, Moment now, const Write& write,
+  Result<void> change_only(TracingInstance& instance, const CallContext& call, const Write& write,
                            const Undo& undo = {}) EXCLUDES(mutex);
   // What is there only because something was set on it goes.
   void sweep(Moment now) EXCLUDES(mutex);
@@ -203,11 +215,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> hold_memory(TracingInstance& instance) REQUIRES(mutex);
   // What the sources have recorded so far is fed; only: in as far as it matters to this instance.
   // Sources that nobody asks for anything are left alone.
-  void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
+  void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   // kInvalid: options/markers is off.
   Result<void> mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
       EXCLUDES(mutex);
-  std::vector<const Symbols*> symbols() EXCLUDES(mutex);
+  SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   std::string lost_line(const TracingInstance& instance) EXCLUDES(mutex);
   // A share of what readers may keep. kNoSpace: others have it.
   Result<Reservation> reserve_reading(std::uint64_t bytes);
@@ -240,7 +252,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   const Options options;
   Ledger reading;
 
-  Mutex mutex;
+  Mutex mutex{LockRank::kTracing};
   Instance top;
   std::map<std::string, Instance, std::less<>> instances GUARDED_BY(mutex);
   NodeId instances_directory GUARDED_BY(mutex) = 0;
@@ -259,17 +271,5 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 
 // Of a file that was looked up before its instance went.
 inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
-// Of something that a set refused.
-Error to_error(const Refusal& refusal);
-// All that the sources know.
-class SourceSymbols final : public Symbols {
- public:
-  explicit SourceSymbols(std::vector<const Symbols*> sources) : sources_(std::move(sources)) {}
-  Place place(std::uint64_t address) const override;
-  std::string syscall(std::uint64_t number) const override;
-
- private:
-  const std::vector<const Symbols*> sources_;
-};
 
 }  // namespace tallyfs

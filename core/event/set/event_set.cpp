@@ -14,6 +14,12 @@ constexpr std::uint16_t kFirstOwnId = 32'768;
 
 bool is_system(std::string_view text) { return is_identifier(text) && text.size() <= 64; }
 
+Error in_command(Error error, std::string_view location, std::string_view command) {
+  error.location = location;
+  error.text = command;
+  return error;
+}
+
 }  // namespace
 
 std::string_view without_blanks(std::string_view text) {
@@ -22,11 +28,11 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-Refusal refused(const Fault& fault, std::string_view location, std::string_view command) {
+Error refused(const Fault& fault, std::string_view location, std::string_view command) {
   return fault.in(std::string(location), std::string(command));
 }
 
-Refusal gone(std::string_view command) {
+Error gone(std::string_view command) {
   return refused({fault::kNoSuchEvent, {}, ErrorCode::kNotFound}, "events", command);
 }
 
@@ -75,16 +81,16 @@ Result<EventNumber> EventSet::State::define(std::string_view system, EventFormat
   return number;
 }
 
-Reply<EventNumber> EventSet::State::define(std::string_view system, FieldsDefinition fields,
+Result<EventNumber> EventSet::State::define(std::string_view system, FieldsDefinition fields,
                                            std::string_view command) {
   const auto known = find(system, fields.name);
   if (known && at(*known).fields == fields) return *known;
   const std::uint16_t id = known ? at(*known).format.id : next_id;
   std::string text = fields.format_text(id);
   auto format = parse_event_format(text);
-  if (!format) return Refusal{format.error(), std::string(system), std::string(command)};
+  if (!format) return in_command(format.error(), system, command);
   auto number = define(system, std::move(format.value()), std::move(text));
-  if (!number) return Refusal{number.error(), std::string(system), std::string(command)};
+  if (!number) return in_command(number.error(), system, command);
   if (!known) next_id = next_id == 65'535 ? kFirstOwnId : static_cast<std::uint16_t>(next_id + 1);
   at(number.value()).fields = std::move(fields);
   return number.value();
@@ -179,7 +185,7 @@ Result<EventNumber> EventSet::define_built_in(std::string_view system, std::stri
   return defined;
 }
 
-Reply<EventNumber> EventSet::define_fields(std::string_view system, std::string_view definition) {
+Result<EventNumber> EventSet::define_fields(std::string_view system, std::string_view definition) {
   if (!is_system(system) || system == kSyntheticSystem) {
     return refused({fault::kBadName}, "event", definition);
   }

@@ -7,9 +7,8 @@
 // How it is used:
 //   * who knows of an event defines it (define_event with the kernel's format text, define_fields
 //     with `u64 lat; pid_t pid`), and keeps the number;
-//   * what is written into a file goes to the call of that file's name, which replies with a
-//   Refusal
-//     for error_log; what is read is rendered by render_...(), histograms in two steps, so that
+//   * what is written into a file goes to the call of that file's name, which returns an
+//     Error for error_log; what is read is rendered by render_...(), histograms in two steps, so that
 //     the long one runs outside the lock;
 //   * after each write, take_changed_demands() names the events whose source must be told;
 //   * records are fed in the order of their times. Synthetic events come into being within feed().
@@ -31,7 +30,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/event/command/refusal.h"
 #include "core/event/format/format.h"
 #include "core/event/hist/hist_copy.h"
 #include "core/event/trace/trace_copy.h"
@@ -94,7 +92,7 @@ class EventSet {
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
-  Reply<EventNumber> define_fields(std::string_view system, std::string_view definition);
+  Result<EventNumber> define_fields(std::string_view system, std::string_view definition);
   // One that is no source's, as the kernel's own ftrace/print: it cannot be enabled, is in no list
   // of events, and its records are always traced. As define_event() otherwise.
   Result<EventNumber> define_built_in(std::string_view system, std::string_view format);
@@ -121,48 +119,48 @@ class EventSet {
   HistCopy copy_hist(EventNumber event) const;          // empty without a histogram
   std::uint64_t hits(EventNumber event) const;          // changes when hist does: for poll()
 
-  Reply<void> write_enable(EventNumber event, std::string_view text);  // "0" or "1"
-  Reply<void> write_filter(EventNumber event, std::string_view text);  // "0" takes it off
+  Result<void> write_enable(EventNumber event, std::string_view text);  // "0" or "1"
+  Result<void> write_filter(EventNumber event, std::string_view text);  // "0" takes it off
   // One command; a leading '!' removes. White space around it is not part of it.
-  Reply<void> write_trigger(EventNumber event, std::string_view text);
+  Result<void> write_trigger(EventNumber event, std::string_view text);
   // O_TRUNC: removes all triggers but those whose variables others refer to.
   void truncate_trigger(EventNumber event);
 
   // --- events/SYS/ (and events/ with an empty system): "0", "1" or "X", with '*'.
   std::string render_enable(std::string_view system) const;
-  Reply<void> write_enable(std::string_view system, std::string_view text);
+  Result<void> write_enable(std::string_view system, std::string_view text);
   std::string render_system_filter(std::string_view system) const;
   // Sets the filter on all events of the system that have its fields.
-  Reply<void> write_filter(std::string_view system, std::string_view text);
+  Result<void> write_filter(std::string_view system, std::string_view text);
 
   // --- Files of the whole set.
   std::string render_available_events() const;
   std::string render_set_event() const;
   // Words `SYS:EVENT`, `SYS:*`, `EVENT`, `*:*`, each with '!' to disable; kInvalid if nothing
   // matches.
-  Reply<void> write_set_event(std::string_view text);
+  Result<void> write_set_event(std::string_view text);
   void truncate_set_event();
   // Only records of these processes are traced; with none, all are. Triggers see all of them.
   // Numbers, each added.
   std::string render_set_event_pid() const;
-  Reply<void> write_set_event_pid(std::string_view text);
+  Result<void> write_set_event_pid(std::string_view text);
   void truncate_set_event_pid();
   // Records of these are not.
   std::string render_set_event_notrace_pid() const;
-  Reply<void> write_set_event_notrace_pid(std::string_view text);
+  Result<void> write_set_event_notrace_pid(std::string_view text);
   void truncate_set_event_notrace_pid();
   // Only what happens on these CPUs is traced, likewise; all are at first. The kernel's bit masks:
   // `ff`, `3,ffffffff`. kInvalid: no such mask, or one without any of the first `cpus`.
   std::string render_tracing_cpumask(std::uint32_t cpus) const;
-  Reply<void> write_tracing_cpumask(std::string_view text, std::uint32_t cpus);
+  Result<void> write_tracing_cpumask(std::string_view text, std::uint32_t cpus);
   std::string render_synthetic_events() const;
   std::string render_dynamic_events() const;
   // Of one that was defined by its fields: the text that defines it.
   std::string fields_text(EventNumber event) const;
-  Reply<void> write_synthetic_events(std::string_view line);
-  Reply<void> write_dynamic_events(std::string_view line);
+  Result<void> write_synthetic_events(std::string_view line);
+  Result<void> write_dynamic_events(std::string_view line);
   // O_TRUNC: removes all. kBusy if one is in use; then none is.
-  Reply<void> truncate_synthetic_events();
+  Result<void> truncate_synthetic_events();
 
   bool tracing_on() const;
   void start_tracing();

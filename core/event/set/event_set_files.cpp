@@ -14,7 +14,7 @@ constexpr std::string_view kNoSystemFilter =
     "# Only events with the given fields will be affected.\n"
     "# If no events are modified, an error message will be displayed here\n";
 
-Refusal not_zero_or_one(std::string_view location, std::string_view text) {
+Error not_zero_or_one(std::string_view location, std::string_view text) {
   return refused({fault::kZeroOrOne}, location, text);
 }
 
@@ -59,7 +59,7 @@ std::string EventSet::render_enable(EventNumber number) const {
   return std::string(event.is_on() ? "1" : "0") + (event.waiting > 0 ? "*\n" : "\n");
 }
 
-Reply<void> EventSet::write_enable(EventNumber event, std::string_view text) {
+Result<void> EventSet::write_enable(EventNumber event, std::string_view text) {
   text = without_blanks(text);
   if (!state_->at(event).is_listed()) return gone(text);
   const auto on = parse_switch(text);
@@ -78,7 +78,7 @@ std::string EventSet::render_enable(std::string_view system) const {
   return std::string(on && off ? "X" : on ? "1" : "0") + (waits ? "*\n" : "\n");
 }
 
-Reply<void> EventSet::write_enable(std::string_view system, std::string_view text) {
+Result<void> EventSet::write_enable(std::string_view system, std::string_view text) {
   text = without_blanks(text);
   const auto on = parse_switch(text);
   if (!on) return not_zero_or_one("enable:" + std::string(system), text);
@@ -95,10 +95,9 @@ Checked<void> EventSet::State::set_filter(DefinedEvent& event, std::string_view 
   if (text == "0") return {};
   auto filter = Filter::compile(text, event.format);
   if (!filter) {
-    const auto& [reason, column] = filter.error();
-    event.filter_error = std::string(text) + "\n" + std::string(column, ' ') +
-                         "^\nparse_error: " + std::string(reason) + "\n";
-    return Fault{reason};
+    event.filter_error = std::string(text) + "\n" + std::string(filter.error().at, ' ') +
+                         "^\nparse_error: " + std::string(filter.error().reason) + "\n";
+    return filter.error();
   }
   event.filter = std::move(filter.value());
   event.filter_text = text;
@@ -111,17 +110,16 @@ std::string EventSet::render_filter(EventNumber number) const {
   return (event.filter_text.empty() ? "none" : event.filter_text) + "\n";
 }
 
-Reply<void> EventSet::write_filter(EventNumber number, std::string_view text) {
+Result<void> EventSet::write_filter(EventNumber number, std::string_view text) {
   text = without_blanks(text);
   DefinedEvent& event = state_->at(number);
   if (!event.defined) return gone(text);
-  if (state_->set_filter(event, text)) return {};
-  const auto wrong = Filter::compile(text, event.format).error();
-  return Refusal{Error{ErrorCode::kInvalid, std::string(wrong.reason), wrong.at},
-                 "event filter parse error", std::string(text)};
+  const auto set = state_->set_filter(event, text);
+  if (set) return {};
+  return refused(set.error(), "event filter parse error", text);
 }
 
-Reply<void> EventSet::write_filter(std::string_view system, std::string_view text) {
+Result<void> EventSet::write_filter(std::string_view system, std::string_view text) {
   text = without_blanks(text);
   bool taken = false;
   for (const auto& event : state_->events) {
@@ -162,7 +160,7 @@ std::string EventSet::render_set_event() const {
   return text;
 }
 
-Reply<void> EventSet::write_set_event(std::string_view text) {
+Result<void> EventSet::write_set_event(std::string_view text) {
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
     const bool off = token->text.starts_with('!');

@@ -60,7 +60,7 @@ struct EventSet::State final : public HistCatalog {
 
   // --- event_set.cpp
   Result<EventNumber> define(std::string_view system, EventFormat format, std::string format_text);
-  Reply<EventNumber> define(std::string_view system, FieldsDefinition fields,
+  Result<EventNumber> define(std::string_view system, FieldsDefinition fields,
                             std::string_view command);
   // Everything that is set on it goes, and what refers to that.
   void strip(EventNumber number);
@@ -82,15 +82,15 @@ struct EventSet::State final : public HistCatalog {
   static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   // --- event_set_synthetic.cpp
-  Reply<void> write_synthetic(std::string_view text);
-  Reply<void> write_dynamic(std::string_view text);
-  Reply<void> add_synthetic(std::string_view definition, std::string_view command);
-  Reply<void> remove_synthetic(std::string_view name, std::string_view command);
+  Result<void> write_synthetic(std::string_view text);
+  Result<void> write_dynamic(std::string_view text);
+  Result<void> add_synthetic(std::string_view definition, std::string_view command);
+  Result<void> remove_synthetic(std::string_view name, std::string_view command);
 
   // --- event_set_triggers.cpp
-  Reply<void> write_trigger(EventNumber number, std::string_view text);
+  Result<void> write_trigger(EventNumber number, std::string_view text);
   Checked<void> write_other(EventNumber number, const TriggerCommand& command);
-  Reply<void> remove_trigger(EventNumber number, const TriggerCommand& command);
+  Result<void> remove_trigger(EventNumber number, const TriggerCommand& command);
   Checked<void> remove_other(EventNumber number, const TriggerCommand& command);
   Checked<void> find_target(std::string_view& parameters, Trigger& trigger) const;
   Checked<void> parse_other(const TriggerCommand& command, Trigger& trigger) const;
@@ -158,8 +158,8 @@ struct EventSet::State final : public HistCatalog {
 // Trims white space on both sides.
 std::string_view without_blanks(std::string_view text);
 // Of a file that is still open when its event is gone.
-Refusal gone(std::string_view command);
-// A Refusal for a file of a name of its own.
-Refusal refused(const Fault& fault, std::string_view location, std::string_view command);
+Error gone(std::string_view command);
+// The Error of a write to a file that is the location.
+Error refused(const Fault& fault, std::string_view location, std::string_view command);
 
 }  // namespace tallyfs

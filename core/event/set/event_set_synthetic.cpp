@@ -11,7 +11,7 @@ constexpr std::string_view kLocation = "synthetic_events";
 
 }  // namespace
 
-Reply<void> EventSet::State::add_synthetic(std::string_view definition, std::string_view command) {
+Result<void> EventSet::State::add_synthetic(std::string_view definition, std::string_view command) {
   auto fields = FieldsDefinition::parse(definition);
   if (!fields) return refused(fields.error(), kLocation, command);
   const std::string name = fields.value().name;
@@ -20,12 +20,12 @@ Reply<void> EventSet::State::add_synthetic(std::string_view definition, std::str
   }
   const auto made = define(kSyntheticSystem, std::move(fields.value()), command);
   if (made) return {};
-  Refusal refusal = made.error();
-  refusal.location = kLocation;
-  return refusal;
+  Error error = made.error();
+  error.location = kLocation;
+  return error;
 }
 
-Reply<void> EventSet::State::remove_synthetic(std::string_view name, std::string_view command) {
+Result<void> EventSet::State::remove_synthetic(std::string_view name, std::string_view command) {
   const auto number = find(kSyntheticSystem, name);
   if (!number) {
     return refused({fault::kNoSuchEvent, std::string(name), ErrorCode::kNotFound}, kLocation,
@@ -37,7 +37,7 @@ Reply<void> EventSet::State::remove_synthetic(std::string_view name, std::string
   return {};
 }
 
-Reply<void> EventSet::State::write_synthetic(std::string_view text) {
+Result<void> EventSet::State::write_synthetic(std::string_view text) {
   const std::string_view whole = without_blanks(text);
   if (!whole.starts_with('!')) return add_synthetic(whole, whole);
   Tokens tokens(whole.substr(1));
@@ -46,7 +46,7 @@ Reply<void> EventSet::State::write_synthetic(std::string_view text) {
 }
 
 // `s:[synthetic/]NAME FIELDS`, `-:[synthetic/]NAME`
-Reply<void> EventSet::State::write_dynamic(std::string_view text) {
+Result<void> EventSet::State::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = without_blanks(text);
   const bool adds = whole.starts_with("s:");
@@ -83,15 +83,15 @@ std::string EventSet::fields_text(EventNumber event) const {
   return state_->at(event).fields->text();
 }
 
-Reply<void> EventSet::write_synthetic_events(std::string_view line) {
+Result<void> EventSet::write_synthetic_events(std::string_view line) {
   return state_->write_synthetic(line);
 }
 
-Reply<void> EventSet::write_dynamic_events(std::string_view line) {
+Result<void> EventSet::write_dynamic_events(std::string_view line) {
   return state_->write_dynamic(line);
 }
 
-Reply<void> EventSet::truncate_synthetic_events() {
+Result<void> EventSet::truncate_synthetic_events() {
   const auto is_busy = [](const auto& event) { return event->is_synthetic() && event->in_use(); };
   const auto busy = std::ranges::find_if(state_->events, is_busy);
   if (busy != state_->events.end()) {

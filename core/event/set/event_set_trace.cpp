@@ -34,7 +34,7 @@ std::string pids_text(const std::vector<std::int32_t>& pids) {
 }
 
 // Adds them to those there are.
-Reply<void> add_pids(std::vector<std::int32_t>& to, std::size_t pids_max, std::string_view file,
+Result<void> add_pids(std::vector<std::int32_t>& to, std::size_t pids_max, std::string_view file,
                      std::string_view text) {
   std::vector<std::int32_t> pids = to;
   Tokens tokens(text);
@@ -76,7 +76,7 @@ std::optional<std::vector<bool>> parse_mask(std::string_view text) {
 }  // namespace
 
 std::string EventSet::render_set_event_pid() const { return pids_text(state_->pids); }
-Reply<void> EventSet::write_set_event_pid(std::string_view text) {
+Result<void> EventSet::write_set_event_pid(std::string_view text) {
   return add_pids(state_->pids, state_->limits.pids_max, "set_event_pid", text);
 }
 void EventSet::truncate_set_event_pid() { state_->pids.clear(); }
@@ -84,7 +84,7 @@ void EventSet::truncate_set_event_pid() { state_->pids.clear(); }
 std::string EventSet::render_set_event_notrace_pid() const {
   return pids_text(state_->notrace_pids);
 }
-Reply<void> EventSet::write_set_event_notrace_pid(std::string_view text) {
+Result<void> EventSet::write_set_event_notrace_pid(std::string_view text) {
   return add_pids(state_->notrace_pids, state_->limits.pids_max, "set_event_notrace_pid", text);
 }
 void EventSet::truncate_set_event_notrace_pid() { state_->notrace_pids.clear(); }
@@ -105,7 +105,7 @@ std::string EventSet::render_tracing_cpumask(std::uint32_t cpus) const {
   return text + "\n";
 }
 
-Reply<void> EventSet::write_tracing_cpumask(std::string_view text, std::uint32_t cpus) {
+Result<void> EventSet::write_tracing_cpumask(std::string_view text, std::uint32_t cpus) {
   auto mask = parse_mask(without_blanks(text));
   if (mask) mask->resize(cpus);
   if (!mask || std::ranges::find(*mask, true) == mask->end()) {

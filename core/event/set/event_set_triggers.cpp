@@ -65,7 +65,7 @@ Checked<void> EventSet::State::compile_filter(const DefinedEvent& event, std::st
   return {};
 }
 
-Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view text) {
+Result<void> EventSet::State::write_trigger(EventNumber number, std::string_view text) {
   const std::string whole = joined_lines(without_blanks(text));
   const DefinedEvent& event = at(number);
   const auto command = TriggerCommand::parse(whole);
@@ -76,8 +76,7 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
   Trigger probe;
   if (const auto good = compile_filter(event, command.value().filter, probe); !good) {
     const auto filter = Filter::compile(command.value().filter, event.format);
-    return Refusal{Error{ErrorCode::kInvalid, std::string(good.error().reason), filter.error().at},
-                   "event filter parse error", std::string(command.value().filter)};
+    return refused(filter.error(), "event filter parse error", command.value().filter);
   }
   const auto done =
       is_hist ? write_hist(number, command.value()) : write_other(number, command.value());
@@ -90,7 +89,7 @@ Reply<void> EventSet::State::write_trigger(EventNumber number, std::string_view 
 // its filter that count, or of other kinds what it does, to whom. Of an event without histograms
 // any is removed: scripts do so with `>`, whose O_TRUNC has done it, and with lines as they are
 // shown, which are no commands where they have a name or sort by a field with a modifier.
-Reply<void> EventSet::State::remove_trigger(EventNumber number, const TriggerCommand& command) {
+Result<void> EventSet::State::remove_trigger(EventNumber number, const TriggerCommand& command) {
   const std::string kind(name_of(command.kind));
   const std::string shown = kind + (command.rest.empty() ? "" : ":") + std::string(command.rest);
   const auto& triggers = at(number).triggers;
@@ -207,7 +206,7 @@ std::string EventSet::render_trigger(EventNumber event) const {
   return text.empty() ? std::string(kAvailable) : text;
 }
 
-Reply<void> EventSet::write_trigger(EventNumber event, std::string_view text) {
+Result<void> EventSet::write_trigger(EventNumber event, std::string_view text) {
   if (!state_->at(event).defined) return gone(text);
   return state_->write_trigger(event, text);
 }

@@ -1,19 +1,19 @@
-#include "fs/kept_text.h"
+#include "fs/text_cache.h"
 
 #include <gtest/gtest.h>
 
 namespace tallyfs {
 namespace {
 
-TEST(KeptTextTest, GivesOnceWhatItKept) {
-  KeptText texts;
+TEST(TextCacheTest, GivesOnceWhatItKept) {
+  TextCache texts;
   texts.keep(7, 1, "hits 5\n");
   EXPECT_EQ(texts.take(7, 1, 100), "hits 5\n");
   EXPECT_EQ(texts.take(7, 1, 100), std::nullopt);
 }
 
-TEST(KeptTextTest, GivesNothingOfAnotherNodeOrVersionOrBeyondTheBound) {
-  KeptText texts;
+TEST(TextCacheTest, GivesNothingOfAnotherNodeOrVersionOrBeyondTheBound) {
+  TextCache texts;
   EXPECT_EQ(texts.take(0, 0, 100), std::nullopt);
   texts.keep(7, 1, "hits 5\n");
   EXPECT_EQ(texts.take(8, 1, 100), std::nullopt);
@@ -22,13 +22,13 @@ TEST(KeptTextTest, GivesNothingOfAnotherNodeOrVersionOrBeyondTheBound) {
   EXPECT_EQ(texts.take(7, 1, 7), "hits 5\n");
 }
 
-TEST(KeptTextTest, KeepsTheLastOneAndNoneThatIsTooLong) {
-  KeptText texts;
+TEST(TextCacheTest, KeepsTheLastOneAndNoneThatIsTooLong) {
+  TextCache texts;
   texts.keep(7, 1, "hits 5\n");
   texts.keep(8, 1, "hits 6\n");
   EXPECT_EQ(texts.take(7, 1, 100), std::nullopt);
-  texts.keep(9, 1, std::string(KeptText::kBytesMax + 1, 'x'));
-  EXPECT_EQ(texts.take(9, 1, KeptText::kBytesMax * 2), std::nullopt);
+  texts.keep(9, 1, std::string(TextCache::kBytesMax + 1, 'x'));
+  EXPECT_EQ(texts.take(9, 1, TextCache::kBytesMax * 2), std::nullopt);
   EXPECT_EQ(texts.take(8, 1, 100), std::nullopt);
   texts.keep(7, 1, "hits 5\n");
   texts.clear();

@@ -1,6 +1,6 @@
 // What a reader of a stream is given at a time. (That it waits, and is interrupted, is tested on a
 // mount: tests/shell/tracing/buffers.sh.)
-#include "fs/stream_readers.h"
+#include "fs/waiting_readers.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,9 @@ namespace {
 
 class Lines final : public File {
  public:
-  Result<std::string> render(Moment, std::size_t) const override { return std::string(); }
+  Result<std::string> render(const CallContext&, std::size_t) const override {
+    return std::string();
+  }
   Moment last_change(Moment) const override { return {}; }
   bool is_stream() const override { return true; }
   std::string next(Moment) override { return std::exchange(lines, {}); }
@@ -21,7 +23,7 @@ class Lines final : public File {
   bool over = false;
 };
 
-class StreamReadersTest : public testing::Test {
+class StreamTextTest : public testing::Test {
  protected:
   std::optional<std::string> read(std::size_t bytes) { return next_piece(open_, bytes, {}); }
 
@@ -29,7 +31,7 @@ class StreamReadersTest : public testing::Test {
   OpenFile open_{.file = file_};
 };
 
-TEST_F(StreamReadersTest, GivesWholeLinesWhereTheyFit) {
+TEST_F(StreamTextTest, GivesWholeLinesWhereTheyFit) {
   file_->lines = "one\ntwo\nthree\n";
   EXPECT_EQ(read(10), "one\ntwo\n");
   EXPECT_EQ(read(4), "thre");
@@ -39,7 +41,7 @@ TEST_F(StreamReadersTest, GivesWholeLinesWhereTheyFit) {
   EXPECT_EQ(read(5), "four\n");
 }
 
-TEST_F(StreamReadersTest, EndsForWhoHasReadSomethingWhenNothingComes) {
+TEST_F(StreamTextTest, EndsForAReaderThatHasReadSomethingWhenNothingComes) {
   file_->over = true;
   EXPECT_EQ(read(10), std::nullopt) << "it may come yet";
   file_->lines = "one\n";

@@ -1,4 +1,4 @@
-#include "fs/interruption.h"
+#include "fs/request_cancellation.h"
 
 #include <csignal>
 #include <cstdint>
@@ -29,8 +29,8 @@ bool is_told_to_end(pid_t thread) {
   return (waiting & ~blocked & kEnding) != 0;
 }
 
-Patience patience_of(fuse_req_t request) {
-  return Patience([request] {
+CancellationToken cancellation_of(fuse_req_t request) {
+  return CancellationToken([request] {
     return fuse_req_interrupted(request) != 0 && is_told_to_end(fuse_req_ctx(request)->pid);
   });
 }

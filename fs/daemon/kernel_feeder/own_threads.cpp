@@ -1,4 +1,4 @@
-#include "core/base/own_threads.h"
+#include "fs/daemon/kernel_feeder/own_threads.h"
 
 #include <dirent.h>
 

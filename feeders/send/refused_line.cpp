@@ -1,4 +1,4 @@
-#include "feeders/send/refusal.h"
+#include "feeders/send/refused_line.h"
 
 #include <algorithm>
 
@@ -19,17 +19,19 @@ std::size_t shown_from(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string describe(const Refusal& refusal) {
-  const std::size_t at = std::min(refusal.at.value_or(0), refusal.text.size());
-  const std::size_t from = shown_from(refusal.text, at);
+std::string describe(std::uint64_t line, const Error& error) {
+  const bool has_place = error.token_at != Error::kNoToken;
+  const std::string_view text = error.text;
+  const std::size_t at = has_place ? std::min(error.token_at, text.size()) : 0;
+  const std::size_t from = shown_from(text, at);
   std::string said = "tally-send: line ";
-  append_number(said, refusal.line);
-  said.append(": ").append(refusal.reason).append("\n").append(kIndent);
+  append_number(said, line);
+  said.append(": ").append(error.reason).append("\n").append(kIndent);
   // Escapes take four bytes for one.
-  const std::size_t column = append_escaped(said, refusal.text.substr(from, kShownBytesMax),
-                                            4 * kShownBytesMax + 4, at - from);
+  const std::size_t column =
+      append_escaped(said, text.substr(from, kShownBytesMax), 4 * kShownBytesMax + 4, at - from);
   said += '\n';
-  if (refusal.at) said.append(kIndent).append(column, ' ').append("^\n");
+  if (has_place) said.append(kIndent).append(column, ' ').append("^\n");
   return said;
 }
 

@@ -1,6 +1,6 @@
-// The text that was last rendered to tell a file's size. The kernel asks for the size each time
-// before it opens a file by its name; so the open finds its text here instead of rendering it
-// again.
+// A cache of one text: the last that was rendered for the size of a file. The kernel asks for the
+// size each time before it opens a file by its name, so the open takes the text from here instead
+// of rendering it again.
 //
 // Thread-safe.
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace tallyfs {
 
-class KeptText {
+class TextCache {
  public:
-  // A longer one is not kept: nobody's bounds count it.
+  // A longer text is not kept, since no uid's bounds count it.
   static constexpr std::size_t kBytesMax = 16u << 20;
 
-  // version: the file's, before it was rendered.
+  // version: that of the file before it was rendered.
   void keep(NodeId node, std::uint64_t version, std::string text) EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     text_.reset();
@@ -30,8 +30,7 @@ class KeptText {
     version_ = version;
     text_ = std::move(text);
   }
-  // The text of this node, if it is kept and the version still the same, of at most bytes_max. It
-  // is not kept any more.
+  // Takes the text of this node out, if it is here, of this version, and of at most bytes_max.
   std::optional<std::string> take(NodeId node, std::uint64_t version, std::size_t bytes_max)
       EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -45,7 +44,7 @@ class KeptText {
   }
 
  private:
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kTextCache};
   NodeId node_ GUARDED_BY(mutex_) = 0;
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::optional<std::string> text_ GUARDED_BY(mutex_);

@@ -4,18 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
+
+#include "core/base/result.h"
 
 namespace tallyfs {
-
-struct Refusal {
-  std::uint64_t line = 0;  // its number
-  std::string_view text;
-  std::string reason;
-  std::optional<std::size_t> at;  // the byte of text at which the fault begins
-};
 
 // Three lines, or two if there is no place: message, the line, caret. What could steer a terminal
 // is escaped; of a line longer than kShownBytesMax, the part around the place is shown.
@@ -23,6 +16,6 @@ struct Refusal {
 //     define web on=1
 //            ^
 inline constexpr std::size_t kShownBytesMax = 512;
-std::string describe(const Refusal& refusal);
+std::string describe(std::uint64_t line, const Error& error);
 
 }  // namespace tallyfs

@@ -1,4 +1,4 @@
-#include "fs/interruption.h"
+#include "fs/request_cancellation.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
