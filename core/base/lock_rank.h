@@ -21,16 +21,16 @@ enum class LockRank : std::uint8_t {
   kTracing,             // core/branch/tracing/tracing_state.h
   kUserEvents,          // core/branch/tracing/user_events.h
   kKernelFeed,          // core/branch/tracing/kernel_feed.h
-  kKernelLatencies,     // core/branch/latency_hist/latency_hist.h
-  kFedLatencies,        // core/branch/latency_hist/latency_hist.h
+  kKernelLatencies,     // core/branch/latency_hist/latency_branch.h
+  kFedLatencies,        // core/branch/latency_hist/latency_branch.h
   kFedLatencySet,       // core/branch/latency_hist/latency_hist.cpp
-  kStatistics,          // core/branch/statistics/statistics.h
-  kSubsystems,          // core/branch/stats/subsystems.h
+  kStatistics,          // core/branch/statistics/statistics_branch.h
+  kSubsystems,          // core/branch/stats/stats_branch.h
   kStatsObject,         // core/branch/stats/stats_object.h
   kSubsystemRates,      // core/branch/stats/subsystem_rates.h
   kFeederTemplates,     // core/branch/stats/feeder_templates.h
-  kOrderedFeeder,       // fs/daemon/ordered_feeder.h
-  kFeederDialogue,      // fs/daemon/feeder_dialogue.h
+  kOrderedFeeder,       // fs/daemon/kernel_feeder/ordered_feeder.h
+  kFeederDialogue,      // fs/daemon/kernel_feeder/feeder_dialogue.h
   kInterface,           // core/statistic/interface.h
   kProcessEnds,         // feeders/intake/process_ends.h
   kErrorLog,            // core/tree/error_log.h

@@ -1,4 +1,5 @@
-// Who asks for something on the socket, and what it came to. Values.
+// A line or message of a feeder on its way to a branch: the sender, the circumstances, the outcome.
+// Values.
 #pragma once
 
 #include <sys/types.h>
@@ -7,11 +8,13 @@
 #include <optional>
 #include <string>
 
+#include "core/base/clock.h"
+#include "core/branch/own_number.h"
 #include "core/wire/binary.h"
 
 namespace tallyfs {
 
-// Who asks for something: the sender of a datagram, as the kernel vouches for it.
+// The sender of a datagram, as the kernel vouches for it.
 struct Sender {
   Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid) {}
 
@@ -19,11 +22,31 @@ struct Sender {
   pid_t pid;  // 0: not known here
 };
 
-// What a command came to.
+// The circumstances of a line or message; one for all of a datagram.
+struct Call {
+  enum class Response { kNone, kSent };
+
+  Sender sender;
+  Moment now;
+  // Whether the sender gets what a command came to.
+  Response response = Response::kNone;
+  // Samples that this datagram reports as dropped by its sender. The branch that they were for
+  // counts them and sets this to 0.
+  std::uint64_t dropped = 0;
+};
+
+// How much of what the daemon's own numbers show was done.
+struct Counted {
+  Own what = Own::kCommands;
+  std::uint64_t count = 1;
+};
+
+// What a line or message came to.
 struct Done {
-  std::uint64_t number = 0;  // of the statistic, subsystem or object that is named
+  std::uint64_t number = 0;  // of the statistic, subsystem, object or event that is named
   wire::Made made = wire::Made::kNew;
-  std::optional<std::string> text = std::nullopt;  // what was asked for, if that is a text
+  std::optional<std::string> text = std::nullopt;  // the response, if it is a text
+  Counted counted = {};
 };
 
 }  // namespace tallyfs

@@ -33,7 +33,7 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},
     // datagrams that carried file descriptors, which were not accepted
     OwnStatistic{Own::kFdsRefused, "fds_refused", COUNTER "units=datagrams"},
-    // answers whose addressee had no room or was gone
+    // answers that did not fit into their addressee's queue, or whose addressee was gone
     OwnStatistic{Own::kAnswersDropped, "answers_dropped", COUNTER "units=answers"},
     // samples that feeders say they dropped for want of room, or must take for lost
     OwnStatistic{Own::kDropped, "dropped", COUNTER "units=samples"},
@@ -87,6 +87,14 @@ void OwnNumbers::record(Own what, std::int64_t x, std::uint64_t count, Moment no
   const Sample sample{.x = x, .y = count, .time = now.monotonic};
   const Run run{statistics_[static_cast<std::size_t>(what)], {&sample, 1}};
   interface_->add({&run, 1}, now);
+}
+
+void OwnCounts::publish(OwnNumbers& own, Moment now) {
+  static_assert(kOwnStatistics.size() == kNumbers);
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] != 0) own.count(static_cast<Own>(i), counts_[i], now);
+  }
+  counts_ = {};
 }
 
 }  // namespace tallyfs

@@ -4,38 +4,17 @@
 // Thread-safe through the Interface's lock.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/branch/own_number.h"
 #include "core/statistic/interface.h"
 
 namespace tallyfs {
-
-// One statistic each; what they mean stands in own_numbers.cpp, what they are called too.
-enum class Own {
-  kDatagrams,
-  kSamples,
-  kBlobs,
-  kCommands,
-  kRejects,
-  kTruncated,
-  kFdsRefused,
-  kAnswersDropped,
-  kDropped,
-  kDroppedBy,
-  kDrainsCut,
-  kSaturations,
-  kBatchNs,
-  kOpenFiles,
-  kOpensRefused,
-  kEvents,
-  kEventsLost,
-  kEventsHurried,
-  kPutOff,
-  kAnswersOverShare,
-};
 
 class OwnNumbers {
  public:
@@ -49,6 +28,20 @@ class OwnNumbers {
  private:
   std::shared_ptr<Interface> interface_;  // shared with its files in the tree
   std::vector<Statistic*> statistics_;    // by Own
+};
+
+// Counts that are gathered without a lock, until they are entered into the OwnNumbers.
+// Confined to their owner's thread or lock.
+class OwnCounts {
+ public:
+  void add(Own what, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(what)] += count; }
+  // Enters all counts and starts from 0 again.
+  void publish(OwnNumbers& own, Moment now);
+
+ private:
+  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kAnswersOverShare) + 1;
+
+  std::array<std::uint64_t, kNumbers> counts_{};
 };
 
 }  // namespace tallyfs

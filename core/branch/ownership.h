@@ -27,9 +27,7 @@ class Ownership {
   uid_t daemon() const { return daemon_; }
   // Root and the daemon's uid may do everything.
   bool is_trusted(uid_t sender) const { return sender == 0 || sender == daemon_; }
-  bool may_change(uid_t owner, uid_t sender) const {
-    return is_trusted(sender) || sender == owner;
-  }
+  bool may_change(uid_t owner, uid_t sender) const { return is_trusted(sender) || sender == owner; }
   // kNotPermitted, with token_at 0.
   Result<void> check(uid_t owner, uid_t sender, const Words& words) const {
     if (may_change(owner, sender)) return {};

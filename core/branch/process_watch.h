@@ -1,4 +1,4 @@
-// Tells when a process has ended: what an interface with lifetime=feeder lives by.
+// Notifies when a watched process has ended, for lifetime=feeder.
 #pragma once
 
 #include <sys/types.h>
@@ -12,10 +12,10 @@ class ProcessWatch {
  public:
   virtual ~ProcessWatch() = default;
 
-  // Whoever made the watch hears of the end of this process, once. kNotFound: there is none of that
-  // number (any more); kNoSpace: too many are watched, in all or for this uid.
+  // Branch::process_ended() is called once, after the end of this process. kNotFound: there is no
+  // process of that number (any more); kNoSpace: too many are watched, in all or for this uid.
   virtual Result<void> watch(pid_t process, uid_t uid) = 0;
-  // It is watched, and runs: false at once when it has ended, before anybody hears of it.
+  // The process is watched and runs: false as soon as it has ended, even before the notification.
   virtual bool watches(pid_t process) const = 0;
 };
 

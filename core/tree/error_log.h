@@ -3,7 +3,7 @@
 //
 // Thread-safe, one lock. Holds kEntries; strangers on the socket can fill at most
 // kSocketEntries of them, so that a flood of garbage does not push out what an administrator
-// mistyped. Text is cut at kTextBytes and escaped, so that nobody forges an entry.
+// mistyped. Text is cut at kTextBytes and escaped, so that no text forges an entry.
 #pragma once
 
 #include <cstddef>

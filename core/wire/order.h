@@ -9,7 +9,7 @@
 //                                             socket
 //   feeder   done NUMBER
 //   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
-//   warden   gone REASON                      the feeder's supervisor says that the feeder has ended
+//   supervisor  gone REASON                   the feeder has ended
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
 #pragma once

@@ -5,7 +5,7 @@
 // daemon speak to that. So a path is answered only if it is absolute and leads, the last step not
 // by a link, to a socket that belongs to the sender; and the answer goes to that very socket,
 // whatever has taken its place in the meantime.
-// Confined to whoever sends the answers.
+// Confined to the thread that sends the answers.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // The answers to what a datagram asks: gathered, and sent to where it came from in datagrams of
-// their own. What cannot be sent at once is dropped and counted; nobody is waited for.
+// their own. An answer that cannot be sent at once is dropped and counted; sending never waits.
 //
-// Confined to whoever holds the intake's turn.
+// Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ class Answers {
 
   // In datagrams.
   struct Counts {
-    std::uint64_t dropped = 0;     // by a full queue, or there is nobody who may be answered
+    std::uint64_t dropped = 0;     // the queue is full, or there is no permitted address
     std::uint64_t over_share = 0;  // the uid does not read its answers (unread_answers.h)
   };
 
   // fd: where they are sent from. epoch: of the numbers in them. clock outlives this.
   Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch);
 
-  // To whom those go that are added from now on; it stays where it is until they are sent.
+  // The addressee of answers that are added from now on; must outlive their sending.
   void begin(const Origin& to) { to_ = &to; }
   void add(const wire::Answer& answer);
   // In a datagram of its own: a long text, which with others might not fit into what the sender has

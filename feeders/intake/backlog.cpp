@@ -13,8 +13,8 @@ static_assert(sizeof(Backlog::Late) <= kLateBytes);
 
 constexpr std::uint64_t kOneProcess = std::uint64_t{1} << 32;
 
-Error no_room(const std::string& whose, std::size_t bytes) {
-  return {ErrorCode::kNoSpace, "costly commands wait to be carried out, and " + whose +
+Error no_room(const std::string& what, std::size_t bytes) {
+  return {ErrorCode::kNoSpace, "costly commands wait to be carried out, and " + what +
                                    " fill the " + std::to_string(bytes) +
                                    " bytes that may be put off behind them"};
 }
@@ -35,7 +35,8 @@ void Backlog::Account::let_time_pass(Nanoseconds now) {
 }
 
 std::uint64_t Backlog::key_of(const Origin& sender) const {
-  return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid) : sender.uid;
+  return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)
+                                           : sender.uid;
 }
 
 Backlog::Account* Backlog::find(const Origin& sender) const {

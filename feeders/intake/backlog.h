@@ -1,15 +1,16 @@
-// Where datagrams wait whose senders ask for costly things. A command costs what it touches: a
-// `define` of all that is in an interface of a quarter of a million statistics takes milliseconds,
-// and one datagram holds thousands of them. Whoever's costly commands take more than a share of the
-// time has what it sends put off: kept here in its order, and carried out in turns that alternate
-// with those of the socket. So it delays itself, and nobody else by more than a turn.
+// Datagrams that wait because their sender's commands are costly. A command costs what it touches:
+// a `define` of all that is in an interface of a quarter of a million statistics takes
+// milliseconds, and one datagram holds thousands of them. A sender whose costly commands take more
+// than a share of the time is put off: its datagrams are kept here in order, and carried out in
+// turns that alternate with those of the socket. So it delays itself, and other senders by at most
+// a turn.
 //
 // A sender is a process. Of a uid that is neither root's nor the daemon's all processes together
 // are one, since they may be as many as they like.
 //
 // Limits: kBytesOfSenderMax put off of one sender, kBytesMax of all, beyond which put() refuses;
 // kSendersMax senders have an account, and of further ones nothing is put off.
-// Confined to whoever holds the intake's turn.
+// Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <sys/types.h>
@@ -38,7 +39,8 @@ class Backlog {
   // that.
   static constexpr int kShare = 4;
   static constexpr std::chrono::milliseconds kAllowance{20};
-  // No debt is larger: who is costly no more is taken at once again after kShare times as long.
+  // No debt is larger: a sender that stops being costly is taken at once again after kShare times
+  // as long.
   static constexpr std::chrono::seconds kDebtMax{1};
   static constexpr std::size_t kBytesOfSenderMax = 16u << 20;
   static constexpr std::size_t kBytesMax = 64u << 20;
@@ -55,7 +57,7 @@ class Backlog {
 
   // Its costly commands have taken so long, up to now.
   void charge(const Origin& sender, Nanoseconds spent, Nanoseconds now);
-  // Whether what it sends has to wait here. A load and a branch as long as nobody has to.
+  // Whether its datagrams have to wait here. A load and a branch while no sender is held.
   bool holds(const Origin& sender, Nanoseconds now) { return held_ != 0 && is_held(sender, now); }
 
   // Only of a sender that it holds. kNoSpace: a bound is reached; nothing was kept.
@@ -65,7 +67,7 @@ class Backlog {
   Result<void> put_rest(const Datagram& datagram, std::vector<char> rest);
 
   bool empty() const { return turns_.empty(); }
-  // The next one, of the sender whose turn it is; behind it comes another's. not empty().
+  // The next one, taking senders in turn. Not while empty().
   Late take();
 
  private:
@@ -84,7 +86,7 @@ class Backlog {
   Account* find(const Origin& sender) const;
   Account* find_or_make(const Origin& sender, Nanoseconds now);
   bool is_held(const Origin& sender, Nanoseconds now);
-  // Nobody of whom nothing is known any more keeps an account.
+  // Senders without debt or datagrams lose their account.
   void look_at_all(Nanoseconds now);
   Result<void> check_room(const Account& account, std::size_t bytes) const;
   Account& entered(const Origin& sender, std::size_t bytes);

@@ -43,14 +43,22 @@ Error error_in(std::string_view line, std::string_view path, Error error) {
   return error;
 }
 
-Error only_in_a_request(const char* what) {
-  return {ErrorCode::kInvalid,
-          std::string(what) + " are for a binary request, which can be answered", 0};
+// What a message names by a number of this daemon's giving.
+struct Named {
+  std::uint64_t number = 0;
+  const char* what = "";
+};
+std::optional<Named> named_by(const wire::Message& message) {
+  if (const auto* const blob = std::get_if<wire::PackedBlob>(&message)) {
+    return Named{blob->number, "a blob"};
+  }
+  const auto* const records = std::get_if<wire::PackedEvents>(&message);
+  if (records && records->number()) return Named{*records->number(), "an event"};
+  return std::nullopt;
 }
 
-bool asks_for_rates(const wire::Line& line) {
-  const auto* const stats = std::get_if<wire::StatsLine>(&line);
-  return stats && stats->verb == wire::StatsVerb::kRates;
+Error stale(const char* what) {
+  return {ErrorCode::kStale, std::string(what) + " numbered by another daemon"};
 }
 
 std::uint32_t error_number(const Error& error) {
@@ -66,36 +74,44 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-Dispatcher::Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-                       const Clock& clock, SharedPage switches, LatencyHist* latencies,
-                       UserEvents* events, KernelFeed* kernel)
-    : statistics_(statistics),
-      subsystems_(subsystems),
-      errors_(errors),
-      clock_(clock),
-      switches_(switches),
-      latencies_(latencies),
-      events_(events),
-      kernel_(kernel),
+Dispatcher::Dispatcher(int fd, const Ports& ports)
+    : statistics_(ports.statistics),
+      errors_(ports.errors),
+      clock_(ports.clock),
+      switches_(ports.switches),
       epoch_(draw_epoch()),
-      answers_(fd, statistics.owner(), clock, epoch_) {}
+      answers_(fd, statistics_.owner(), clock_, epoch_) {
+  find_branches(ports.branches);
+}
+
+void Dispatcher::find_branches(std::span<Branch* const> branches) {
+  const auto has = [](Alternatives set, std::size_t index) { return (set >> index & 1) != 0; };
+  for (Branch* const branch : branches) {
+    const Branch::Handled handled = branch->handles();
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (has(handled.lines, i)) lines_[i] = {branch, has(handled.metered_lines, i)};
+    }
+    for (std::size_t i = 0; i < messages_to_.size(); ++i) {
+      if (has(handled.messages, i)) messages_to_[i] = {.branch = branch};
+    }
+  }
+}
 
 void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
   origin_ = &datagram.origin;
   answers_.begin(datagram.origin);
-  now_ = now;
-  dropped_ = 0;
+  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now};
   reports_ = 0;
   told_stale_ = false;
   bytes_ = datagram.bytes;
   text_ = text_left_ = {};
   messages_.reset();
   if (piece == Piece::kWhole) {
-    counts_.datagrams += 1;
-    if (datagram.fds_refused) counts_.fds_refused += 1;
+    counts_.add(Own::kDatagrams);
+    if (datagram.fds_refused) counts_.add(Own::kFdsRefused);
   }
   if (datagram.truncated) {
-    counts_.truncated += 1;
+    counts_.add(Own::kTruncated);
     return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
                                                            std::to_string(wire::kDatagramBytesMax) +
                                                            " bytes, nothing of it was taken"});
@@ -170,42 +186,27 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
 void Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) return reject(line, parsed.error());
-  std::visit(
-      Overloaded{[&](const wire::SampleLine& sample) { take_named(sample); },
-                 [&](const wire::CommandLine& command) {
-                   // In the order in which they stand: a sample before a remove counts.
-                   flush_named();
-                   const auto done = execute(command, line);
-                   if (!done) reject(line, done.error());
-                 },
-                 [&](const wire::SwitchesLine&) { reject(line, only_in_a_request("switches")); },
-                 [&](const wire::StatsLine&) {
-                   if (asks_for_rates(parsed.value())) {
-                     return reject(line, only_in_a_request("rates"));
-                   }
-                   const auto done = execute(parsed.value(), line);
-                   if (!done) reject(line, done.error());
-                 },
-                 [&](const wire::EventLine& event) {
-                   const auto done = execute(event, line);
-                   if (!done) reject(line, done.error());
-                 },
-                 [&](const wire::LatencyLine& latency) {
-                   const auto done = take_latency(latency);
-                   if (!done) reject(line, done.error());
-                 },
-                 [](const wire::BlankLine&) {}},
-      parsed.value());
+  if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
+    return take_named(*sample);
+  }
+  if (std::holds_alternative<wire::SwitchesLine>(parsed.value())) {
+    return reject(
+        line, {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0});
+  }
+  // In the order in which they stand: a sample before a remove counts.
+  flush_named();
+  const auto done = execute(parsed.value(), line, Call::Response::kNone);
+  if (!done) reject(line, done.error());
 }
 
 void Dispatcher::take_named(const wire::SampleLine& sample) {
   if (named_.full()) flush_named();
-  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = now_.monotonic});
+  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = call_.now.monotonic});
 }
 
 void Dispatcher::flush_named() {
   if (named_.empty()) return;
-  const Taken taken = statistics_.add(named_, origin_->uid, now_);
+  const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
   count(taken);
   for (const Taken::Rejected& rejected : taken.rejected) {
     const std::string_view path = named_.path(rejected.index);
@@ -220,46 +221,44 @@ void Dispatcher::take_message(const wire::Message& message) {
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
-                 [&](const wire::PackedBlob& blob) { take_blob(blob); },
-                 [&](const wire::Template& given) { take_template(given); },
-                 [&](const wire::KernelEvents& events) { take_kernel_events(events); },
-                 [&](const wire::Latencies& latencies) { take_latencies(latencies); },
-                 [&](const wire::OfferedEvent& offered) { take_offer(offered); },
-                 [&](const wire::PackedEvents& records) { take_events(records); },
-                 [&](const wire::LostEvents& lost) { take_lost(lost); },
                  [&](const wire::Answer&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
-                 }},
+                 },
+                 [&](const auto&) { take_by_branch(message); }},
       message);
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
-      has_our_epoch()
-          ? statistics_.add(samples, now_)
-          : Result<Taken>(Error{ErrorCode::kStale, "samples numbered by another daemon"});
+      has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
   if (taken) return count(taken.value());
-  take_numbered_badly(taken.error(), 0);
+  refuse_numbered(taken.error(), 0);
 }
 
-void Dispatcher::take_numbered_badly(const Error& error, std::uint64_t number) {
+void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number) {
   reject(kMessage, error);
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
   answers_.add({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
-void Dispatcher::take_blob(const wire::PackedBlob& blob) {
-  const auto taken =
-      has_our_epoch() ? subsystems_.publish(blob, {origin_->uid, origin_->pid}, now_)
-                      : Result<void>(Error{ErrorCode::kStale, "a blob numbered by another daemon"});
-  if (!taken) return take_numbered_badly(taken.error(), blob.number);
-  counts_.blobs += 1;
+void Dispatcher::take_by_branch(const wire::Message& message) {
+  const auto done = hand_to_branch(message);
+  if (done) counts_.add(done.value().counted.what, done.value().counted.count);
+  if (const auto* const given = std::get_if<wire::Template>(&message)) {
+    return answer(given->sequence, kMessage, done);
+  }
+  if (done) return;
+  const auto named = named_by(message);
+  if (!named) return reject(kMessage, done.error());
+  refuse_numbered(done.error(), named->number);
 }
 
-void Dispatcher::take_template(const wire::Template& given) {
-  const auto done = subsystems_.add_template(given, {origin_->uid, origin_->pid}, now_);
-  if (done) counts_.commands += 1;
-  answer(given.sequence, kMessage, done);
+Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
+  Branch* const branch = messages_to_[message.index()].branch;
+  if (!branch) return Error{ErrorCode::kNotFound, "this daemon does not take such messages"};
+  const auto named = named_by(message);
+  if (named && !has_our_epoch()) return stale(named->what);
+  return branch->take(message, call_);
 }
 
 void Dispatcher::take_request(const wire::Request& request) {
@@ -268,7 +267,8 @@ void Dispatcher::take_request(const wire::Request& request) {
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
     return answer_with_switches(request);
   }
-  answer(request.sequence, request.text, execute(line.value(), request.text));
+  answer(request.sequence, request.text,
+         execute(line.value(), request.text, Call::Response::kSent));
 }
 
 void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
@@ -298,78 +298,69 @@ void Dispatcher::answer_with_switches(const wire::Request& request) {
     return answer(request.sequence, request.text,
                   Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
   }
-  counts_.commands += 1;
+  counts_.add(Own::kCommands);
   answers_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
 }
 
-Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text) {
-  if (const auto* command = std::get_if<wire::CommandLine>(&line)) {
-    return carry_out(statistics_, *command);
+Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
+                                 Call::Response response) {
+  if (const auto* const sample = std::get_if<wire::SampleLine>(&line)) {
+    return add_one(*sample, text);
   }
-  if (const auto* event = std::get_if<wire::EventLine>(&line)) return execute_event(*event);
-  if (const auto* stats = std::get_if<wire::StatsLine>(&line)) {
-    return carry_out(subsystems_, *stats);
-  }
-  if (const auto* latency = std::get_if<wire::LatencyLine>(&line)) return take_latency(*latency);
-  if (const auto* sample = std::get_if<wire::SampleLine>(&line)) {
-    named_.push(sample->path, {.x = sample->x, .y = sample->y, .time = now_.monotonic});
-    const Taken taken = statistics_.add(named_, origin_->uid, now_);
-    named_.clear();
-    count(taken);
-    if (!taken.rejected.empty()) return error_in(text, sample->path, taken.rejected.front().error);
-  }
-  return Done{};
-}
-
-template <typename Branch, typename Command>
-Result<Done> Dispatcher::carry_out(Branch& branch, const Command& command) {
-  const auto begun = clock_.now().monotonic;
-  auto done = branch.execute(command, {origin_->uid, origin_->pid}, now_);
-  const auto spent = clock_.now().monotonic - begun;
-  if (spent >= Backlog::kCostly) costs_ += spent;
-  if (done) counts_.commands += 1;
+  if (std::holds_alternative<wire::BlankLine>(line)) return Done{};
+  const Route& route = lines_[line.index()];
+  if (!route.branch) return Error{ErrorCode::kNotFound, "this daemon has no such command", 0};
+  call_.response = response;
+  auto done = hand_to(route, line);
+  if (done) counts_.add(done.value().counted.what, done.value().counted.count);
   return done;
 }
 
+Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
+  if (!route.is_metered) return route.branch->execute(line, call_);
+  const auto begun = clock_.now().monotonic;
+  auto done = route.branch->execute(line, call_);
+  const auto spent = clock_.now().monotonic - begun;
+  if (spent >= Backlog::kCostly) costs_ += spent;
+  return done;
+}
+
+Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_view text) {
+  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = call_.now.monotonic});
+  const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
+  named_.clear();
+  count(taken);
+  if (!taken.rejected.empty()) return error_in(text, sample.path, taken.rejected.front().error);
+  return Done{};
+}
+
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
-  statistics_.own().count(Own::kDropped, dropped.samples, now_);
-  statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, now_);
-  dropped_ = dropped.samples;
+  statistics_.own().count(Own::kDropped, dropped.samples, call_.now);
+  statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, call_.now);
+  call_.dropped = dropped.samples;
 }
 
 void Dispatcher::count(const Taken& taken) {
-  counts_.samples += taken.samples;
-  counts_.saturations += taken.saturated.size();
+  counts_.add(Own::kSamples, taken.samples);
+  counts_.add(Own::kSaturations, taken.saturated.size());
   for (const std::string& name : taken.saturated) {
     if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);
   }
 }
 
 void Dispatcher::reject(std::string_view text, const Error& error) {
-  counts_.rejects += 1;
+  counts_.add(Own::kRejects);
   if (++reports_ > kReportsPerDatagram) return;
   const std::string location =
       "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
-  errors_.report(ErrorLog::Source::kSocket, location, text, error, now_);
+  errors_.report(ErrorLog::Source::kSocket, location, text, error, call_.now);
 }
 
 void Dispatcher::publish_counts(Moment now) {
   const Answers::Counts answers = answers_.take_counts();
-  const auto publish = [&](Own what, std::uint64_t counted) {
-    if (counted != 0) statistics_.own().count(what, counted, now);
-  };
-  publish(Own::kDatagrams, counts_.datagrams);
-  publish(Own::kSamples, counts_.samples);
-  publish(Own::kBlobs, counts_.blobs);
-  publish(Own::kCommands, counts_.commands);
-  publish(Own::kRejects, counts_.rejects);
-  publish(Own::kTruncated, counts_.truncated);
-  publish(Own::kFdsRefused, counts_.fds_refused);
-  publish(Own::kAnswersDropped, answers.dropped);
-  publish(Own::kAnswersOverShare, answers.over_share);
-  publish(Own::kSaturations, counts_.saturations);
-  publish(Own::kPutOff, counts_.put_off);
-  counts_ = {};
+  counts_.add(Own::kAnswersDropped, answers.dropped);
+  counts_.add(Own::kAnswersOverShare, answers.over_share);
+  counts_.publish(statistics_.own(), now);
 }
 
 }  // namespace tallyfs

@@ -1,11 +1,12 @@
-// From bytes to statistics: takes a datagram apart, text or binary, hands its samples on in
-// batches, carries out its commands, answers its requests, and counts and reports what is wrong
-// with it. No allocation and no look-up by string for a binary sample; neither for a text sample
-// but the one look-up of its name.
+// From bytes to branches: takes a datagram apart, text or binary, finds the branch of each line and
+// message, responds to requests, and counts and reports what is wrong. Samples of statistics go to
+// StatisticsBranch directly, in batches: no allocation, no virtual call and no look-up by string
+// for a binary sample; neither for a text sample, except the look-up of its name.
 //
-// Confined to whoever holds the intake's turn.
+// Confined to the thread that has the intake's turn.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -13,17 +14,17 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/branch/latency_hist/latency_hist.h"
+#include "core/branch/branch.h"
+#include "core/branch/own_numbers.h"
 #include "core/branch/statistics/named_samples.h"
-#include "core/branch/statistics/statistics.h"
-#include "core/branch/stats/subsystems.h"
-#include "core/branch/tracing/kernel_feed.h"
-#include "core/branch/tracing/user_events.h"
+#include "core/branch/statistics/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
+#include "core/wire/line.h"
 #include "feeders/intake/answers.h"
 #include "feeders/intake/receiver.h"
 
@@ -43,11 +44,17 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
-  // fd: where answers are sent from. All outlive the dispatcher; latencies, events and kernel may
-  // be wanting.
-  Dispatcher(int fd, Statistics& statistics, Subsystems& subsystems, ErrorLog& errors,
-             const Clock& clock, SharedPage switches, LatencyHist* latencies = nullptr,
-             UserEvents* events = nullptr, KernelFeed* kernel = nullptr);
+  // Where everything goes. All outlive the dispatcher; the list itself is read at once.
+  struct Ports {
+    StatisticsBranch& statistics;  // also one of the branches
+    std::span<Branch* const> branches;
+    ErrorLog& errors;
+    const Clock& clock;
+    SharedPage switches = {};
+  };
+
+  // fd: where responses are sent from.
+  Dispatcher(int fd, const Ports& ports);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned.
@@ -64,7 +71,7 @@ class Dispatcher {
   void refuse(const Datagram& datagram, Piece piece, const Error& error, Moment now);
   // How long commands have taken, since the last call, that took at least Backlog::kCostly each.
   std::chrono::nanoseconds take_costs() { return std::exchange(costs_, {}); }
-  void count_put_off() { counts_.put_off += 1; }
+  void count_put_off() { counts_.add(Own::kPutOff); }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
@@ -78,16 +85,10 @@ class Dispatcher {
   // What stands in the error log for what has no text.
   static constexpr std::string_view kMessage = "(a binary message)";
 
-  struct Counts {
-    std::uint64_t datagrams = 0;
-    std::uint64_t samples = 0;
-    std::uint64_t blobs = 0;
-    std::uint64_t commands = 0;
-    std::uint64_t rejects = 0;
-    std::uint64_t truncated = 0;
-    std::uint64_t fds_refused = 0;
-    std::uint64_t saturations = 0;
-    std::uint64_t put_off = 0;
+  // The branch of a line or message, by the alternative's index; nullptr: no branch takes it.
+  struct Route {
+    Branch* branch = nullptr;
+    bool is_metered = false;
   };
 
   bool take_text(std::chrono::nanoseconds deadline);
@@ -95,6 +96,7 @@ class Dispatcher {
   bool is_past(std::chrono::nanoseconds deadline) const {
     return clock_.now().monotonic >= deadline;
   }
+  void find_branches(std::span<Branch* const> branches);
   void take_line(std::string_view line);
   void take_named(const wire::SampleLine& sample);
   void flush_named();
@@ -103,46 +105,36 @@ class Dispatcher {
   bool has_our_epoch() const { return messages_->epoch() == epoch_; }
   void take_samples(const wire::PackedSamples& samples);
   void take_request(const wire::Request& request);
-  // text: what the error log shows of what was asked.
+  // text: what the error log shows of the request.
   void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   void answer_with_switches(const wire::Request& request);
-  Result<Done> execute(const wire::Line& line, std::string_view text);
-  Result<Done> execute_event(const wire::EventLine& line);
-  template <typename Branch, typename Command>
-  Result<Done> carry_out(Branch& branch, const Command& command);
+  // Any line but the one that asks for the page of switches.
+  Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
+  Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
+  Result<Done> hand_to(const Route& route, const wire::Line& line);
+  Result<Done> hand_to_branch(const wire::Message& message);
+  void take_by_branch(const wire::Message& message);
   void count_dropped(const wire::Dropped& dropped);
-  void take_blob(const wire::PackedBlob& blob);
-  void take_template(const wire::Template& given);
-  // number: of the object that a blob was for; 0: samples were refused.
-  void take_numbered_badly(const Error& error, std::uint64_t number);
-  void take_kernel_events(const wire::KernelEvents& message);
-  void take_latencies(const wire::Latencies& message);
-  void take_offer(const wire::OfferedEvent& offered);
-  void take_events(const wire::PackedEvents& records);
-  void take_lost(const wire::LostEvents& lost);
-  Result<void> feed_user_event(wire::PackedEvents records);
-  Result<Done> take_latency(const wire::LatencyLine& line);
+  // number: of the object or event that the message was for; 0: samples were refused.
+  void refuse_numbered(const Error& error, std::uint64_t number);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error);
 
-  Statistics& statistics_;
-  Subsystems& subsystems_;
+  StatisticsBranch& statistics_;
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;
-  LatencyHist* const latencies_;
-  UserEvents* const events_;
-  KernelFeed* const kernel_;
+  std::array<Route, std::variant_size_v<wire::Line>> lines_;
+  std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
   Answers answers_;
-  Counts counts_;
+  OwnCounts counts_;
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;
-  Moment now_;
-  std::uint64_t dropped_ = 0;  // that it has told of so far
+  Call call_{.sender = Sender(0), .now = {}};
   std::span<const char> bytes_;
   std::string_view text_;
   std::string_view text_left_;

@@ -20,7 +20,7 @@ class EventLoop {
   void run(std::function<void(int signal)> on_signal);
   void post(std::function<void()> task);
   void stop();
-  // Once, before run(), on whose thread the task is called.
+  // Called once, before run(); the task is called on run()'s thread.
   void every(std::chrono::steady_clock::duration period, std::function<void()> task);
 
   boost::asio::io_context& context() { return context_; }

@@ -146,7 +146,7 @@ void FeedSocket::leave_files() {
 }
 
 void FeedSocket::remove_files() {
-  // Under the lock, so that no successor of ours can come between; somebody else may have put
+  // Under the lock, so that no successor of ours can come between; another process may have put
   // another in its place.
   if (bound_ && inode_of(path_) == bound_) ::unlink(path_.c_str());
   lock_.release();

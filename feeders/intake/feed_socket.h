@@ -25,15 +25,15 @@ class FeedSocket {
 
   struct Options {
     std::string path;
-    unsigned permissions = 0666;  // who may write may feed
+    unsigned permissions = 0666;  // write permission is permission to feed
     unsigned queue_length = kQueueLength;
   };
 
-  // Binds to the path, making its last directory if need be. A socket there that nobody holds any
-  // more is taken over; one that is held is left alone (kBusy). Everything else that goes wrong is
+  // Binds to the path, making its last directory if need be. A socket there that no process
+  // holds is taken over; one that is held is left alone (kBusy). Everything else that goes wrong is
   // kInvalid with the reason and what to do.
   static Result<FeedSocket> bind(const Options& options);
-  // Takes a bound AF_UNIX datagram socket that somebody else made and will remove.
+  // Takes a bound AF_UNIX datagram socket that another process made and will remove.
   static Result<FeedSocket> adopt(int fd);
 
   FeedSocket(FeedSocket&& other) noexcept
@@ -57,7 +57,7 @@ class FeedSocket {
   int fd() const { return fd_.get(); }
   // Empty if it was adopted.
   const std::string& path() const { return path_; }
-  // How many datagrams may wait in it; nothing if that was decided by somebody else, since the
+  // How many datagrams may wait in it; nothing if the socket was adopted, since the
   // kernel does not tell.
   std::optional<unsigned> queue_length() const { return queue_length_; }
 

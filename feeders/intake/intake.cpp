@@ -7,18 +7,15 @@
 
 namespace tallyfs {
 
-Intake::Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
-               ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches,
-               LatencyHist* latencies, UserEvents* events, KernelFeed* kernel)
+Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports)
     : loop_(loop),
       fd_(socket.fd()),
       queue_length_(socket.queue_length()),
-      statistics_(statistics),
-      clock_(clock),
+      statistics_(ports.statistics),
+      clock_(ports.clock),
       readable_(loop.context()),
-      dispatcher_(socket.fd(), statistics, subsystems, errors, clock, switches, latencies, events,
-                  kernel),
-      backlog_(statistics.owner()) {
+      dispatcher_(socket.fd(), ports),
+      backlog_(ports.statistics.owner()) {
   readable_.assign(boost::asio::local::datagram_protocol(), fd_);
 }
 
@@ -54,7 +51,7 @@ void Intake::nudge() {
 }
 
 Intake::Progress Intake::take_turn() {
-  // One reader goes first; behind it comes this thread, whoever else is waiting.
+  // One reader goes first; behind it comes this thread, even if more are waiting.
   const unsigned served = readers_served_.load();
   if (readers_waiting_.load() != 0) readers_served_.wait(served);
   auto progress = Progress::kDone;
@@ -170,7 +167,7 @@ Intake::Progress Intake::catch_up(Deadline deadline) {
   return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }
 
-// Whoever resets and overflows a counter all day fills no disk with that; `saturations` counts all.
+// A counter that is reset and overflowed all day must not fill the disk; `saturations` counts all.
 void Intake::log_saturated(std::vector<std::string> names) {
   const auto now = clock_.now().monotonic;
   if (names.empty() || (logged_.count() != 0 && now - logged_ < kLogPause)) return;

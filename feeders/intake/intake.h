@@ -1,8 +1,8 @@
 // The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
-// once if nobody has it, else as the next. So a flood cannot keep readers out, and needs no
+// once if it is free, else as the next. So a flood cannot keep readers out, and needs no
 // second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order; that of senders who ask for costly things, for turns between the others'
+// next, in its order; datagrams of costly senders, for turns between the others'
 // (backlog.h).
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
@@ -40,11 +40,8 @@ class Intake final : public Barrier {
   // What a settle() takes in a moment.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
-  // All outlive the intake.
-  Intake(EventLoop& loop, FeedSocket& socket, Statistics& statistics, Subsystems& subsystems,
-         ErrorLog& errors, const Clock& clock, Dispatcher::SharedPage switches = {},
-         LatencyHist* latencies = nullptr, UserEvents* events = nullptr,
-         KernelFeed* kernel = nullptr);
+  // All outlive the intake, the list of branches aside.
+  Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
   ~Intake() override;
 
   // Starts waiting for datagrams.
@@ -81,7 +78,7 @@ class Intake final : public Barrier {
   EventLoop& loop_;
   const int fd_;
   const std::optional<unsigned> queue_length_;
-  Statistics& statistics_;
+  StatisticsBranch& statistics_;
   const Clock& clock_;
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};

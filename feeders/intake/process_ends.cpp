@@ -16,18 +16,18 @@ namespace tallyfs {
 namespace {
 
 Error failure(pid_t process, int error) {
-  const std::string who = "process " + std::to_string(process);
+  const std::string name = "process " + std::to_string(process);
   // 0 is what the kernel calls a process outside of our pid namespace.
   if (process == 0 || error == ESRCH)
-    return {ErrorCode::kNotFound, who + " cannot be seen from here"};
-  return {ErrorCode::kNoSpace, who + " cannot be watched: " + std::strerror(error)};
+    return {ErrorCode::kNotFound, name + " cannot be seen from here"};
+  return {ErrorCode::kNoSpace, name + " cannot be watched: " + std::strerror(error)};
 }
 
 }  // namespace
 
 Result<void> ProcessEnds::check_room(uid_t uid) const {
-  const auto refusal = [](std::size_t bound, const std::string& whose) {
-    return Error{ErrorCode::kNoSpace, "more than " + std::to_string(bound) + " processes" + whose +
+  const auto refusal = [](std::size_t bound, const std::string& of_uid) {
+    return Error{ErrorCode::kNoSpace, "more than " + std::to_string(bound) + " processes" + of_uid +
                                           " have interfaces with lifetime=feeder"};
   };
   if (watched_.size() >= kProcessesMax) return refusal(kProcessesMax, "");
@@ -65,7 +65,8 @@ bool ProcessEnds::watches(pid_t process) const {
   return ::poll(&ended, 1, 0) == 0;
 }
 
-// Nobody else uses this descriptor, so that any thread may begin the wait; it ends on the loop's.
+// No other thread uses this descriptor, so that any thread may begin the wait. It ends on the
+// loop's.
 void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
   pidfd->async_wait(Descriptor::wait_read,
                     [this, process, pidfd](const boost::system::error_code& error) {

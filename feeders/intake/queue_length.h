@@ -12,7 +12,7 @@ namespace tallyfs {
 class QueueLength {
  public:
   // Another daemon that does the same is waited for (flock on the setting's file), so that neither
-  // puts back the other's number; but not for long, since anybody may lock that file.
+  // puts back the other's number; but not for long, since any process may lock that file.
   static constexpr std::chrono::milliseconds kWaitMax{500};
 
   // Sets it, if we may and it is lower.

@@ -1,6 +1,6 @@
 // Takes datagrams off the socket, several at a time, into buffers that are there from the start:
 // kBatch of wire::kDatagramBytesMax each, of which the kernel backs only what was ever used.
-// Never blocks. Confined to whoever holds the intake's turn.
+// Never blocks. Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,10 +14,10 @@
 
 namespace tallyfs {
 
-// Who sent a datagram, as the kernel vouches for it.
+// The sender of a datagram, as the kernel vouches for it.
 struct Origin {
   pid_t pid = 0;
-  uid_t uid = 65534;  // nobody, until the kernel says otherwise
+  uid_t uid = 65534;  // the user nobody, until the kernel says otherwise
   sockaddr_un address{};
   socklen_t address_size = 0;  // of an unbound sender, which cannot be answered, no path
 

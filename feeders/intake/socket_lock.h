@@ -1,4 +1,4 @@
-// Who may bind a socket's path: whoever holds the lock on PATH.lock beside it, for as long as it
+// The right to bind a socket's path: a lock on PATH.lock beside it, held as long as the daemon
 // lives. So of two daemons that start at once one goes on, and none that ends takes away the
 // socket of its successor. Only the daemon's own uid and root can open the file; one that another
 // uid put there is refused. Confined to the thread that made it.
@@ -13,7 +13,7 @@ namespace tallyfs {
 
 class SocketLock {
  public:
-  // kBusy: another daemon has it. kInvalid: the file cannot be made, or is somebody else's.
+  // kBusy: another daemon has it. kInvalid: the file cannot be made, or belongs to another uid.
   static Result<SocketLock> take(const std::string& socket_path);
   SocketLock() = default;
   SocketLock(SocketLock&&) = default;

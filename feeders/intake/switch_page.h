@@ -1,5 +1,5 @@
 // The memory of the page of switches (core/wire/FORMAT.md): a memfd that we write and feeders map.
-// Sealed, so that nobody who is handed the descriptor can write it, or shrink it under the others.
+// Sealed, so that no process with the descriptor can write the page, or shrink it under the others.
 // Only those of its pages take memory that have statistics in them.
 #pragma once
 

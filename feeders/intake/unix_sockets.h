@@ -1,7 +1,7 @@
 // The Unix sockets of this machine, as the kernel's sock_diag tells of them: what they are called,
 // and whether something waits in them to be read. Sees the sockets of its own network namespace.
 //
-// Confined to who looks.
+// Confined to one thread.
 #pragma once
 
 #include <functional>

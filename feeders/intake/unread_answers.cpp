@@ -20,7 +20,8 @@ std::string_view name_of(const Origin& origin) {
 
 bool UnreadAnswers::may_send(const Origin& to, std::size_t bytes) {
   if (ownership_.is_trusted(to.uid)) return true;
-  // In time, so that one who is just reading is seen to have read before it has its share.
+  // Early enough, so that a feeder that is just reading is seen to have read before its share is
+  // full.
   if (!has_room(to.uid, cost_of(bytes) + room_ / kShares / 2)) look();
   return has_room(to.uid, cost_of(bytes));
 }
@@ -35,7 +36,7 @@ void UnreadAnswers::sent(const Origin& to, std::size_t bytes) {
   if (ownership_.is_trusted(to.uid)) return;
   const std::size_t cost = cost_of(bytes);
   Unread& unread = by_name_[std::string(name_of(to))];
-  // Another's who had that name before: it is gone, and what it had not read with it.
+  // An earlier socket of that name is gone, and its unread answers with it.
   if (unread.uid != to.uid) {
     forget(unread);
     unread = {.uid = to.uid};
@@ -53,8 +54,8 @@ void UnreadAnswers::forget(const Unread& unread) {
   if (held == 0) by_uid_.erase(unread.uid);
 }
 
-// Whose socket is gone or has nothing in it has read all of it. Where the kernel does not tell,
-// nobody is held to a share: the bound of all is the kernel's own.
+// A feeder whose socket is gone or empty has read all. Where the kernel does not tell, no uid is
+// held to a share: the bound of all is the kernel's own.
 void UnreadAnswers::look() {
   const auto begun = clock_.now().monotonic;
   if (begun < next_look_) return;

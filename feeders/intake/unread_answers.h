@@ -1,15 +1,15 @@
-// The answers under way, by who has not read them. All that are under way share what the kernel
+// The answers under way, by the uid that has not read them. They all share what the kernel
 // lets the daemon's one socket hold, and feeders that ask and never read could fill that, so that
-// nobody is answered any more. So a uid may have a share of it under way, all strangers together
+// no feeder is answered any more. So a uid may have a share of it under way, all strangers together
 // not all of it, and root and the daemon's owner are not held to a share.
 //
-// What was read the kernel tells nobody as it happens. It is asked (UnixSockets) when a uid seems
+// The kernel does not notify of reads. It is asked (UnixSockets) when a uid seems
 // to have half of its share, for no more than a twentieth of the time.
 //
 // Limits: a uid's share is a quarter of the room, that of all strangers three quarters. Of a feeder
 // in another network namespace nothing is known, and its answers are counted as read at the next
 // look.
-// Confined to whoever sends the answers.
+// Confined to the thread that sends the answers.
 #pragma once
 
 #include <sys/types.h>

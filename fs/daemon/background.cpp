@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fs/daemon/side_process.h"
+#include "fs/daemon/kernel_feeder/side_process.h"
 
 namespace tallyfs {
 namespace {

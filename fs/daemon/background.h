@@ -6,7 +6,7 @@
 
 namespace tallyfs {
 
-// The background half of the process. Whoever started it waits until ready() was called (exit
+// The background half of the process. The starting process waits until ready() was called (exit
 // status 0), or this half ended without it (its own status).
 class Background {
  public:

@@ -1,22 +1,20 @@
 #include "fs/daemon/mount_point.h"
 
 #include <fcntl.h>
-#include <mntent.h>
+#include <libmount/libmount.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <memory>
-#include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace tallyfs {
 namespace {
@@ -45,15 +43,33 @@ Result<void> clean_up(const std::string& path, Leftover leftover) {
   return failure("cannot take away the stale mount on " + path + ": " + std::strerror(errno));
 }
 
+struct FreeMounts {
+  void operator()(libmnt_table* table) const { ::mnt_unref_table(table); }
+  void operator()(libmnt_iter* each) const { ::mnt_free_iter(each); }
+};
+using Mounts = std::unique_ptr<libmnt_table, FreeMounts>;
+
+Mounts read_mounts() { return Mounts(::mnt_new_table_from_file("/proc/self/mountinfo")); }
+
+// Those on this very path, in no particular order. They last as long as the table.
+std::vector<libmnt_fs*> mounts_on(const std::string& path, const Mounts& mounts) {
+  std::vector<libmnt_fs*> found;
+  if (!mounts) return found;
+  const std::unique_ptr<libmnt_iter, FreeMounts> each(::mnt_new_iter(MNT_ITER_FORWARD));
+  libmnt_fs* mount = nullptr;
+  while (::mnt_table_next_fs(mounts.get(), each.get(), &mount) == 0) {
+    if (::mnt_fs_streq_target(mount, path.c_str()) != 0) found.push_back(mount);
+  }
+  return found;
+}
+
 // A second mount would hide the first, which would go on unseen.
 bool has_live_mount(const std::string& path) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> mounts(::setmntent("/proc/self/mounts", "re"),
-                                                     &::endmntent);
-  if (!mounts) return false;
-  while (const mntent* entry = ::getmntent(mounts.get())) {
-    if (path == entry->mnt_dir && std::string_view(entry->mnt_type) == "fuse.tallyfs") return true;
-  }
-  return false;
+  const Mounts mounts = read_mounts();
+  return std::ranges::any_of(mounts_on(path, mounts), [](libmnt_fs* mount) {
+    const char* const type = ::mnt_fs_get_fstype(mount);
+    return type && std::string_view(type) == "fuse.tallyfs";
+  });
 }
 
 // Asks the file system itself: what the kernel has cached of a mount outlives its daemon.
@@ -73,36 +89,16 @@ Result<std::string> absolute(const std::string& path) {
   return std::string(above / clean.filename());
 }
 
-// Blanks, tabs, newlines and backslashes stand there as \ooo.
-std::string unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size()) {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 3)), nullptr, 8));
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 }  // namespace
 
-// Each line: number, parent, device, root, where it is mounted, and more (proc(5)). In whatever
-// order they stand, of two on one path the upper has the lower as its parent.
+// Of two mounts on one path, the upper has the lower as its parent.
 std::optional<std::uint64_t> topmost_mount(const std::string& path) {
-  std::map<std::uint64_t, std::uint64_t> upper_by_parent;
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream fields(line);
-    std::uint64_t number = 0, parent = 0;
-    std::string device, root, place;
-    fields >> number >> parent >> device >> root >> place;
-    if (unescaped(place) == path) upper_by_parent[parent] = number;
-  }
-  for (const auto& [parent, number] : upper_by_parent) {
-    if (!upper_by_parent.contains(number)) return number;
+  const Mounts mounts = read_mounts();
+  const auto found = mounts_on(path, mounts);
+  for (libmnt_fs* const mount : found) {
+    const int id = ::mnt_fs_get_id(mount);
+    const auto is_above = [&](libmnt_fs* other) { return ::mnt_fs_get_parent_id(other) == id; };
+    if (std::ranges::none_of(found, is_above)) return static_cast<std::uint64_t>(id);
   }
   return std::nullopt;
 }

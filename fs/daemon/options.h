@@ -20,7 +20,7 @@ struct DaemonOptions {
   bool foreground = false;
   bool tracefs = false;     // read the kernel's events
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
-  std::string run_as;       // USER[:GROUP]; empty: nobody else
+  std::string run_as;       // USER[:GROUP]; empty: the daemon keeps its identity
   std::string socket_path;  // empty: there is no default here
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;

@@ -79,6 +79,16 @@ Result<Identity> find_identity(const std::string& text) {
   return identity;
 }
 
+Result<std::optional<Identity>> identity_for(const std::string& run_as) {
+  if (run_as.empty()) return std::optional<Identity>();
+  if (::geteuid() != 0) {
+    return Error{ErrorCode::kNotPermitted, "only root can become somebody else (--run-as)"};
+  }
+  auto identity = find_identity(run_as);
+  if (!identity) return Error{identity.error().code, "--run-as: " + identity.error().reason};
+  return std::optional(identity.value());
+}
+
 Result<void> drop_privileges(const std::optional<Identity>& to) {
   if (::geteuid() != 0) return {};
   return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts();

@@ -13,7 +13,7 @@
 
 namespace tallyfs {
 
-// As whom the daemon goes on.
+// The identity with which the daemon goes on.
 struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -23,15 +23,19 @@ struct Identity {
 // there is not; a uid without an account needs a group.
 Result<Identity> find_identity(const std::string& text);
 
+// Of the option --run-as, as find_identity(); nothing: it is empty, and the daemon keeps its
+// identity. kNotPermitted: only root can change it.
+Result<std::optional<Identity>> identity_for(const std::string& run_as);
+
 // For good: nothing that is executed gives privileges back, and no bounding set does.
-//   to somebody: that uid, that group and no other, no capability.
-//   to nobody, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
+//   to an identity: that uid, that group and no other, no capability.
+//   to none, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
 //     answer feeders on their sockets and to remove the own one from any directory.
-//   to nobody, as another user: nothing happens; fusermount3 is what unmounts then.
+//   to none, as another user: nothing happens; fusermount3 unmounts then.
 // kNotPermitted: the kernel refused.
 Result<void> drop_privileges(const std::optional<Identity>& to);
 
-// As drop_privileges() to nobody, for a process that has been root and stays it.
+// As drop_privileges() to none, for a process that has been root and stays it.
 Result<void> keep_only_what_unmounts();
 
 }  // namespace tallyfs

@@ -14,6 +14,10 @@
 
 #include "core/base/fd.h"
 #include "core/base/text.h"
+#include "core/branch/latency_hist/latency_branch.h"
+#include "core/branch/statistics/statistics_branch.h"
+#include "core/branch/stats/stats_branch.h"
+#include "core/branch/tracing/tracing_branch.h"
 #include "feeders/intake/dispatcher.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
@@ -134,8 +138,9 @@ class IntakeStand {
         "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
         "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
         "\tfield:int v;\toffset:8;\tsize:4;\tsigned:1;\n";
-    must(kernel.offer({.id = 375, .system = "sched", .format = kFormat}, 0).has_value(), "offered");
-    must(kernel.take_offers(clock.now()) == 1, "an event");
+    must(events->kernel()->offer({.id = 375, .system = "sched", .format = kFormat}, 0).has_value(),
+         "offered");
+    must(events->kernel()->take_offers(clock.now()) == 1, "an event");
     NodeId at = Tree::kRoot;
     for (const char* const name : {"events", "sched", "x"}) {
       events_tree.rules(at).value()->entered(clock.now());
@@ -151,9 +156,7 @@ class IntakeStand {
   }
   void end_process(pid_t pid) {
     processes.end(pid);
-    statistics->process_ended(pid, clock.now());
-    events->process_ended(pid, clock.now());
-    subsystems->process_ended(pid, clock.now());
+    for (Branch* const branch : branches) branch->process_ended(pid, clock.now());
   }
 
   // Every interface reads, what it shows can be written back, and nothing stays behind.
@@ -168,11 +171,12 @@ class IntakeStand {
     for (const NodeEntry& entry : entries) {
       must(is_name(entry.name), "only names come in");
       const bool removed = statistics->remove_interface(entry.name, clock.now()).has_value();
-      must(removed == (entry.name != Statistics::kOwnName), "all can be removed but one");
+      must(removed == (entry.name != StatisticsBranch::kOwnName), "all can be removed but one");
     }
     check_stats();
     (void)traced("trace")->render(clock.now(), kTextBytes).value();
     events.reset();
+    must(events_ledger.total().interfaces == 0, "no events are left");
     const Holdings left = ledger.total();
     must(left.interfaces == 1, "the own interface is left");
     statistics.reset();
@@ -187,28 +191,34 @@ class IntakeStand {
   Tree tree{clock.now()};
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
-  std::unique_ptr<Statistics> statistics =
-      std::make_unique<Statistics>(tree, ledger, kDaemonUid, clock.now(),
-                                   Ports{.switches = {switches}, .processes = &processes});
+  std::unique_ptr<StatisticsBranch> statistics =
+      std::make_unique<StatisticsBranch>(tree, ledger, kDaemonUid, clock.now(),
+                                         Ports{.switches = {switches}, .processes = &processes});
   ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
-  std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
+  std::unique_ptr<StatsBranch> subsystems = std::make_unique<StatsBranch>(
       tree, ledger, kDaemonUid, clock.now(),
       Ports{.switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
   KernelEventsAtWill source;
-  LatencyHist latencies{
+  LatencyBranch latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
-  Ledger events_ledger{Ledger::Limits{}};
+  // Traces need more memory than the others may have, and as few interfaces.
+  Ledger events_ledger{{.per_uid = {.interfaces = 8, .statistics = 40, .bytes = 256u << 20},
+                        .total = {.interfaces = 12, .statistics = 64, .bytes = 1u << 30}}};
   Tree events_tree{clock.now()};
-  Tracing tracing{events_tree, Tree::kRoot, events_ledger, {.owner = kDaemonUid}, clock.now()};
   std::vector<Switch> event_switches = std::vector<Switch>(8);
-  std::unique_ptr<UserEvents> events = std::make_unique<UserEvents>(
-      tracing, ledger, kDaemonUid,
-      Ports{.switches = {event_switches, 88}, .processes = &processes});
   EventsAtWill kernel_source;
-  KernelFeed kernel{tracing, kernel_source, kDaemonUid};
-  Dispatcher dispatcher{line_.daemon(), *statistics,  *subsystems, errors, clock, {},
-                        &latencies,     events.get(), &kernel};
+  std::unique_ptr<TracingBranch> events = std::make_unique<TracingBranch>(
+      events_tree, Tree::kRoot, events_ledger,
+      TracingBranch::Options{.tracing = {.owner = kDaemonUid},
+                             .ports = {.switches = {event_switches, 88}, .processes = &processes},
+                             .kernel = &kernel_source},
+      clock.now());
+  const std::array<Branch*, 4> branches{statistics.get(), subsystems.get(), &latencies,
+                                        events.get()};
+  Dispatcher dispatcher{
+      line_.daemon(),
+      {.statistics = *statistics, .branches = branches, .errors = errors, .clock = clock}};
 
  private:
   NodeId latencies_node() { return tree.lookup(Tree::kRoot, "latency_hist").value().id; }

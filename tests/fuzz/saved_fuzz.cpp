@@ -2,7 +2,7 @@
 // to what loads again.
 #include <string>
 
-#include "core/branch/statistics/statistics.h"
+#include "core/branch/statistics/statistics_branch.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 
@@ -14,7 +14,7 @@ struct Stand {
   Tree tree{clock.now()};
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
                  .total = {.interfaces = 32, .statistics = 128, .bytes = 4u << 20}}};
-  Statistics statistics{tree, ledger, 500, clock.now()};
+  StatisticsBranch statistics{tree, ledger, 500, clock.now()};
 
   bool load(const std::string& bytes) {
     ByteReader in(bytes);

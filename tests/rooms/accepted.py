@@ -7,9 +7,6 @@ import re
 
 FAULTS = (
     "core/branch/tracing/tracing_access.cpp: ",
-    "fs/daemon/main.cpp: run",
-    "feeders/intake/dispatcher.h: the constructor of Dispatcher",
-    "feeders/intake/intake.h: the constructor of Intake",
 )
 WORDS_MAX = 200
 WIDE_MAX = 650

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned kReadable = 0444;
 constexpr unsigned kWritable = 0644;
-// Reading it clears: it is for those who may clear.
+// Reading clears it, so that only users with the right to clear may read.
 constexpr unsigned kConsumable = 0600;
 
 using Shared = std::shared_ptr<LockedLatencies>;

@@ -1,4 +1,4 @@
-// The files of one directory of latency_hist: whatever fills its LatencySet, they are the same.
+// The files of one directory of latency_hist; the same for every source of its LatencySet.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tallyfs {
 
-// A LatencySet behind somebody's lock. The files of a directory share it; it lives until the last
+// A LatencySet behind its owner's lock. The files of a directory share it; it lives until the last
 // of them is closed.
 class LockedLatencies {
  public:

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/branch/statistics/statistics.h"
+#include "core/branch/statistics/statistics_branch.h"
 
 namespace tallyfs {
 namespace {
@@ -23,8 +23,8 @@ Error own_interface(std::size_t at) {
 
 }  // namespace
 
-Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender& sender,
-                                 Moment now) {
+Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const Sender& sender,
+                                       Moment now) {
   const auto plain = [](const Result<void>& done) {
     return done ? Result<Done>(Done{}) : Result<Done>(done.error());
   };
@@ -43,15 +43,15 @@ Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender&
   return Error{ErrorCode::kInvalid, "unknown command"};
 }
 
-Result<Lifetime> Statistics::lifetime_of(const wire::CommandLine& command) {
+Result<Lifetime> StatisticsBranch::lifetime_of(const wire::CommandLine& command) {
   if (wire::split_path(command.target.text).has_statistic) return Lifetime::kForGood;
   const auto lifetime = parse_lifetime(command.rest.text, "an interface");
   if (!lifetime) return error_at(lifetime.error(), command.rest.at);
   return lifetime;
 }
 
-Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const Sender& sender,
-                                        Moment now) {
+Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
+                                              const Sender& sender, Moment now) {
   const auto lifetime = lifetime_of(command);
   if (!lifetime) return lifetime.error();
   const auto change = [&] {
@@ -66,8 +66,8 @@ Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const 
                                          [&] { process_ended(sender.pid, now); });
 }
 
-Result<Done> Statistics::create(const wire::CommandLine& command, Lifetime lifetime,
-                                const Sender& sender, Moment now) {
+Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime lifetime,
+                                      const Sender& sender, Moment now) {
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, lifetime, sender, now);
   }
@@ -83,8 +83,8 @@ Result<Done> Statistics::create(const wire::CommandLine& command, Lifetime lifet
   return error_at(made.error(), start);
 }
 
-Result<Done> Statistics::create_interface(const wire::CommandLine& command, Lifetime lifetime,
-                                          const Sender& sender, Moment now) {
+Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                                const Sender& sender, Moment now) {
   InterfaceEntry* entry = find_interface(command.target.text);
   const Done done{0, entry ? wire::Made::kWasThere : wire::Made::kNew};
   if (!entry) {
@@ -97,15 +97,14 @@ Result<Done> Statistics::create_interface(const wire::CommandLine& command, Life
     return error_at(allowed.error(), command.target.at);
   }
   if (lifetime == Lifetime::kForGood) return done;
-  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid);
-      !added) {
+  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
     if (done.made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
   return done;
 }
 
-Result<void> Statistics::define(const wire::CommandLine& command, uid_t sender, Moment now) {
+Result<void> StatisticsBranch::define(const wire::CommandLine& command, uid_t sender, Moment now) {
   const InterfaceEntry* const entry = find_interface(command.target.text);
   if (!entry) return not_found("interface", command.target.at);
   if (auto allowed = may_change(*entry, sender); !allowed) {
@@ -116,7 +115,7 @@ Result<void> Statistics::define(const wire::CommandLine& command, uid_t sender, 
   return {};
 }
 
-Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
+Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return not_found("interface", command.target.at);
@@ -135,20 +134,21 @@ Result<void> Statistics::remove(const wire::CommandLine& command, uid_t sender, 
   return {};
 }
 
-Result<Done> Statistics::attach(const wire::CommandLine& command) {
+Result<Done> StatisticsBranch::attach(const wire::CommandLine& command) {
   const StatisticEntry* const entry = find(command.target.text);
   if (!entry) return not_found("statistic", command.target.at);
   return Done{entry->number};
 }
 
-Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) const {
+Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sender) const {
   return ownership_.check(entry.interface->uid(), sender,
                           {.thing = "interface", .change = "change what is in it"});
 }
 
-Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_view path,
-                                                                 std::string_view text,
-                                                                 uid_t creator, Moment now) {
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std::string_view path,
+                                                                             std::string_view text,
+                                                                             uid_t creator,
+                                                                             Moment now) {
   const auto [interface, statistic, has_statistic] = wire::split_path(path);
   if (interface == kOwnName) return own_interface(0);
   if (!is_name(statistic)) {
@@ -169,7 +169,7 @@ Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_vie
   return error_at(made.error(), path.size());
 }
 
-Result<void> Statistics::remove_interface(std::string_view name, Moment now) {
+Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment now) {
   if (name == kOwnName) return own_interface(0);
   const MutexLock lock(mutex_);
   InterfaceEntry* const entry = find_interface(name);

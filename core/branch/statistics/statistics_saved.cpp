@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/branch/statistics/statistics.h"
+#include "core/branch/statistics/statistics_branch.h"
 
 namespace tallyfs {
 namespace {
@@ -14,7 +14,7 @@ Error not_saved_here() { return {ErrorCode::kInvalid, "not what save() of statis
 
 }  // namespace
 
-void Statistics::save(ByteWriter& out) const {
+void StatisticsBranch::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   std::vector<const InterfaceEntry*> entries;
   for (const auto& [key, entry] : interfaces_) {
@@ -31,7 +31,7 @@ void Statistics::save(ByteWriter& out) const {
   }
 }
 
-Result<void> Statistics::load(ByteReader& in, Moment now) {
+Result<void> StatisticsBranch::load(ByteReader& in, Moment now) {
   const auto version = in.get<std::uint32_t>();
   auto count = in.get<std::uint32_t>();
   if (!in.ok() || version != kVersion) return not_saved_here();

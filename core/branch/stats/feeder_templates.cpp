@@ -123,11 +123,11 @@ Result<Reservation> FeederTemplates::make_room(uid_t uid, const wire::Template& 
   }
 }
 
-bool FeederTemplates::forget_one(std::optional<uid_t> whose) {
+bool FeederTemplates::forget_one(std::optional<uid_t> uid) {
   const Entry* oldest = nullptr;
   Id its_id = 0;
   for (const auto& [id, each] : entries_) {
-    if (each.in_use() || (whose && each.uid != *whose)) continue;
+    if (each.in_use() || (uid && each.uid != *uid)) continue;
     if (oldest && each.told_at >= oldest->told_at) continue;
     oldest = &each;
     its_id = id;

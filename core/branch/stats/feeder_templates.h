@@ -1,10 +1,10 @@
-// The templates of stats(3) that feeders have told of: which VOIs a blob's hash stands for, and
-// what a text of sample rates may name. A template belongs to the uid that told of it, so that
-// nobody renames another's. Several of a uid's may have one name, as before and after an upgrade;
-// a process has one of each name, the last that it told of. A template is in use while a process
-// that told of it runs, or an object's blob is made from it; others stay for as long as there is
-// room, and then those that were told of longest ago go first: at most kTemplatesMax in use, and
-// kPerUidMax of one uid, which is refused further ones and reads of it in error_log.
+// The templates of stats(3) that feeders have registered: which VOIs a blob's hash stands for, and
+// which names a text of sample rates may use. A template belongs to the uid that registered it, so
+// that no uid renames another's. Templates of one uid may share a name, as before and after an
+// upgrade; a process has one of each name, the last that it registered. A template is in use while
+// a process that registered it runs, or an object's blob is made from it. Others stay while there
+// is room; the one that was registered longest ago goes first. At most kTemplatesMax are in use,
+// and kPerUidMax of one uid; further ones of that uid are refused, as error_log shows.
 //
 // Thread-safe, one lock, below which only the Ledger's is taken.
 #pragma once
@@ -42,8 +42,8 @@ class FeederTemplates {
   // The ledger outlives them.
   FeederTemplates(Ledger& ledger, Moment now) : ledger_(ledger), last_change_(now) {}
 
-  // teller: the process whose end will be told of; 0: none such. kNew: it was not the last that the
-  // process had told of by that name. kInvalid: it is none, or its hash is another; kExists: the
+  // teller: the watched process; 0: none. kNew: it was not the last that the process had registered
+  // by that name. kInvalid: it is none, or its hash is another; kExists: the
   // uid has another of that hash; kNoSpace.
   Result<Told> add(uid_t uid, pid_t teller, const wire::Template& given, Moment now)
       EXCLUDES(mutex_);
@@ -63,7 +63,7 @@ class FeederTemplates {
   bool has_told(pid_t process) const EXCLUDES(mutex_);
 
   // Of the template that a blob of the uid's is made from, which is in use as long as they are held
-  // on to; nullptr: nobody has told of it.
+  // on to; nullptr: it is not registered.
   std::shared_ptr<const blob::TemplateNames> names(uid_t uid, std::uint32_t hash) const
       EXCLUDES(mutex_);
   // The specs of those in use, with commas between, each once; and of a name of which none is, the
@@ -81,7 +81,7 @@ class FeederTemplates {
     std::uint32_t hash = 0;
     Processes tellers;
     std::uint64_t told_at = 0;  // how many tellings there had been
-    // Shared with objects whose blobs are made from it, and who is rendering one.
+    // Shared with objects whose blobs are made from it, and with renderings of them.
     std::shared_ptr<const blob::TemplateNames> names;
     Reservation share;
 
@@ -94,8 +94,8 @@ class FeederTemplates {
   const Ids& ids_of(uid_t uid, std::string_view name) const REQUIRES(mutex_);
   Result<Reservation> make_room(uid_t uid, const wire::Template& given, std::uint64_t bytes)
       REQUIRES(mutex_);
-  // One that is not in use; whose: the uid's, or anybody's. False: all are.
-  bool forget_one(std::optional<uid_t> whose) REQUIRES(mutex_);
+  // One that is not in use, of the uid's or of all. False: all are in use.
+  bool forget_one(std::optional<uid_t> uid) REQUIRES(mutex_);
   void forget(Id id) REQUIRES(mutex_);
   Result<Told> note_told(Id id, pid_t teller) REQUIRES(mutex_);
   void drop_earlier(pid_t teller, Id id, const Ids& of_its_name) REQUIRES(mutex_);

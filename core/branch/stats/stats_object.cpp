@@ -73,7 +73,7 @@ Result<std::string> StatsObject::render(Format format, std::size_t bytes_max) co
   const auto* const sb = reinterpret_cast<const statsblob*>(bytes.data());
   std::shared_ptr<const blob::TemplateNames> names;
   if (format == Format::kJson) names = templates_->names(publisher, blob::header_of(sb).tplhash);
-  // Where it lies in our memory is nobody's business; that it is another one than that, is.
+  // Its address in our memory must not be shown; that it differs from the first, may.
   std::string address;
   append_hex(address, number_);
   std::string text =

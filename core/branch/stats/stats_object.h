@@ -1,7 +1,6 @@
 // One object of the stats/ branch: the last blob that was published of it, as the two texts that
-// its files show, and whether anybody asks for it. Whoever opens one of the files asks, for
-// kAskedFor; as long as nobody does, its switch is off, and what the files show is as old as they
-// say.
+// its files show, and the demand for it. An open of one of the files is demand for kAskedFor.
+// Without demand, the object's switch is off, and the files show texts as old as they say.
 //
 // Thread-safe, one lock, below which only the templates' and the Ledger's are taken; texts are made
 // outside of it.
@@ -38,7 +37,7 @@ class StatsObject {
   // Takes the place of the blob before; bytes may have up to 7 of padding behind it. kInvalid with
   // the field that is wrong; kNoSpace.
   Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
-  // Somebody has opened one of its files.
+  // One of its files has been opened.
   void ask(Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
   void detach() EXCLUDES(mutex_);
@@ -58,7 +57,7 @@ class StatsObject {
   Reservation share_ GUARDED_BY(mutex_);
   Switch* switch_ GUARDED_BY(mutex_);
   std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);
-  uid_t publisher_ GUARDED_BY(mutex_) = 0;  // whose templates it is of
+  uid_t publisher_ GUARDED_BY(mutex_) = 0;  // the uid that the template belongs to
   // Of the blob, which keeps them in use; nullptr: they were not known when it came.
   std::shared_ptr<const blob::TemplateNames> names_ GUARDED_BY(mutex_);
   std::uint32_t names_hash_ GUARDED_BY(mutex_) = 0;

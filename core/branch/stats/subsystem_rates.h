@@ -32,8 +32,8 @@ class SubsystemRates {
   // Of a text: so many rates as they are written at their longest.
   static constexpr std::size_t kTextBytesMax = 96 * kRatesMax;
 
-  // uid: whose templates can be named. Templates are shared with the branch. its_switch: nullptr:
-  // there is none for it.
+  // uid: the owner of the templates that can be named. Templates are shared with the branch.
+  // its_switch: nullptr: there is none for it.
   SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid, Switch* its_switch,
                  Moment now);
 
@@ -45,7 +45,7 @@ class SubsystemRates {
   // A feeder comes to a subsystem that is there. Its rates take the place of those that a feeder
   // brought, but not of what set() did.
   Result<void> come_again(std::string_view text, Moment now) EXCLUDES(mutex_);
-  // The process, whose end will be told of, has templates here from now on; or no more.
+  // The watched process has templates here from now on; or no more.
   void add_feeder(pid_t process) EXCLUDES(mutex_);
   void drop_feeder(pid_t process) EXCLUDES(mutex_);
   // A process has told of a template: 0: it is not known which. What holds for it may have changed.

@@ -1,5 +1,5 @@
 // The daemon's side of its conversation with the feeder, beside a feeder that is played here.
-#include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -123,13 +123,7 @@ class SwitchesAnswerTest : public IntakeTest {
  protected:
   SwitchPage page_ = SwitchPage::create(1000).value();
   EventLoop own_loop_;
-  Intake with_page_{own_loop_,
-                    socket_,
-                    statistics_,
-                    subsystems_,
-                    errors_,
-                    clock_,
-                    {.fd = page_.fd(), .bytes = page_.bytes()}};
+  Intake with_page_{own_loop_, socket_, ports({.fd = page_.fd(), .bytes = page_.bytes()})};
 };
 
 TEST_F(SwitchesAnswerTest, TheDescriptorComesWithTheVeryAnswer) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/branch/stats/stats_branch.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
 
@@ -115,12 +116,21 @@ class IntakeTest : public testing::Test {
   SystemClock clock_;
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
-  Statistics statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
-  Subsystems subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
+  StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
+  StatsBranch subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
   ErrorLog errors_{clock_.now()};
   EventLoop loop_;
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
-  Intake intake_{loop_, socket_, statistics_, subsystems_, errors_, clock_};
+  const std::array<Branch*, 2> branches_{&statistics_, &subsystems_};
+  Intake intake_{loop_, socket_, ports()};
+
+  Dispatcher::Ports ports(Dispatcher::SharedPage switches = {}) {
+    return {.statistics = statistics_,
+            .branches = branches_,
+            .errors = errors_,
+            .clock = clock_,
+            .switches = switches};
+  }
 };
 
 }  // namespace tallyfs

@@ -177,7 +177,10 @@ class CutIntakeTest : public IntakeTest {
 
   TickingClock ticking_;
   EventLoop cut_loop_;
-  Intake cut_{cut_loop_, socket_, statistics_, subsystems_, errors_, ticking_};
+  Intake cut_{
+      cut_loop_, socket_,
+      Dispatcher::Ports{
+          .statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticking_}};
 };
 
 TEST_F(CutIntakeTest, AReaderDoesNotWaitForAllOfACostlyDatagramAndThatIsCounted) {
@@ -225,7 +228,7 @@ TEST_F(IntakeTest, AQueueWhoseLengthIsNotKnownIsDrainedUntilItIsEmpty) {
   auto adopted = FeedSocket::adopt(passed.release());
   ASSERT_TRUE(adopted);
   EXPECT_FALSE(adopted.value().queue_length());
-  Intake intake(loop_, adopted.value(), statistics_, subsystems_, errors_, clock_);
+  Intake intake(loop_, adopted.value(), ports());
   Feeder feeder(path);
   for (int i = 0; i < 200; ++i) feeder.send("web/hits 1");
   intake.settle();

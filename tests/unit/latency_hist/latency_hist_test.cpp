@@ -1,5 +1,5 @@
 // The tracing/latency_hist branch: names, modes, permitted writes, and requests for events.
-#include "core/branch/latency_hist/latency_hist.h"
+#include "core/branch/latency_hist/latency_branch.h"
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ class LatencyHistTest : public testing::Test {
   FakeClock clock_;
   Ledger ledger_{Ledger::Limits{}};  // outlives what the tree's files hold
   Tree tree_{clock_.now()};
-  LatencyHist branch_;
+  LatencyBranch branch_;
 };
 
 class SourceStand {

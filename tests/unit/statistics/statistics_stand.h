@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/branch/statistics/statistics.h"
+#include "core/branch/statistics/statistics_branch.h"
 #include "core/wire/line.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/senders.h"
@@ -48,7 +48,7 @@ class StatisticsTest : public testing::Test {
   FakeClock clock_;
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
-  Statistics statistics_;
+  StatisticsBranch statistics_;
 };
 
 }  // namespace tallyfs

@@ -111,7 +111,7 @@ TEST_F(StatisticsTest, WhatIsSavedAndLoadedReadsTheSameAndCanBeFed) {
 
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
-  Statistics loaded(tree, ledger, kDaemon, clock_.now());
+  StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now());
   ByteReader reader(bytes);
   ASSERT_TRUE(loaded.load(reader, clock_.now()));
   EXPECT_EQ(reader.left(), 0u);
@@ -142,11 +142,11 @@ TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrWithWhatWasGood) {
       damaged[i] = damage;
       Tree tree(clock_.now());
       Ledger ledger{Ledger::Limits{}};
-      Statistics loaded(tree, ledger, kDaemon, clock_.now());
+      StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now());
       ByteReader reader(damaged);
       (void)loaded.load(reader, clock_.now());
       ByteReader cut(std::string_view(bytes).substr(0, i));
-      EXPECT_FALSE(Statistics(tree, ledger, kDaemon, clock_.now()).load(cut, clock_.now())) << i;
+      EXPECT_FALSE(StatisticsBranch(tree, ledger, kDaemon, clock_.now()).load(cut, clock_.now())) << i;
     }
   }
 }

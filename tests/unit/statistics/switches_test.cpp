@@ -139,7 +139,7 @@ TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   std::array<Switch, 2> page{};
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
-  Statistics loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
+  StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
   ByteReader reader(bytes);
   ASSERT_TRUE(loaded.load(reader, clock_.now()));
   EXPECT_EQ(page[0].on, 0u);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/branch/stats/subsystems.h"
+#include "core/branch/stats/stats_branch.h"
 #include "core/wire/line.h"
 #include "tally/stats.h"
 #include "tests/unit/fake_clock.h"
@@ -98,8 +98,8 @@ class SubsystemsTest : public testing::Test {
   std::vector<Switch> switches_ = std::vector<Switch>(16);
   FakeProcesses processes_;
   ErrorLog errors_{clock_.now()};
-  Subsystems subsystems_{tree_, ledger_, kDaemon, clock_.now(),
-                         Ports{{switches_, kFirst}, &processes_, &errors_}};
+  StatsBranch subsystems_{tree_, ledger_, kDaemon, clock_.now(),
+                          Ports{{switches_, kFirst}, &processes_, &errors_}};
 };
 
 }  // namespace tallyfs

@@ -1,4 +1,4 @@
-#include "fs/daemon/syscall_names.h"
+#include "fs/daemon/kernel_feeder/syscall_names.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "core/branch/latency_hist/latency_hist.h"
+#include "core/branch/latency_hist/latency_branch.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,21 +34,21 @@ TextFile::Parts number_parts(
 }  // namespace
 
 // What rmdir in latency_hist/ asks.
-class LatencyHist::Rules final : public Directory {
+class LatencyBranch::Rules final : public Directory {
  public:
-  explicit Rules(LatencyHist& branch) : branch_(branch) {}
+  explicit Rules(LatencyBranch& branch) : branch_(branch) {}
   Result<void> remove_directory(std::string_view name, Moment now) override {
     return branch_.remove_directory(name, now);
   }
 
  private:
-  LatencyHist& branch_;
+  LatencyBranch& branch_;
 };
 
 // One of the sets that the kernel's events fill.
-class LatencyHist::KernelSet final : public LockedLatencies {
+class LatencyBranch::KernelSet final : public LockedLatencies {
  public:
-  KernelSet(LatencyHist& branch, Latencies which) : branch_(branch), which_(which) {}
+  KernelSet(LatencyBranch& branch, Latencies which) : branch_(branch), which_(which) {}
   void with(const std::function<void(LatencySet&)>& use) override {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
@@ -57,11 +57,11 @@ class LatencyHist::KernelSet final : public LockedLatencies {
   bool waits() const override { return branch_.options_.source != nullptr; }
 
  private:
-  LatencyHist& branch_;
+  LatencyBranch& branch_;
   const Latencies which_;
 };
 
-class LatencyHist::FedSet final : public LockedLatencies {
+class LatencyBranch::FedSet final : public LockedLatencies {
  public:
   FedSet(unsigned cpus, Reservation share, Moment now)
       : share_(std::move(share)), latencies_(cpus, now) {}
@@ -76,9 +76,9 @@ class LatencyHist::FedSet final : public LockedLatencies {
   LatencySet latencies_ GUARDED_BY(mutex_);
 };
 
-class LatencyHist::Switching {
+class LatencyBranch::Switching {
  public:
-  explicit Switching(LatencyHist& branch) : branch_(branch) {
+  explicit Switching(LatencyBranch& branch) : branch_(branch) {
     const MutexLock lock(branch_.kernel_mutex_);
     while (branch_.is_switching_) branch_.switched_.wait(branch_.kernel_mutex_);
     branch_.is_switching_ = true;
@@ -94,11 +94,11 @@ class LatencyHist::Switching {
   Switching& operator=(const Switching&) = delete;
 
  private:
-  LatencyHist& branch_;
+  LatencyBranch& branch_;
 };
 
-LatencyHist::LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
-                         Moment now)
+LatencyBranch::LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options,
+                             Moment now)
     : tree_(tree),
       ledger_(ledger),
       options_(options),
@@ -110,9 +110,9 @@ LatencyHist::LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Optio
   enter_kernel_directories(now);
 }
 
-LatencyHist::~LatencyHist() = default;
+LatencyBranch::~LatencyBranch() = default;
 
-void LatencyHist::enter_enable(Moment now) {
+void LatencyBranch::enter_enable(Moment now) {
   const NodeId enable =
       tree_.add_directory(directory_, "enable", std::make_shared<Directory>(), now);
   enter_switch(enable, "preemptirqsoff", Measuring::kSections, now);
@@ -121,7 +121,7 @@ void LatencyHist::enter_enable(Moment now) {
   enter_switch(enable, "timerandwakeup", Measuring::kTimerAndWakeup, now);
 }
 
-void LatencyHist::enter_kernel_directories(Moment now) {
+void LatencyBranch::enter_kernel_directories(Moment now) {
   constexpr auto kNone = MaxLatencyFiles::kNone;
   constexpr auto kPerCpu = MaxLatencyFiles::kPerCpu;
   enter_kernel_directory(directory_, "irqsoff", Latencies::kIrqsOff, kNone, now);
@@ -137,15 +137,15 @@ void LatencyHist::enter_kernel_directories(Moment now) {
   enter_kernel_directory(directory_, "timerandwakeup", Latencies::kTimerAndWakeup, kPerCpu, now);
 }
 
-NodeId LatencyHist::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
-                                           MaxLatencyFiles files, Moment now) {
+NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
+                                             MaxLatencyFiles files, Moment now) {
   const NodeId made = tree_.add_directory(parent, name, std::make_shared<Directory>(), now);
   enter_latency_files(tree_, made, std::string(name), std::make_shared<KernelSet>(*this, which),
                       files, now);
   return made;
 }
 
-void LatencyHist::enter_switch(NodeId directory, std::string_view name, Measuring what,
+void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measuring what,
                                Moment now) {
   auto parts = number_parts([=, this] { return enabled(what); },
                             [=, this](std::string_view line, const CallContext& call) {
@@ -156,7 +156,7 @@ void LatencyHist::enter_switch(NodeId directory, std::string_view name, Measurin
                  now);
 }
 
-void LatencyHist::enter_pid(NodeId directory, Measuring what, Moment now) {
+void LatencyBranch::enter_pid(NodeId directory, Measuring what, Moment now) {
   auto parts = number_parts([=, this] { return std::int64_t{selected(what)}; },
                             [=, this](std::string_view line, const CallContext& call) {
                               return select(what, line, call);
@@ -166,24 +166,24 @@ void LatencyHist::enter_pid(NodeId directory, Measuring what, Moment now) {
                  now);
 }
 
-std::int64_t LatencyHist::enabled(Measuring what) const {
+std::int64_t LatencyBranch::enabled(Measuring what) const {
   const MutexLock lock(kernel_mutex_);
   return kernel_.enabled(what);
 }
 
-pid_t LatencyHist::selected(Measuring what) const {
+pid_t LatencyBranch::selected(Measuring what) const {
   const MutexLock lock(kernel_mutex_);
   return kernel_.selected(what);
 }
 
-Moment LatencyHist::last_switch() const {
+Moment LatencyBranch::last_switch() const {
   const MutexLock lock(kernel_mutex_);
   return last_switch_;
 }
 
-// It is on before the feeder is asked, so that whoever else asks it meanwhile asks for this too;
+// It is on before the feeder is asked, so that concurrent requests ask for this too;
 // and off again if the feeder refuses.
-Result<void> LatencyHist::enable(Measuring what, std::string_view line, const CallContext& call) {
+Result<void> LatencyBranch::enable(Measuring what, std::string_view line, const CallContext& call) {
   const auto value = parse_signed(only_token(line));
   if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
   const Switching only(*this);
@@ -202,7 +202,7 @@ Result<void> LatencyHist::enable(Measuring what, std::string_view line, const Ca
   return asked;
 }
 
-Result<void> LatencyHist::select(Measuring what, std::string_view line, const CallContext& call) {
+Result<void> LatencyBranch::select(Measuring what, std::string_view line, const CallContext& call) {
   const std::string_view text = only_token(line);
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
@@ -223,7 +223,7 @@ Result<void> LatencyHist::select(Measuring what, std::string_view line, const Ca
   return asked;
 }
 
-WantedEvents LatencyHist::wanted() const {
+WantedEvents LatencyBranch::wanted() const {
   const MutexLock lock(kernel_mutex_);
   return {.wakeups = kernel_.is_on(Measuring::kWakeup),
           .timers = kernel_.is_on(Measuring::kMissedTimerOffsets),
@@ -232,19 +232,19 @@ WantedEvents LatencyHist::wanted() const {
           .timer_pid = kernel_.selected(Measuring::kMissedTimerOffsets)};
 }
 
-Result<void> LatencyHist::ask_source(const CancellationToken& cancel) {
+Result<void> LatencyBranch::ask_source(const CancellationToken& cancel) {
   if (options_.source) return options_.source->want([this] { return wanted(); }, cancel);
   return Error{ErrorCode::kNoDevice,
                "the kernel's events are not read: tallyfs runs without -o tracefs"};
 }
 
-void LatencyHist::opened(const CallContext& call) {
+void LatencyBranch::opened(const CallContext& call) {
   if (options_.source && wanted().any()) options_.source->drain(call.cancel);
   const MutexLock lock(kernel_mutex_);
   kernel_.pass(call.now);
 }
 
-Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
+Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
   if (!ownership_.is_trusted(sender)) {
     return Error{ErrorCode::kNotPermitted,
                  "the kernel's events come from root or the daemon's own uid"};
@@ -254,13 +254,13 @@ Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender
   return {};
 }
 
-void LatencyHist::feeder_changed(Moment now) {
+void LatencyBranch::feeder_changed(Moment now) {
   const KernelEvent lost{.kind = KernelEventKind::kLost, .number = 1};
   const MutexLock lock(kernel_mutex_);
   kernel_.take({&lost, 1}, now);
 }
 
-void LatencyHist::feeder_refused(Moment now) {
+void LatencyBranch::feeder_refused(Moment now) {
   const MutexLock lock(kernel_mutex_);
   last_switch_ = now;
   for (const Measuring what : {Measuring::kTimerAndWakeup, Measuring::kMissedTimerOffsets,
@@ -269,8 +269,8 @@ void LatencyHist::feeder_refused(Moment now) {
   }
 }
 
-Result<void> LatencyHist::add(std::string_view name, std::span<const LatencySample> samples,
-                              std::uint64_t lost, uid_t sender, Moment now) {
+Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySample> samples,
+                                std::uint64_t lost, uid_t sender, Moment now) {
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
   bool some_refused = false;
@@ -292,9 +292,9 @@ Result<void> LatencyHist::add(std::string_view name, std::span<const LatencySamp
   return {};
 }
 
-Result<std::shared_ptr<LatencyHist::FedSet>> LatencyHist::find_or_create(std::string_view name,
-                                                                         uid_t creator,
-                                                                         Moment now) {
+Result<std::shared_ptr<LatencyBranch::FedSet>> LatencyBranch::find_or_create(std::string_view name,
+                                                                             uid_t creator,
+                                                                             Moment now) {
   const MutexLock lock(fed_mutex_);
   const auto found = fed_.find(std::string(name));
   if (found != fed_.end()) {
@@ -316,18 +316,18 @@ Result<std::shared_ptr<LatencyHist::FedSet>> LatencyHist::find_or_create(std::st
 }
 
 // The owner's: what the mount's modes have let pass.
-Result<void> LatencyHist::remove_directory(std::string_view name, Moment now) {
+Result<void> LatencyBranch::remove_directory(std::string_view name, Moment now) {
   return remove(name, options_.owner, now);
 }
 
-Result<void> LatencyHist::may_change(const FedDirectory& directory, uid_t sender) const {
+Result<void> LatencyBranch::may_change(const FedDirectory& directory, uid_t sender) const {
   return ownership_.check(directory.creator, sender,
                           {.thing = "directory",
                            .change = "feed, reset or remove it",
                            .since = ", which has fed it first"});
 }
 
-Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, uid_t sender) {
+Result<LatencyBranch::FedDirectory*> LatencyBranch::find_for(std::string_view name, uid_t sender) {
   const auto found = fed_.find(std::string(name));
   if (found == fed_.end()) {
     if (tree_.lookup(directory_, name)) {
@@ -339,7 +339,7 @@ Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, 
   return &found->second;
 }
 
-Result<void> LatencyHist::reset(std::string_view name, uid_t sender, Moment now) {
+Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Moment now) {
   std::shared_ptr<FedSet> latencies;
   {
     const MutexLock lock(fed_mutex_);
@@ -351,7 +351,7 @@ Result<void> LatencyHist::reset(std::string_view name, uid_t sender, Moment now)
   return {};
 }
 
-Result<void> LatencyHist::remove(std::string_view name, uid_t sender, Moment now) {
+Result<void> LatencyBranch::remove(std::string_view name, uid_t sender, Moment now) {
   const MutexLock lock(fed_mutex_);
   const auto found = find_for(name, sender);
   if (!found) return found.error();

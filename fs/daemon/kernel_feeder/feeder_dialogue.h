@@ -1,8 +1,8 @@
 // Orders and their replies, over the socket that only the daemon and its feeder of the kernel's
 // events have (core/wire/order.h).
 //
-// Thread-safe. Of those who wait for an answer one has its turn at a time. A feeder that owes an
-// answer for kSilenceMax is silent: from then on nobody gets a turn, and at once, until it says
+// Thread-safe. One thread at a time has its turn to wait for an answer. A feeder that owes an
+// answer for kSilenceMax is silent: turns are refused at once, until the feeder says
 // something or another one takes its place. So it holds up the daemon for kSilenceMax once, and not
 // anew with each order. The listening thread tells here what it has heard, and waits for nothing.
 #pragma once
@@ -68,7 +68,7 @@ class FeederDialogue {
 
   // ---- the listening thread's
 
-  // An order whose answer nobody waits for. Nothing: the channel is full of orders that the feeder
+  // An order without a wait for its answer. Nothing: the channel is full of orders that the feeder
   // has not read yet, and it will not hear of this one.
   std::optional<Number> tell(wire::Order order) EXCLUDES(mutex_);
   // A new feeder has come; others give it orders after open(). Whether it is the first.
@@ -85,7 +85,7 @@ class FeederDialogue {
   void end_turn() EXCLUDES(mutex_);
   // Whether there was room for it. It has its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);
-  // When it is over for who may wait until the deadline.
+  // When a wait until the deadline has to end.
   Time end_of(Time deadline) const REQUIRES(mutex_);
   bool wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
 
@@ -93,7 +93,7 @@ class FeederDialogue {
   mutable Mutex mutex_{LockRank::kFeederDialogue};
   std::condition_variable_any news_;  // waits on mutex_
   bool is_there_ GUARDED_BY(mutex_) = false;
-  bool is_busy_ GUARDED_BY(mutex_) = false;  // somebody has the turn
+  bool is_busy_ GUARDED_BY(mutex_) = false;  // a thread has the turn
   Number number_ GUARDED_BY(mutex_) = 0;     // the last that was sent
   Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
   std::optional<Answer> answer_ GUARDED_BY(mutex_);

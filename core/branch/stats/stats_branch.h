@@ -1,8 +1,8 @@
 // The stats/ branch: the subsystems that feeders publish blobs of, and the objects in each, by name
 // and by the number that feeders use. Carries out what arrives of it on the socket.
 //
-// Thread-safe. Subsystems::mutex_ covers names and numbers; a blob is handed to its object outside
-// of it. Lock order: Subsystems, then object or rates, then templates, Ledger or Tree. Nothing of
+// Thread-safe. StatsBranch::mutex_ covers names and numbers; a blob is handed to its object outside
+// of it. Lock order: StatsBranch, then object or rates, then templates, Ledger or Tree. Nothing of
 // this branch is saved: feeders publish anew.
 #pragma once
 
@@ -21,6 +21,7 @@
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
+#include "core/branch/branch.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
@@ -36,9 +37,9 @@
 
 namespace tallyfs {
 
-class Subsystems {
+class StatsBranch final : public Branch {
  public:
-  // Those that have switches; more have none, and are published whether anybody asks or not.
+  // Subsystems and objects that have switches; further ones are always published.
   static constexpr std::size_t kSwitches = 65'536;
   // Room for OBJECT.json.
   static constexpr std::size_t kObjectNameBytesMax = 250;
@@ -46,9 +47,16 @@ class Subsystems {
   // Enters `stats/` into the tree. Tree and ledger outlive it. owner is the daemon's uid, which may
   // do what root may. Without ports.processes, the last publisher of an object owns it, and a name
   // in sample rates means the template that was registered last.
-  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
-  ~Subsystems();
+  StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
+  ~StatsBranch() override;
 
+  Handled handles() const override {
+    return {.lines = kLines<wire::StatsLine>,
+            .metered_lines = kLines<wire::StatsLine>,
+            .messages = kMessages<wire::PackedBlob, wire::Template>};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_);
+  Result<Done> take(const wire::Message& message, Call& call) override EXCLUDES(mutex_);
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
   // for an object that another process publishes; token_at is an offset into the line.
   Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
@@ -60,9 +68,9 @@ class Subsystems {
   Result<void> publish(const wire::PackedBlob& blob, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
 
-  // The process has ended: its objects with lifetime=feeder go, the others are anybody's, and its
-  // templates are in use no more.
-  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+  // The process has ended: its objects with lifetime=feeder go, any process may publish the others,
+  // and its templates are in use no more.
+  void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
   Result<void> remove_subsystem(std::string_view name, Moment now) EXCLUDES(mutex_);
@@ -80,7 +88,7 @@ class Subsystems {
     Subsystem* owner = nullptr;
     std::uint64_t number = 0;
     NodeId freeform = 0, json = 0;
-    pid_t feeder = 0;  // who publishes it, and is watched; 0: nobody, or it is not known
+    pid_t feeder = 0;  // the watched publisher; 0: none, or it is not known
     Lifetime lifetime = Lifetime::kForGood;
     // Shared with its files in the tree.
     std::shared_ptr<StatsObject> content;

@@ -1,4 +1,4 @@
-#include "core/branch/statistics/statistics.h"
+#include "core/branch/statistics/statistics_branch.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ constexpr std::string_view kBornOfASample = "on=1";
 }  // namespace
 
 // Collects runs of one interface after the other and hands them over under one lock each.
-class Statistics::Runs {
+class StatisticsBranch::Runs {
  public:
   Runs(Workspace& workspace, Taken& taken, Moment now)
       : runs_(workspace.runs), taken_(taken), now_(now) {}
@@ -46,18 +46,18 @@ class Statistics::Runs {
 };
 
 // What rmdir in statistics/ asks.
-class Statistics::InterfacesDirectory final : public Directory {
+class StatisticsBranch::InterfacesDirectory final : public Directory {
  public:
-  InterfacesDirectory(Statistics& statistics) : statistics_(statistics) {}
+  InterfacesDirectory(StatisticsBranch& statistics) : statistics_(statistics) {}
   Result<void> remove_directory(std::string_view name, Moment now) override {
     return statistics_.remove_interface(name, now);
   }
 
  private:
-  Statistics& statistics_;
+  StatisticsBranch& statistics_;
 };
 
-Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
     : tree_(tree),
       ledger_(ledger),
       ownership_(owner),
@@ -71,23 +71,23 @@ Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Port
   enter(kOwnName, std::move(own), now);
 }
 
-Statistics::~Statistics() {
+StatisticsBranch::~StatisticsBranch() {
   // The directory's rules point here.
   tree_.remove(directory_, Moment{});
 }
 
-Statistics::StatisticEntry* Statistics::find(std::string_view path) const {
+StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {
   return paths_.find(path);
 }
 
-Statistics::InterfaceEntry* Statistics::find_interface(std::string_view name) const {
+StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_view name) const {
   const auto found = interfaces_.find(name);
   return found == interfaces_.end() ? nullptr : found->second.get();
 }
 
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
-void Statistics::look_up(const NamedSamples& samples) {
+void StatisticsBranch::look_up(const NamedSamples& samples) {
   auto& hashes = workspace_.hashes;
   auto& entries = workspace_.entries;
   const std::size_t size = samples.size();
@@ -110,7 +110,7 @@ void Statistics::look_up(const NamedSamples& samples) {
   }
 }
 
-Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
+Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
   auto& entries = workspace_.entries;
@@ -133,13 +133,14 @@ Taken Statistics::add(const NamedSamples& samples, uid_t sender, Moment now) {
 }
 
 // A sample before this one in its batch may have made it.
-Result<Statistics::StatisticEntry*> Statistics::find_or_create(std::string_view path, uid_t creator,
-                                                               Moment now) {
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(std::string_view path,
+                                                                           uid_t creator,
+                                                                           Moment now) {
   if (StatisticEntry* const entry = find(path)) return entry;
   return create_statistic(path, kBornOfASample, creator, now);
 }
 
-Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
   const auto* const found = statistics_.find(samples.number());
@@ -154,7 +155,7 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
   }
 }
 
-void Statistics::process_ended(pid_t process, Moment now) {
+void StatisticsBranch::process_ended(pid_t process, Moment now) {
   const MutexLock lock(mutex_);
   std::vector<InterfaceEntry*> gone;
   for (const auto& [key, entry] : interfaces_) {
@@ -163,7 +164,7 @@ void Statistics::process_ended(pid_t process, Moment now) {
   for (InterfaceEntry* const entry : gone) forget(*entry, now);
 }
 
-Result<void> Statistics::create_interface(std::string_view name, uid_t creator, Moment now) {
+Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator, Moment now) {
   if (!is_name(name)) {
     return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
                  0};
@@ -174,8 +175,9 @@ Result<void> Statistics::create_interface(std::string_view name, uid_t creator, 
   return {};
 }
 
-Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
-                                              std::shared_ptr<Interface> interface, Moment now) {
+StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
+                                                          std::shared_ptr<Interface> interface,
+                                                          Moment now) {
   auto entry = std::make_unique<InterfaceEntry>(
       InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
   entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
@@ -187,7 +189,8 @@ Statistics::InterfaceEntry& Statistics::enter(std::string_view name,
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
 
-Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statistic* statistic) {
+StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface,
+                                                          Statistic* statistic) {
   auto made = std::make_unique<StatisticEntry>(StatisticEntry{
       .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
   StatisticEntry& entry = *made;
@@ -197,14 +200,14 @@ Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statist
   return entry;
 }
 
-void Statistics::forget(StatisticEntry& entry) {
+void StatisticsBranch::forget(StatisticEntry& entry) {
   // A definition that is still open can be written, but must not flip the switch of its successor.
   entry.owner->interface->attach_switch(entry.statistic, nullptr);
   paths_.erase(entry);
   statistics_.remove(entry.number);
 }
 
-void Statistics::forget(InterfaceEntry& entry, Moment now) {
+void StatisticsBranch::forget(InterfaceEntry& entry, Moment now) {
   for (const Statistic* const statistic : entry.interface->statistics()) {
     forget(*find(entry.name + "/" + statistic->name()));
   }

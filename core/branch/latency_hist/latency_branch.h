@@ -3,7 +3,8 @@
 //
 // Thread-safe. One lock over what the kernel's events fill, one for each fed directory, one over
 // the names of those; none is held while another one is taken but Tree's and Ledger's, or while the
-// feeder of the kernel's events is asked for something.
+// feeder of the kernel's events is asked for something. Nothing of this branch is saved: latencies
+// are measured anew.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +21,10 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
-#include "core/branch/ownership.h"
+#include "core/branch/branch.h"
 #include "core/branch/latency_hist/kernel_source.h"
 #include "core/branch/latency_hist/latency_files.h"
+#include "core/branch/ownership.h"
 #include "core/latency/kernel_latencies.h"
 #include "core/model/kernel_event.h"
 #include "core/model/latency_sample.h"
@@ -30,17 +32,25 @@
 
 namespace tallyfs {
 
-class LatencyHist {
+class LatencyBranch final : public Branch {
  public:
   struct Options {
     unsigned cpus = 1;               // that this machine could have
-    uid_t owner = 0;                 // who may, like root, feed the kernel's events
+    uid_t owner = 0;                 // like root, may feed the kernel's events
     KernelSource* source = nullptr;  // outlives the branch; nullptr: there is none
   };
 
   // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
-  LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
-  ~LatencyHist();
+  LatencyBranch(Tree& tree, NodeId tracing, Ledger& ledger, const Options& options, Moment now);
+  ~LatencyBranch() override;
+
+  Handled handles() const override {
+    return {.lines = kLines<wire::LatencyLine>,
+            .messages = kMessages<wire::KernelEvents, wire::Latencies>};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(fed_mutex_);
+  Result<Done> take(const wire::Message& message, Call& call) override
+      EXCLUDES(kernel_mutex_, fed_mutex_);
 
   // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
   Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
@@ -52,14 +62,14 @@ class LatencyHist {
   // neither root nor the owner.
   Result<void> add(std::string_view name, std::span<const LatencySample> samples,
                    std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
-  // For whoever fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
+  // For the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
   Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   // What rmdir does; of directories that programs feed. kBusy, kNotFound.
   Result<void> remove_directory(std::string_view name, Moment now) EXCLUDES(fed_mutex_);
 
   WantedEvents wanted() const EXCLUDES(kernel_mutex_);
-  // Whoever fed the events is no more, or is another one: some are missing.
+  // The feeder of the events has ended, or is another one: some events are missing.
   void feeder_changed(Moment now) EXCLUDES(kernel_mutex_);
   // Another feeder than that which was switched on cannot do what is wanted: all goes off.
   void feeder_refused(Moment now) EXCLUDES(kernel_mutex_);
@@ -105,11 +115,11 @@ class LatencyHist {
 
   mutable Mutex kernel_mutex_{LockRank::kKernelLatencies};
   KernelLatencies kernel_ GUARDED_BY(kernel_mutex_);
-  // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
-  // taken back to how it was before, and that must not be half of what another one has written.
+  // A write to enable/ or a pid is waiting for the feeder. Other writes wait: a refused write is
+  // undone, and that must not undo half of another write.
   bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
   std::condition_variable_any switched_;          // waits on kernel_mutex_
-  Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
+  Moment last_switch_ GUARDED_BY(kernel_mutex_);  // the last write to enable/ or a pid
 
   Mutex fed_mutex_{LockRank::kFedLatencies};
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);

@@ -1,4 +1,4 @@
-#include "fs/daemon/side_process.h"
+#include "fs/daemon/kernel_feeder/side_process.h"
 
 #include <fcntl.h>
 #include <unistd.h>

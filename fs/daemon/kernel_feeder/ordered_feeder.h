@@ -2,7 +2,7 @@
 // tracing/latency_hist at once.
 //
 // Thread-safe. A thread of its own hears the replies, and calls the Listeners. No lock is held
-// while somebody waits for the feeder, or while a Listener is called. What the feeder has not
+// during a wait for the feeder, or while a Listener is called. What the feeder has not
 // answered in time may still come to pass: once it answers it is told anew what is wanted.
 // Remembers at most kPlacesMax names of addresses; with one more all are asked for again.
 #pragma once
@@ -25,14 +25,14 @@
 #include "core/branch/latency_hist/kernel_source.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/wire/order.h"
-#include "fs/daemon/feeder_dialogue.h"
+#include "fs/daemon/kernel_feeder/feeder_dialogue.h"
 
 namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource {
  public:
-  // All that somebody waits whose order the feeder carries out, the turns of others included. One
-  // that does not answer is waited for FeederDialogue::kSilenceMax.
+  // The longest wait for an order that the feeder carries out, the turns of others included. A
+  // feeder that does not answer is waited for FeederDialogue::kSilenceMax.
   static constexpr std::chrono::seconds kWantMax{2};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
@@ -49,19 +49,19 @@ class OrderedFeeder final : public KernelSource, public EventSource {
     // A new one is there, and all that it offers has been sent to the socket. Orders that are given
     // meanwhile on this thread are not waited for.
     std::function<void()> arrived = [] {};
-    // It has refused what it was told without somebody waiting for that.
+    // The feeder has refused an order that no thread waits for.
     std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
     // It is no more, for this reason. Comes before changed, and not when the daemon itself ends it.
     std::function<void(const std::string&)> gone = [](const std::string&) {};
-    // Whose doings nobody wants to see are others than before: the daemon's own threads, and the
-    // feeder. On any thread.
+    // The threads whose events are left out have changed: the daemon's own threads, and the feeder.
+    // On any thread.
     std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
     // The first has arrived, or will hardly do: once.
     std::function<void()> settled = [] {};
   };
 
-  // channel: the socket on whose other end the feeder is. taken_in: has what the feeder has sent to
-  // the daemon's socket taken in; called by whoever drains. cut: a drain has given up.
+  // channel: the socket to the feeder. taken_in: takes in what the feeder has sent to the daemon's
+  // socket; called on the draining thread. cut: a drain has given up.
   OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut)
       : dialogue_(std::move(channel)), taken_in_(std::move(taken_in)), cut_(std::move(cut)) {}
   ~OrderedFeeder() override;
@@ -97,7 +97,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
                                                const Send& send) EXCLUDES(mutex_);
   std::vector<wire::WatchedEvent> changes(const std::vector<WantedEvent>& wanted) const
       REQUIRES(mutex_);
-  // They were refused, or not told: nobody knows how they are now.
+  // They were refused, or not told: their state is unknown.
   void note_uncertain(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
   Result<void> order_changes(const EventSource::Wanted& wanted, const CancellationToken& cancel)
       EXCLUDES(mutex_);
@@ -126,10 +126,10 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Listeners listeners_;
   // The listening thread's.
   bool settled_ = false;
-  std::atomic<bool> is_stopping_ = false;     // set by who stops it
-  Number told_latencies_ = 0;                 // the last order for them that nobody waits for
+  std::atomic<bool> is_stopping_ = false;     // set by stop()
+  Number told_latencies_ = 0;                 // the last order for them without a wait
   bool is_untold_ = false;                    // of something, since there was no room
-  std::thread listener_;                      // who has started it is whose it is
+  std::thread listener_;                      // joined by stop()
   std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it is over
 
   mutable Mutex mutex_{LockRank::kOrderedFeeder};

@@ -1,4 +1,4 @@
-#include "fs/daemon/own_threads.h"
+#include "fs/daemon/kernel_feeder/own_threads.h"
 
 #include <dirent.h>
 

@@ -1,4 +1,4 @@
-#include "fs/daemon/feeder_warden.h"
+#include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 namespace tallyfs {
 namespace {
 
-TEST(FeederWardenTest, SaysThatASocketWithoutAPathWillNotDo) {
+TEST(FeederSupervisorTest, SaysThatASocketWithoutAPathWillNotDo) {
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const std::string name = "tallyfs-test-" + std::to_string(::getpid());
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
@@ -20,10 +20,10 @@ TEST(FeederWardenTest, SaysThatASocketWithoutAPathWillNotDo) {
   ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
   const auto socket = FeedSocket::adopt(fd);
   ASSERT_TRUE(socket);
-  const auto employed = employ_feeder_warden(socket.value(), FeederLog::kStderr);
-  ASSERT_FALSE(employed);
-  EXPECT_EQ(employed.error().code, ErrorCode::kInvalid);
-  EXPECT_NE(employed.error().reason.find("a socket with a path"), std::string::npos);
+  const auto started = start_feeder_supervisor(socket.value(), FeederLog::kStderr);
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(started.error().reason.find("a socket with a path"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "fs/daemon/caretaker.h"
+#include "fs/daemon/watchdog.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/privileges.h"
-#include "fs/daemon/side_process.h"
 
 namespace tallyfs {
 namespace {
 
-// A word from the daemon: which mount it has made. Nothing at the pipe's end.
+// The mount that the daemon has made, as the daemon says; nothing at the pipe's end.
 std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   std::uint64_t mount = 0;
   ssize_t size = 0;
@@ -27,7 +27,7 @@ std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   return size == sizeof mount ? std::optional(mount) : std::nullopt;
 }
 
-[[noreturn]] void take_care(const Fd& pipe, FeedSocket& socket, const std::string& mount_point) {
+[[noreturn]] void watch(const Fd& pipe, FeedSocket& socket, const std::string& mount_point) {
   ignore_ending_signals();
   let_go();
   ::prctl(PR_SET_NAME, "tallyfs-unmount");
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
 
 }  // namespace
 
-Result<Caretaker> Caretaker::employ(FeedSocket& socket, const std::string& mount_point) {
+Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_point) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return Error{ErrorCode::kInvalid, std::string("cannot make a pipe: ") + std::strerror(errno)};
@@ -56,20 +56,20 @@ Result<Caretaker> Caretaker::employ(FeedSocket& socket, const std::string& mount
     return Error{ErrorCode::kInvalid, std::string("cannot fork: ") + std::strerror(errno)};
   if (child == 0) {
     writing.reset();
-    take_care(reading, socket, mount_point);
+    watch(reading, socket, mount_point);
   }
   socket.leave_files();
-  return Caretaker(std::move(writing), child, mount_point);
+  return Watchdog(std::move(writing), child, mount_point);
 }
 
-// Looked up here and not by the caretaker, which may come to it late, when something else has been
-// mounted there. One that was killed does no harm.
-void Caretaker::mounted() {
+// Looked up here: the watchdog may come to it late, when another mount is there. A watchdog that
+// was killed does no harm.
+void Watchdog::mounted() {
   const auto mount = topmost_mount(mount_point_);
   if (mount) (void)!::write(pipe_.get(), &*mount, sizeof *mount);
 }
 
-void Caretaker::put_away() {
+void Watchdog::clean_up() {
   if (!pipe_.valid()) return;
   pipe_.reset();
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {

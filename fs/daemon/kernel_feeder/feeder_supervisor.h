@@ -1,8 +1,8 @@
-// Starts the feeder of the kernel's events, and starts it again when it has ended. A process of its
-// own, forked before the first thread and before privileges are dropped, since the feeder needs
-// what the daemon gives up. It ends with the daemon, which it knows by the end of their socket, and
-// so does the feeder: one that has not ended kFeederEndMax after that, since it is stopped or
-// hangs, is killed. Of their tracing instances none is left.
+// The supervisor of the kernel's feeder, tally-feed-tracefs: it starts the feeder, and starts it
+// again when it has ended. A process of its own, forked before the first thread and before
+// privileges are dropped, since the feeder needs the privileges that the daemon gives up. The end
+// of its socket tells it of the daemon's end. Supervisor and feeder end then; a feeder that is
+// stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
 #pragma once
 
 #include <sys/types.h>
@@ -23,6 +23,6 @@ enum class FeederLog { kStderr, kNowhere };
 
 // Forks; returns in the daemon, with its end of the socket over which it orders
 // (core/wire/order.h). kInvalid: no socket with a path, no process.
-Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log);
+Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log);
 
 }  // namespace tallyfs

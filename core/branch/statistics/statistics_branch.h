@@ -1,9 +1,9 @@
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
 // number that feeders use. Carries out what arrives on the socket.
 //
-// Thread-safe. Statistics::mutex_ covers names and numbers, and is held while samples are handed
-// to their interfaces, so that nothing can be removed under them: for one batch, never across a
-// system call. Lock order: Statistics, then Interface, then Ledger or Tree.
+// Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
+// handed to their interfaces, so that nothing can be removed under them: for one batch, never
+// across a system call. Lock order: StatisticsBranch, then Interface, then Ledger or Tree.
 #pragma once
 
 #include <sys/types.h>
@@ -24,6 +24,7 @@
 #include "core/base/name_index.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/branch/branch.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
@@ -52,39 +53,45 @@ struct Taken {
   std::vector<Rejected> rejected;
 };
 
-class Statistics {
+class StatisticsBranch final : public Branch {
  public:
-  // The interface of the daemon's own numbers; nobody else feeds or removes it.
+  // The interface of the daemon's own numbers; feeders neither feed nor remove it.
   static constexpr std::string_view kOwnName = "tallyfs";
 
   // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
   // which may do what root may.
-  Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
-  ~Statistics();
+  StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
+  ~StatisticsBranch() override;
 
   // Adds samples by name; a name not known yet comes into being, on, with the default type.
   Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
   // Adds packed samples by number. kStale: the number names nothing (any more).
   Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
 
+  Handled handles() const override {
+    return {.lines = kLines<wire::CommandLine>, .metered_lines = kLines<wire::CommandLine>};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
+    return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
+  }
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
   // offset into the line.
   Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
-  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+  void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
   // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
   // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
-  // until a daemon can take over a mount, node ids and whose lifetime an interface has: those with
-  // lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for what
-  // save() does not write, with what was good up to there loaded; kNoSpace.
-  void save(ByteWriter& out) const EXCLUDES(mutex_);
-  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  // until a daemon can take over a mount, node ids and the processes of lifetime=feeder: interfaces
+  // with lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for
+  // what save() does not write, with what was good up to there loaded; kNoSpace.
+  void save(ByteWriter& out) const override EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Moment now) override EXCLUDES(mutex_);
 
   OwnNumbers& own() { return *own_; }
   uid_t owner() const { return ownership_.daemon(); }
@@ -96,7 +103,7 @@ class Statistics {
   struct StatisticEntry;
   struct InterfaceEntry {
     std::string name;
-    // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
+    // Shared with its files in the tree; freed when both the tree and the last open have let it go.
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
     LifetimeFeeders feeders;  // empty: the interface stays

@@ -1,4 +1,4 @@
-#include "fs/daemon/feeder_warden.h"
+#include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -19,7 +19,7 @@
 #include "core/wire/order.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/tracefs.h"
-#include "fs/daemon/side_process.h"
+#include "fs/daemon/kernel_feeder/side_process.h"
 
 namespace tallyfs {
 namespace {
@@ -33,7 +33,7 @@ Error failed(const char* what) {
   return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
-// Beside the daemon's own program, whoever calls it from where.
+// Beside the daemon's own program.
 std::string feeder_path() {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -58,8 +58,8 @@ Result<std::string> path_of(const FeedSocket& socket) {
   return path.string();
 }
 
-// Nothing of the daemon's stays open here but the channel: neither the socket and its lock, which
-// the next daemon needs, nor what somebody waits for the end of.
+// Closes all descriptors of the daemon but the channel: the socket and its lock, which the next
+// daemon needs, and pipes whose end another process waits for.
 void keep_only(const Fd& channel, FeederLog log) {
   let_go(log == FeederLog::kNowhere ? StandardError::kGoes : StandardError::kStays);
   const auto kept = static_cast<unsigned>(channel.get());
@@ -70,11 +70,11 @@ void keep_only(const Fd& channel, FeederLog log) {
 enum class Place { kFirst, kSuccessor };
 
 [[noreturn]] void execute(const Fd& channel, const std::string& program,
-                          const std::string& socket_path, pid_t warden, Place place) {
+                          const std::string& socket_path, pid_t supervisor, Place place) {
   for (const int signal : kEndingSignals) std::signal(signal, SIG_DFL);
   const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
   const std::string orders = std::to_string(inherited);
-  const std::string owner = std::to_string(warden);
+  const std::string owner = std::to_string(supervisor);
   ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
           "--owner", owner.c_str(), place == Place::kSuccessor ? "--successor" : nullptr, nullptr);
   ::_exit(kCannotExecute);
@@ -119,34 +119,34 @@ void tell(const Fd& channel, const std::string& program, int status) {
 }
 
 // A feeder that was killed has left its instances, and the kernel records on in them.
-void remove_instances_of(pid_t warden) {
+void remove_instances_of(pid_t supervisor) {
   if (const auto tracefs = open_tracefs()) {
-    TracefsInstance::remove_left_behind(tracefs.value(), warden);
+    TracefsInstance::remove_left_behind(tracefs.value(), supervisor);
   }
 }
 
 [[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path, FeederLog log) {
   ignore_ending_signals();
   keep_only(channel, log);
-  ::prctl(PR_SET_NAME, "tallyfs-warden");
+  ::prctl(PR_SET_NAME, "tallyfs-superv");
   const std::string program = feeder_path();
-  const pid_t warden = ::getpid();
+  const pid_t supervisor = ::getpid();
   Place place = Place::kFirst;
   std::chrono::steady_clock::time_point started;
   do {
     started = std::chrono::steady_clock::now();
     const pid_t feeder = ::fork();
-    if (feeder == 0) execute(channel, program, socket_path, warden, place);
+    if (feeder == 0) execute(channel, program, socket_path, supervisor, place);
     place = Place::kSuccessor;
     tell(channel, program, feeder > 0 ? wait_for_end(channel, feeder) : 0);
   } while (!wait_for_hangup(channel, started + kPause));
-  remove_instances_of(warden);
+  remove_instances_of(supervisor);
   ::_exit(0);
 }
 
 }  // namespace
 
-Result<Fd> employ_feeder_warden(const FeedSocket& socket, FeederLog log) {
+Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return failed("make a socket for the feeder of the kernel's events");

@@ -1,4 +1,4 @@
-#include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-#include "fs/daemon/own_threads.h"
-#include "fs/daemon/syscall_names.h"
+#include "fs/daemon/kernel_feeder/own_threads.h"
+#include "fs/daemon/kernel_feeder/syscall_names.h"
 
 namespace tallyfs {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 // It has to be started, and to read the formats of all events.
 constexpr int kFirstWordMs = 10'000;
 
-// Stands among what was told where nobody knows what holds.
+// Stands among what was told where it is unknown what holds.
 constexpr std::uint32_t kUncertain = ~0u;
 
 FeederDialogue::Time within(std::chrono::milliseconds most) {
@@ -290,7 +290,7 @@ void OrderedFeeder::tell_again() {
   if (wanted) tell_events(wanted);
 }
 
-// Events of its predecessor's that nobody wants any more need not be recorded on.
+// Events of its predecessor's that are not wanted any more need not be recorded on.
 void OrderedFeeder::tell_that_is_all() {
   is_untold_ |= !dialogue_.tell(wire::EventsOrder{.without = without()});
 }
@@ -310,7 +310,7 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
   const WantedEvents wanted = listeners_.wanted();
   if (wanted.any()) {
     tell_latencies(wanted);
-    // Of the first, before whom nobody was told of anything, nothing can be lost.
+    // Of the first feeder, nothing can be lost: no order went before it.
     if (!is_first) listeners_.changed();
   }
   listeners_.arrived();

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/branch/stats/subsystems.h"
+#include "core/branch/stats/stats_branch.h"
 
 namespace tallyfs {
 namespace {
@@ -13,16 +13,16 @@ constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
 
 }  // namespace
 
-Result<Done> Subsystems::add_template(const wire::Template& given, const Sender& sender,
-                                      Moment now) {
+Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender& sender,
+                                       Moment now) {
   if (!watch(sender)) return add_template(given, sender.uid, 0, now);
   return processes_.change_while_watched(
       sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
       [&] { process_ended(sender.pid, now); });
 }
 
-Result<Done> Subsystems::add_template(const wire::Template& given, uid_t uid, pid_t teller,
-                                      Moment now) {
+Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, pid_t teller,
+                                       Moment now) {
   const auto told = templates_->add(uid, teller, given, now);
   if (!told) return told.error();
   if (told.value() == FeederTemplates::Told::kAgain) return Done{};
@@ -34,18 +34,18 @@ Result<Done> Subsystems::add_template(const wire::Template& given, uid_t uid, pi
 }
 
 // Root's templates are not the owner's.
-void Subsystems::add_feeder(Subsystem& subsystem, const Sender& sender) {
+void StatsBranch::add_feeder(Subsystem& subsystem, const Sender& sender) {
   if (!processes_.watches(sender.pid)) return;
   subsystem.feeders.insert(sender.pid);
   if (sender.uid == subsystem.uid) subsystem.rates->add_feeder(sender.pid);
 }
 
-bool Subsystems::drop_feeder(Subsystem& subsystem, pid_t process) {
+bool StatsBranch::drop_feeder(Subsystem& subsystem, pid_t process) {
   subsystem.rates->drop_feeder(process);
   return subsystem.feeders.erase(process) != 0;
 }
 
-void Subsystems::process_ended(pid_t process, Moment now) {
+void StatsBranch::process_ended(pid_t process, Moment now) {
   templates_->process_ended(process);
   const MutexLock lock(mutex_);
   std::vector<Object*> gone;
@@ -61,8 +61,9 @@ void Subsystems::process_ended(pid_t process, Moment now) {
   for (Object* const object : gone) forget(*object, now);
 }
 
-// As the file, which nobody else can read.
-Result<Done> Subsystems::tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now) {
+// Like the file, for the owner only.
+Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& sender,
+                                     Moment now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   report_idle(*found.value(), now);
@@ -70,9 +71,9 @@ Result<Done> Subsystems::tell_rates(const wire::StatsLine& line, const Sender& s
   return Done{.number = told.changes, .text = std::move(told.text)};
 }
 
-// A feeder cannot take the rates that it was told: whoever wrote them reads of it.
-Result<Done> Subsystems::note_refusal(const wire::StatsLine& line, const Sender& sender,
-                                      Moment now) {
+// A feeder cannot take the rates that were sent to it: error_log says so to their writer.
+Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender& sender,
+                                       Moment now) {
   const auto found = find_owned(line, sender);
   if (!found) return found.error();
   const auto word = Tokens(line.rest.text).next();
@@ -87,7 +88,7 @@ Result<Done> Subsystems::note_refusal(const wire::StatsLine& line, const Sender&
   return Done{};
 }
 
-void Subsystems::report_idle(const Subsystem& subsystem, Moment now) {
+void StatsBranch::report_idle(const Subsystem& subsystem, Moment now) {
   for (const std::string& rate : subsystem.rates->take_idle()) {
     if (!errors_) return;
     errors_->warn(ErrorLog::Source::kSocket, "stats/" + subsystem.name, rate,

@@ -1,4 +1,4 @@
-#include "core/branch/stats/subsystems.h"
+#include "core/branch/stats/stats_branch.h"
 
 #include <utility>
 #include <vector>
@@ -22,7 +22,7 @@ Error not_found(const char* what, std::size_t at) {
 
 // Where its names in the tree are free, and stay so.
 bool is_object_name(std::string_view name) {
-  return is_name(name) && name.size() <= Subsystems::kObjectNameBytesMax && name != kSampleRates &&
+  return is_name(name) && name.size() <= StatsBranch::kObjectNameBytesMax && name != kSampleRates &&
          !name.ends_with(kJson);
 }
 
@@ -48,32 +48,32 @@ class TemplatesFile final : public File {
 }  // namespace
 
 // What rmdir in stats/ asks.
-class Subsystems::Root final : public Directory {
+class StatsBranch::Root final : public Directory {
  public:
-  explicit Root(Subsystems& subsystems) : subsystems_(subsystems) {}
+  explicit Root(StatsBranch& subsystems) : subsystems_(subsystems) {}
   Result<void> remove_directory(std::string_view name, Moment now) override {
     return subsystems_.remove_subsystem(name, now);
   }
 
  private:
-  Subsystems& subsystems_;
+  StatsBranch& subsystems_;
 };
 
 // What rm in stats/SUBSYSTEM asks.
-class Subsystems::ObjectsDirectory final : public Directory {
+class StatsBranch::ObjectsDirectory final : public Directory {
  public:
-  ObjectsDirectory(Subsystems& subsystems, std::string_view name)
+  ObjectsDirectory(StatsBranch& subsystems, std::string_view name)
       : subsystems_(subsystems), name_(name) {}
   Result<void> remove_file(std::string_view name, Moment now) override {
     return subsystems_.remove_file(name_, name, now);
   }
 
  private:
-  Subsystems& subsystems_;
+  StatsBranch& subsystems_;
   const std::string name_;
 };
 
-Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
     : tree_(tree),
       ledger_(ledger),
       ownership_(owner),
@@ -86,26 +86,43 @@ Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Port
                  std::make_shared<TemplatesFile>(templates_), now);
 }
 
-Subsystems::~Subsystems() {
+StatsBranch::~StatsBranch() {
   // The directories' rules point here.
   tree_.remove(directory_, Moment{});
 }
 
-Subsystems::Subsystem* Subsystems::find(std::string_view name) const {
+StatsBranch::Subsystem* StatsBranch::find(std::string_view name) const {
   const auto found = subsystems_.find(name);
   return found == subsystems_.end() ? nullptr : found->second;
 }
 
-Subsystems::Object* Subsystems::find(const Subsystem& subsystem, std::string_view name) const {
+StatsBranch::Object* StatsBranch::find(const Subsystem& subsystem, std::string_view name) const {
   const auto found = subsystem.objects.find(name);
   return found == subsystem.objects.end() ? nullptr : found->second;
 }
 
-Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
+Result<void> StatsBranch::may_change(uid_t creator, uid_t sender) const {
   return ownership_.check(creator, sender, {.thing = "subsystem", .change = "publish in it"});
 }
 
-Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::execute(const wire::Line& line, Call& call) {
+  const auto& stats = std::get<wire::StatsLine>(line);
+  if (stats.verb == wire::StatsVerb::kRates && call.response == Call::Response::kNone) {
+    return invalid("rates are for a binary request, which can be answered", 0);
+  }
+  return execute(stats, call.sender, call.now);
+}
+
+Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
+  if (const auto* const given = std::get_if<wire::Template>(&message)) {
+    return add_template(*given, call.sender, call.now);
+  }
+  const auto published = publish(std::get<wire::PackedBlob>(message), call.sender, call.now);
+  if (!published) return published.error();
+  return Done{.counted = {Own::kBlobs}};
+}
+
+Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
   const auto change = [&] {
@@ -117,7 +134,7 @@ Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& send
                                          [&] { process_ended(sender.pid, now); });
 }
 
-Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
   switch (line.verb) {
     case wire::StatsVerb::kSubsystem:
       return make_subsystem(line, sender, now);
@@ -133,8 +150,8 @@ Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& se
   return invalid("unknown command", 0);
 }
 
-Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sender& sender,
-                                        Moment now) {
+Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
+                                         Moment now) {
   const std::string_view name = line.target.text;
   if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
   if (!is_name(name) || name == kTemplates) {
@@ -166,10 +183,10 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   return Done{number};
 }
 
-Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& line,
-                                    const Sender& sender, Moment now) {
+Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& line,
+                                     const Sender& sender, Moment now) {
   const Done done{there.number, wire::Made::kWasThere};
-  // Whose it is not will be refused its objects. Root's templates are not the owner's.
+  // Another uid will be refused the objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
   add_feeder(there, sender);
   const auto come = there.rates->come_again(line.rest.text, now);
@@ -177,8 +194,8 @@ Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& lin
   return done;
 }
 
-Result<Subsystems::Subsystem*> Subsystems::find_owned(const wire::StatsLine& line,
-                                                      const Sender& sender) const {
+Result<StatsBranch::Subsystem*> StatsBranch::find_owned(const wire::StatsLine& line,
+                                                        const Sender& sender) const {
   Subsystem* const found = find(wire::split_path(line.target.text).interface);
   if (!found) return not_found("subsystem", line.target.at);
   if (const auto allowed = may_change(found->uid, sender.uid); !allowed) {
@@ -187,8 +204,8 @@ Result<Subsystems::Subsystem*> Subsystems::find_owned(const wire::StatsLine& lin
   return found;
 }
 
-Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& sender,
-                                     Moment now) {
+Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender& sender,
+                                      Moment now) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
   Subsystem& subsystem = *owner.value();
@@ -219,8 +236,8 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   return done;
 }
 
-Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::string_view name,
-                                                   Moment now) {
+Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::string_view name,
+                                                     Moment now) {
   if (!is_object_name(name)) {
     return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
@@ -229,8 +246,8 @@ Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::st
   if (!share) return share.error();
   const std::uint64_t number = numbered_.next_number();
   Object made{.name = std::string(name), .owner = &subsystem, .number = number};
-  made.content = std::make_shared<StatsObject>(
-      templates_, number, std::move(share.value()), numbered_.give_switch(number), now);
+  made.content = std::make_shared<StatsObject>(templates_, number, std::move(share.value()),
+                                               numbered_.give_switch(number), now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
     return tree_.add_file(subsystem.node, file, kReadableByOwner,
                           std::make_shared<StatsObjectFile>(made.content, format), now);
@@ -244,7 +261,7 @@ Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::st
   return added;
 }
 
-Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
   const wire::Path path = wire::split_path(line.target.text);
@@ -262,9 +279,9 @@ Result<Done> Subsystems::withdraw(const wire::StatsLine& line, const Sender& sen
   return Done{};
 }
 
-// A process that publishes there leaves the others theirs. One that does not is a person's, who
-// means all of it.
-void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
+// A process that publishes there withdraws its own objects only. Any other process acts for a
+// person, and the whole subsystem is meant.
+void StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
   const bool is_feeder = drop_feeder(subsystem, process);
   std::vector<Object*> own;
   for (const auto& [name, object] : subsystem.objects) {
@@ -276,7 +293,7 @@ void Subsystems::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
   for (Object* const object : own) forget(*object, now);
 }
 
-Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
+Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
   const Error stale{ErrorCode::kStale, "a blob for a number that names no object"};
   std::shared_ptr<StatsObject> content;
   {
@@ -292,7 +309,7 @@ Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sen
   return content->publish(blob.bytes, sender.uid, now);
 }
 
-void Subsystems::forget(Object& object, Moment now) {
+void StatsBranch::forget(Object& object, Moment now) {
   object.content->detach();
   tree_.remove(object.freeform, now);
   tree_.remove(object.json, now);
@@ -300,7 +317,7 @@ void Subsystems::forget(Object& object, Moment now) {
   numbered_.remove(object.number);
 }
 
-void Subsystems::forget(Subsystem& subsystem, Moment now) {
+void StatsBranch::forget(Subsystem& subsystem, Moment now) {
   while (!subsystem.objects.empty()) forget(*subsystem.objects.begin()->second, now);
   subsystem.rates->detach();
   tree_.remove(subsystem.node, now);
@@ -308,7 +325,7 @@ void Subsystems::forget(Subsystem& subsystem, Moment now) {
   numbered_.remove(subsystem.number);
 }
 
-Result<void> Subsystems::remove_subsystem(std::string_view name, Moment now) {
+Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Subsystem* const found = find(name);
   if (!found) return not_found("subsystem", 0);
@@ -316,8 +333,8 @@ Result<void> Subsystems::remove_subsystem(std::string_view name, Moment now) {
   return {};
 }
 
-Result<void> Subsystems::remove_file(std::string_view subsystem, std::string_view file,
-                                     Moment now) {
+Result<void> StatsBranch::remove_file(std::string_view subsystem, std::string_view file,
+                                      Moment now) {
   if (file == kSampleRates) {
     return Error{ErrorCode::kNotPermitted, "sample_rates goes with its subsystem"};
   }

@@ -1,5 +1,5 @@
 // What a process does that the daemon forks to look after it, and a daemon that goes into the
-// background. Before there are threads, or by who has one only.
+// background. Before there are threads, or in a process with one only.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace tallyfs {
 inline constexpr std::array kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 void ignore_ending_signals();
 
-// Leaves the directory and the standard streams to others: whoever waits for the end of the
-// daemon's output waits for nobody else.
+// Leaves the directory and the standard streams, so that a process that reads the daemon's output
+// sees its end when the daemon ends.
 enum class StandardError { kGoes, kStays };
 void let_go(StandardError error = StandardError::kGoes);
 

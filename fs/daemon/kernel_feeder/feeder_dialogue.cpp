@@ -1,4 +1,4 @@
-#include "fs/daemon/feeder_dialogue.h"
+#include "fs/daemon/kernel_feeder/feeder_dialogue.h"
 
 #include <sys/socket.h>
 

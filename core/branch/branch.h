@@ -1,0 +1,75 @@
+// A branch of the mount as the dispatcher and the daemon know it: statistics/, stats/,
+// tracing/latency_hist/ and tracing/. Both hold a list of branches; another branch changes no
+// constructor. Each alternative of wire::Line and wire::Message belongs to one branch at most,
+// which says so once, by handles(). Samples of statistics do not come this way: they go to
+// StatisticsBranch::add() in runs, without a virtual call.
+//
+// Thread-safe: all below may be called from any thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <variant>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/branch/command.h"
+#include "core/wire/binary.h"
+#include "core/wire/line.h"
+
+namespace tallyfs {
+
+// A set of alternatives of a variant: bit n stands for the alternative of index n.
+using Alternatives = std::uint32_t;
+
+template <typename Variant, typename... Some>
+class AlternativesOf;
+template <typename... All, typename... Some>
+class AlternativesOf<std::variant<All...>, Some...> {
+  template <typename One>
+  static consteval Alternatives bit() {
+    Alternatives bit = 1, found = 0;
+    ((found |= std::is_same_v<One, All> ? bit : 0, bit <<= 1), ...);
+    return found;
+  }
+
+ public:
+  static constexpr Alternatives value = (bit<Some>() | ... | 0);
+};
+template <typename... Some>
+inline constexpr Alternatives kLines = AlternativesOf<wire::Line, Some...>::value;
+template <typename... Some>
+inline constexpr Alternatives kMessages = AlternativesOf<wire::Message, Some...>::value;
+
+class Branch {
+ public:
+  struct Handled {
+    Alternatives lines = 0;
+    // Lines that are timed, and delay their sender if they are costly (feeders/intake/backlog.h).
+    Alternatives metered_lines = 0;
+    Alternatives messages = 0;
+  };
+
+  virtual ~Branch() = default;
+
+  // Always the same.
+  virtual Handled handles() const = 0;
+  // Carries out a line that handles() names. token_at of an error is an offset into the line.
+  virtual Result<Done> execute(const wire::Line& line, Call& call) = 0;
+  // Takes a message that handles() names. The numbers in it are of this daemon's epoch. kStale: the
+  // number names nothing (any more). The default is of a branch that handles no message.
+  virtual Result<Done> take(const wire::Message& message, Call& call);
+
+  // A watched process (ports.h) has ended. The default has nothing that lives by a process.
+  virtual void process_ended(pid_t process, Moment now);
+
+  // The state of the branch, for a successor of the daemon. A branch without an override says in
+  // its header why it saves nothing; load() then has nothing to read.
+  virtual void save(ByteWriter& out) const;
+  virtual Result<void> load(ByteReader& in, Moment now);
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,47 @@
+// The lines and messages of tracing/latency_hist, as they come from the socket.
+#include <utility>
+
+#include "core/branch/latency_hist/latency_branch.h"
+
+namespace tallyfs {
+
+Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
+  const auto& latency = std::get<wire::LatencyLine>(line);
+  const std::string_view name = latency.type.text;
+  const bool is_sample = latency.verb == wire::LatencyVerb::kRecord;
+  const auto done = [&]() -> Result<void> {
+    switch (latency.verb) {
+      case wire::LatencyVerb::kRecord: {
+        LatencySample sample = latency.sample;
+        sample.time_ns = call.now.monotonic.count();
+        return add(name, {&sample, 1}, 0, call.sender.uid, call.now);
+      }
+      case wire::LatencyVerb::kReset:
+        return reset(name, call.sender.uid, call.now);
+      case wire::LatencyVerb::kRemove:
+        return remove(name, call.sender.uid, call.now);
+    }
+    return {};
+  }();
+  if (done) return Done{.counted = {Own::kSamples, is_sample ? 1u : 0u}};
+  Error error = done.error();
+  if (error.token_at != Error::kNoToken) error.token_at += latency.type.at;
+  return error;
+}
+
+Result<Done> LatencyBranch::take(const wire::Message& message, Call& call) {
+  Result<void> taken;
+  std::size_t count = 0;
+  if (const auto* const kernel = std::get_if<wire::KernelEvents>(&message)) {
+    taken = take(kernel->events, call.sender.uid, call.now);
+    count = kernel->events.size();
+  } else {
+    const auto& [name, latencies] = std::get<wire::Latencies>(message);
+    taken = add(name, latencies, std::exchange(call.dropped, 0), call.sender.uid, call.now);
+    count = latencies.size();
+  }
+  if (!taken) return taken.error();
+  return Done{.counted = {Own::kSamples, count}};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,54 @@
+// The tracing/ branch: the tracing directory (Tracing), the events of user programs (UserEvents)
+// and what the feeder of the kernel's events sends (KernelFeed), and which of them a line or a
+// message is for. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
+//
+// Thread-safe, as its parts are.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "core/branch/branch.h"
+#include "core/branch/ports.h"
+#include "core/branch/tracing/kernel_feed.h"
+#include "core/branch/tracing/tracing.h"
+#include "core/branch/tracing/user_events.h"
+
+namespace tallyfs {
+
+class TracingBranch final : public Branch {
+ public:
+  static constexpr std::size_t kSwitches = UserEvents::kEventsMax;
+
+  struct Options {
+    Tracing::Options tracing = {};
+    Ports ports = {};
+    EventSource* kernel =
+        nullptr;  // outlives the branch; nullptr: the kernel's events are not read
+  };
+
+  // Fills the directory `directory`. Tree and ledger outlive the branch.
+  TracingBranch(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now);
+
+  Handled handles() const override {
+    return {.lines = kLines<wire::EventLine>,
+            .messages = kMessages<wire::PackedEvents, wire::OfferedEvent, wire::LostEvents>};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override;
+  Result<Done> take(const wire::Message& message, Call& call) override;
+  void process_ended(pid_t process, Moment now) override;
+
+  Tracing& tracing() { return tracing_; }
+  UserEvents& user_events() { return user_events_; }
+  // Nullptr: the kernel's events are not read.
+  KernelFeed* kernel() { return kernel_ ? &*kernel_ : nullptr; }
+
+ private:
+  Result<void> feed(wire::PackedEvents records, const Call& call);
+
+  Tracing tracing_;
+  UserEvents user_events_;
+  std::optional<KernelFeed> kernel_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,43 @@
+#include "fs/daemon/branches.h"
+
+#include <unistd.h>
+
+#include "fs/daemon/possible_cpus.h"
+
+namespace tallyfs {
+
+std::size_t Branches::switches(std::size_t statistics) {
+  return statistics + StatsBranch::kSwitches + TracingBranch::kSwitches;
+}
+
+Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
+  Tree& tree = parts.tree;
+  Ledger& ledger = parts.ledger;
+  const uid_t owner = ::geteuid();
+  const unsigned cpus = count_possible_cpus();
+  SwitchLayout layout(parts.switches);
+  const auto ports = [&](std::size_t switches) {
+    return Ports{.switches = layout.take(switches),
+                 .processes = &parts.processes,
+                 .errors = parts.errors.get()};
+  };
+  statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, ports(statistics_max));
+  stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));
+  const NodeId tracing =
+      tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);
+  latencies_ = std::make_unique<LatencyBranch>(
+      tree, tracing, ledger,
+      LatencyBranch::Options{.cpus = cpus, .owner = owner, .source = parts.feeder}, now);
+  tracing_ = std::make_unique<TracingBranch>(
+      tree, tracing, ledger,
+      TracingBranch::Options{.tracing = {.owner = owner,
+                                         .cpus = cpus,
+                                         .error_log = parts.errors,
+                                         .own = &statistics_->own()},
+                             .ports = ports(TracingBranch::kSwitches),
+                             .kernel = parts.feeder},
+      now);
+  all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,54 @@
+// The branches of the mount, made in order. Each takes its region of the page of switches and its
+// directories in the tree; a further branch is made here and entered into all().
+//
+// Made and destroyed by the daemon's main thread; the branches themselves are thread-safe.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/ledger.h"
+#include "core/branch/branch.h"
+#include "core/branch/latency_hist/latency_branch.h"
+#include "core/branch/statistics/statistics_branch.h"
+#include "core/branch/stats/stats_branch.h"
+#include "core/branch/switch_region.h"
+#include "core/branch/tracing/tracing_branch.h"
+#include "core/tree/error_log.h"
+#include "core/tree/tree.h"
+#include "fs/daemon/kernel_feeder/ordered_feeder.h"
+
+namespace tallyfs {
+
+class Branches {
+ public:
+  // What the branches are made of. All of it outlives them.
+  struct Parts {
+    Tree& tree;
+    Ledger& ledger;
+    ProcessWatch& processes;
+    const std::shared_ptr<ErrorLog>& errors;  // shared with the tree
+    std::span<Switch> switches;               // empty: feeders cannot see what is off
+    OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
+  };
+
+  // Entries of the page of switches that the branches need. statistics: as many as there may be.
+  static std::size_t switches(std::size_t statistics);
+
+  Branches(const Parts& parts, std::size_t statistics_max, Moment now);
+
+  std::span<Branch* const> all() const { return all_; }
+  StatisticsBranch& statistics() { return *statistics_; }
+  LatencyBranch& latencies() { return *latencies_; }
+  TracingBranch& tracing() { return *tracing_; }
+
+ private:
+  std::unique_ptr<StatisticsBranch> statistics_;
+  std::unique_ptr<StatsBranch> stats_;
+  std::unique_ptr<LatencyBranch> latencies_;
+  std::unique_ptr<TracingBranch> tracing_;
+  std::vector<Branch*> all_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,145 @@
+#include "fs/daemon/daemon.h"
+
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "fs/daemon/kernel_feeder/own_threads.h"
+#include "fs/daemon/log.h"
+#include "fs/session.h"
+#include "log/log.h"
+
+namespace tallyfs {
+namespace {
+
+// How often the counter that our time comes from is checked.
+constexpr std::chrono::minutes kUpkeepPeriod{1};
+
+// Without switches everything works, but feeders send samples that are off.
+std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
+  auto made = SwitchPage::create(Branches::switches(options.ledger.total.statistics));
+  if (made) return std::move(made.value());
+  log_warning(made.error().reason + ": feeders cannot see what is off");
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> Successor::take_over() const {
+  if (watchdog) watchdog->mounted();
+  return drop_privileges(identity);
+}
+
+Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder)
+    : options_(options),
+      socket_(std::move(socket)),
+      switches_(make_switches(options)),
+      processes_(loop_, [this](pid_t process) { process_ended(process); }),
+      ledger_(options.ledger),
+      tree_(clock_.now()),
+      errors_(std::make_shared<ErrorLog>(clock_.now())) {
+  make_feeder(std::move(feeder));
+  make_branches();
+  make_intake();
+  kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
+  operations_ = std::make_unique<Operations>(
+      Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
+      Operations::Owner{::geteuid(), ::getegid()}, options_.handles);
+}
+
+void Daemon::make_feeder(std::optional<Fd> channel) {
+  if (!channel) return;
+  feeder_ = std::make_unique<OrderedFeeder>(
+      std::move(*channel), [this] { intake_->settle(); },
+      [this] { branches_->statistics().own().count(Own::kDrainsCut, 1, clock_.now()); });
+}
+
+void Daemon::make_branches() {
+  const Branches::Parts parts{.tree = tree_,
+                              .ledger = ledger_,
+                              .processes = processes_,
+                              .errors = errors_,
+                              .switches = switches_ ? switches_->switches() : std::span<Switch>(),
+                              .feeder = feeder_.get()};
+  branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
+}
+
+void Daemon::make_intake() {
+  Dispatcher::Ports ports{.statistics = branches_->statistics(),
+                          .branches = branches_->all(),
+                          .errors = *errors_,
+                          .clock = clock_};
+  if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
+  intake_ = std::make_unique<Intake>(loop_, socket_, ports);
+}
+
+Result<void> Daemon::show(const std::string& subtree) {
+  NodeId node = Tree::kRoot;
+  for (const auto& name : std::filesystem::path(subtree).relative_path()) {
+    if (name.empty()) continue;
+    const auto found = tree_.lookup(node, name.native());
+    if (!found || found.value().kind != NodeKind::kDirectory) {
+      return Error{ErrorCode::kNotFound, "--subtree: there is no directory " + subtree};
+    }
+    node = found.value().id;
+  }
+  operations_->show(node);
+  return {};
+}
+
+int Daemon::run(const Successor& successor, const std::function<void()>& ready) {
+  Session::Options mounting{.mount_point = options_.mount_point,
+                            .mount_options = options_.mount_options,
+                            .mounted = [&] { return successor.take_over(); }};
+  if (successor.watchdog) mounting.take_away = [&] { successor.watchdog->clean_up(); };
+  auto session = Session::create(*operations_, mounting);
+  if (!session) {
+    say_error(session.error().reason);
+    return 1;
+  }
+  tree_.observe(&session.value()->notifier());
+  ready_ = ready;
+  unready_parts_ = feeder_ ? 2 : 1;
+  if (feeder_) start_feeder();
+  session.value()->start([this] { loop_.post([this] { part_is_ready(); }); },
+                         [this] { loop_.stop(); });
+  serve();
+  ::sd_notify(0, "STOPPING=1");
+  tree_.observe(nullptr);
+  session.value()->unmount();
+  if (feeder_) feeder_->stop();
+  return 0;
+}
+
+void Daemon::start_feeder() {
+  feeder_->start(kernel_events_->listeners([this] { loop_.post([this] { part_is_ready(); }); }));
+}
+
+void Daemon::serve() {
+  branches_->tracing().tracing().leave_out(own_threads());
+  intake_->start();
+  loop_.every(kUpkeepPeriod, [this] {
+    tally_clock_upkeep();
+    operations_->give_memory_back();
+  });
+  loop_.run([this](int signal) {
+    log_info("ending on signal " + std::to_string(signal));
+    loop_.stop();
+  });
+}
+
+void Daemon::part_is_ready() {
+  if (--unready_parts_ == 0) ready_();
+}
+
+// What the process sent before it ended is taken in before its interfaces are removed.
+void Daemon::process_ended(pid_t process) {
+  intake_->settle();
+  for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,43 @@
+#include "fs/daemon/kernel_events.h"
+
+#include <utility>
+
+#include "log/log.h"
+
+namespace tallyfs {
+
+OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) {
+  LatencyBranch& latencies = branches_.latencies();
+  return {.changed = [&latencies, this] { latencies.feeder_changed(clock_.now()); },
+          .wanted = [&latencies] { return latencies.wanted(); },
+          .arrived = [this] { arrived(); },
+          .refused = [this](auto what, const auto& error) { refused(what, error); },
+          .gone = [this](const std::string& reason) { gone(reason); },
+          .left_out =
+              [this](auto threads) { branches_.tracing().tracing().leave_out(std::move(threads)); },
+          .settled = std::move(settled)};
+}
+
+void KernelEvents::arrived() {
+  intake_.settle();
+  const auto events = branches_.tracing().kernel()->take_offers(clock_.now());
+  log_info("the kernel has " + std::to_string(events) + " events");
+}
+
+// What the feeder has sent counts, and stands before the gap.
+void KernelEvents::gone(const std::string& reason) {
+  intake_.settle();
+  const bool is_missed = branches_.tracing().kernel()->withdraw(clock_.now());
+  log_warning(reason + (is_missed ? ": some of the events that were wanted are lost" : ""));
+}
+
+// No write waits for what a new feeder is told first. Its refusal stands with refused writes.
+void KernelEvents::refused(OrderedFeeder::Asked what, const Error& error) {
+  const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
+  if (is_latencies) branches_.latencies().feeder_refused(clock_.now());
+  errors_.report(ErrorLog::Source::kMount,
+                 is_latencies ? "tracing/latency_hist/enable" : "tracing/events", "", error,
+                 clock_.now());
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,37 @@
+// What the life of the kernel's feeder (tally-feed-tracefs) means to the branches: one that arrives
+// offers events, one that has gone leaves a gap, a refusal stands in the error log.
+//
+// Called by the OrderedFeeder, on its listening thread; all that it refers to outlives that.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/tree/barrier.h"
+#include "core/tree/error_log.h"
+#include "fs/daemon/branches.h"
+#include "fs/daemon/kernel_feeder/ordered_feeder.h"
+
+namespace tallyfs {
+
+class KernelEvents {
+ public:
+  KernelEvents(Branches& branches, Barrier& intake, ErrorLog& errors, const Clock& clock)
+      : branches_(branches), intake_(intake), errors_(errors), clock_(clock) {}
+
+  // settled: see OrderedFeeder::Listeners.
+  OrderedFeeder::Listeners listeners(std::function<void()> settled);
+
+ private:
+  void arrived();
+  void gone(const std::string& reason);
+  void refused(OrderedFeeder::Asked what, const Error& error);
+
+  Branches& branches_;
+  Barrier& intake_;
+  ErrorLog& errors_;
+  const Clock& clock_;
+};
+
+}  // namespace tallyfs
