@@ -50,7 +50,8 @@ class HistJson {
     append_member(out_, "event");
     append_string(out_, plan_.event);
     append_member(out_, "trigger");
-    append_string(out_, std::string_view(table_.line).substr(0, table_.line.size() - 1));
+    const std::string line = table_.line.text();
+    append_string(out_, std::string_view(line).substr(0, line.size() - 1));
     append_member(out_, "entries");
     out_.push_back('[');
     for (const std::uint32_t entry : table_.sorted()) {

@@ -22,13 +22,13 @@ namespace tallyfs {
 class EventSource;
 struct TracingInstance;
 
-class HeldRecords {
+class PendingRecords {
  public:
   static constexpr std::size_t kRowsMax = 64;
   static constexpr std::size_t kChunkBytes = 64 * 1024;
 
   // A source's, or a marker of an instance.
-  struct Waiting {
+  struct Pending {
     EventSource* source = nullptr;
     std::uint32_t use = 0;
     const TracingInstance* marked = nullptr;
@@ -36,9 +36,9 @@ class HeldRecords {
   };
 
   // Copies what the record views.
-  void put(const Waiting& waiting);
+  void put(const Pending& pending);
   // The oldest, if it is of that time or before, until the next call; then pop() takes it out.
-  const Waiting* front(std::uint64_t until_ns);
+  const Pending* front(std::uint64_t until_ns);
   void pop();
   void drop_markers(const TracingInstance& instance);
 
@@ -115,7 +115,7 @@ class HeldRecords {
 
   static constexpr std::uint32_t kNoChunk = ~0u;
 
-  Entry store(const Waiting& waiting);
+  Entry store(const Pending& pending);
   std::uint32_t chunk_with(std::size_t bytes);
   void let_go(std::uint32_t chunk);
   void give_back(std::uint32_t chunk);
@@ -140,7 +140,7 @@ class HeldRecords {
   // has got any, the row is first until it has come to that.
   Row* first_ = nullptr;
   std::optional<Entry> second_;
-  Waiting shown_;  // front()
+  Pending shown_;  // front()
   std::array<std::uint64_t, kStackDepthMax> frames_{};
 };
 

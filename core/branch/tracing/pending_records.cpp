@@ -1,4 +1,4 @@
-#include "core/branch/tracing/held_records.h"
+#include "core/branch/tracing/pending_records.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,27 +20,27 @@ constexpr std::size_t kNameMax = 256;
 }  // namespace
 
 // What a heap has at its front is the first of all.
-bool HeldRecords::Heap::is_behind(const Entry& a, const Entry& b) { return b.is_before(a); }
+bool PendingRecords::Heap::is_behind(const Entry& a, const Entry& b) { return b.is_before(a); }
 
-void HeldRecords::Heap::put(const Entry& entry) {
+void PendingRecords::Heap::put(const Entry& entry) {
   entries_.push_back(entry);
   std::ranges::push_heap(entries_, is_behind);
 }
 
-void HeldRecords::Heap::pop() {
+void PendingRecords::Heap::pop() {
   std::ranges::pop_heap(entries_, is_behind);
   entries_.pop_back();
   if (is_empty() && entries_.capacity() > kEntriesKept) entries_.shrink_to_fit();
 }
 
 template <typename Goes>
-std::size_t HeldRecords::Heap::erase_if(const Goes& goes) {
+std::size_t PendingRecords::Heap::erase_if(const Goes& goes) {
   const std::size_t gone = std::erase_if(entries_, goes);
   std::ranges::make_heap(entries_, is_behind);
   return gone;
 }
 
-void HeldRecords::Row::pop() {
+void PendingRecords::Row::pop() {
   next_ += 1;
   const bool all = is_empty();
   if (!all && (next_ < kGoneMax || 2 * next_ < entries_.size())) return;
@@ -50,7 +50,7 @@ void HeldRecords::Row::pop() {
 }
 
 template <typename Goes>
-std::size_t HeldRecords::Row::erase_if(const Goes& goes) {
+std::size_t PendingRecords::Row::erase_if(const Goes& goes) {
   const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(next_);
   const auto stay = std::remove_if(first, entries_.end(), goes);
   const auto gone = static_cast<std::size_t>(entries_.end() - stay);
@@ -59,7 +59,7 @@ std::size_t HeldRecords::Row::erase_if(const Goes& goes) {
 }
 
 // The row of that source whose last is the youngest that is not younger; else another one.
-HeldRecords::Row* HeldRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
+PendingRecords::Row* PendingRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
   Row* best = nullptr;
   Row* empty = nullptr;
   for (Row& row : rows_) {
@@ -76,10 +76,10 @@ HeldRecords::Row* HeldRecords::row_for(const EventSource* source, std::uint64_t 
   return empty;
 }
 
-void HeldRecords::put(const Waiting& waiting) {
-  const Entry entry = store(waiting);
+void PendingRecords::put(const Pending& pending) {
+  const Entry entry = store(pending);
   count_ += 1;
-  if (Row* const row = row_for(waiting.source, entry.time_ns)) {
+  if (Row* const row = row_for(pending.source, entry.time_ns)) {
     row->put(entry);
     first_ = nullptr;
   } else {
@@ -87,7 +87,7 @@ void HeldRecords::put(const Waiting& waiting) {
   }
 }
 
-HeldRecords::Row* HeldRecords::first_row() {
+PendingRecords::Row* PendingRecords::first_row() {
   const bool still_first =
       first_ && !first_->is_empty() && (!second_ || first_->front().is_before(*second_));
   if (!still_first) {
@@ -104,11 +104,11 @@ HeldRecords::Row* HeldRecords::first_row() {
   return first_;
 }
 
-bool HeldRecords::is_heap_first(const Row* row) const {
+bool PendingRecords::is_heap_first(const Row* row) const {
   return !heap_.is_empty() && (!row || heap_.front().is_before(row->front()));
 }
 
-const HeldRecords::Waiting* HeldRecords::front(std::uint64_t until_ns) {
+const PendingRecords::Pending* PendingRecords::front(std::uint64_t until_ns) {
   const Row* const row = first_row();
   const bool of_heap = is_heap_first(row);
   if (!of_heap && !row) return nullptr;
@@ -118,7 +118,7 @@ const HeldRecords::Waiting* HeldRecords::front(std::uint64_t until_ns) {
   return &shown_;
 }
 
-void HeldRecords::pop() {
+void PendingRecords::pop() {
   Row* const row = first_row();
   const bool of_heap = is_heap_first(row);
   const std::uint32_t chunk = (of_heap ? heap_.front() : row->front()).chunk;
@@ -131,7 +131,7 @@ void HeldRecords::pop() {
   let_go(chunk);
 }
 
-std::uint64_t HeldRecords::first_ns() const {
+std::uint64_t PendingRecords::first_ns() const {
   std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
   if (!heap_.is_empty()) first_ns = heap_.front().time_ns;
   for (const Row& row : rows_) {
@@ -140,7 +140,7 @@ std::uint64_t HeldRecords::first_ns() const {
   return first_ns;
 }
 
-std::uint32_t HeldRecords::chunk_with(std::size_t bytes) {
+std::uint32_t PendingRecords::chunk_with(std::size_t bytes) {
   if (filling_ != kNoChunk) {
     Chunk& chunk = chunks_[filling_];
     if (chunk.filled + bytes <= chunk.size) return filling_;
@@ -162,19 +162,19 @@ std::uint32_t HeldRecords::chunk_with(std::size_t bytes) {
 }
 
 // A few of the usual size stay, to be filled again.
-void HeldRecords::give_back(std::uint32_t number) {
+void PendingRecords::give_back(std::uint32_t number) {
   Chunk& chunk = chunks_[number];
   chunk_bytes_ -= chunk.size;
   if (chunk.size > kChunkBytes || free_.size() >= kFreeMax) chunk = {};
   free_.push_back(number);
 }
 
-HeldRecords::Entry HeldRecords::store(const Waiting& waiting) {
-  const EventRecord& record = waiting.record;
-  const Head head{.source = waiting.source,
-                  .marked = waiting.marked,
+PendingRecords::Entry PendingRecords::store(const Pending& pending) {
+  const EventRecord& record = pending.record;
+  const Head head{.source = pending.source,
+                  .marked = pending.marked,
                   .time_ns = record.time_ns,
-                  .use = waiting.use,
+                  .use = pending.use,
                   .event = record.event,
                   .cpu = record.cpu,
                   .pid = record.pid,
@@ -204,7 +204,7 @@ HeldRecords::Entry HeldRecords::store(const Waiting& waiting) {
   return entry;
 }
 
-void HeldRecords::let_go(std::uint32_t number) {
+void PendingRecords::let_go(std::uint32_t number) {
   Chunk& chunk = chunks_[number];
   chunk.records -= 1;
   if (chunk.records > 0) return;
@@ -212,11 +212,11 @@ void HeldRecords::let_go(std::uint32_t number) {
   if (number != filling_) give_back(number);
 }
 
-HeldRecords::Head HeldRecords::head_at(const Entry& entry) const {
+PendingRecords::Head PendingRecords::head_at(const Entry& entry) const {
   return read_raw<Head>(chunks_[entry.chunk].bytes.get() + entry.offset);
 }
 
-void HeldRecords::show(const Entry& entry) {
+void PendingRecords::show(const Entry& entry) {
   const Head head = head_at(entry);
   const char* const stack = chunks_[entry.chunk].bytes.get() + entry.offset + sizeof head;
   const std::size_t frame_bytes = head.frames * sizeof(std::uint64_t);
@@ -234,7 +234,7 @@ void HeldRecords::show(const Entry& entry) {
                        .stack = std::span(frames_).first(head.frames)}};
 }
 
-void HeldRecords::drop_markers(const TracingInstance& instance) {
+void PendingRecords::drop_markers(const TracingInstance& instance) {
   const auto goes = [&](const Entry& entry) {
     const bool is_its = head_at(entry).marked == &instance;
     if (is_its) let_go(entry.chunk);

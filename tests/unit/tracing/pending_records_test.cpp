@@ -1,4 +1,4 @@
-#include "core/branch/tracing/held_records.h"
+#include "core/branch/tracing/pending_records.h"
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::uint64_t kEndOfTime = ~std::uint64_t{0};
 
-class HeldRecordsTest : public testing::Test {
+class PendingRecordsTest : public testing::Test {
  protected:
   void put(EventSource& source, std::uint64_t time_ns, std::string_view bytes,
            std::span<const std::uint64_t> stack = {}) {
-    held_.put({.source = &source,
+    pending_.put({.source = &source,
                .use = 3,
                .record = {.event = 5,
                           .time_ns = time_ns,
@@ -33,42 +33,42 @@ class HeldRecordsTest : public testing::Test {
   }
   std::vector<std::string> release(std::uint64_t until_ns = kEndOfTime) {
     std::vector<std::string> all;
-    while (const auto* const first = held_.front(until_ns)) {
+    while (const auto* const first = pending_.front(until_ns)) {
       all.emplace_back(first->record.bytes);
-      held_.pop();
+      pending_.pop();
     }
     return all;
   }
 
   FakeSource kernel_, programs_;
-  HeldRecords held_;
+  PendingRecords pending_;
 };
 
-TEST_F(HeldRecordsTest, ComeOutInTheOrderOfTheirTimesWhateverTheirSource) {
+TEST_F(PendingRecordsTest, ComeOutInTheOrderOfTheirTimesWhateverTheirSource) {
   put(kernel_, 10, "a");
   put(kernel_, 30, "c");
   put(programs_, 20, "b");
   put(programs_, 40, "d");
-  EXPECT_EQ(held_.first_ns(), 10u);
+  EXPECT_EQ(pending_.first_ns(), 10u);
   EXPECT_EQ(release(20), (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(held_.first_ns(), 30u);
+  EXPECT_EQ(pending_.first_ns(), 30u);
   put(programs_, 25, "late");
   EXPECT_EQ(release(), (std::vector<std::string>{"late", "c", "d"}));
-  EXPECT_TRUE(held_.is_empty());
-  EXPECT_EQ(held_.first_ns(), kEndOfTime);
+  EXPECT_TRUE(pending_.is_empty());
+  EXPECT_EQ(pending_.first_ns(), kEndOfTime);
 }
 
-TEST_F(HeldRecordsTest, OfTheSameTimeTheFirstThatCameIsFirst) {
+TEST_F(PendingRecordsTest, OfTheSameTimeTheFirstThatCameIsFirst) {
   put(kernel_, 10, "a");
   put(programs_, 10, "b");
   put(kernel_, 10, "c");
   EXPECT_EQ(release(), (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST_F(HeldRecordsTest, ShowAllThatTheRecordHad) {
+TEST_F(PendingRecordsTest, ShowAllThatTheRecordHad) {
   const std::vector<std::uint64_t> stack = {0x1010, 0x2020};
   put(kernel_, 10, std::string("x\0y", 3), stack);
-  const auto* const first = held_.front(10);
+  const auto* const first = pending_.front(10);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->source, &kernel_);
   EXPECT_EQ(first->use, 3u);
@@ -81,14 +81,14 @@ TEST_F(HeldRecordsTest, ShowAllThatTheRecordHad) {
   EXPECT_EQ(std::vector(first->record.stack.begin(), first->record.stack.end()), stack);
 }
 
-TEST_F(HeldRecordsTest, MemoryIsGivenBackWhenTheyHaveGone) {
-  const std::string large(HeldRecords::kChunkBytes * 2, 'x');
+TEST_F(PendingRecordsTest, MemoryIsGivenBackWhenTheyHaveGone) {
+  const std::string large(PendingRecords::kChunkBytes * 2, 'x');
   put(kernel_, 1, large);
-  EXPECT_GT(held_.bytes(), large.size());
+  EXPECT_GT(pending_.bytes(), large.size());
   for (std::uint64_t i = 0; i < 100'000; ++i) put(kernel_, 2 + i, "0123456789abcdef");
-  EXPECT_GT(held_.bytes(), 100'000u * 16);
+  EXPECT_GT(pending_.bytes(), 100'000u * 16);
   EXPECT_EQ(release().size(), 100'001u);
-  EXPECT_LE(held_.bytes(), HeldRecords::kChunkBytes) << "the chunk that is being filled";
+  EXPECT_LE(pending_.bytes(), PendingRecords::kChunkBytes) << "the chunk that is being filled";
 }
 
 double cpu_seconds() {
@@ -98,16 +98,16 @@ double cpu_seconds() {
 }
 
 // Times are the sender's. With a search for each one's place in a row these took minutes.
-TEST_F(HeldRecordsTest, TimesThatGoBackCostNotMuchMoreThanThoseInOrder) {
+TEST_F(PendingRecordsTest, TimesThatGoBackCostNotMuchMoreThanThoseInOrder) {
   static constexpr std::uint64_t kRecords = 262'144;
   const auto seconds = [this](const auto& time_of) {
     const double begun = cpu_seconds();
     for (std::uint64_t i = 0; i < kRecords; ++i) put(programs_, time_of(i), "x");
     std::uint64_t last = 0, count = 0;
-    while (const auto* const first = held_.front(kEndOfTime)) {
+    while (const auto* const first = pending_.front(kEndOfTime)) {
       EXPECT_LE(last, first->record.time_ns);
       last = first->record.time_ns;
-      held_.pop();
+      pending_.pop();
       ++count;
     }
     EXPECT_EQ(count, kRecords);
@@ -119,26 +119,26 @@ TEST_F(HeldRecordsTest, TimesThatGoBackCostNotMuchMoreThanThoseInOrder) {
 }
 
 // More of them than there are rows.
-TEST_F(HeldRecordsTest, AnInstancesMarkersGoAndTheOthersStayInOrder) {
+TEST_F(PendingRecordsTest, AnInstancesMarkersGoAndTheOthersStayInOrder) {
   const auto address = [](const int& of) { return reinterpret_cast<const TracingInstance*>(&of); };
   const int one = 1, other = 2;
   for (std::uint64_t i = 1'000; i > 0; --i) {
-    held_.put({.marked = address(i % 2 == 0 ? one : other), .record = {.time_ns = i}});
+    pending_.put({.marked = address(i % 2 == 0 ? one : other), .record = {.time_ns = i}});
   }
-  held_.drop_markers(*address(one));
-  EXPECT_EQ(held_.size(), 500u);
+  pending_.drop_markers(*address(one));
+  EXPECT_EQ(pending_.size(), 500u);
   for (std::uint64_t i = 1; i < 1'000; i += 2) {
-    const auto* const first = held_.front(kEndOfTime);
+    const auto* const first = pending_.front(kEndOfTime);
     ASSERT_NE(first, nullptr);
     ASSERT_EQ(first->record.time_ns, i);
     EXPECT_EQ(first->marked, address(other));
-    held_.pop();
+    pending_.pop();
   }
-  EXPECT_TRUE(held_.is_empty());
+  EXPECT_TRUE(pending_.is_empty());
 }
 
 // Beside a map, which is what they were kept in once: more rows than there may be.
-TEST_F(HeldRecordsTest, AreAsAMapHasThemWhateverTheOrderInWhichTheyCome) {
+TEST_F(PendingRecordsTest, AreAsAMapHasThemWhateverTheOrderInWhichTheyCome) {
   const char* const given = std::getenv("TALLY_SEED");
   const std::uint64_t seed = given ? std::strtoull(given, nullptr, 0) : std::random_device()();
   std::printf("TALLY_SEED=%llu\n", static_cast<unsigned long long>(seed));
@@ -160,7 +160,7 @@ TEST_F(HeldRecordsTest, AreAsAMapHasThemWhateverTheOrderInWhichTheyCome) {
       model.erase(model.begin());
     }
     ASSERT_EQ(release(until), wanted);
-    ASSERT_EQ(held_.size(), model.size());
+    ASSERT_EQ(pending_.size(), model.size());
   }
 }
 

@@ -1,4 +1,4 @@
-#include "core/event/set/trigger.h"
+#include "core/event/command/trigger_command.h"
 
 #include <algorithm>
 
@@ -38,27 +38,6 @@ std::size_t find_if(std::string_view text) {
 
 std::string_view name_of(TriggerKind kind) {
   return std::ranges::find(kKindNames, kind, &KindName::kind)->text;
-}
-
-bool has_target(TriggerKind kind) {
-  return kind == TriggerKind::kEnableEvent || kind == TriggerKind::kDisableEvent ||
-         kind == TriggerKind::kEnableHist || kind == TriggerKind::kDisableHist;
-}
-
-std::string Trigger::text() const {
-  std::string text(name_of(kind));
-  if (kind == TriggerKind::kHist) {
-    text.append(":");
-    if (!name.empty()) text.append(name).append(":");
-    text.append(plan->text);
-  } else {
-    if (has_target(kind)) text.append(":").append(target_name);
-    text.append(left == kUnlimited ? ":unlimited" : ":count=");
-    if (left != kUnlimited) append_number(text, left);
-  }
-  if (!filter_text.empty()) text.append(" if ").append(filter_text);
-  if (kind == TriggerKind::kHist) text.append(paused ? " [paused]" : " [active]");
-  return text.append("\n");
 }
 
 Checked<TriggerCommand> TriggerCommand::parse(std::string_view text) {
