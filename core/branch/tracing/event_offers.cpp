@@ -158,8 +158,8 @@ Result<void> EventOffers::define_all(TracingInstance& instance) {
       const auto made = instance.set.events.define(event.system, fields, event.name);
       if (!made) defined = to_error(made.error());
     } else {
-      defined = define_in(instance, event.system, Form::kKernelFormat,
-                          *from.format_text(event.number));
+      defined =
+          define_in(instance, event.system, Form::kKernelFormat, *from.format_text(event.number));
     }
     if (!defined) return defined;
   }

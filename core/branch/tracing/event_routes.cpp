@@ -8,8 +8,7 @@ namespace {
 bool has_targets(const EventRoute& route) { return !route.targets.empty(); }
 
 void remove_targets(EventRoute& route, const TracingInstance& instance) {
-  std::erase_if(route.targets,
-                [&](const EventTarget& each) { return each.instance == &instance; });
+  std::erase_if(route.targets, [&](const EventTarget& each) { return each.instance == &instance; });
 }
 
 WantedEvent wanted_event(std::uint32_t source_id, const std::vector<EventTarget>& targets) {

@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/event/set/event_set.h"
+#include "core/event/set/demand.h"
 #include "core/model/symbols.h"
 
 namespace tallyfs {

@@ -34,8 +34,8 @@ Result<SharedInstance> Instances::make(std::string_view name) {
   }
   auto share = Reservation::create(ledger_, options_.owner, takes);
   if (!share) return share.error();
-  auto made = std::make_shared<TracingInstance>(std::string(name), options_.set,
-                                                std::move(share.value()));
+  auto made =
+      std::make_shared<TracingInstance>(std::string(name), options_.set, std::move(share.value()));
   made->marker = made->set.events.define_built_in(kMarkerSystem, kMarkerFormat).value();
   return made;
 }

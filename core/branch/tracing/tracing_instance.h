@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/reservation.h"
 #include "core/branch/tracing/readings.h"
+#include "core/event/hist/hist_command.h"
 #include "core/event/set/event_set.h"
 #include "core/tree/tree.h"
 
@@ -34,6 +35,8 @@ struct InstanceNodes {
   bool filled = false;
   std::map<std::string, System, std::less<>> systems;
 };
+
+using TraceClock = std::string_view;  // one of kTraceClocks
 
 struct TracingInstance {
   TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
@@ -71,8 +74,8 @@ struct TracingInstance {
   EventNumber marker = 0;      // ftrace/print
   bool markers = true;         // options/markers
   bool shows_fields = false;   // options/fields: no print formats
-  std::string clock = "local";
-  std::uint64_t cmdlines_max = 128;  // saved_cmdlines_size
+  const TraceClock* clock = kTraceClocks.begin();  // trace_clock
+  std::uint64_t cmdlines_max = 128;                // saved_cmdlines_size
   bool removed = false;  // files that were looked up before still lead here, and change nothing
   // Held by its open files: another owner beside this one means that a file is open.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();

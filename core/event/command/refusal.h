@@ -24,6 +24,9 @@ struct Refusal {
   throw_exception_from_error(refusal.error, where);
 }
 
+// The same for a log that shows location and text beside the reason.
+Error to_error(const Refusal& refusal);
+
 // A T, or why not.
 template <typename T>
 using Reply = boost::system::result<T, Refusal>;
