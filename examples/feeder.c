@@ -21,7 +21,7 @@ int main(void) {
       statistic_create(&length, interface, "length", "bytes/calls") < 0) return 1;
   statistic_define_array(latency, 0, 1 << 20, 64, STATISTIC_SCALE_LOG2);
   statistic_define_list(length, 0, STATISTIC_RANGE_MAX, 16);
-  statistic_start(latency); /* until somebody writes on=0 into the definition */
+  statistic_start(latency); /* until a user writes on=0 into the definition */
   statistic_start(length);
 
   for (int i = 0; i < 1000; ++i) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Feeds the interface `example` with the sizes of the files below a directory.
 
-feeder.py DIRECTORY; tally.py is beside it, or installed."""
+feeder.py DIRECTORY; the folder tally is beside it, or installed."""
 import os
 import sys
 import time
@@ -11,7 +11,7 @@ import tally
 interface = tally.Interface("example")
 sizes = interface.statistic("sizes", "bytes/files")
 sizes.define_array(0, 1 << 30, 512, tally.STATISTIC_SCALE_LOG2)
-sizes.start()  # until somebody writes on=0 into the definition
+sizes.start()  # until a user writes on=0 into the definition
 stat_ns = interface.statistic("stat_ns", "nanoseconds/calls")
 stat_ns.define_range()
 stat_ns.start()
@@ -25,5 +25,5 @@ for directory, _, names in os.walk(sys.argv[1]):
         sizes.inc(size)
         files += 1
 
-tally.statistic_sync(1000)  # milliseconds; only because we want to say that it went well
+tally.statistic_sync(1000)  # milliseconds; only for the line that follows
 print(f"{files} samples are in statistics/example/data")

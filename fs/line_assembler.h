@@ -1,4 +1,4 @@
-// Makes lines out of writes that cut them anywhere (reference/files.md, "Writing"): a line is
+// Makes lines out of writes that cut them anywhere (docs/files.md, "Writing"): a line is
 // handed on when its newline has come, or when the handle is flushed. Confined to its handle's
 // lock.
 #pragma once

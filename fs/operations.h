@@ -1,5 +1,5 @@
 // What each FUSE request is answered. Knows nodes, handles and texts; knows nothing of what the
-// files are about. reference/files.md is the contract, line by line.
+// files are about. docs/files.md is the contract, line by line.
 //
 // Called from the session's threads at once; everything here is immutable or locks itself, and no
 // lock is held across a reply.

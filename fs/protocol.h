@@ -1,5 +1,5 @@
 // What is agreed with the kernel when the mount begins, in one place: a successor that takes over
-// a mount must ask for the same (reference/survival.md).
+// a mount must ask for the same.
 #pragma once
 
 // The API of libfuse 3.12 and later; the library checks that it offers it.
@@ -17,7 +17,7 @@ inline constexpr unsigned kMaxWriteBytes = 64 * 1024;
 
 // One open with O_TRUNC instead of two requests; listings that bring directories' attributes along
 // where somebody asks for them. Nothing that caches contents, and no splicing: it is slower here
-// (reference/speed.md).
+// (docs/performance.md).
 inline constexpr unsigned kCapabilities = FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_READ |
                                           FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
                                           FUSE_CAP_READDIRPLUS_AUTO;

@@ -2,7 +2,7 @@
 // (serve()), where the raw bytes are to be seen.
 //
 // create() and unmount() belong to one thread; the serving threads are the session's own. Not
-// clone_fd: a server that is killed would abort requests (reference/survival.md).
+// clone_fd: a server that is killed would abort requests.
 #pragma once
 
 #include <atomic>

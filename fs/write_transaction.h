@@ -1,5 +1,5 @@
 // What one handle is writing: checks where each write(2) lands, makes lines of them, and sees to
-// it that the writer hears of every error (reference/files.md, "Writing"). Confined to its
+// it that the writer hears of every error (docs/files.md, "Writing"). Confined to its
 // handle's lock.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Who holds how much: every interface, statistic and byte of data is entered here when it is
 // defined, for the uid that made it and for the whole daemon, so that a definition is refused in
-// time (ENOSPC) and nothing fails later (reference/files.md, "Names and quotas").
+// time (ENOSPC) and nothing fails later (docs/files.md, "Names and quotas").
 //
 // Thread-safe, one lock of its own, held for a few additions; it calls nobody.
 #pragma once

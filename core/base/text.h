@@ -98,7 +98,7 @@ void append_timestamp(std::string& out, std::chrono::nanoseconds time);
 // point; 0: there is none (overlong forms, surrogates, what is cut off).
 std::size_t utf8_length(std::string_view text, char32_t& point);
 
-// reference/statistics.md, "Names": 1 to 255 bytes of printable UTF-8 without white space, '/',
+// docs/files.md, "Names and quotas": 1 to 255 bytes of printable UTF-8 without white space, '/',
 // control characters or '=', and neither "." nor "..". What shows nothing is not printable.
 bool is_name(std::string_view text);
 // The same, but '/' is allowed and so is nothing at all.

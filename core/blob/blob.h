@@ -2,7 +2,7 @@
 // are in blob.cpp, merge.cpp, update.cpp, text.cpp, templates_calls.cpp and rates_calls.cpp; what
 // the daemon uses of them is declared here and in their headers.
 //
-// A blob is confined to who holds it.
+// A blob is confined to its owner.
 #pragma once
 
 #include <cstdint>

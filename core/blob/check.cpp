@@ -158,7 +158,7 @@ class Check {
     });
   }
 
-  // Marks bytes as somebody's; false if they were.
+  // Marks bytes as used; false if some were used already.
   bool take(std::size_t at, std::size_t size) {
     const auto begin = used_.begin() + static_cast<std::ptrdiff_t>(at),
                end = begin + static_cast<std::ptrdiff_t>(size);

@@ -1,7 +1,7 @@
-// Looks at bytes that a stranger sent before anybody follows an offset in them: every field in its
-// range, every slot and every byte of data where FORMAT.md has it and belonging to one only, trees
-// of t-digests that reach each centroid once. What it lets pass, all other calls of this room can
-// be given.
+// Checks bytes from an untrusted sender before any offset in them is followed. Every field must be
+// in its range; every slot and every byte of data must stand where FORMAT.md has it and belong to
+// one owner only; trees of t-digests must reach each centroid once. Bytes that pass may be given to
+// all other calls of this room.
 //
 // Pure: any thread.
 #pragma once
@@ -14,9 +14,8 @@
 
 namespace tallyfs::blob {
 
-// Nothing wrong: the bytes of the blob, of which there may be fewer than given. Else kInvalid, and
-// the reason names the field. Foreign endianness is refused, not converted. The bytes may stand at
-// any address.
+// The size of the blob, which may be less than the bytes given. kInvalid: the reason names the
+// field. Foreign endianness is refused, not converted. The bytes may stand at any address.
 Result<std::size_t> check_blob(std::span<const std::uint8_t> bytes);
 
 }  // namespace tallyfs::blob

@@ -305,50 +305,71 @@ bool Digest<Width>::is_gap(const Node* nodes, int size, int at, int direction, d
   return distance(at, next) * here * there > gap * reach;
 }
 
+// The neighbours from `first` on that may become one centroid: as far as the spread allows, and as
+// there is no gap between them. `before`: samples of the centroids that are done.
+template <typename Width>
+typename Digest<Width>::Group Digest<Width>::grow_group(const Node* nodes, const Pass& pass,
+                                                        int first, double before) const {
+  const std::int64_t first_mean = mean_of(nodes[first].umu);
+  Group group{.first = first,
+              .last = first,
+              .mean = first_mean,
+              .weight = static_cast<double>(nodes[first].cnt)};
+  while (group.last != pass.last) {
+    const Node& next = nodes[group.last + pass.direction];
+    const double next_weight = static_cast<double>(next.cnt), width = group.weight + next_weight;
+    const double middle = before + width / 2;
+    if (width * width > pass.limits.spread * middle * (pass.total - middle) ||
+        is_gap(nodes, pass.size, group.last, pass.direction, pass.limits.gap))
+      break;
+    group.mean = mean_of(next.umu);
+    group.moment += static_cast<double>(group.mean - first_mean) * next_weight;
+    group.weight = width;
+    group.last += pass.direction;
+  }
+  return group;
+}
+
+// Writes a group as one centroid into `to`, which may be one of its own.
+template <typename Width>
+void Digest<Width>::store_group(Node* nodes, const Group& group, int direction, Node& to) const {
+  if (group.last == group.first) {
+    to.umu = nodes[group.first].umu;
+    to.cnt = nodes[group.first].cnt;
+    return;
+  }
+  const std::int64_t first_mean = mean_of(nodes[group.first].umu);
+  Count count = 0;
+  for (int i = group.first; i != group.last + direction; i += direction)
+    count = saturating_add<Count>(count, nodes[i].cnt);
+  const double shift = group.moment / group.weight;
+  const std::int64_t merged =
+      first_mean + static_cast<std::int64_t>(shift + (shift < 0 ? -0.5 : 0.5));
+  to.umu = raw_of(direction > 0 ? std::clamp(merged, first_mean, group.mean)
+                                : std::clamp(merged, group.mean, first_mean));
+  to.cnt = count;
+}
+
 // Merges from one end (direction 1: the first) to the other; the first and the last stay unless
-// they are all there is.
+// there are no others.
 template <typename Width>
 int Digest<Width>::merge_neighbours(Node* nodes, int size, double total, Limits limits,
                                     int direction) const {
   const bool keep_ends = size >= 4;
   const int begin = direction > 0 ? 0 : size - 1, end = size - 1 - begin;
-  const int last = keep_ends ? end - direction : end;
+  const Pass pass{.size = size,
+                  .last = keep_ends ? end - direction : end,
+                  .direction = direction,
+                  .total = total,
+                  .limits = limits};
   int out = keep_ends ? begin + direction : begin, in = out;
-  double before =
-      keep_ends ? static_cast<double>(nodes[begin].cnt) : 0;  // samples of those that are done
+  double before = keep_ends ? static_cast<double>(nodes[begin].cnt) : 0;
   for (;; in += direction, out += direction) {
-    const int first = in;
-    const std::int64_t first_mean = mean_of(nodes[first].umu);
-    std::int64_t mean = first_mean;
-    double weight = static_cast<double>(nodes[first].cnt), moment = 0;
-    while (in != last) {
-      const Node& next = nodes[in + direction];
-      const double next_weight = static_cast<double>(next.cnt), width = weight + next_weight;
-      const double middle = before + width / 2;
-      if (width * width > limits.spread * middle * (total - middle) ||
-          is_gap(nodes, size, in, direction, limits.gap))
-        break;
-      mean = mean_of(next.umu);
-      moment += static_cast<double>(mean - first_mean) * next_weight;
-      weight = width;
-      in += direction;
-    }
-    if (in == first) {
-      nodes[out].umu = nodes[in].umu;
-      nodes[out].cnt = nodes[in].cnt;
-    } else {
-      Count count = 0;
-      for (int i = first; i != in + direction; i += direction)
-        count = saturating_add<Count>(count, nodes[i].cnt);
-      const double shift = moment / weight;
-      const std::int64_t merged =
-          first_mean + static_cast<std::int64_t>(shift + (shift < 0 ? -0.5 : 0.5));
-      nodes[out].umu = raw_of(direction > 0 ? std::clamp(merged, first_mean, mean)
-                                            : std::clamp(merged, mean, first_mean));
-      nodes[out].cnt = count;
-    }
-    before += weight;
-    if (in == last) break;
+    const Group group = grow_group(nodes, pass, in, before);
+    store_group(nodes, group, direction, nodes[out]);
+    before += group.weight;
+    in = group.last;
+    if (in == pass.last) break;
   }
   if (keep_ends) {
     out += direction;

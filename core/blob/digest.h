@@ -13,8 +13,8 @@
 // middle. The first and the last centroid are never merged, so that the smallest and the largest
 // sample stay known. Directions alternate, since merging from one end drifts.
 //
-// Confined to who holds the blob; reading a quantile may rearrange it, too. What a stranger sent
-// was checked by check_blob().
+// Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
+// untrusted sender have passed check_blob().
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace tallyfs::blob {
 
 enum class Sign { kUnsigned, kSigned };
 
-// What differs between the digests of 32 and of 64 bits.
+// The differences between digests of 32 and of 64 bits.
 struct Narrow {
   using Data = voistatdata_tdgstclust32;
   using Node = voistatdata_tdgstctd32;
@@ -95,6 +95,21 @@ class Digest {
   struct Limits {
     double spread, gap;
   };
+  // One pass over the centroids, towards `last`.
+  struct Pass {
+    int size, last, direction;
+    double total;  // samples of all
+    Limits limits;
+  };
+  // Neighbours that become one centroid; `mean` is that of the last.
+  struct Group {
+    int first, last;
+    std::int64_t mean;
+    double weight;
+    double moment = 0;  // of the others' means against the first one's
+  };
+  Group grow_group(const Node* nodes, const Pass& pass, int first, double before) const;
+  void store_group(Node* nodes, const Group& group, int direction, Node& to) const;
   int merge_neighbours(Node* nodes, int size, double total, Limits limits, int direction) const;
   bool is_gap(const Node* nodes, int size, int at, int direction, double gap) const;
   int target() const;
@@ -119,7 +134,7 @@ struct Centroid {
   tally_q mean;
   std::uint64_t count;
 };
-// What a digest holds, for who shows it: counters, the centroids in the order of the tree, and all
+// The content of a digest, for rendering: counters, the centroids in the order of the tree, and all
 // places of the array, in its order.
 struct DigestContent {
   std::uint64_t samples = 0, compressions = 0;

@@ -1,4 +1,4 @@
-// Reading a t-digest by its links, as one must who did not make it.
+// Reading a t-digest by its links, as a digest of another maker requires.
 #include <algorithm>
 #include <limits>
 
@@ -7,7 +7,7 @@
 namespace tallyfs::blob {
 namespace {
 
-// One pass over a digest that nothing is known of.
+// One pass over an untrusted digest.
 template <typename Width>
 class Reader {
  public:
@@ -100,7 +100,7 @@ class Reader {
             data_.smplcnt == std::numeric_limits<decltype(data_.smplcnt)>::max());
   }
 
-  // What says that it is ours is in the order that ours are in.
+  // A digest marked as ours has its centroids in the order of ours.
   bool order_is_as_said() const {
     if (tree_.arb_curnodes == 0 || node(0).ctdlnk.arbe_is_ours == 0) return true;
     for (int i = 0; i < tree_.arb_curnodes; ++i) {

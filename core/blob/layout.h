@@ -1,8 +1,8 @@
-// Where what stands in a blob: FORMAT.md in C++. The structs are bytes as they lie in memory,
-// unaligned; whoever follows an offset has made the blob itself, or had check_blob() look at it
-// (check.h).
+// The places of all parts of a blob: FORMAT.md in C++. The structs are bytes as they lie in memory,
+// unaligned. Offsets are followed only in a blob that this process made, or that has passed
+// check_blob() (check.h).
 //
-// Values without threads; a blob is confined to who holds it.
+// Values without threads; a blob is confined to its owner.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ inline constexpr std::size_t kBlobBytesMax = 65'535;
 inline constexpr Voi kVacantVoi{-1, 0, -1, 0, 0};
 inline constexpr Stat kVacantStat{-1, 0, 0, 0, 0, 0};
 
-// Reads and writes what stands unaligned.
+// Reads and writes unaligned values.
 template <typename T>
 T load(const void* at) {
   static_assert(std::is_trivially_copyable_v<T>);

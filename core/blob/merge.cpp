@@ -11,6 +11,40 @@
 namespace tallyfs::blob {
 namespace {
 
+// SUM: integers wrap; EOVERFLOW, and nothing changed, if a Q number has no room.
+template <typename T>
+int add_sum(Stat& to_stat, std::uint8_t* to, const std::uint8_t* from) {
+  if constexpr (kIsQ<T>) {
+    tally_q sum = load<T>(to).q();
+    if (!(to_stat.flags & kStatValid))
+      sum.raw = load<T>(from).q().raw;
+    else if (tally_q_add(&sum, load<T>(from).q(), 1) != 0)
+      return EOVERFLOW;
+    store(to, T{static_cast<decltype(T{}.raw)>(sum.raw)});
+  } else {
+    using U = std::make_unsigned_t<T>;
+    store(to, static_cast<U>(load<U>(to) + load<U>(from)));
+  }
+  return 0;
+}
+
+// Adds one counter; it stays at its maximum.
+template <typename C>
+void add_counter(std::uint8_t* to, const std::uint8_t* from) {
+  const C a = load<C>(to), b = load<C>(from);
+  store(to, a > std::numeric_limits<C>::max() - b ? std::numeric_limits<C>::max()
+                                                  : static_cast<C>(a + b));
+}
+
+void add_histogram(const Stat& to_stat, std::uint8_t* to, const std::uint8_t* from) {
+  const std::size_t bucket = bucket_bytes(to_stat.dtype);
+  for (std::size_t at = 0; at < to_stat.dsz; at += bucket) {
+    // The first counter stands before the buckets, the others at their ends.
+    has_wide_counters(to_stat.dtype) ? add_counter<std::uint64_t>(to + at, from + at)
+                                     : add_counter<std::uint32_t>(to + at, from + at);
+  }
+}
+
 // The statistics of `from` added to those of `to`, which has the same type and size.
 int merge_stat(const Voi& voi, Stat& to_stat, std::uint8_t* to, const Stat& from_stat,
                std::uint8_t* from) {
@@ -19,38 +53,16 @@ int merge_stat(const Voi& voi, Stat& to_stat, std::uint8_t* to, const Stat& from
     using T = decltype(zero);
     switch (to_stat.stype) {
       case VS_STYPE_SUM:
-        if constexpr (kIsQ<T>) {
-          tally_q sum = load<T>(to).q();
-          if (!(to_stat.flags & kStatValid))
-            sum.raw = load<T>(from).q().raw;
-          else if (tally_q_add(&sum, load<T>(from).q(), 1) != 0)
-            return EOVERFLOW;
-          store(to, T{static_cast<decltype(zero.raw)>(sum.raw)});
-        } else {
-          using U = std::make_unsigned_t<T>;
-          store(to, static_cast<U>(load<U>(to) + load<U>(from)));
-        }
-        return 0;
+        return add_sum<T>(to_stat, to, from);
       case VS_STYPE_MAX:
         if (load<T>(to) < load<T>(from)) store(to, load<T>(from));
         return 0;
       case VS_STYPE_MIN:
         if (load<T>(from) < load<T>(to)) store(to, load<T>(from));
         return 0;
-      case VS_STYPE_HIST: {
-        const std::size_t bucket = bucket_bytes(to_stat.dtype);
-        const auto add = [&](std::size_t at, auto counter) {
-          using C = decltype(counter);
-          const C a = load<C>(to + at), b = load<C>(from + at);
-          store(to + at, a > std::numeric_limits<C>::max() - b ? std::numeric_limits<C>::max()
-                                                               : static_cast<C>(a + b));
-        };
-        for (std::size_t at = 0; at < to_stat.dsz; at += bucket) {
-          // The first counter stands before the buckets, the others at their ends.
-          has_wide_counters(to_stat.dtype) ? add(at, std::uint64_t{}) : add(at, std::uint32_t{});
-        }
+      case VS_STYPE_HIST:
+        add_histogram(to_stat, to, from);
         return 0;
-      }
       case VS_STYPE_TDGST:
         with_digest(to_stat.dtype, to, sign_of(voi.dtype), [&](auto digest) {
           decltype(digest) other(from, sign_of(voi.dtype));

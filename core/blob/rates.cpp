@@ -57,8 +57,8 @@ std::size_t hash_mark(std::string_view text) {
   return text.find(':', end == text.npos ? 0 : end);
 }
 
-// As FreeBSD reads it: a mark that is missing is not missed, and of the hash whatever digits it
-// begins with count. NULL, or what is wrong.
+// As FreeBSD reads it: marks may be missing, and of the hash the digits at its beginning count.
+// NULL, or the fault.
 const char* parse_spec(std::string_view text, Spec& spec) {
   if (text.size() > kSpecBytesMax) return "a template spec has at most 76 bytes";
   const std::size_t colon = std::min(hash_mark(text), text.size());
@@ -74,7 +74,7 @@ const char* parse_spec(std::string_view text, Spec& spec) {
   return nullptr;
 }
 
-// What `find` says, which need not know of what cannot be.
+// The result of `find`, which is not asked for an impossible spec.
 int find_spec(const Spec& spec, const FindTemplate& find) {
   if (!spec.hash || (!spec.name && *spec.hash == 0)) return -ESRCH;
   return find(spec.name, *spec.hash);

@@ -23,10 +23,10 @@ inline constexpr std::size_t kRatesMax = 65'536;
 using Rates = std::vector<stats_tpl_sample_rate>;
 // The slot ID of a template by name (nothing: any) and hash (0: any), or a negative number.
 using FindTemplate = std::function<int(std::optional<std::string_view> name, std::uint32_t hash)>;
-// What a slot's template is called, "NAME":HASH; nothing if it is gone.
+// The spec of a slot's template, "NAME":HASH; nothing if the template is gone.
 using SpecOfTemplate = std::function<std::optional<std::string>(std::int32_t id)>;
 
-// What was wrong with a text, and at which byte.
+// The fault of a text, and its byte.
 struct RatesFault {
   int error;  // EINVAL, or ESRCH for a template that there is not
   std::size_t at;
@@ -40,8 +40,8 @@ std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTem
 // Without a newline. Rates of templates that are gone are left out.
 std::string print_rates(const Rates& rates, const SpecOfTemplate& spec);
 
-// What the callback of a program's has. An errno of its, or 0. May throw std::bad_alloc; whatever
-// happens, the callback's lock is given back.
+// Copies the rates of a program's callback. The callback's errno, or 0. May throw std::bad_alloc;
+// in every case the callback's lock is released.
 int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy);
 
 // The slot ID for a number from 0 to 99, or -1: the first rates[0].tpl_sample_pct numbers are

@@ -15,7 +15,7 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// What SYSCTL_OUT of FreeBSD does: as much as there is room for, and how much there would be.
+// As SYSCTL_OUT of FreeBSD: copies as many bytes as fit, and counts all of them.
 int put_old(sysctl_req& request, std::string_view bytes) {
   if (request.oldptr) {
     const std::size_t room = request.oldlen > request.oldidx ? request.oldlen - request.oldidx : 0;
@@ -35,7 +35,7 @@ int find_template(std::optional<std::string_view> name, std::uint32_t hash) {
   return Templates::of_process().find(named ? named->c_str() : nullptr, hash);
 }
 
-// How much there may be: as FreeBSD answers who has no memory for it yet.
+// The size that the text may have: FreeBSD's answer to a call without memory for it.
 int probe(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
   constexpr std::size_t kRateBytesMax = 82;
   stats_tpl_sample_rate* rates = nullptr;

@@ -53,7 +53,7 @@ struct Templates::Template {
 
 namespace {
 
-// What one statistic of a new VOI starts with.
+// The initial data of one statistic of a new VOI.
 struct Part {
   std::uint8_t stype, dtype;
   std::vector<std::uint8_t> data;

@@ -28,13 +28,13 @@ std::uint32_t hash_template(std::string_view name, const std::vector<std::string
 // The initial bytes of a SUM, MAX or MIN.
 std::vector<std::uint8_t> initial_number(unsigned voi_dtype, unsigned stype);
 
-// What rendering with names needs.
+// The names for rendering with names.
 struct TemplateNames {
   std::string name;
   std::vector<std::string> vois;  // by id; empty: none
 };
 
-// A template as a daemon is told of it.
+// A template as it is sent to a daemon.
 struct ToldTemplate {
   std::uint32_t hash = 0;
   std::string name;

@@ -1,5 +1,5 @@
-// Both formats of every type side by side, which makes it longer than most: whoever changes one
-// sees the other.
+// Longer than most: both formats of every type stand side by side, so that a change of one is made
+// in sight of the other.
 #include "core/blob/text.h"
 
 #include <algorithm>
@@ -377,7 +377,7 @@ std::string render(const statsblob* sb, const TextOptions& options) {
 
 namespace {
 
-// SIZE_MAX: nobody knows, and a number's is clear.
+// SIZE_MAX: the caller does not know the size, which is fixed for a number.
 bool is_size_of(std::size_t bytes, unsigned voi_dtype, unsigned dtype) {
   const unsigned number = dtype == VSD_DTYPE_VOISTATE ? voi_dtype : dtype;
   if (!is_voi_dtype(number)) return bytes != SIZE_MAX;

@@ -13,7 +13,7 @@
 
 namespace tallyfs::blob {
 
-// What is shown: what was measured, or all fields and slots.
+// The parts shown: measured values only, or all fields and slots.
 enum class Detail { kPlain, kObjdump };
 
 struct TextOptions {

@@ -1,7 +1,7 @@
 // The upper bounds of an array's intervals:
 //   lin   range_min, range_min + b, range_min + 2b, range_min + 3b, ...
 //   log2  range_min, range_min + b, range_min + 2b, range_min + 4b, ...
-// up to and including the first that is >= range_max (reference/statistics.md). Immutable.
+// up to and including the first that is >= range_max (docs/statistics.md). Immutable.
 //
 // Distances from range_min are unsigned and the bounds have 128 bits: range_max - range_min takes
 // all of 64 bits, and the last bound may lie one step beyond what an X can be.

@@ -37,7 +37,7 @@ bool take_on(Change& change, std::string_view value, std::size_t at) {
   return value == "0" || value == "1";
 }
 
-// data= with anything but reset is what was read from the file, and no more than that.
+// data= with anything but reset was read from the file, and changes nothing.
 bool take_data(Change& change, std::string_view value, std::size_t) {
   if (value == "reset") change.data_reset = true;
   return true;
@@ -124,7 +124,7 @@ constexpr std::array kKeys = {
         "units must be at most 255 printable bytes without '='"},
 };
 
-// What only is to be read.
+// Keys of the file that a line cannot set.
 constexpr std::array<std::string_view, 4> kReadOnlyKeys = {"hits_out_of_range", "hits_missed",
                                                            "started", "stopped"};
 

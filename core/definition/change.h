@@ -1,5 +1,5 @@
-// What a line written to a definition file asks for, by GRAMMAR.md, and what becomes of a
-// definition by it. Pure functions of text and definition: replaying a line does the same again.
+// A change: the request in a line written to a definition file, by GRAMMAR.md, and its effect on a
+// definition. Pure functions of text and definition: replaying a line does the same again.
 #pragma once
 
 #include <chrono>
@@ -47,9 +47,9 @@ struct Change {
 // token whose value is wrong.
 Result<Change> parse_change(std::string_view line);
 // The first key in a line of the definition file that no definition has; nothing if there is none.
-// It is ignored, but its writer most likely meant another.
+// The key is ignored, but most likely misspelt.
 std::optional<Error> find_unknown_key(std::string_view line);
-// What is said of a statistic that is to be: units, but neither name nor data=reset, which are
+// The attributes of a new statistic: units included, but neither name nor data=reset, which are
 // ignored. kInvalid as above.
 Result<Change> parse_new_statistic(std::string_view text);
 

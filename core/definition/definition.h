@@ -1,6 +1,6 @@
-// How one statistic counts and shows its samples: what stands in its line of the definition file,
-// but for the name, the state and the time stamps. Plain values, without threads; the grammar of
-// the line is in GRAMMAR.md, reading one in change.h.
+// How one statistic counts and shows its samples: its line of the definition file without the name,
+// the state and the time stamps. Plain values, without threads; the grammar of the line is in
+// GRAMMAR.md, reading one in change.h.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 inline constexpr std::uint64_t kIntervalsBound = 65'536;
 inline constexpr std::chrono::microseconds kPeriodMin{1};
 // A hundred years: the end of a period, reckoned from any time since boot, fits into 63 bits of
-// nanoseconds, so that nobody downstream needs to watch for an overflow.
+// nanoseconds, so that no later computation overflows.
 inline constexpr std::chrono::microseconds kPeriodMax = std::chrono::hours(100 * 365 * 24);
 
 enum class Mode : std::uint8_t { kIncrements, kProducts, kRange };

@@ -122,7 +122,7 @@ void KernelLatencies::take_section(const KernelEvent& event) {
   }
 }
 
-// Whatever is under way may have ended in the gap.
+// Any measurement under way may have ended in the gap.
 void KernelLatencies::lose(std::uint64_t events) {
   forget_all();
   for (std::size_t i = 0; i < kLatencies; ++i) {

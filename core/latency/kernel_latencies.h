@@ -46,16 +46,16 @@ class KernelLatencies {
   // cpus: how many this machine could have.
   KernelLatencies(unsigned cpus, Moment now);
 
-  // In the order of their times, each no later than now. What makes no sense, a CPU, a kind or a
-  // time that there is not, counts as lost.
+  // In the order of their times, each no later than now. An event with a CPU, a kind or a time that
+  // cannot be counts as lost.
   void take(std::span<const KernelEvent> events, Moment now);
-  // Time passes without events: what waited in vain is given up.
+  // Time passes without events: measurements that wait in vain are given up.
   void pass(Moment now);
 
   // 0 is off. kInvalid: timerandwakeup needs wakeup and missed_timer_offsets, and goes off with
-  // either. What was gathered stays.
+  // either. Gathered latencies stay.
   Result<void> enable(Measuring what, std::int64_t value);
-  // What was written last.
+  // The value written last.
   std::int64_t enabled(Measuring what) const { return enabled_[static_cast<std::size_t>(what)]; }
   bool is_on(Measuring what) const { return enabled(what) != 0; }
 

@@ -1,7 +1,7 @@
-// How often each latency occurred, in microseconds: 10,240 rows, and what lies outside them
-// (reference/latency-hist.md, "Format of a histogram").
+// How often each latency occurred, in microseconds: 10,240 rows, and counts of the latencies
+// outside them (docs/latency-histograms.md, "The format of a histogram").
 //
-// Confined to who holds it; a copy is a snapshot. It takes 80 KiB once the first latency is in, and
+// Confined to its owner; a copy is a snapshot. It takes 80 KiB once the first latency is in, and
 // next to nothing before.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace tallyfs {
 class LatencyHistogram {
  public:
   static constexpr std::size_t kRows = 10'240;
-  // What append_to() appends: the header, and 24 bytes for each row unless a counter has more than
-  // 16 digits.
+  // The least that append_to() appends: the header, and 24 bytes for each row; more if a counter
+  // has more than 16 digits.
   static constexpr std::size_t kTextBytesMin = 24 * kRows;
   static constexpr std::size_t kTextBytesMax = 512 + 28 * kRows;
 

@@ -12,8 +12,8 @@ void append_task(std::string& out, const Task& task) {
   out.push_back(' ');
 }
 
-// A command is what its process says; a blank in it is no harm, a newline would be. Escaped, each
-// of its bytes takes four.
+// A process chooses its command's text: a blank in it is harmless, a newline would not be. Escaped,
+// each of its bytes takes four.
 void append_command(std::string& out, const Task& task) {
   append_escaped(out, task.command(), 4 * task.name.size(), 0);
 }

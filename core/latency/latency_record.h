@@ -1,4 +1,4 @@
-// One latency, with who suffered from it and who was in the way. A value.
+// One latency, with the task that suffered from it and the task that delayed it. A value.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@ struct LatencyRecord {
   std::chrono::nanoseconds time{0};  // CLOCK_MONOTONIC, of its end
   unsigned cpu = 0;
   std::chrono::nanoseconds latency{0};
-  std::chrono::nanoseconds timer_offset{0};  // what of it a late timer is to blame for
+  std::chrono::nanoseconds timer_offset{0};  // the part that a late timer caused
   Task victim;
-  std::optional<Task> culprit;  // who ran meanwhile, if that is known
+  std::optional<Task> culprit;  // ran meanwhile, if it is known
 
   std::int64_t latency_us() const { return latency.count() / 1000; }
 };

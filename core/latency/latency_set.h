@@ -1,5 +1,6 @@
-// What one directory of latency_hist shows: for each CPU a histogram and the highest latency, and
-// for all together the ten highest, the maxima of intervals, and what could not be measured.
+// The content of one directory of latency_hist. For each CPU it has a histogram and the highest
+// latency; for all together the ten highest, the maxima of intervals, and counts of latencies that
+// could not be measured.
 //
 // Confined to its owner's lock. A CPU takes memory with its first latency, about 100 KiB;
 // worst_case_bytes() says how much all may come to.
@@ -26,7 +27,7 @@ class LatencySet {
   using Nanoseconds = std::chrono::nanoseconds;
 
   static constexpr std::size_t kTopMax = 10;
-  // Of the maxima: a day of five minutes, unless somebody wants others; a week of them at most.
+  // Of the maxima: a day of five minutes, unless a user defines others; a week of them at most.
   static constexpr std::uint32_t kIntervals = 288;
   static constexpr std::uint32_t kIntervalsMax = 2'016;
   static constexpr std::chrono::microseconds kInterval = std::chrono::minutes(5);

@@ -1,4 +1,5 @@
-// What a directory of latency_hist holds at one moment, for the files that show all of it. A value.
+// The latencies of a directory of latency_hist at one moment, for the files that show all of them.
+// A value.
 #pragma once
 
 #include <cstdint>

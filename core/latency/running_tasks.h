@@ -1,6 +1,6 @@
-// Who runs on which CPU, as far as the switches have told. The kernel's filter leaves switches out
-// between tasks that are no real-time ones: then it is one of those, though not the one named here.
-// Confined to its owner's lock.
+// The task that runs on each CPU, as known from the switches seen. The kernel's filter leaves out
+// switches between tasks that are not real-time. Then such a task runs, though perhaps not the one
+// named here. Confined to its owner's lock.
 #pragma once
 
 #include <optional>

@@ -24,7 +24,7 @@ class SectionTracker {
 
   static constexpr Nanoseconds kSectionMax = std::chrono::seconds(1);
 
-  // What a switch ended, at most one of each kind.
+  // The sections that a switch ended, at most one of each kind.
   struct Ended {
     std::array<std::optional<Nanoseconds>, kSectionKinds> lengths;
     std::array<std::uint64_t, kSectionKinds> unmatched{};

@@ -1,12 +1,13 @@
-// From hrtimers to missed timer offsets (reference/latency-hist.md): how much later than asked the
-// timers expire that wake sleepers. A timer's start says when it shall expire and who sleeps; its
-// expiry, how late that is; and the wakeup that it brings, who the sleeper is by now.
+// From hrtimers to missed timer offsets (docs/latency-histograms.md): how much later than asked the
+// timers expire that wake sleepers. A timer's start gives the time at which it shall expire and the
+// sleeper. Its expiry tells how late it is, and the wakeup that follows gives the sleeper's present
+// name and priority.
 //
 // An expiry is unmatched if its start was not seen though an earlier life of that timer was, or if
 // it brought a task that could have been measured no wakeup that was seen: within kWakeupMax, and
-// before that task starts another timer, goes or comes. The first expiry of a timer of which
-// nothing was seen is of one that was armed before anybody looked, or in a gap: it counts as
-// nothing. Of sleepers that are not real-time no wakeup is told, and theirs are forgotten.
+// before that task starts another timer, goes or comes. The first expiry of an unknown timer
+// belongs to one that was armed before tracing began, or in a gap: it counts as nothing. Wakeups of
+// sleepers that are not real-time are not reported, and their expiries are forgotten.
 //
 // Confined to its owner's lock. Holds kTimersMax timers and as many expiries; beyond that it
 // forgets them all and counts them as unmatched. It remembers as many addresses of timers that it
@@ -38,11 +39,11 @@ class TimerTracker {
 
   struct Woken {
     // How much later than asked the wakeup comes, to be added to its latency: the timer's offset,
-    // and what it took from there. That way is microseconds long, and whoever measures from outside
-    // sees it.
+    // and the time from there to the wakeup. That takes microseconds, which a measurement from
+    // outside includes.
     std::optional<Nanoseconds> offset;
-    // What is to be recorded: it was late, and its sleeper is a real-time task of a higher priority
-    // than what ran when it expired, or the selected one.
+    // The record of a late timer whose sleeper is the selected task, or a real-time task of a
+    // higher priority than the task that ran when the timer expired.
     std::optional<LatencyRecord> missed;
   };
 
@@ -73,7 +74,7 @@ class TimerTracker {
     unsigned cpu;
     bool is_measured;             // its sleeper, as far as was known when the timer was started
     std::optional<Task> running;  // if it is known which task that was
-    // At least as urgent as this was what ran; Task::kRealTimeEnd: no real-time task.
+    // A lower bound of the running task's urgency; Task::kRealTimeEnd: no real-time task.
     std::int32_t priority;
   };
 

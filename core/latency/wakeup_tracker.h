@@ -1,5 +1,5 @@
-// From wakeups and switches to wakeup latencies (reference/latency-hist.md, "Wakeup latency,
-// exactly"). On each CPU one wakeup is pending at most: that of the task with the highest
+// From wakeups and switches to wakeup latencies (docs/latency-histograms.md, "Wakeup
+// latency, exactly"). On each CPU one wakeup is pending at most: that of the task with the highest
 // real-time priority.
 //
 //   woken     A task that is not real-time, or has a lower priority than the pending one or than
@@ -12,7 +12,7 @@
 //
 // With a selected pid that task is measured, whatever the priorities, and no other.
 //
-// Confined to its owner's lock. CPUs are those it was made for: the caller sees to that.
+// Confined to its owner's lock. The caller passes only CPUs below the number given at construction.
 #pragma once
 
 #include <sys/types.h>
@@ -55,7 +55,7 @@ class WakeupTracker {
   std::optional<Measured> switched(const KernelEvent& event);
   // Gives up what has been pending for too long.
   void expire(Nanoseconds now);
-  // After a loss, or when nobody measures any more; it counts as nothing.
+  // After a loss, or when measuring ends; the pending wakeups count as nothing.
   void forget_all();
   // How many wakeups were given up, by what they would have been.
   struct Unmatched {
@@ -71,7 +71,7 @@ class WakeupTracker {
     Task task;
     Nanoseconds since{0};
     Sharing sharing = Sharing::kExclusive;
-    // What ran there was not known: the next switch tells.
+    // The task that ran there was not known: the next switch tells.
     bool is_blind = false;
     bool had_not_gone = false;  // it ran when it was woken
     std::optional<Nanoseconds> timer_offset;

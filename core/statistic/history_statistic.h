@@ -36,11 +36,11 @@ class HistoryStatistic {
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings);
 
-  // Its time goes on; it must before advance() and add() are called.
+  // Resumes the history's time; to be called before advance() and add().
   void start(std::chrono::nanoseconds now);
   bool can_add() const;
-  // Completes the periods that ended by now; true when there was one. Until stopped, to be called
-  // before anything else is, and once more by who stops it.
+  // Completes the periods that ended by now; true when there was one. While the history runs, the
+  // caller makes this call before any other, and once more when it stops the history.
   bool advance(std::chrono::nanoseconds now);
 
   // Samples are not later than the last advance().
@@ -55,7 +55,7 @@ class HistoryStatistic {
   using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>>;
 
   static AnyPeriods make_periods(const HistorySettings& settings, std::chrono::nanoseconds origin);
-  // By itself, since each Statistic has room for the largest of all types, and most are small.
+  // On the heap, since each Statistic has room for the largest of all types, and most are small.
   std::unique_ptr<AnyPeriods> periods_;
 };
 

@@ -72,7 +72,7 @@ void Interface::note_change(Moment now) {
   if (now.monotonic > last_change_.monotonic) last_change_ = now;
 }
 
-// The ledger knows of it already, and its name is not taken.
+// The ledger has counted the statistic already, and its name is free.
 Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
   Statistic& appended = statistics_.append(std::move(statistic));
   by_name_.insert(&appended);
@@ -133,8 +133,9 @@ Result<void> Interface::each_of(Statistic* named, Visit visit) const {
   return {};
 }
 
-// Finds that the line is possible for all it is for, and has the ledger know what they may grow to;
-// what they shrink by it hears when they have. An error if the line cannot be for one of them.
+// Checks that the line is possible for each statistic that it names, and reserves their growth in
+// the ledger. Shrinking is returned to the ledger afterwards. An error if the line is impossible
+// for one of them.
 Result<void> Interface::resize(const Change& change, Statistic* named) {
   std::uint64_t before = 0;
   std::uint64_t after = 0;

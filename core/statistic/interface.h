@@ -1,5 +1,5 @@
-// An interface: statistics that belong together, under one lock. Whatever reads it sees all of
-// them at one moment; whatever a line without name= says happens to all of them in one step.
+// An interface: statistics that belong together, under one lock. A read sees all of them at one
+// moment; a line without name= changes all of them in one step.
 //
 // Thread-safe; the one lock is Interface::mutex_. Data are copied for a reader under it and
 // rendered outside. An interface knows the names of its statistics but not its own: the tree names
@@ -39,8 +39,8 @@ struct Run {
   std::span<const Sample> samples;
 };
 
-// What the ledger is told that an interface and a statistic take beside their data and their texts:
-// the objects themselves, and what the tree adds to each (node, path, index). A statistic's name
+// Bytes that the ledger counts for an interface and a statistic beside their data and their texts:
+// the objects themselves, and the tree's part of each (node, path, index). A statistic's name
 // stands here and in its path, and counts twice; an interface's is in its share.
 inline constexpr std::uint64_t kInterfaceBytes = 2048;
 inline constexpr std::uint64_t kStatisticBytes = 512;

@@ -33,8 +33,8 @@ class ListStatistic {
   void load(ByteReader& in);
 
  private:
-  // Keyed: who knew the hash could choose X that all collide, and have every sample search the
-  // whole table.
+  // Keyed: a feeder that knew the hash could choose X that all collide, so that every sample
+  // searches the whole table.
   struct Hash {
     using is_avalanching = void;
     std::size_t operator()(std::int64_t x) const;

@@ -68,7 +68,7 @@ class Periods {
     return true;
   }
 
-  // What is later than the open period counts as now. What is older goes into its own period if
+  // A sample later than the open period counts as now. An older one goes into its own period if
   // that is present, and else into the first after it. has_open().
   bool add(std::span<const Sample> samples) {
     bool saturated = false;
@@ -129,7 +129,7 @@ class Periods {
     std::int64_t index = 0;
   };
 
-  // What lies before the origin counts as the first period.
+  // A time before the origin counts as the first period.
   std::int64_t index_at(Nanoseconds time) const {
     return time <= origin_ ? 0 : (time - origin_) / period_;
   }

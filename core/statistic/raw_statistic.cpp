@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kRawVersion = 1;
 constexpr std::size_t kSavedSampleBytes = 24;
-// What no daemon reaches, so that counting on from a saved number cannot wrap.
+// More samples than a daemon can count, so that counting on from a saved number cannot wrap.
 constexpr std::uint64_t kAddedBound = std::uint64_t{1} << 63;
 
 }  // namespace

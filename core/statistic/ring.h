@@ -1,9 +1,9 @@
-// The newest elements, at most a given number of them. Grows up to that bound as elements come,
-// so that a generous bound costs nothing until it is used. Confined to whoever holds it.
+// The newest elements, at most a given number of them. Grows up to that bound as elements come, so
+// that a generous bound costs nothing until it is used. Confined to its owner.
 //
 // A copy shares its memory with the original, a block of elements at a time, until one of them
-// writes there: copying is what readers do while they hold up whoever adds. A block of nothing but
-// T{} that were pushed as blanks has no memory, until one of them is written.
+// writes there: a reader copies under the lock, while samples wait to be added. A block of nothing
+// but T{} that were pushed as blanks has no memory, until one of them is written.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Ring {
   }
 
  private:
-  // Small enough that a block which readers share is soon copied, for the one who writes.
+  // Small enough that a writer soon copies a block which readers share.
   static constexpr std::size_t kBlock = 1024;
   static constexpr T kBlank{};
 

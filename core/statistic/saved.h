@@ -1,4 +1,4 @@
-// What all saved state has in common. Each type's data starts with the version of its layout.
+// Parts common to all saved state. Each type's data starts with the version of its layout.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ inline void save_time(ByteWriter& out, std::chrono::nanoseconds time) {
 // (kPeriodMax) still add up within 63 bits of nanoseconds.
 inline constexpr std::chrono::nanoseconds kUptimeMax = std::chrono::hours(50 * 365 * 24);
 
-// Fails the reader on a time beyond kUptimeMax. (A sample's own time is not bounded: a feeder
-// says what it likes.)
+// Fails the reader on a time beyond kUptimeMax. (A sample's own time is not bounded: a feeder may
+// send any time.)
 inline std::chrono::nanoseconds load_time(ByteReader& in) {
   const std::chrono::nanoseconds time(in.get<std::int64_t>());
   if (time < std::chrono::nanoseconds(0) || time > kUptimeMax) {

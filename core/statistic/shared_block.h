@@ -1,9 +1,8 @@
 // Memory for elements that several copies of a container share until one of them writes: then that
 // one gets memory of its own. Copying takes as long for a thousand elements as for one.
 //
-// A SharedBlock is confined to whoever holds it; the memory behind it may be shared between
-// threads. One that is empty holds no memory. Of the elements only those count that the container
-// says are used.
+// A SharedBlock is confined to its owner; the memory behind it may be shared between threads. One
+// that is empty holds no memory. Of the elements only those count that the container says are used.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +30,7 @@ class SharedBlock {
     return *this;
   }
   ~SharedBlock() {
-    // What others read in it is over before the last one frees it.
+    // All reads by other owners are over before the last owner frees the memory.
     if (memory_ && memory_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       ::operator delete(memory_);
     }
@@ -39,9 +38,9 @@ class SharedBlock {
 
   std::size_t capacity() const { return memory_ ? memory_->capacity : 0; }
   const T* elements() const { return memory_->elements(); }
-  // To be written: nobody else sees it. `used` of the elements are kept.
+  // Elements to be written, unshared. The first `used` of them keep their values.
   T* own_elements(std::size_t used) {
-    // Once we are the only ones, what others have read in it is over.
+    // Once this is the only owner, reads by others are over.
     if (memory_->holders.load(std::memory_order_acquire) != 1) change_capacity(capacity(), used);
     return memory_->elements();
   }
@@ -67,7 +66,7 @@ class SharedBlock {
   Memory* memory_ = nullptr;
 
  public:
-  // What it takes beside its elements.
+  // Bytes that a block takes beside its elements.
   static constexpr std::size_t kOwnBytes = sizeof(Memory) + sizeof(Memory*);
 };
 

@@ -1,8 +1,7 @@
 // A statistic: a definition, whether it is on, since when, and what it has gathered.
 //
-// Confined to its Interface's lock, all of it but name(). Whoever got a Statistic* from an
-// Interface without being it has a handle to pass back in a Run, and nothing to call. What the
-// types promise is in statistic_type.h.
+// Confined to its Interface's lock, except name(). Outside of the Interface, a Statistic* is only a
+// handle, to be passed back in a Run. What the types promise is in statistic_type.h.
 #pragma once
 
 #include <chrono>
@@ -127,7 +126,7 @@ class Statistic {
   std::uint64_t hits_out_of_range_ = 0;
   Definition definition_;
   Gathered gathered_;
-  Switch* switch_ = nullptr;  // the SwitchBoard's
+  Switch* switch_ = nullptr;  // of the page of switches
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

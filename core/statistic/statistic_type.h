@@ -1,8 +1,8 @@
-// What the class of each type of statistic promises: it holds the data that one statistic gathers,
-// and knows neither name nor state nor range.
+// The concept that the class of each type of statistic meets: it holds the data that one statistic
+// gathers, and knows neither name nor state nor range.
 //
-// Confined to the lock of the Interface it belongs to; a copy, to whoever made it. Made empty, from
-// its settings; a reset makes a new one. Beside what the concept asks for, each has
+// Confined to the lock of its Interface; a copy is confined to its owner. Made empty, from its
+// settings; a reset makes a new one. Beside what the concept asks for, each has
 //   static std::uint64_t worst_case_bytes(settings...)   heap that its data may come to hold
 // and keeps to it.
 #pragma once

@@ -1,5 +1,5 @@
-// What samples are summed up to, in one counter (ValueStatistic, RangeStatistic) or one for each
-// period (HistoryStatistic). Plain values; whoever holds one says who may touch it.
+// The sums of samples: one counter (ValueStatistic, RangeStatistic) or one for each period
+// (HistoryStatistic). Plain values, confined as their owner is.
 //
 // Each has: add(), true when a counter reached the end of its type and stays there; append_to(),
 // the columns behind the name, with a blank before each; save() and load(), which refuses

@@ -1,5 +1,5 @@
 // What stands between a sender's send() and a reader's open(): after settle(), everything that was
-// sent before it was called is in the statistics (reference/statistics.md, "The data file").
+// sent before it was called is in the statistics (docs/files.md, "Reading").
 #pragma once
 
 #include <functional>

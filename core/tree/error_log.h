@@ -1,5 +1,5 @@
 // tracing/error_log: the last rejected writes and messages, each with its reason, its text and a
-// caret under the token that was wrong, in the kernel's format (reference/hist-triggers.md).
+// caret under the token that was wrong, in the kernel's format.
 //
 // Thread-safe, one lock. Holds kEntries; strangers on the socket can fill at most
 // kSocketEntries of them, so that a flood of garbage does not push out what an administrator

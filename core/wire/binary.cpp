@@ -97,7 +97,7 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   const auto count = in.get<std::uint32_t>();
   given.name = in.get_text();
   given.blob = in.get_text();
-  // Each name takes four bytes at least: nothing is made room for that is not there.
+  // Each name takes four bytes at least: memory is reserved only for names that can be there.
   if (flags != 0 || !in.ok() || count > kVoisMax || count > in.left() / 4) {
     return invalid("malformed message of a template");
   }

@@ -27,12 +27,12 @@ inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::size_t kMessageHeaderBytes = 8;
 inline constexpr std::size_t kReasonBytesMax = 1024;
 
-inline constexpr std::uint16_t kSamplesKind = 1;  // for who packs samples by itself
+inline constexpr std::uint16_t kSamplesKind = 1;  // for a client that packs samples itself
 
 // VOIs of a template, counted with the vacant slots before the last.
 inline constexpr std::size_t kVoisMax = 8192;
 
-// What a samples record holds beside X; a set of bits.
+// The fields of a samples record beside X; a set of bits.
 enum SampleFields : std::uint16_t { kXOnly = 0, kWithY = 1, kWithTime = 2, kFull = 3 };
 
 enum class Made : std::uint16_t { kNew = 0, kWasThere = 1 };
@@ -47,11 +47,11 @@ struct Answer {
   // With an error: where in the request's text it begins, and the reason in words.
   std::uint32_t at = kNowhere;
   std::string_view reason;
-  // Without one: what was asked for, if that is a text.
+  // Without one: the requested text, if a text was requested.
   std::optional<std::string_view> text = std::nullopt;
 };
 
-// A template of stats(3), of which the daemon shall know.
+// A template of stats(3), sent to the daemon.
 struct Template {
   std::uint32_t sequence = 0;
   std::string_view name;
@@ -158,8 +158,8 @@ class DatagramReader {
   std::uint64_t epoch() const { return epoch_; }
   // The messages that next() has not come to.
   std::span<const char> rest() const { return rest_; }
-  // The next message or what is wrong with it; nothing at the end. After an error the reader
-  // stands behind the bad message, or at the end if its length was wrong.
+  // The next message or its error; nothing at the end. After an error the reader stands behind the
+  // bad message, or at the end if its length was wrong.
   std::optional<Result<Message>> next();
 
  private:

@@ -1,5 +1,5 @@
-// What the daemon orders of the feeder of the kernel's events besides what latency_hist wants, and
-// what it asks it (order.h has the rest of their conversation). One datagram of text each:
+// Orders and questions of the daemon to the feeder of the kernel's events for tracing/events
+// (order.h has the rest of their protocol). One datagram of text each:
 //
 //   daemon   events NUMBER without=PID,...
 //            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes; none:
@@ -22,7 +22,7 @@
 namespace tallyfs::wire {
 
 inline constexpr std::size_t kEventOrderBytesMax = 64 * 1024;
-// Of one event; a longer one is not passed on: whoever wants the event filters anyhow.
+// Of one event. A longer filter is not passed on: the daemon filters the records in any case.
 inline constexpr std::size_t kOrderFilterBytesMax = 4'000;
 
 // How an event is recorded from now on.
@@ -38,7 +38,7 @@ struct WatchedEvent {
 
 struct EventsOrder {
   std::uint64_t number = 0;
-  std::vector<pid_t> without;  // whose doings nobody wants to see
+  std::vector<pid_t> without;  // processes to leave out
   std::vector<WatchedEvent> events;
 };
 

@@ -1,5 +1,5 @@
 // Events on the wire (FORMAT.md, kinds 9 to 12): an event that a source offers, and records, many
-// to a message, written by who has them and read in place.
+// to a message, written by the source and read in place.
 //
 // A reader trusts nothing: it yields records that lie wholly inside their message. Confined to the
 // thread that holds them; what is read views the datagram's bytes.
@@ -35,7 +35,7 @@ struct OfferedEvent {
   std::string_view format;  // as the kernel's file of that name
 };
 
-// Records that are missing, at least so many.
+// The least number of records that are missing.
 struct LostEvents {
   std::uint64_t records = 0;
 };

@@ -9,7 +9,7 @@
 namespace tallyfs::wire {
 namespace {
 
-// Nobody in particular, of the usual priority, as people are shown it.
+// The usual priority, as files show it: that of a latency without a task.
 constexpr std::int32_t kShownUsual = Task::kShownMax - Task::kUsual;
 
 enum Key : std::size_t { kNs, kCpu, kPid, kPrio, kComm, kKeys };
@@ -33,7 +33,7 @@ Result<void> take_attribute(const Token& token, Values& values) {
   return invalid("a latency has ns=, cpu=, pid=, prio= and comm= after its name", token.at);
 }
 
-// What was left out is otherwise.
+// The token's number, or `otherwise` where the key was left out.
 Result<std::int64_t> number(const std::optional<Token>& token, std::int64_t min, std::int64_t max,
                             std::int64_t otherwise, const char* what_it_is) {
   if (!token) return otherwise;

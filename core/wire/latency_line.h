@@ -1,4 +1,4 @@
-// What follows the word `latency` in a line of FORMAT.md. Pure; views last as long as the line.
+// The part behind the word `latency` in a line of FORMAT.md. Pure; views last as long as the line.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ constexpr std::array kStatsVerbs = {
     StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"refused", StatsVerb::kRefused},
     StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
-// What stands behind `event`.
+// The part behind `event`.
 Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   auto target = tokens.next();
   EventVerb verb = EventVerb::kWrite;
@@ -96,7 +96,7 @@ Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_en
 
 static_assert(std::endian::native == std::endian::little);
 
-// What lies beyond the end reads as 0.
+// Bytes beyond the end read as 0.
 template <typename Word>
 Word load(const char* at, const char* end) {
   Word word{};
@@ -108,7 +108,7 @@ Word load(const char* at, const char* end) {
   return word;
 }
 
-// Which of 16 bytes are what: a bit for each.
+// The classes of 16 bytes: a bit for each byte.
 struct Marks {
   std::uint32_t blanks;  // and whatever else is not above a blank
   std::uint32_t slashes;

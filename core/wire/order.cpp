@@ -22,7 +22,7 @@ std::optional<std::uint64_t> number_in(Tokens& tokens) {
   return token ? parse_unsigned(token->text) : std::nullopt;
 }
 
-// What is left of a line behind one blank.
+// The rest of a line behind one blank.
 std::string rest_of(const Tokens& tokens) {
   const std::string_view rest = tokens.rest().text;
   return std::string(rest.substr(rest.empty() ? 0 : 1));

@@ -1,13 +1,15 @@
-// What the daemon and the feeder of the kernel's events that it has started say to each other, over
-// a socket that only the two have: one datagram of text each.
+// The protocol between the daemon and the feeder of the kernel's events that it has started, over a
+// socket that only the two have: one datagram of text each.
 //
 //   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   feeder   hello PID                        it is that process; what it has to offer has been
-//   sent to the socket feeder   done NUMBER feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
-//   warden   gone REASON                      who starts the feeder says that it is no more
+//   feeder   hello PID                        it is that process; its offers have been sent to the
+//                                             socket
+//   feeder   done NUMBER
+//   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
+//   warden   gone REASON                      the feeder's supervisor says that the feeder has ended
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
 #pragma once
@@ -30,7 +32,7 @@ inline constexpr std::size_t kOrderBytesMax = kEventOrderBytesMax;
 struct WantOrder {
   std::uint64_t number = 0;
   WantedEvents events;
-  std::vector<pid_t> without;  // whose wakeups nobody wants: the daemon's own threads
+  std::vector<pid_t> without;  // the daemon's own threads: their wakeups are left out
 };
 struct DrainOrder {
   std::uint64_t number = 0;

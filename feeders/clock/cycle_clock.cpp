@@ -11,7 +11,8 @@ namespace {
 
 static_assert(std::is_trivially_destructible_v<CycleClock>);
 
-// A rate that nobody says is first taken over this long, or as long as it takes to be any good.
+// A rate that the driver does not give is first measured over this span, or longer until it is
+// precise enough.
 constexpr std::int64_t kFirstSpan = 200'000;
 constexpr std::int64_t kFirstSpanMax = 20'000'000;
 // A counter that jumps so often before its rate could be measured again is none.
@@ -119,7 +120,7 @@ void CycleClock::set_mode(Mode mode) {
   }
 }
 
-// The mode comes last: whoever sees it finds an epoch and a rate.
+// The mode is set last: a thread that sees it finds an epoch and a rate.
 CycleClock::Mode CycleClock::begin() {
   const Driver* const driver = choose_();
   const Owned lock(lock_);
@@ -277,7 +278,7 @@ void CycleClock::begin_epoch(const Instant& instant) {
   note(instant.anchor);
 }
 
-// For whoever asks later, and for the timeline.
+// Keeps the anchor for later conversions, and for the timeline.
 void CycleClock::note(Anchor anchor) {
   anchor.epoch = epoch_.load(std::memory_order_relaxed);
   anchor.error_ns =

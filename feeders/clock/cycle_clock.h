@@ -1,13 +1,13 @@
-// What the functions of clock.h stand on; see there for what they promise. A driver's cycles, the
+// The clock behind the functions of clock.h, which states their contracts. A driver's cycles, the
 // Timeline that turns them into nanoseconds at once, and the History and the Wall that tell
 // afterwards what time of day it was.
 //
-// All of it is fed by instants, at which all clocks are read together: whoever finds the timeline's
-// line over takes one, and so do upkeep() and each conversion.
+// All of it is fed by instants, at which all clocks are read together. A thread that finds the
+// timeline's line over takes one, and so do upkeep() and each conversion.
 //
-// Threads: any. cycles(), now_ns(), to_ns() and store() take no lock that anybody waits for and are
-// signal-safe once the clock has begun, which its first use does. Trivially destroyed and constant-
-// initialized: there from the first static constructor to the last destructor.
+// Threads: any. cycles(), now_ns(), to_ns() and store() wait for no lock, and are signal-safe once
+// the clock has begun, which its first use does. Trivially destroyed and constant- initialized:
+// there from the first static constructor to the last destructor.
 // Bounded: the anchors' room.
 #pragma once
 
@@ -36,7 +36,8 @@ struct Timestamp {
 class CycleClock {
  public:
   // choose: the driver to begin with, which must live on; nullptr: the clock begins switched off.
-  // counter_flag: 1 while cycles() is read_counter(), for whoever reads that inline; or null.
+  // counter_flag: 1 while cycles() is read_counter(), for callers that read the counter inline; or
+  // null.
   constexpr CycleClock(const Reference& reference, const Driver* (*choose)(),
                        std::span<Anchor> room, std::uint32_t* counter_flag = nullptr)
       : reference_(reference), choose_(choose), counter_flag_(counter_flag), history_(room) {}
@@ -48,7 +49,7 @@ class CycleClock {
       return read_counter();
     return cycles_otherwise();
   }
-  // For whoever reads it inline then.
+  // True while callers may read the counter inline.
   bool is_counter() const { return mode_.load(std::memory_order_relaxed) == Mode::kCounter; }
   std::uint64_t now_ns() {
     if (mode_.load(std::memory_order_relaxed) == Mode::kCounter) [[likely]] {
@@ -69,7 +70,7 @@ class CycleClock {
   // So many cycles; UINT64_MAX if that does not fit.
   std::uint64_t to_ns(std::uint64_t cycles);
 
-  // For whoever converts many cycles of the last seconds: laid anew if it is over.
+  // The line for converting many cycles of the last seconds; laid anew if it is over.
   Line line();
 
   struct TimeOfDay {
@@ -116,7 +117,8 @@ class CycleClock {
   };
   Status status() EXCLUDES(lock_);
 
-  // For who handles fork(). What another thread was about is begun anew in the child, as an epoch.
+  // For the handlers of fork(). Another thread's unfinished work begins anew in the child, as an
+  // epoch.
   OwnedLock& lock() RETURN_CAPABILITY(lock_) { return lock_; }
   void recover_in_child() EXCLUDES(lock_);
 

@@ -15,7 +15,7 @@ inline std::uint64_t read_counter_ordered() {
   __builtin_ia32_lfence();
   return __builtin_ia32_rdtsc();
 }
-// Nobody says; it is measured.
+// The rate is not known beforehand; it is measured.
 inline std::uint64_t counter_rate_hz() { return 0; }
 
 #elif defined(__aarch64__)

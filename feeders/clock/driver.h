@@ -1,5 +1,5 @@
-// What a clock counts with. A driver is a value; the counter behind read() is somebody else's and
-// read by all threads at once.
+// The counter of a clock. A driver is a value; the counter behind read() belongs to the machine or
+// the program, and all threads read it at once.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ class History {
   std::size_t size_max() const { return room_.size(); }
   // i < size(); 0 is the oldest.
   const Anchor& at(std::size_t i) const { return room_[(begin_ + i) % room_.size()]; }
-  // Nobody's, while there is none.
+  // Null while there is none.
   const Anchor* newest() const { return size_ == 0 ? nullptr : &at(size_ - 1); }
 
   struct Time {

@@ -1,7 +1,7 @@
-// A lock that knows whose it is, for what a signal handler may fork() into: the handlers of
-// pthread_atfork() must not wait for the very thread that they have interrupted, and in the child
-// the lock of a thread that is not there any more is to be made anew. Held for microseconds, so
-// whoever waits looks again, and gives the CPU away in between.
+// A lock that knows its owner, for code that a signal handler may interrupt with fork(). The
+// handlers of pthread_atfork() must not wait for the very thread that they have interrupted. In the
+// child, the lock of a thread that no longer exists is made anew. The lock is held for
+// microseconds, so a waiting thread polls, and yields the CPU in between.
 //
 // Threads: any. try_lock(), unlock() and is_mine() are signal-safe.
 #pragma once

@@ -1,9 +1,9 @@
 // How long a cycle takes, measured against CLOCK_MONOTONIC over the last second or two, and whether
-// that has changed. An anchor's error is a bound, not an average, so what is beyond it is real.
+// that has changed. An anchor's error is a bound, not an average, so a deviation beyond it is real.
 //
-// A rate counts once it is known to kErrorMax; until then it is what somebody said, and no line may
-// be laid by it. No rate is taken from an interval in which it changed. A counter is taken to
-// change its frequency by less than half or double; beyond that it has jumped.
+// A rate counts once it is known to kErrorMax. Until then it is the driver's or the program's
+// figure, and no line may be laid by it. No rate is taken from an interval in which it changed. A
+// counter is taken to change its frequency by less than half or double; beyond that it has jumped.
 // Locked by its clock.
 #pragma once
 

@@ -1,20 +1,20 @@
-// What sched_clock() reads: a straight line from cycles to nanoseconds, laid anew every 0.8 ms,
-// that never steps back, over all threads. Lock-free and signal-safe to read; whoever lays it anew
-// holds the clock's lock.
+// The source of sched_clock(): a straight line from cycles to nanoseconds, laid anew every 0.8 ms,
+// that never steps back, over all threads. Lock-free and signal-safe to read; a thread that lays it
+// anew holds the clock's lock.
 //
 // The price of order. The counter's instruction may be carried out before what stands before it, so
 // that a thread which has just seen another's time may get an earlier one (it does, in 1 of 1,000
-// reads of two threads that show each other their last). An instruction that forbids this makes
-// the clock dearer than clock_gettime(). So one thread at a time, the owner, reads without, as its
-// own reads are ordered anyway; another one that comes makes the line everybody's, and then all
-// read with it, until the line is laid anew. Whoever has seen a time of another thread has also
-// seen that it is no longer the owner: x86 keeps loads and stores in order, and elsewhere `owner_`
-// is acquired behind what the caller has acquired.
-//   That a read was the owner's, and of this line, is checked again behind it. The check may be
-// carried out a little before the read it checks, so whoever lays a line waits for that long.
+// reads of two threads that show each other their last). An instruction that forbids this makes the
+// clock dearer than clock_gettime(). So one thread at a time, the owner, reads without that
+// instruction, as its own reads are ordered anyway. A second thread makes the line shared, and then
+// all threads read with the instruction, until the line is laid anew. A thread that has seen
+// another thread's time has also seen that the line is shared: x86 keeps loads and stores in order,
+// and elsewhere `owner_` is acquired behind what the caller has acquired.
+// After each read the owner checks again that it still owns this line. The check may be carried out
+// a little before the read it checks, so a thread that lays a line waits for that long.
 //
-// A line that begins behind what the last one had reached does not take readers back: floor_ is
-// what it had reached, and the answer is the later of the two. While the line is being laid,
+// A new line may begin before the time that the last one had reached. It does not take readers
+// back: floor_ is that time, and the answer is the later of the two. While the line is being laid,
 // readers take the later of the last line and CLOCK_MONOTONIC, and leave that in floor_.
 #pragma once
 
@@ -97,7 +97,8 @@ class Timeline {
 
   // Changes with the line.
   std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
-  // Not before what has been read: for whoever reads CLOCK_MONOTONIC itself from now on.
+  // The later of ns and the times read so far: for a caller that reads CLOCK_MONOTONIC itself from
+  // now on.
   std::uint64_t not_before_floor(std::uint64_t ns) const {
     const std::uint64_t floor = floor_.load(std::memory_order_acquire);
     return ns > floor ? ns : floor;
@@ -123,7 +124,7 @@ class Timeline {
     edition_.store(edition + 2);
     owner_.store(counter == Counter::kMachines ? kNobody : kEverybody);
   }
-  // In a forked child: whoever laid it is gone. The last line goes on.
+  // In a forked child: the thread that was laying a line is gone. The last line goes on.
   void recover() {
     edition_.store(edition_.load() & ~std::uint64_t{1});
     owner_.store(kEverybody);

@@ -78,14 +78,14 @@ std::uint64_t WideCounter::bridge(std::uint64_t last) {
     const std::int64_t before = reference_->monotonic_ns();
     const std::uint64_t read = counter();
     const std::int64_t after = reference_->monotonic_ns();
-    // Whoever was away in between tries again: the answer would be in doubt for no reason.
+    // A thread that was preempted in between tries again, since its answer would be in doubt.
     if (after - before > gap_max_ns_ / 8 && attempt < kAttemptsMax) continue;
     const std::uint64_t now = nearest(read, expected(before + (after - before) / 2), last);
     if (now == last) return last;
     const bool was_gap = now - last > three_quarters(mask_);
     if (!last_.compare_exchange_strong(last, now, std::memory_order_acq_rel)) continue;
     last_ns_.store(std::min(before, gauge), std::memory_order_release);
-    // If not, whoever looked at the gauge was away for long, not the counter.
+    // If not, the reading thread was preempted for long, and the counter was not left alone.
     if (was_gap) count_gap(after);
     return now;
   }

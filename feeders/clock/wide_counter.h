@@ -24,10 +24,10 @@ namespace tallyfs {
 class WideCounter {
  public:
   constexpr WideCounter() = default;
-  // To be called when nobody reads it. Driver::rate_hz and width_bits are taken.
+  // To be called while no thread reads the counter. Driver::rate_hz and width_bits are used.
   void begin(const Driver& driver, const Reference& reference);
 
-  // After a time in which nobody read it, without that being a gap. Late readers do no harm.
+  // Resumes after a time without reads, which is not counted as a gap. Late readers do no harm.
   void resume();
 
   // Does not step back, over all threads. Signal-safe if the driver is.

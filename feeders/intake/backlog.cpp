@@ -35,8 +35,7 @@ void Backlog::Account::let_time_pass(Nanoseconds now) {
 }
 
 std::uint64_t Backlog::key_of(const Origin& sender) const {
-  const bool is_trusted = sender.uid == 0 || sender.uid == owner_;
-  return is_trusted ? kOneProcess | static_cast<std::uint32_t>(sender.pid) : sender.uid;
+  return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid) : sender.uid;
 }
 
 Backlog::Account* Backlog::find(const Origin& sender) const {

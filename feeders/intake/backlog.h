@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/branch/ownership.h"
 #include "feeders/intake/receiver.h"
 
 namespace tallyfs {
@@ -50,7 +51,7 @@ class Backlog {
     bool is_rest = false;
   };
 
-  explicit Backlog(uid_t owner) : owner_(owner) {}
+  explicit Backlog(uid_t owner) : ownership_(owner) {}
 
   // Its costly commands have taken so long, up to now.
   void charge(const Origin& sender, Nanoseconds spent, Nanoseconds now);
@@ -88,7 +89,7 @@ class Backlog {
   Result<void> check_room(const Account& account, std::size_t bytes) const;
   Account& entered(const Origin& sender, std::size_t bytes);
 
-  const uid_t owner_;
+  const Ownership ownership_;
   Nanoseconds looked_{0};  // at all
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Account>> accounts_;
   std::size_t held_ = 0;        // accounts that are held

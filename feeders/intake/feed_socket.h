@@ -18,7 +18,7 @@ namespace tallyfs {
 class FeedSocket {
  public:
   // What a queue of datagrams may hold decides throughput more than anything else
-  // (reference/speed.md); the kernel's default is 10.
+  // (docs/performance.md); the kernel's default is 10.
   static constexpr unsigned kQueueLength = 512;
   // What may be on its way to feeders that do not read their answers, all together.
   static constexpr int kAnswersBytes = 4 << 20;

@@ -19,7 +19,7 @@ std::string_view name_of(const Origin& origin) {
 }  // namespace
 
 bool UnreadAnswers::may_send(const Origin& to, std::size_t bytes) {
-  if (is_trusted(to.uid)) return true;
+  if (ownership_.is_trusted(to.uid)) return true;
   // In time, so that one who is just reading is seen to have read before it has its share.
   if (!has_room(to.uid, cost_of(bytes) + room_ / kShares / 2)) look();
   return has_room(to.uid, cost_of(bytes));
@@ -32,7 +32,7 @@ bool UnreadAnswers::has_room(uid_t uid, std::size_t bytes) const {
 }
 
 void UnreadAnswers::sent(const Origin& to, std::size_t bytes) {
-  if (is_trusted(to.uid)) return;
+  if (ownership_.is_trusted(to.uid)) return;
   const std::size_t cost = cost_of(bytes);
   Unread& unread = by_name_[std::string(name_of(to))];
   // Another's who had that name before: it is gone, and what it had not read with it.

@@ -23,6 +23,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/branch/ownership.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
 
@@ -38,7 +39,7 @@ class UnreadAnswers {
 
   // room: what the kernel lets be under way, as SO_SNDBUF tells. clock outlives this.
   UnreadAnswers(uid_t owner, std::size_t room, const Clock& clock, Look look)
-      : owner_(owner), room_(room), clock_(clock), look_(std::move(look)) {}
+      : ownership_(owner), room_(room), clock_(clock), look_(std::move(look)) {}
 
   // Whether a datagram of so many bytes may be sent to it.
   bool may_send(const Origin& to, std::size_t bytes);
@@ -51,12 +52,11 @@ class UnreadAnswers {
     bool stays = false;
   };
 
-  bool is_trusted(uid_t uid) const { return uid == 0 || uid == owner_; }
   bool has_room(uid_t uid, std::size_t bytes) const;
   void look();
   void forget(const Unread& unread);
 
-  const uid_t owner_;
+  const Ownership ownership_;
   const std::size_t room_;
   const Clock& clock_;
   const Look look_;

@@ -82,7 +82,7 @@ const std::vector<EventDecoder::Plan>& EventDecoder::plans() {
 Result<void> EventDecoder::add(const EventFormat& format) {
   const auto plan = std::ranges::find(plans(), format.name, &Plan::event);
   if (plan == plans().end()) {
-    return Error{ErrorCode::kInvalid, "nobody here knows the event " + format.name};
+    return Error{ErrorCode::kInvalid, "unknown event " + format.name};
   }
   Layout layout{.id = format.id, .kind = plan->kind, .bytes_min = sizeof format.id};
   for (const auto& number : plan->numbers) {

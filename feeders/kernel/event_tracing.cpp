@@ -14,7 +14,7 @@ Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events)
     stop(found->second);
     stopped = true;
   }
-  // What was recorded before is still wanted by whoever drains.
+  // A drain still wants the records from before.
   if (stopped) (void)running_->drain(shipper_);
   for (const wire::WatchedEvent& event : events) {
     if (!event.on) watched_.erase(event.id);

@@ -36,16 +36,16 @@ class EventTracing {
       : catalogue_(catalogue), shipper_(shipper), clock_(clock), options_(options) {}
   ~EventTracing() { end(); }
 
-  // Each of the events from now on as it says; those that it does not name stay as they are. All
-  // are tried, and the first that cannot be had is answered: kNoDevice, kNoAccess. A filter that
-  // the kernel does not take is left out, since whoever wants the event filters anyhow.
+  // Sets each of the events as given; other events stay as they are. All are tried, and the error
+  // is that of the first which fails: kNoDevice, kNoAccess. A filter that the kernel refuses is
+  // left out, since the daemon filters the records in any case.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
   void settle();
   // Threads whose doings are not recorded.
   void leave_out(std::vector<pid_t> threads);
 
-  // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
+  // The recording and its sink; nullptr: nothing is wanted.
   Recording* recording() { return running_ ? &*running_ : nullptr; }
   EventSink& sink() { return shipper_; }
 

@@ -1,6 +1,6 @@
-// A filter as whoever wants an event has written it, in the words of the kernel's filter files:
-// what tracing/ calls common_comm and common_cpu besides is COMM and CPU there. All else is the
-// kernel's language already, or is refused by the kernel as a whole. Pure; linear in the text.
+// Translates a user's filter of an event into the language of the kernel's filter files:
+// common_comm and common_cpu of tracing/ are COMM and CPU there. All else is the kernel's language
+// already, or the kernel refuses the filter as a whole. Pure; linear in the text.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ class KernelSymbols {
   static constexpr std::size_t kSymbolsMax = 4'000'000;
 
   // Lines `ADDRESS TYPE NAME[\t[MODULE]]`; others are passed over, as are addresses of zero, which
-  // is what somebody without rights is shown.
+  // the kernel shows to unprivileged readers.
   static KernelSymbols parse(std::string_view kallsyms);
 
   // The symbol that the address lies in, or behind; of several for one address the first of the

@@ -66,7 +66,7 @@ Result<void> LatencyTracing::begin() {
   return {};
 }
 
-// What was recorded of events that go is not looked at any more: who wanted it has gone before.
+// Records of events that are switched off are discarded: their readers have gone before.
 Result<void> LatencyTracing::change(const std::vector<TracefsInstance::Event>& events) {
   auto decoder = decoder_for(running_->instance(), events);
   if (!decoder) return decoder.error();

@@ -30,7 +30,7 @@ class LatencyTracing {
   // What was wanted of a predecessor has been said: what is left of it besides goes.
   void settle();
 
-  // What is recorded, and whom to hand it on to; nullptr: nothing is wanted.
+  // The recording and its sink; nullptr: nothing is wanted.
   Recording* recording() { return running_ ? &*running_ : nullptr; }
   EventSink& sink() { return shipper_; }
 

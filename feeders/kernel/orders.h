@@ -17,9 +17,9 @@ class Orders {
   explicit Orders(int fd) : fd_(fd) {}
 
   int fd() const { return fd_; }
-  // Nobody gives any more.
+  // No more orders will come.
   bool ended() const { return ended_; }
-  // Passes over those that are there: a predecessor's, who had the socket before.
+  // Discards the pending orders: those for a predecessor on this socket.
   void discard();
   // The next one that is there.
   std::optional<wire::Order> next();

@@ -21,7 +21,7 @@ class SymbolBook {
 
   explicit SymbolBook(Read read = read_kernel_symbols) : read_(std::move(read)) {}
 
-  // Reads them now, so that nobody has to wait for it later.
+  // Reads the symbols now, so that no reader waits for that later.
   void load() { (void)symbols(); }
   Symbols::Place place(std::uint64_t address);
   // Of a stack, innermost frame first, what is above the traced code left out.

@@ -1,5 +1,5 @@
 // Which trace events give what the latency histograms want, and the filters that leave out in the
-// kernel what they do not (reference/latency-hist.md): a busy neighbour would flood the buffer.
+// kernel what they do not (docs/latency-histograms.md): a busy neighbour would flood the buffer.
 // Pure.
 #pragma once
 

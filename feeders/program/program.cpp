@@ -17,7 +17,7 @@ constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
 
-// What is refused is somebody's to put right; the rest is how things go.
+// A refusal needs a user's correction; other reports are ordinary.
 spdlog::level::level_enum level_of(std::string_view report) {
   return report.find(" refused ") == report.npos ? spdlog::level::info : spdlog::level::warn;
 }

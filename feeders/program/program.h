@@ -23,7 +23,7 @@ void add_options(CLI::App& app, ProgramOptions& options);
 // later. Before the first interface is created.
 Result<void> set_up(const ProgramOptions& options);
 
-// Says READY to whoever started the program.
+// Tells READY to the supervisor that started the program.
 void say_ready();
 
 // Logs the error; the exit status for it.

@@ -1,5 +1,5 @@
-// Cuts what arrives, in pieces of any size, into numbered lines. Holds at most one line of
-// kLineBytesMax bytes, however long the lines are. Confined to who holds it.
+// Cuts input, in pieces of any size, into numbered lines. Holds at most one line of kLineBytesMax
+// bytes, however long the lines are. Confined to its owner.
 #pragma once
 
 #include <cstddef>

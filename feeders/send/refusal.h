@@ -1,5 +1,5 @@
-// What tally-send tells of a line that came to nothing: who reads it sees which line, why, and
-// where in it. Pure.
+// The message of tally-send about a refused line: the line's number, the reason, and the place in
+// the line. Pure.
 #pragma once
 
 #include <cstddef>

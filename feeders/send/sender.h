@@ -44,7 +44,7 @@ class Sender {
   // kNotFound: no daemon, or no more. kNoAccess: the socket's mode forbids it. kBusy: the daemon
   // does not answer. kInvalid: no socket can have this path.
   Result<void> connect();
-  // Nobody served the socket that comes first, and this is the other's.
+  // No daemon served the first socket, and this is the second one.
   bool fell_back() const { return link_.path() != options_.socket.path; }
   // Which daemon it is, and why that one. Connected.
   std::string where() const;

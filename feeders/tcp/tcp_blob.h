@@ -3,7 +3,7 @@
 // once per period, the sum, the least and the largest, a histogram with steps that grow by powers
 // of two in four parts each, and a t-digest of 50 centroids.
 //
-// A blob is confined to who holds it.
+// A blob is confined to its owner.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,8 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
   (void)::stats_publish(kSubsystem, kTotal, total_.get());
 }
 
-// What was sent again before anybody looked is nobody's to count; of a connection that is not in
-// the dump before, that is nothing.
+// Segments sent again before the first dump are not counted. A connection that was not in the dump
+// before has none of them.
 void TcpFeeder::begin_to_watch(const Connection& connection) {
   const auto [found, is_new] = watched_.try_emplace(connection.cookie);
   found->second.seen = dumps_;

@@ -11,8 +11,8 @@
 
 namespace tallyfs::tcp_rates {
 
-// Sets what holds until somebody writes sample_rates, as text as is written there, and follows
-// that. kInvalid with what is wrong.
+// Sets the rates that hold until a user writes sample_rates, in the text form of that file, and
+// follows the file. kInvalid with the fault.
 Result<void> follow(const char* subsystem, std::string_view text);
 
 // Counts up with each change.

@@ -28,7 +28,7 @@ std::optional<pid_t> owner_of(std::string_view instance) {
   return static_cast<pid_t>(*pid);
 }
 
-// Whether an instance named after this process is nobody's any more. A zombie holds nothing.
+// True if the process that an instance is named after has ended. A zombie holds nothing.
 bool is_gone(pid_t owner) {
   if (::kill(owner, 0) != 0) return errno == ESRCH;
   std::ifstream file("/proc/" + std::to_string(owner) + "/stat");
@@ -41,8 +41,8 @@ bool is_gone(pid_t owner) {
 }  // namespace
 
 // An owner in another PID namespace looks dead from here, but the kernel does not remove an
-// instance whose pipes somebody holds open.
-// What has our own number is left by one who had it before us: in a container that is every run.
+// instance whose pipes are held open. An instance with our own number was left by an earlier
+// process of that number: in a container that is every run.
 void TracefsInstance::remove_left_behind(const Fd& root, pid_t first_of) {
   for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
@@ -91,7 +91,7 @@ TracefsInstance::~TracefsInstance() {
 
 Result<void> TracefsInstance::set_up(const Options& options) {
   const std::string path = kInstances + name_;
-  // Of the same name: what one who had the owner's number before has left.
+  // An instance of the same name was left by an earlier process with the owner's number.
   ::unlinkat(root_.get(), path.c_str(), AT_REMOVEDIR);
   if (::mkdirat(root_.get(), path.c_str(), 0700) != 0) {
     return system_error("cannot make the tracing instance " + name_);

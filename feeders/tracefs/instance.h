@@ -1,7 +1,7 @@
 // A tracing instance of our own: instances/tallyfs-NAME-PID, never the top level one, so that we
-// disturb nobody who traces and nobody disturbs us. It is removed with the object. What a feeder
-// leaves behind that is killed goes on recording: the next one of the same owner may take it over
-// with what has gathered in it; once the owner is no more, it is removed by the next create().
+// and other users of tracing do not disturb one another. It is removed with the object. The
+// instance of a killed feeder goes on recording. The next feeder of the same owner may take it over
+// with the records gathered in it; once the owner has ended, the next create() removes it.
 //
 // Confined to one thread. One pipe per CPU that the kernel could have.
 #pragma once
@@ -43,9 +43,9 @@ class TracefsInstance {
   // had it. kNotPermitted, kNotFound: see open_tracefs(), or one of the events does not exist.
   // kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
-  // What create() does with what others left behind, for who does not need one now. first_of: what
-  // bears the name of that process goes too, of whoever had its number before, or of a feeder of
-  // its that is no more; 0: of none.
+  // Removes instances left behind, as create() does, for a caller that needs no instance now.
+  // first_of: an instance with the name of that process goes too, left by an earlier process of
+  // that number or by a feeder of it that has ended; 0: none.
   static void remove_left_behind(const Fd& tracefs, pid_t first_of);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;

@@ -69,7 +69,7 @@ class MergedReader {
   void expect_stacks(Stacks stacks) { stacks_ = std::move(stacks); }
 
   Left poll(EventSink& sink);
-  // The last poll(), of pipes that nobody writes to any more: hands on everything.
+  // The last poll(), of pipes without a writer: hands on everything.
   void finish(EventSink& sink);
 
  private:

@@ -1,5 +1,5 @@
-// What the kernel records in an instance of one's own, on its way to a sink: polled as it comes,
-// and drained when somebody wants to see all that was recorded until then.
+// The kernel's records in an instance of our own, on their way to a sink: polled as they come, and
+// drained when a reader of the mount needs all records until then.
 //
 // Confined to one thread. The clock outlives it.
 #pragma once
@@ -56,7 +56,7 @@ class Recording {
   const Clock& clock_;
 };
 
-// What stands in the way of tracing, as whoever asked for events is to hear it: kNoAccess,
+// The reason why tracing is impossible, worded for the user that wants events: kNoAccess,
 // kNoDevice.
 Error tracing_refusal(const Error& error);
 

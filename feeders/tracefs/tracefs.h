@@ -10,9 +10,9 @@
 
 namespace tallyfs {
 
-// Where somebody has mounted tracefs, or else a mount of our own that is attached nowhere: nobody
-// sees it, and it goes with the last descriptor. kNotPermitted: that takes root. kNotFound: this
-// kernel has no tracefs.
+// An existing mount of tracefs, or else a detached mount of our own, which no other process sees
+// and which ends with its last descriptor. kNotPermitted: that takes root. kNotFound: this kernel
+// has no tracefs.
 Result<Fd> open_tracefs();
 
 // A file below the directory; at most 64 KiB of it.

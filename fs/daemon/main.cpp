@@ -41,6 +41,7 @@
 #include "fs/daemon/ordered_feeder.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/proc_names.h"
 #include "fs/operations.h"
 #include "fs/session.h"
 
@@ -133,9 +134,12 @@ class Daemon {
         processes_(loop_, [this](pid_t process) { process_ended(process); }),
         ledger_(options.ledger),
         tree_(clock_.now()),
-        statistics_(tree_, ledger_, ::geteuid(), clock_.now(), ports()),
         errors_(std::make_shared<ErrorLog>(clock_.now())),
-        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(), stats_ports()),
+        layout_(switches_ ? switches_->switches() : std::span<Switch>()),
+        statistics_(tree_, ledger_, ::geteuid(), clock_.now(),
+                    ports(options.ledger.total.statistics)),
+        subsystems_(tree_, ledger_, ::geteuid(), clock_.now(),
+                    ports(Subsystems::kSwitches)),
         tracing_(tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                      clock_.now())),
         feeder_(feeder ? std::make_unique<OrderedFeeder>(
@@ -149,9 +153,10 @@ class Daemon {
                 {.owner = ::geteuid(),
                  .cpus = count_possible_cpus(),
                  .error_log = errors_,
-                 .own = &statistics_.own()},
+                 .own = &statistics_.own(),
+                 .processes = &process_names_},
                 clock_.now()),
-        user_events_(events_, ledger_, ::geteuid(), &processes_, event_switches()),
+        user_events_(events_, ledger_, ::geteuid(), ports(UserEvents::kEventsMax)),
         kernel_(feeder_ ? std::make_unique<KernelFeed>(events_, *feeder_, ::geteuid()) : nullptr),
         intake_(loop_, socket_, statistics_, subsystems_, *errors_, clock_, shared_page(),
                 &latencies_, &user_events_, kernel_.get()),
@@ -239,27 +244,10 @@ class Daemon {
     if (--awaited_ == 0) ready_();
   }
 
-  Ports ports() {
-    return {
-        .switches = switches_ ? switches_->switches().first(statistics_max()) : std::span<Switch>(),
-        .processes = &processes_};
+  // A branch's, with the next so many entries of the page of switches.
+  Ports ports(std::size_t switches) {
+    return {.switches = layout_.take(switches), .processes = &processes_, .errors = errors_.get()};
   }
-  // Behind those of all statistics that there may be.
-  StatsPorts stats_ports() {
-    StatsPorts ports{.switches = {}, .processes = &processes_, .errors = errors_.get()};
-    if (switches_) {
-      ports.switches = {switches_->switches().subspan(statistics_max(), Subsystems::kSwitches),
-                        static_cast<std::uint32_t>(statistics_max())};
-    }
-    return ports;
-  }
-  SwitchRange event_switches() {
-    if (!switches_) return {};
-    const std::size_t first = statistics_max() + Subsystems::kSwitches;
-    return {.switches = switches_->switches().subspan(first, UserEvents::kEventsMax),
-            .first = static_cast<std::uint32_t>(first)};
-  }
-  std::size_t statistics_max() const { return options_.ledger.total.statistics; }
   Dispatcher::SharedPage shared_page() const {
     if (!switches_) return {};
     return {.fd = switches_->fd(), .bytes = switches_->bytes()};
@@ -280,9 +268,11 @@ class Daemon {
   ProcessEnds processes_;
   Ledger ledger_;
   Tree tree_;
-  Statistics statistics_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  SwitchLayout layout_;
+  Statistics statistics_;
   Subsystems subsystems_;
+  const ProcNames process_names_;
   const NodeId tracing_;
   const std::unique_ptr<OrderedFeeder> feeder_;
   LatencyHist latencies_;

@@ -19,8 +19,8 @@
  * Signals: the calls marked [signal-safe] may be made in a signal handler once one of them has been
  * made outside of any: the first use of a driver takes 200 us, to measure its rate.
  * Fork: a child's clock goes on; the thread of tally_clock_start_upkeep() does not. Signal handlers
- * may fork, too; if that interrupts a call here while another thread is within one, the child begins
- * a new epoch.
+ * may fork, too; if that interrupts a call here while another thread is within one, the child
+ * begins a new epoch.
  * Errors are negative errno values. No call changes errno. No call needs a privilege.
  *
  * C from C89 on, and C++; with GCC's and Clang's extensions.
@@ -183,9 +183,9 @@ TALLY_EXPORT int tally_clock_start_upkeep(unsigned period_ms);
 TALLY_EXPORT void tally_clock_stop_upkeep(void); /* returns when it has ended */
 
 /* Makes a counter of the program's own known, for good. A narrow one is extended to 64 bits, by any
- * number of threads, as long as somebody reads the clock in each 3/4 of its wrap; a longer gap is
- * bridged by CLOCK_MONOTONIC and counted in status.gaps, or, where that cannot tell the number of
- * wraps for certain, begins a new epoch and counts in status.jumps. So a counter that wraps within
+ * number of threads, as long as the clock is read in each 3/4 of its wrap; a longer gap is bridged
+ * by CLOCK_MONOTONIC and counted in status.gaps, or, where that cannot tell the number of wraps for
+ * certain, begins a new epoch and counts in status.jumps. So a counter that wraps within
  * milliseconds, such as one of 12 bits at 1 MHz, is CLOCK_MONOTONIC's with gaps all the time: no
  * program can be sure to be woken that often. Each read of a narrow counter costs two of
  * CLOCK_MONOTONIC_COARSE. -EINVAL: a member; -EEXIST: the name; -ENOSPC: there are 8. */

@@ -6,10 +6,10 @@
  *   ... the critical section ...
  *   latency_end("my_section", mark);
  *
- * Each latency is sent at once, in a datagram of its own: what a call has returned 0 for is seen by
- * whoever reads afterwards, even if the process is killed. That takes a system call, one or two
- * microseconds; nothing waits for the daemon, no lock is waited for, and no memory is taken but by
- * a thread's first call.
+ * Each latency is sent at once, in a datagram of its own: after a call has returned 0, every later
+ * read shows that latency, even if the process is killed. That takes a system call, one or two
+ * microseconds; a call waits neither for the daemon nor for a lock, and only a thread's first call
+ * allocates memory.
  *
  * Threads: every call may be made by any number of threads at once. Not in signal handlers.
  * Fork: a child may make them too.
@@ -34,8 +34,8 @@ extern "C" {
  * 0: sent. -EINVAL: no name. -EAGAIN: the daemon's queue is full; -ENOTCONN: there is no daemon;
  * the latency is dropped then, and counted in statistics/tallyfs as `dropped` and in the summary of
  * its directory as `lost` when the next one goes there, at statistic_flush() or at exit(). What the
- * daemon refuses is in its tracing/error_log: a name of the kernel's own, a CPU that there is not, a
- * directory that another uid has fed first (root may feed all). */
+ * daemon refuses is in its tracing/error_log: a name of the kernel's own, a CPU that there is not,
+ * a directory that another uid has fed first (root may feed all). */
 TALLY_EXPORT int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                                 const char* comm);
 

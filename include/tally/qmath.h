@@ -1,14 +1,16 @@
-/* Fixed-point numbers in the representation of FreeBSD's qmath(3), and the part of its calls that feeding and reading
- * stats(3) needs, under its names. Pure functions and macros: any thread. Header only.
+/* Fixed-point numbers in the representation of FreeBSD's qmath(3), and the part of its calls that
+ * feeding and reading stats(3) needs, under its names. Pure functions and macros: any thread.
+ * Header only.
  *
- * A Q number is an integer of 8 to 64 bits. From its least significant bit on it has 3 control bits, the fraction, the
- * integer part and, if the type is signed, a sign bit; what is negative is stored as its absolute value with that bit
- * set. The control bits give the bits of the fraction: ((C & 3) + 1) times 2, or times 16 if C & 4, which is
- * 2, 4, 6, 8, 16, 32, 48 or 64, of which those count that fit into the type.
+ * A Q number is an integer of 8 to 64 bits. From its least significant bit on it has 3 control
+ * bits, the fraction, the integer part and, if the type is signed, a sign bit; what is negative is
+ * stored as its absolute value with that bit set. The control bits give the bits of the fraction:
+ * ((C & 3) + 1) times 2, or times 16 if C & 4, which is 2, 4, 6, 8, 16, 32, 48 or 64, of which
+ * those count that fit into the type.
  *
- * A result keeps the fraction bits of the number that it is stored into, and drops digits beyond them.
- * Macros that take a Q number take a variable or expression of one of the types below; `q` may be evaluated more than
- * once.
+ * A result keeps the fraction bits of the number that it is stored into, and drops digits beyond
+ * them. Macros that take a Q number take a variable or expression of one of the types below; `q`
+ * may be evaluated more than once.
  */
 #ifndef TALLY_QMATH_H
 #define TALLY_QMATH_H
@@ -41,7 +43,7 @@ struct tally_q {
 #define Q_TC(q, v) ((__typeof__(q))(v))
 #define Q_SIGNED(q) ((__typeof__(q))-1 < (__typeof__(q))1)
 #define Q_NTBITS(q) ((uint32_t)(sizeof(q) * 8))
-#define Q_GCRAW(q) ((uint32_t)((uint64_t)(q) & 7u))
+#define Q_GCRAW(q) ((uint32_t)((uint64_t)(q)&7u))
 #define Q_NFCBITS(q) tally_q_fraction_coded((uint64_t)(q))
 #define Q_MAXNFBITS(q) ((uint32_t)(Q_NTBITS(q) - Q_NCBITS - (uint32_t)Q_SIGNED(q)))
 #define Q_NFBITS(q) tally_q_fraction(TALLY_Q_(q))
@@ -56,12 +58,15 @@ struct tally_q {
 /* Control bits for at least `rpshft` (1 to 64) bits of fraction. */
 #define Q_CTRLINI(rpshft) tally_q_control((uint32_t)(rpshft))
 
-/* *q = iv.dfv, with at least rpshft bits of fraction. dfv is a literal, whose leading zeros count: Q_INI(&pi, 3, 14159, 16).
- * What does not fit becomes the largest number of that sign. Returns *q. */
-#define Q_INI(q, iv, dfv, rpshft)                                                                              \
-  (*(q) = (__typeof__(*(q)))tally_q_from_decimal(TALLY_Q_(*(q)), (int64_t)(iv), #dfv, Q_CTRLINI(rpshft)))
+/* *q = iv.dfv, with at least rpshft bits of fraction. dfv is a literal, whose leading zeros count:
+ * Q_INI(&pi, 3, 14159, 16). What does not fit becomes the largest number of that sign. Returns
+ * *q. */
+#define Q_INI(q, iv, dfv, rpshft)                                                     \
+  (*(q) = (__typeof__(*(q)))tally_q_from_decimal(TALLY_Q_(*(q)), (int64_t)(iv), #dfv, \
+                                                 Q_CTRLINI(rpshft)))
 
-/* a OP= b, with the fraction bits of a. 0; EOVERFLOW: the result has no room in *a, which stays; EINVAL: b is 0. */
+/* a OP= b, with the fraction bits of a. 0; EOVERFLOW: the result has no room in *a, which stays;
+ * EINVAL: b is 0. */
 #define Q_QADDQ(a, b) TALLY_Q_CHANGE_(a, tally_q_add, TALLY_Q_(b), 1)
 #define Q_QSUBQ(a, b) TALLY_Q_CHANGE_(a, tally_q_add, TALLY_Q_(b), -1)
 #define Q_QMULQ(a, b) TALLY_Q_CHANGE_(a, tally_q_multiply, TALLY_Q_(b), 0)
@@ -95,20 +100,21 @@ struct tally_q {
 
 /* Characters that Q_TOSTR may need, with the end, in base 2 to 16. */
 #define Q_MAXSTRLEN(q, base) ((uint32_t)(sizeof(q) * 16 + 3))
-/* The number in base 2 to 16 with `prec` digits after the point, -1 for as many as it has bits of fraction, with which a
- * decimal is exact. Returns where the end was written, or NULL if slen is too small or base out of range; *s is empty then. */
+/* The number in base 2 to 16 with `prec` digits after the point, -1 for as many as it has bits of
+ * fraction, with which a decimal is exact. Returns where the end was written, or NULL if slen is
+ * too small or base out of range; *s is empty then. */
 #define Q_TOSTR(q, prec, base, s, slen) tally_q_print(TALLY_Q_(q), prec, base, s, slen)
 
 /* ---- What the macros are made of; not to be called by others. ---- */
 
 #define TALLY_Q_(q) tally_q_of((uint64_t)(q), Q_NTBITS(q), Q_SIGNED(q))
 #define TALLY_Q_OF_INTEGER_(i) tally_q_of_integer((int64_t)(i))
-#define TALLY_Q_CHANGE_(a, operation, b, sign) \
-  __extension__({                                                                     \
-    struct tally_q tally_q_a_ = TALLY_Q_(*(a));                                       \
-    const int tally_q_error_ = operation(&tally_q_a_, b, sign);                       \
-    *(a) = (__typeof__(*(a)))tally_q_a_.raw;                                          \
-    tally_q_error_;                                                                   \
+#define TALLY_Q_CHANGE_(a, operation, b, sign)                  \
+  __extension__({                                               \
+    struct tally_q tally_q_a_ = TALLY_Q_(*(a));                 \
+    const int tally_q_error_ = operation(&tally_q_a_, b, sign); \
+    *(a) = (__typeof__(*(a)))tally_q_a_.raw;                    \
+    tally_q_error_;                                             \
   })
 
 static inline struct tally_q tally_q_of(uint64_t raw, uint32_t bits, int is_signed) {
@@ -146,7 +152,8 @@ static inline tally_q_wide tally_q_value(struct tally_q q) {
 /* Stores such a value; 0, or EOVERFLOW and nothing. */
 static inline int tally_q_store(struct tally_q *q, tally_q_wide value) {
   const tally_q_wide magnitude = value < 0 ? -value : value;
-  if (magnitude > (tally_q_wide)tally_q_magnitude_max(*q) || (value < 0 && !q->is_signed)) return EOVERFLOW;
+  if (magnitude > (tally_q_wide)tally_q_magnitude_max(*q) || (value < 0 && !q->is_signed))
+    return EOVERFLOW;
   q->raw = (uint64_t)magnitude << 3 | (q->raw & 7);
   if (value < 0) q->raw |= (uint64_t)1 << (q->bits - 1);
   return 0;
@@ -166,8 +173,9 @@ static inline uint64_t tally_q_fraction_value(struct tally_q q) {
 static inline tally_q_wide tally_q_scaled(struct tally_q b, uint32_t fraction) {
   const uint32_t has = tally_q_fraction(b);
   const tally_q_wide value = tally_q_value(b), magnitude = value < 0 ? -value : value;
-  const tally_q_wide scaled =
-      has > fraction ? magnitude >> (has - fraction) : (tally_q_wide)((tally_q_uwide)magnitude << (fraction - has));
+  const tally_q_wide scaled = has > fraction
+                                  ? magnitude >> (has - fraction)
+                                  : (tally_q_wide)((tally_q_uwide)magnitude << (fraction - has));
   return value < 0 ? -scaled : scaled;
 }
 
@@ -213,7 +221,8 @@ static inline double tally_q_double(struct tally_q q) {
   return (double)tally_q_value(q) * scale;
 }
 
-static inline uint64_t tally_q_from_decimal(struct tally_q q, int64_t iv, const char *digits, uint32_t control) {
+static inline uint64_t tally_q_from_decimal(struct tally_q q, int64_t iv, const char *digits,
+                                            uint32_t control) {
   tally_q_wide fraction = 0, tenth = 1, value;
   int places = 0;
   q.raw = control;
@@ -222,8 +231,11 @@ static inline uint64_t tally_q_from_decimal(struct tally_q q, int64_t iv, const 
     tenth *= 10;
   }
   fraction = (tally_q_wide)((tally_q_uwide)fraction << tally_q_fraction(q)) / tenth;
-  value = (iv < 0 ? -(tally_q_wide)iv : (tally_q_wide)iv) * ((tally_q_wide)1 << tally_q_fraction(q)) + fraction;
-  if (value > (tally_q_wide)tally_q_magnitude_max(q)) value = (tally_q_wide)tally_q_magnitude_max(q);
+  value =
+      (iv < 0 ? -(tally_q_wide)iv : (tally_q_wide)iv) * ((tally_q_wide)1 << tally_q_fraction(q)) +
+      fraction;
+  if (value > (tally_q_wide)tally_q_magnitude_max(q))
+    value = (tally_q_wide)tally_q_magnitude_max(q);
   tally_q_store(&q, iv < 0 ? -value : value);
   return q.raw;
 }
@@ -232,7 +244,8 @@ static inline char *tally_q_print(struct tally_q q, int prec, int base, char *s,
   static const char kDigits[] = "0123456789abcdef";
   const uint32_t fraction = tally_q_fraction(q);
   const tally_q_wide value = tally_q_value(q);
-  uint64_t rest = tally_q_fraction_value(q), whole = (uint64_t)((value < 0 ? -value : value) >> fraction);
+  uint64_t rest = tally_q_fraction_value(q),
+           whole = (uint64_t)((value < 0 ? -value : value) >> fraction);
   const uint64_t unit_mask = ((uint64_t)1 << fraction) - 1;
   char reversed[64];
   int digits = 0, at = 0;
@@ -244,7 +257,9 @@ static inline char *tally_q_print(struct tally_q q, int prec, int base, char *s,
     reversed[digits++] = kDigits[whole % (uint64_t)base];
     whole /= (uint64_t)base;
   } while (whole != 0);
-  if (slen - 1 < (value < 0) + digits + (prec > 0) || prec > slen - 1 - (value < 0) - digits - (prec > 0)) return NULL;
+  if (slen - 1 < (value < 0) + digits + (prec > 0) ||
+      prec > slen - 1 - (value < 0) - digits - (prec > 0))
+    return NULL;
   if (value < 0) s[at++] = '-';
   while (digits > 0) s[at++] = reversed[--digits];
   if (prec > 0) s[at++] = '.';

@@ -1,5 +1,5 @@
-/* Strings that grow or say that they were too short: the part of FreeBSD's sbuf(9) that callers of stats(3) need,
- * under its names. An sbuf is confined to one thread at a time.
+/* Strings that grow or say that they were too short: the part of FreeBSD's sbuf(9) that callers of
+ * stats(3) need, under its names. An sbuf is confined to one thread at a time.
  *
  *   struct sbuf *text = sbuf_new_auto();
  *   stats_blob_tostr(blob, text, SB_STRFMT_JSON, 0);
@@ -7,8 +7,8 @@
  *   puts(sbuf_data(text));
  *   sbuf_delete(text);
  *
- * The first error stays: what is appended after it is dropped, and sbuf_error() and sbuf_finish() tell it. A text has
- * at most 2 GiB.
+ * The first error stays: what is appended after it is dropped, and sbuf_error() and sbuf_finish()
+ * tell it. A text has at most 2 GiB.
  */
 #ifndef TALLY_SBUF_H
 #define TALLY_SBUF_H
@@ -36,9 +36,10 @@ struct sbuf {
   int s_flags;
 };
 
-/* s: an sbuf of the caller's, or NULL for one that sbuf_delete() frees. buf: `length` bytes of the caller's for text and
- * end, or NULL to have them allocated. flags: SBUF_FIXEDLEN, or SBUF_AUTOEXTEND to grow as needed (a buf of the caller's
- * is left for a larger one then). NULL: no memory, or length is not positive with SBUF_FIXEDLEN. */
+/* s: an sbuf of the caller's, or NULL for one that sbuf_delete() frees. buf: `length` bytes of the
+ * caller's for text and end, or NULL to have them allocated. flags: SBUF_FIXEDLEN, or
+ * SBUF_AUTOEXTEND to grow as needed (a buf of the caller's is left for a larger one then). NULL: no
+ * memory, or length is not positive with SBUF_FIXEDLEN. */
 TALLY_EXPORT struct sbuf *sbuf_new(struct sbuf *s, char *buf, int length, int flags);
 
 static inline struct sbuf *sbuf_new_auto(void) { return sbuf_new(NULL, NULL, 0, SBUF_AUTOEXTEND); }
@@ -51,7 +52,8 @@ TALLY_EXPORT void sbuf_clear(struct sbuf *s);
 TALLY_EXPORT int sbuf_bcat(struct sbuf *s, const void *bytes, size_t length);
 TALLY_EXPORT int sbuf_cat(struct sbuf *s, const char *text);
 TALLY_EXPORT int sbuf_putc(struct sbuf *s, int c);
-TALLY_EXPORT int sbuf_printf(struct sbuf *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+TALLY_EXPORT int sbuf_printf(struct sbuf *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 TALLY_EXPORT int sbuf_vprintf(struct sbuf *s, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 

@@ -1,6 +1,6 @@
-/* libtally: what a program links to feed tallyfs. A statistic is fed with samples, pairs (X, Y), and
- * its feeder knows nothing of how they are shown: whoever looks at statistics/INTERFACE/data decides
- * that with a line written into statistics/INTERFACE/definition.
+/* libtally: the library that a program links to feed tallyfs. A statistic is fed with samples,
+ * pairs (X, Y). The feeder does not know how they are shown: users of the mount decide that, with a
+ * line written into statistics/INTERFACE/definition, and read statistics/INTERFACE/data.
  *
  *   struct statistic_interface *web;
  *   struct statistic *latency;
@@ -21,16 +21,17 @@
  * the return of main(). _exit(), a deadly signal and kill -9 lose what was gathered since: at most
  * delay_us of samples, or one datagram a thread, whichever is less, while the daemon keeps up.
  *
- * Threads: every call may be made by any number of threads at once, except that nobody may use an
+ * Threads: every call may be made by any number of threads at once, but no thread may use an
  * interface or a statistic while or after it is removed or released.
- * Signals: the calls marked [signal-safe] may be made in a signal handler. A sample added by a handler that interrupted
- * the library itself has room among 64 others, beyond which it is dropped and counted.
+ * Signals: the calls marked [signal-safe] may be made in a signal handler. A sample added by a
+ * handler that interrupted the library itself has room among 64 others, beyond which it is dropped
+ * and counted.
  * Fork: a child has the parent's interfaces and statistics, and none of the samples that the parent
- * had gathered; it connects for itself, with its first call, so that one which calls exec() costs
- * nothing. For that call statistic_is_on() says yes, and the first sample of any statistic starts
- * the library's thread, which takes some 50 us once; it counts, as do others until the daemon has
- * been found, if the statistic is on as far as the parent knew. What is off stays off, and whoever
- * adds to it hears of a daemon that came since, and of being switched on, like everybody. (After
+ * had gathered; it connects by itself, with its first call, so that a child that calls exec() costs
+ * nothing. Until that call statistic_is_on() is nonzero, and the first sample of any statistic
+ * starts the library's thread, which takes some 50 us once. Samples until the daemon is found count
+ * if the parent knew the statistic as on. A statistic that is off stays off; adding to it also
+ * makes the child find a daemon that started since, which may switch the statistic on. (After
  * vfork() or a bare clone() no call may be made.)
  * Errors are negative errno values. No call changes errno.
  */
@@ -59,64 +60,69 @@ struct statistic {
   const uint32_t *on;
 };
 
-/* ---- Settings ---------------------------------------------------------------------------------- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 struct statistic_settings {
   size_t size; /* sizeof(struct statistic_settings), so that later versions can add members */
 
-  /* The daemon's socket. NULL: $TALLY_SOCKET, else /run/tallyfs/socket, the system's daemon; for
-   * others than root before it their own, $XDG_RUNTIME_DIR/tallyfs/socket, if somebody serves that.
-   * Copied. */
+  /* The daemon's socket; copied. NULL: $TALLY_SOCKET, else /run/tallyfs/socket, that of the
+   * system's daemon. For users other than root $XDG_RUNTIME_DIR/tallyfs/socket, that of a daemon of
+   * their own, comes before it if a daemon listens there. */
   const char *socket;
 
   /* How long a sample may wait for others before it is sent, in microseconds; 0 sends each by
    * itself, in the call that adds it. At most 10,000,000. */
   uint32_t delay_us;
 
-  /* What happens when the daemon's queue and the room of held_max are both full: the call that adds
-   * waits for room, at most so many milliseconds (60,000 at most), then drops and counts; after
-   * waiting in vain it does not wait again until the daemon has taken something. 0: it drops and
-   * counts at once. With no daemon at all nobody waits. */
+  /* The time that an adding call waits for room when the daemon's queue and the room of held_max
+   * are both full, in milliseconds (60,000 at most). Then the sample is dropped and counted. After
+   * waiting in vain, calls do not wait again until the daemon has received something. 0: samples
+   * are dropped and counted at once. Without a daemon no call waits. */
   uint32_t wait_ms;
 
   /* Samples held for each thread while they cannot be sent; 1,024 to 1,048,576, rounded up to a
    * power of two; 32 bytes each, taken as they are used. */
   uint32_t held_max;
 
-  /* Told, in plain words, that the daemon was found or lost or has refused something; NULL: nobody
-   * is. Called by the library's own thread; it may call nothing of this library. */
+  /* Called with a sentence when the daemon is found or lost or refuses something; NULL: no calls.
+   * Called by the library's own thread; it may make no call of this library. */
   void (*report)(const char *text, void *context);
   void *context;
 };
 
 /* Socket by environment, 10 ms, no waiting, 65,536 samples, no report. */
-#define STATISTIC_SETTINGS_DEFAULT {sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL}
+#define STATISTIC_SETTINGS_DEFAULT \
+  { sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL }
 
-/* To be called before the first interface is created, or not at all. -EINVAL: a member is out of its
- * range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket address. */
+/* To be called before the first interface is created, or not at all. -EINVAL: a member is out of
+ * its range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket
+ * address. */
 TALLY_EXPORT int statistic_configure(const struct statistic_settings *settings);
 
 /* ---- Interfaces and statistics -----------------------------------------------------------------
- * These calls check what they are given and return; the daemon hears of it within milliseconds, from
- * a thread of the library's own, which the first of them starts. What the daemon refuses then
- * (a name that belongs to another user, a quota) is told by statistic_sync() and settings.report,
- * the samples of such a statistic are dropped and counted, and it is asked again every 10 s. They
- * may allocate memory and take locks, but wait for nobody; not signal-safe. A microsecond or a few.
+ * These calls check their arguments and return. The library's own thread, which the first of them
+ * starts, passes them to the daemon within milliseconds. A refusal by the daemon (a name that
+ * belongs to another user, a quota) is reported by statistic_sync() and settings.report. The
+ * samples of a refused statistic are dropped and counted, and the request is repeated every 10 s.
+ * The calls may allocate memory and take locks, but do not wait for the daemon; not signal-safe.
+ * Each takes a microsecond or a few.
  */
 
 /* The interface and all in it go when this process ends, instead of staying to be looked at. */
 #define STATISTIC_LIFETIME_FEEDER 1u
 
-/* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..".
- * flags: 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST: this process has it
- * already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could be started. */
-TALLY_EXPORT int statistic_create_interface(struct statistic_interface **interface, const char *name,
-                                            unsigned flags);
+/* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..". flags:
+ * 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST:
+ * this process has it already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could
+ * be started. */
+TALLY_EXPORT int statistic_create_interface(struct statistic_interface **interface,
+                                            const char *name, unsigned flags);
 
 /* Removes the interface and all statistics still in it, here and from the tree (by what this
  * process sent before included), and sets *interface to NULL. NULL is ignored. What is removed
  * before a daemon was found is removed when it is; what is removed while one is away is not, since
- * the next may have it from others. At most 1,024 removals wait; of more the oldest are forgotten. */
+ * the next may have it from others. At most 1,024 removals wait; of more the oldest are
+ * forgotten. */
 TALLY_EXPORT void statistic_interface_remove(struct statistic_interface **interface);
 
 /* The same, here only: in the tree all stays to be looked at. */
@@ -127,18 +133,19 @@ TALLY_EXPORT void statistic_interface_release(struct statistic_interface **inter
  * users say otherwise. -EINVAL: a name, or interface is NULL; -EEXIST: this process has it already;
  * -ENOMEM; -ENOSPC: this process has 65,536. After an error *statistic is one that is off for good,
  * so that a program which does not look may go on: it can be fed, and released. */
-TALLY_EXPORT int statistic_create(struct statistic **statistic, struct statistic_interface *interface,
-                                  const char *name, const char *units);
+TALLY_EXPORT int statistic_create(struct statistic **statistic,
+                                  struct statistic_interface *interface, const char *name,
+                                  const char *units);
 
 /* As for interfaces. What was added before is sent before; what cannot be sent yet is dropped and
  * counted if the statistic is removed, and sent later if it is released. The name is free at once:
- * what is created under it is another statistic, which the daemon hears of behind the removal. A few
- * microseconds, also while the daemon hangs; what samples are still held of counts among the 65,536
- * meanwhile. */
+ * what is created under it is another statistic, which the daemon hears of behind the removal. A
+ * few microseconds, also while the daemon hangs; what samples are still held of counts among the
+ * 65,536 meanwhile. */
 TALLY_EXPORT void statistic_remove(struct statistic **statistic);
 TALLY_EXPORT void statistic_release(struct statistic **statistic);
 
-/* ---- Definitions: how a statistic is shown until somebody decides otherwise ---------------------
+/* ---- Definitions: how a statistic is shown until its users decide otherwise ---------------------
  * They apply to a statistic that this process brings into being, at once or, with a daemon that is
  * started later, then; one that was there before stays as its users have defined it. The last call
  * stands. X from range_min to range_max is of interest; what lies outside counts in
@@ -185,19 +192,20 @@ TALLY_EXPORT int statistic_define_history(struct statistic *statistic, int64_t r
                                           uint64_t period_us, enum statistic_mode mode);
 
 /* ---- On, off, anew ------------------------------------------------------------------------------
- * The first of these calls after statistic_create() says how the statistic begins: it applies if the
- * statistic is new, and leaves alone one that was there before, whose users have decided. Later
- * ones are carried out, in their order with the samples that this thread adds. A daemon that is
- * started anew learns the last state. 0; -ENOMEM. */
+ * The first of these calls after statistic_create() sets how the statistic begins. It applies to a
+ * new statistic only; one that existed before stays as its users have set it. Later ones are
+ * carried out, in their order with the samples that this thread adds. A daemon that is started anew
+ * learns the last state. 0; -ENOMEM. */
 TALLY_EXPORT int statistic_start(struct statistic *statistic);
 TALLY_EXPORT int statistic_stop(struct statistic *statistic);
 TALLY_EXPORT int statistic_reset(struct statistic *statistic); /* discards what was gathered */
 
 /* ---- Samples ------------------------------------------------------------------------------------
  * [signal-safe], once any other call has been made in the process, and in a forked child. While the
- * statistic is off they cost two loads (a pointer, and the switch it points at, in lines that nobody else
- * writes) and a branch, under a nanosecond, and send nothing. While it is on, about 20 ns, the time stamp and sending included; they never
- * block, except for what settings.wait_ms allows and, each 500 samples or so, one send(2). */
+ * statistic is off they cost two loads (a pointer, and the switch it points at, in cache lines with
+ * no other writer) and a branch, under a nanosecond, and send nothing. While it is on they cost
+ * about 20 ns, the time stamp and sending included. They never block, except for settings.wait_ms
+ * and, each 500 samples or so, one send(2). */
 
 /* The slow halves of the calls below; not to be called by others. */
 TALLY_EXPORT void statistic_on_add(struct statistic *statistic, int64_t x, uint64_t y);
@@ -212,7 +220,7 @@ struct statistic_sample {
 TALLY_EXPORT void statistic_on_add_batch(struct statistic *statistic,
                                          const struct statistic_sample *samples, size_t count);
 
-/* Nonzero while samples are wanted: for whoever has to work for a sample before it can be added. */
+/* Nonzero while samples are wanted: for a program that must compute a sample before adding it. */
 static inline int statistic_is_on(const struct statistic *statistic) {
   const uint32_t *on = __atomic_load_n(&statistic->on, __ATOMIC_RELAXED);
   return (int)__builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0);
@@ -228,8 +236,8 @@ static inline void statistic_inc(struct statistic *statistic, int64_t x) {
   if (statistic_is_on(statistic)) statistic_on_add(statistic, x, 1);
 }
 
-/* As it was at a time of CLOCK_MONOTONIC, in nanoseconds; a time that is still to come counts as the
- * time at which the daemon takes the sample in. */
+/* As it was at a time of CLOCK_MONOTONIC, in nanoseconds; a time that is still to come counts as
+ * the time at which the daemon takes the sample in. */
 static inline void statistic_add_at(struct statistic *statistic, int64_t x, uint64_t y,
                                     int64_t time_ns) {
   if (statistic_is_on(statistic)) statistic_on_add_at(statistic, x, y, time_ns);
@@ -241,18 +249,19 @@ static inline void statistic_add_batch(struct statistic *statistic,
   if (statistic_is_on(statistic)) statistic_on_add_batch(statistic, samples, count);
 }
 
-/* ---- Sending, and what became of it ------------------------------------------------------------- */
+/* ---- Sending, and what became of it ---------------------------------------------------------- */
 
-/* Sends what all threads have gathered. 0: the kernel has it. -EAGAIN: the daemon's queue is full, or it has not answered a registration yet,
- * -ENOTCONN: there is no daemon; what could not be sent is still held, and sent later.
+/* Sends what all threads have gathered. 0: the kernel has it. -EAGAIN: the daemon's queue is full,
+ * or it has not answered a registration yet, -ENOTCONN: there is no daemon; what could not be sent
+ * is still held, and sent later.
  * Waits no longer than settings.wait_ms. Not signal-safe. */
 TALLY_EXPORT int statistic_flush(void);
 
-/* Registers and sends all, and waits until the daemon has taken everything in, so that whoever
- * reads then sees it. 0; -ETIMEDOUT: not within timeout_ms (60,000 at most); -ENOTCONN: there is no
- * daemon; else what the daemon answered to the first statistic or interface that it refuses:
- * -EPERM: it is another user's; -ENOSPC: a quota; -EINVAL: a definition. The samples of all others
- * have been taken in then. Without a daemon it waits for one as long. Not signal-safe. */
+/* Registers and sends all, and waits until the daemon has received everything, so that a later read
+ * shows it. 0; -ETIMEDOUT: not within timeout_ms (60,000 at most); -ENOTCONN: there is no daemon;
+ * else what the daemon answered to the first statistic or interface that it refuses: -EPERM: it is
+ * another user's; -ENOSPC: a quota; -EINVAL: a definition. The samples of all others have been
+ * taken in then. Without a daemon it waits for one as long. Not signal-safe. */
 TALLY_EXPORT int statistic_sync(unsigned timeout_ms);
 
 /* Since the start of the process, or since the fork of the child. Every sample that was added while
@@ -263,9 +272,9 @@ struct statistic_counts {
   uint64_t held;      /* in memory of this process */
   uint64_t sent;      /* handed to the kernel */
   uint64_t confirmed; /* the daemon has taken them in */
-  uint64_t lost;      /* were on the way when the daemon went, or named a statistic that was gone: may
+  uint64_t lost;    /* were on the way when the daemon went, or named a statistic that was gone: may
                          have been counted, or not */
-  uint64_t dropped;   /* there was no room, or the daemon refused their statistic */
+  uint64_t dropped; /* there was no room, or the daemon refused their statistic */
 };
 /* size: sizeof *counts. -EINVAL: a size that this version does not know. */
 TALLY_EXPORT int statistic_count(struct statistic_counts *counts, size_t size);

@@ -1,24 +1,28 @@
-/* FreeBSD's stats(3): templates say which variables of interest (VOIs) are watched and which statistics are kept of each;
- * a blob is one contiguous piece of memory with the statistics of one object, made from a template. The calls, types and
- * formats are those of FreeBSD's manual page, so that a program written for it compiles after changing its includes to
- * <tally/stats.h>, <tally/qmath.h>, <tally/sbuf.h> and <tally/arb.h>. Additions of ours say so.
+/* FreeBSD's stats(3): templates say which variables of interest (VOIs) are watched and which
+ * statistics are kept of each; a blob is one contiguous piece of memory with the statistics of one
+ * object, made from a template. The calls, types and formats are those of FreeBSD's manual page, so
+ * that a program written for it compiles after changing its includes to <tally/stats.h>,
+ * <tally/qmath.h>, <tally/sbuf.h> and <tally/arb.h>. Additions of ours say so.
  *
- *   struct voistatspec vss[] = {STATS_VSS_SUM(), STATS_VSS_MAX(), STATS_VSS_CRHIST32_EXP(0, 1 << 20, 2, 4, 0)};
+ *   struct voistatspec vss[] = {STATS_VSS_SUM(), STATS_VSS_MAX(),
+ *                               STATS_VSS_CRHIST32_EXP(0, 1 << 20, 2, 4, 0)};
  *   int tpl = stats_tpl_alloc("web", 0);
  *   stats_tpl_add_voistats(tpl, 0, "latency_us", VSD_DTYPE_INT_U32, NVSS(vss), vss, 0);
  *   struct statsblob *blob = stats_blob_alloc(tpl, 0);
  *   ...
  *   stats_voi_update_abs_u32(blob, 0, 1750);
  *
- * One header, long as it is, since FreeBSD has one.
- * Threads: the list of templates has a lock; calls on it may be made by any thread. A blob has none: who calls keeps others
- * from calling with the same blob at the same time. Nothing here is signal-safe, except updates of a blob that only the
- * handler uses. No call changes errno, except sbuf_finish().
- * Limits: a blob has at most 65,535 bytes; templates are never freed, at most 65,536 of them; a template's name has at most
- * 64 bytes, a VOI's 255.
- * Errors are positive errno values, except those of stats_tpl_alloc() and stats_tpl_fetch_allocid(), which are negative.
- * A blob from elsewhere (a socket, a file) is to be looked at with stats_blob_check() before any other call.
- * The bytes of a blob are described in core/blob/FORMAT.md of tallyfs, the calls also in tally-stats(3).
+ * Longer than most: FreeBSD has one header, so this is one.
+ * Threads: the list of templates has a lock; calls on it may be made by any thread. A blob has no
+ * lock: the program makes at most one call with the same blob at a time. Nothing here is
+ * signal-safe, except updates of a blob that only the handler uses. No call changes errno, except
+ * sbuf_finish().
+ * Limits: a blob has at most 65,535 bytes; templates are never freed, at most 65,536 of them; a
+ * template's name has at most 64 bytes, a VOI's 255.
+ * Errors are positive errno values, except those of stats_tpl_alloc() and
+ * stats_tpl_fetch_allocid(), which are negative. A blob from elsewhere (a socket, a file) is to be
+ * looked at with stats_blob_check() before any other call. The bytes of a blob are described in
+ * core/blob/FORMAT.md of tallyfs, the calls also in tally-stats(3).
  */
 #ifndef TALLY_STATS_H
 #define TALLY_STATS_H
@@ -29,6 +33,7 @@
 #include <tally/arb.h>
 #include <tally/qmath.h>
 #include <tally/sbuf.h>
+#include <tally/voistat.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +50,7 @@ extern "C" {
 
 #define TPL_MAX_NAME_LEN 64
 
-/* ---- The blob ---------------------------------------------------------------------------------- */
+/* ---- The blob -------------------------------------------------------------------------------- */
 
 #define STATS_ABI_V1 1
 
@@ -55,7 +60,7 @@ struct statsblob {
   uint8_t abi;    /* STATS_ABI_V1 */
   uint8_t endian; /* enum sb_endianness */
   uint16_t flags; /* 0 */
-  uint16_t maxsz; /* bytes of the memory that it stands in, by who made it */
+  uint16_t maxsz; /* bytes of memory that its maker gave it */
   uint16_t cursz; /* bytes of the blob */
   __extension__ uint8_t opaque[0];
 } __attribute__((packed, aligned(2)));
@@ -95,139 +100,19 @@ enum vsd_dtype {
   VSD_NUM_DTYPES
 };
 
-/* ---- The data of statistics, as it stands in a blob: at multiples of 4 bytes ---------------------- */
-
-struct voistatdata; /* one of those below, by its enum vsd_dtype */
-
-#define TALLY_BLOB_DATA __attribute__((packed, aligned(4)))
-
-struct voistatdata_int32 {
-  __extension__ union {
-    int32_t s32;
-    uint32_t u32;
-  };
-} TALLY_BLOB_DATA;
-
-struct voistatdata_int64 {
-  __extension__ union {
-    int64_t s64;
-    uint64_t u64;
-  };
-} TALLY_BLOB_DATA;
-
-struct voistatdata_intlong {
-  __extension__ union {
-    long slong;
-    unsigned long ulong;
-  };
-} TALLY_BLOB_DATA;
-
-struct voistatdata_q32 {
-  __extension__ union {
-    s32q_t sq32;
-    u32q_t uq32;
-  };
-} TALLY_BLOB_DATA;
-
-struct voistatdata_q64 {
-  __extension__ union {
-    s64q_t sq64;
-    u64q_t uq64;
-  };
-} TALLY_BLOB_DATA;
-
-/* A number of any VOI's type; those of 32 bits stand in the first half. */
-struct voistatdata_numeric {
-  __extension__ union {
-    struct voistatdata_int32 int32;
-    struct voistatdata_int64 int64;
-    struct voistatdata_intlong intlong;
-    struct voistatdata_q32 q32;
-    struct voistatdata_q64 q64;
-  };
-} TALLY_BLOB_DATA;
-
-struct voistatdata_voistate {
-  struct voistatdata_numeric prev;
-} TALLY_BLOB_DATA;
-
-/* CRHIST: bucket i counts from its lb up to the next one's, the last all from its lb on. DRHIST: lb <= x < ub. DVHIST: x == val.
- * oob counts what is in no bucket. Counters stay at their maximum. */
-#define TALLY_HIST_(name, bits, bounds)    \
-  struct voistatdata_##name##bits {        \
-    uint##bits##_t oob;                    \
-    TALLY_PAD_##bits##_(oob_pad_)          \
-    __extension__ struct {                 \
-      struct voistatdata_numeric bounds;   \
-      uint##bits##_t cnt;                  \
-      TALLY_PAD_##bits##_(cnt_pad_)        \
-    } bkts[0];                             \
-  } TALLY_BLOB_DATA
-#define TALLY_PAD_32_(name) uint32_t name;
-#define TALLY_PAD_64_(name)
-#define TALLY_BOUNDS_DR_ lb, ub
-TALLY_HIST_(crhist, 32, lb);
-TALLY_HIST_(crhist, 64, lb);
-TALLY_HIST_(drhist, 32, TALLY_BOUNDS_DR_);
-TALLY_HIST_(drhist, 64, TALLY_BOUNDS_DR_);
-TALLY_HIST_(dvhist, 32, val);
-TALLY_HIST_(dvhist, 64, val);
-
-/* t-digests: centroids, to be walked in the order of their means. mu is a Q number, signed if the VOI's type is. ARB_FOREACH walks through
- * them: ARB_FOREACH(ctd, ctdth32, &digest->ctdtree). */
-struct voistatdata_tdgstctd32 {
-  ARB16_ENTRY() ctdlnk;
-  __extension__ union {
-    s32q_t mu;
-    u32q_t umu;
-  };
-  uint32_t cnt;
-} TALLY_BLOB_DATA;
-
-struct voistatdata_tdgstctd64 {
-  ARB16_ENTRY() ctdlnk;
-  __extension__ union {
-    s64q_t mu;
-    u64q_t umu;
-  };
-  uint64_t cnt;
-} TALLY_BLOB_DATA;
-
-ARB16_HEAD(ctdth32, voistatdata_tdgstctd32) TALLY_BLOB_DATA;
-TALLY_ARB_HEAD_(ctdth64, voistatdata_tdgstctd64, 16, uint32_t arb_pad;) TALLY_BLOB_DATA;
-
-/* A head with its nodes at the end of a struct is GNU C. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-struct voistatdata_tdgstclust32 {
-  uint32_t smplcnt; /* samples; stays at its maximum */
-  uint32_t compcnt; /* compressions */
-  struct ctdth32 ctdtree;
-} TALLY_BLOB_DATA;
-
-struct voistatdata_tdgstclust64 {
-  uint64_t smplcnt;
-  uint64_t compcnt;
-  struct ctdth64 ctdtree;
-} TALLY_BLOB_DATA;
-#pragma GCC diagnostic pop
-
-ARB_GENERATE_NEXT(ctdth32, voistatdata_tdgstctd32, ctdlnk, )
-ARB_GENERATE_PREV(ctdth32, voistatdata_tdgstctd32, ctdlnk, )
-ARB_GENERATE_NEXT(ctdth64, voistatdata_tdgstctd64, ctdlnk, )
-ARB_GENERATE_PREV(ctdth64, voistatdata_tdgstctd64, ctdlnk, )
-
 /* ---- Specifications of statistics ---------------------------------------------------------------
- * As a rule made by the STATS_VSS_ macros, which are C's (they take addresses of compound literals): arrays
- * `struct voistatspec vss[] = {STATS_VSS_SUM(), ...}`, in a function or, with gcc and clang, static. From C++, fill a
- * vss_hist_hlpr_info or vss_tdgst_hlpr_info and name its hlpr. An array may serve for several VOIs; it is not changed. */
+ * As a rule made by the STATS_VSS_ macros, which are C's (they take addresses of compound
+ * literals): arrays `struct voistatspec vss[] = {STATS_VSS_SUM(), ...}`, in a function or, with gcc
+ * and clang, static. From C++, fill a vss_hist_hlpr_info or vss_tdgst_hlpr_info and name its hlpr.
+ * An array may serve for several VOIs; it is not changed. */
 
 struct vss_hlpr_info;
 struct voistatspec;
 
-/* Fills vss->iv, vsdsz and vs_dtype for a VOI of voi_dtype. 0 or an errno. stats_tpl_add_voistats() calls it with a copy of the
- * specification, copies vsdsz bytes from iv, and leaves iv to whoever made it. */
-typedef int (*vss_hlpr_fn)(enum vsd_dtype voi_dtype, struct voistatspec *vss, struct vss_hlpr_info *info);
+/* Fills vss->iv, vsdsz and vs_dtype for a VOI of voi_dtype. 0 or an errno. stats_tpl_add_voistats()
+ * calls it with a copy of the specification, copies vsdsz bytes from iv, and does not free iv. */
+typedef int (*vss_hlpr_fn)(enum vsd_dtype voi_dtype, struct voistatspec *vss,
+                           struct vss_hlpr_info *info);
 
 struct voistatspec {
   vss_hlpr_fn hlpr;               /* NULL: iv, vsdsz and vs_dtype are filled already */
@@ -242,9 +127,12 @@ struct voistatspec {
 #define NVSS(vss_array) (sizeof(vss_array) / sizeof((vss_array)[0]))
 
 /* The helpers behind the macros: for vss->hlpr only. */
-TALLY_EXPORT int stats_vss_numeric_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss, struct vss_hlpr_info *info);
-TALLY_EXPORT int stats_vss_hist_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss, struct vss_hlpr_info *info);
-TALLY_EXPORT int stats_vss_tdgst_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss, struct vss_hlpr_info *info);
+TALLY_EXPORT int stats_vss_numeric_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss,
+                                        struct vss_hlpr_info *info);
+TALLY_EXPORT int stats_vss_hist_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss,
+                                     struct vss_hlpr_info *info);
+TALLY_EXPORT int stats_vss_tdgst_hlpr(enum vsd_dtype voi_dtype, struct voistatspec *vss,
+                                      struct vss_hlpr_info *info);
 
 enum hist_bkt_alloc { BKT_LIN, BKT_EXP, BKT_LINEXP, BKT_USR };
 
@@ -252,11 +140,13 @@ enum hist_bkt_alloc { BKT_LIN, BKT_EXP, BKT_LINEXP, BKT_USR };
 #define VSD_HIST_UBOUND_INF 0x02u /* one bucket more, beyond the last */
 
 /* Bounds run lb, lb + step, ... until the upper bound of a bucket is > ub.
- * LIN: step is stepinc. EXP: it is stepbase^(stepexp + i) for bucket i. LINEXP: stepbase^e / nlinsteps, at least 1, with the
- * smallest e >= 1 for which stepbase^e is beyond the bucket's lb. Of Q-typed VOIs lb and ub are Q numbers, and steps are
- * integers: stepinc is one, LINEXP's is truncated to one.
- * EINVAL: a step of 0 or less, stepbase below 2 for LINEXP, nlinsteps 0, bounds outside of the VOI's type, ub its largest
- * number, USR bounds of a CRHIST that descend (lb 10, then 5), a DVHIST with flags. EFBIG: more buckets than a blob can have. */
+ * LIN: step is stepinc. EXP: it is stepbase^(stepexp + i) for bucket i. LINEXP: stepbase^e /
+ * nlinsteps, at least 1, with the smallest e >= 1 for which stepbase^e is beyond the bucket's lb.
+ * Of Q-typed VOIs lb and ub are Q numbers, and steps are integers: stepinc is one, LINEXP's is
+ * truncated to one.
+ * EINVAL: a step of 0 or less, stepbase below 2 for LINEXP, nlinsteps 0, bounds outside of the
+ * VOI's type, ub its largest number, USR bounds of a CRHIST that descend (lb 10, then 5), a DVHIST
+ * with flags. EFBIG: more buckets than a blob can have. */
 struct vss_hist_hlpr_info {
   enum hist_bkt_alloc scheme;
   enum vsd_dtype voi_dtype; /* not looked at */
@@ -283,8 +173,9 @@ struct vss_hist_hlpr_info {
   } __attribute__((aligned(8))) u;
 };
 
-/* nctds: centroids, 2 to what a blob has room for. prec: bits of fraction of the means, 0 to 48, rounded up to the next that
- * qmath.h has (2 at least), leaving at least 8 for the integer part. Else EINVAL; EFBIG: no blob is so large. */
+/* nctds: centroids, 2 to what a blob has room for. prec: bits of fraction of the means, 0 to 48,
+ * rounded up to the next that qmath.h has (2 at least), leaving at least 8 for the integer part.
+ * Else EINVAL; EFBIG: no blob is so large. */
 struct vss_tdgst_hlpr_info {
   enum vsd_dtype voi_dtype; /* not looked at */
   enum vsd_dtype tdgst_dtype;
@@ -299,17 +190,22 @@ static inline struct voistatdata_numeric stats_ctor_vsd_numeric(uint64_t value) 
   return number;
 }
 
-#define TALLY_NUMERIC_(value) {{.int64 = {{.u64 = (uint64_t)(value)}}}}
+#define TALLY_NUMERIC_(value)                 \
+  {                                           \
+    {                                         \
+      .int64 = { {.u64 = (uint64_t)(value)} } \
+    }                                         \
+  }
 #define TALLY_VSS_(stype_, hlpr_, info_) \
   (struct voistatspec) { .hlpr = (hlpr_), .hlprinfo = (info_), .stype = (stype_) }
-#define TALLY_VSS_HIST_(type_, scheme_, lb_, ub_, flags_, ...)                                                        \
-  TALLY_VSS_(VS_STYPE_HIST, stats_vss_hist_hlpr,                                                                      \
-             (struct vss_hlpr_info *)(&(struct vss_hist_hlpr_info){.scheme = (scheme_),                               \
-                                                                  .hist_dtype = (type_),                             \
-                                                                  .flags = (uint32_t)(flags_),                       \
-                                                                  .lb = TALLY_NUMERIC_(lb_),                         \
-                                                                  .ub = TALLY_NUMERIC_(ub_),                         \
-                                                                  .u = {__VA_ARGS__}}))
+#define TALLY_VSS_HIST_(type_, scheme_, lb_, ub_, flags_, ...)                                  \
+  TALLY_VSS_(VS_STYPE_HIST, stats_vss_hist_hlpr,                                                \
+             (struct vss_hlpr_info *)(&(struct vss_hist_hlpr_info){.scheme = (scheme_),         \
+                                                                   .hist_dtype = (type_),       \
+                                                                   .flags = (uint32_t)(flags_), \
+                                                                   .lb = TALLY_NUMERIC_(lb_),   \
+                                                                   .ub = TALLY_NUMERIC_(ub_),   \
+                                                                   .u = {__VA_ARGS__}}))
 
 #define STATS_VSS_SUM() TALLY_VSS_(VS_STYPE_SUM, stats_vss_numeric_hlpr, NULL)
 #define STATS_VSS_MAX() TALLY_VSS_(VS_STYPE_MAX, stats_vss_numeric_hlpr, NULL)
@@ -317,16 +213,20 @@ static inline struct voistatdata_numeric stats_ctor_vsd_numeric(uint64_t value) 
 
 #define TALLY_VSS_LIN_(type, lb, ub, inc, flags) \
   TALLY_VSS_HIST_(type, BKT_LIN, lb, ub, flags, .lin = {.stepinc = TALLY_NUMERIC_(inc)})
-#define TALLY_VSS_EXP_(type, lb, ub, base, exponent, flags)                                \
-  TALLY_VSS_HIST_(type, BKT_EXP, lb, ub, flags, .exp = {.stepbase = (uint64_t)(base), .stepexp = (uint64_t)(exponent)})
+#define TALLY_VSS_EXP_(type, lb, ub, base, exponent, flags) \
+  TALLY_VSS_HIST_(type, BKT_EXP, lb, ub, flags,             \
+                  .exp = {.stepbase = (uint64_t)(base), .stepexp = (uint64_t)(exponent)})
 #define TALLY_VSS_LINEXP_(type, lb, ub, nlinsteps, base, flags) \
   TALLY_VSS_HIST_(type, BKT_LINEXP, lb, ub, flags,              \
                   .linexp = {.stepbase = (uint64_t)(base), .linstepdiv = (uint64_t)(nlinsteps)})
-#define TALLY_VSS_USR_(type, buckets, flags) \
-  TALLY_VSS_HIST_(type, BKT_USR, 0, 0, flags, .usr = {.bkts = buckets, .nbkts = sizeof(buckets) / sizeof((buckets)[0])})
+#define TALLY_VSS_USR_(type, buckets, flags)  \
+  TALLY_VSS_HIST_(type, BKT_USR, 0, 0, flags, \
+                  .usr = {.bkts = buckets, .nbkts = sizeof(buckets) / sizeof((buckets)[0])})
 
-#define STATS_VSS_CRHIST32_LIN(lb, ub, stepinc, vsdflags) TALLY_VSS_LIN_(VSD_DTYPE_CRHIST32, lb, ub, stepinc, vsdflags)
-#define STATS_VSS_CRHIST64_LIN(lb, ub, stepinc, vsdflags) TALLY_VSS_LIN_(VSD_DTYPE_CRHIST64, lb, ub, stepinc, vsdflags)
+#define STATS_VSS_CRHIST32_LIN(lb, ub, stepinc, vsdflags) \
+  TALLY_VSS_LIN_(VSD_DTYPE_CRHIST32, lb, ub, stepinc, vsdflags)
+#define STATS_VSS_CRHIST64_LIN(lb, ub, stepinc, vsdflags) \
+  TALLY_VSS_LIN_(VSD_DTYPE_CRHIST64, lb, ub, stepinc, vsdflags)
 #define STATS_VSS_CRHIST32_EXP(lb, ub, stepbase, stepexp, vsdflags) \
   TALLY_VSS_EXP_(VSD_DTYPE_CRHIST32, lb, ub, stepbase, stepexp, vsdflags)
 #define STATS_VSS_CRHIST64_EXP(lb, ub, stepbase, stepexp, vsdflags) \
@@ -335,34 +235,46 @@ static inline struct voistatdata_numeric stats_ctor_vsd_numeric(uint64_t value) 
   TALLY_VSS_LINEXP_(VSD_DTYPE_CRHIST32, lb, ub, nlinsteps, stepbase, vsdflags)
 #define STATS_VSS_CRHIST64_LINEXP(lb, ub, nlinsteps, stepbase, vsdflags) \
   TALLY_VSS_LINEXP_(VSD_DTYPE_CRHIST64, lb, ub, nlinsteps, stepbase, vsdflags)
-#define STATS_VSS_CRHIST32_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_CRHIST32, (buckets), vsdflags)
-#define STATS_VSS_CRHIST64_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_CRHIST64, (buckets), vsdflags)
-#define STATS_VSS_DRHIST32_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_DRHIST32, (buckets), vsdflags)
-#define STATS_VSS_DRHIST64_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_DRHIST64, (buckets), vsdflags)
-#define STATS_VSS_DVHIST32_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_DVHIST32, (buckets), vsdflags)
-#define STATS_VSS_DVHIST64_USR(buckets, vsdflags) TALLY_VSS_USR_(VSD_DTYPE_DVHIST64, (buckets), vsdflags)
+#define STATS_VSS_CRHIST32_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_CRHIST32, (buckets), vsdflags)
+#define STATS_VSS_CRHIST64_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_CRHIST64, (buckets), vsdflags)
+#define STATS_VSS_DRHIST32_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_DRHIST32, (buckets), vsdflags)
+#define STATS_VSS_DRHIST64_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_DRHIST64, (buckets), vsdflags)
+#define STATS_VSS_DVHIST32_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_DVHIST32, (buckets), vsdflags)
+#define STATS_VSS_DVHIST64_USR(buckets, vsdflags) \
+  TALLY_VSS_USR_(VSD_DTYPE_DVHIST64, (buckets), vsdflags)
 
-/* The buckets of _USR: HBKTS(CRBKT(0), CRBKT(10)), HBKTS(DRBKT(0, 10), ...), HBKTS(DVBKT(1), ...). */
+/* The buckets of _USR: HBKTS(CRBKT(0), CRBKT(10)), HBKTS(DRBKT(0, 10), ...), HBKTS(DVBKT(1),
+ * ...). */
 #define HBKTS(...) ((const struct voistatdata_numeric[][2]){__VA_ARGS__})
-#define DRBKT(lb, ub) {TALLY_NUMERIC_(lb), TALLY_NUMERIC_(ub)}
+#define DRBKT(lb, ub) \
+  { TALLY_NUMERIC_(lb), TALLY_NUMERIC_(ub) }
 #define CRBKT(lb) DRBKT(lb, lb)
 #define DVBKT(val) DRBKT(val, val)
 
-#define TALLY_VSS_TDGST_(type, nctroids, prec_)                                                         \
-  TALLY_VSS_(VS_STYPE_TDGST, stats_vss_tdgst_hlpr,                                                      \
-             (struct vss_hlpr_info *)(&(struct vss_tdgst_hlpr_info){                                    \
-                 .tdgst_dtype = (type), .nctds = (uint32_t)(nctroids), .prec = (uint32_t)(prec_)}))
-#define STATS_VSS_TDGSTCLUST32(nctroids, prec) TALLY_VSS_TDGST_(VSD_DTYPE_TDGSTCLUST32, nctroids, prec)
-#define STATS_VSS_TDGSTCLUST64(nctroids, prec) TALLY_VSS_TDGST_(VSD_DTYPE_TDGSTCLUST64, nctroids, prec)
+#define TALLY_VSS_TDGST_(type, nctroids, prec_)               \
+  TALLY_VSS_(                                                 \
+      VS_STYPE_TDGST, stats_vss_tdgst_hlpr,                   \
+      (struct vss_hlpr_info *)(&(struct vss_tdgst_hlpr_info){ \
+          .tdgst_dtype = (type), .nctds = (uint32_t)(nctroids), .prec = (uint32_t)(prec_)}))
+#define STATS_VSS_TDGSTCLUST32(nctroids, prec) \
+  TALLY_VSS_TDGST_(VSD_DTYPE_TDGSTCLUST32, nctroids, prec)
+#define STATS_VSS_TDGSTCLUST64(nctroids, prec) \
+  TALLY_VSS_TDGST_(VSD_DTYPE_TDGSTCLUST64, nctroids, prec)
 
-/* ---- Templates ---------------------------------------------------------------------------------- */
+/* ---- Templates ------------------------------------------------------------------------------- */
 
 struct voi_meta {
   char *name; /* NULL: there is no such VOI */
 };
 struct metablob {
   char *tplname;
-  uint32_t tplhash; /* of the name, the names of VOIs and the layout: changes with each VOI that is added */
+  /* Of the name, the names of VOIs and the layout: changes with each VOI that is added. */
+  uint32_t tplhash;
   struct voi_meta *voi_meta; /* by the ids of VOIs */
 };
 struct statsblob_tpl {
@@ -370,33 +282,39 @@ struct statsblob_tpl {
   struct statsblob *sb;
 };
 
-/* name: at most 64 bytes, unlike those of other templates; copied. flags: unused. The template's slot ID, 0 or more;
- * -EINVAL: too long; -EEXIST; -ENOMEM: no memory, no room for more, or name is NULL. */
+/* name: at most 64 bytes, unlike those of other templates; copied. flags: unused. The template's
+ * slot ID, 0 or more; -EINVAL: too long; -EEXIST; -ENOMEM: no memory, no room for more, or name is
+ * NULL. */
 TALLY_EXPORT int stats_tpl_alloc(const char *name, uint32_t flags);
 
-/* The slot ID of the template with this name (NULL: any) and hash (0: any); -ESRCH: there is none, or nothing was asked. */
+/* The slot ID of the template with this name (NULL: any) and hash (0: any); -ESRCH: there is none,
+ * or nothing was asked. */
 TALLY_EXPORT int stats_tpl_fetch_allocid(const char *name, uint32_t hash);
 
-/* 0, and the template in *tpl (which may be NULL to only ask), whose members are valid until a VOI is added to it; ENOENT. */
+/* 0, and the template in *tpl (which may be NULL to only ask), whose members are valid until a VOI
+ * is added to it; ENOENT. */
 TALLY_EXPORT int stats_tpl_fetch(int tpl_id, struct statsblob_tpl **tpl);
 
-/* 0, and the name in buf; EOVERFLOW: it does not fit into len bytes with its end, or buf is NULL; ENOENT. */
+/* 0, and the name in buf; EOVERFLOW: it does not fit into len bytes with its end, or buf is NULL;
+ * ENOENT. */
 TALLY_EXPORT int stats_tpl_id2name(uint32_t tpl_id, char *buf, size_t len);
 
 /* The VOI keeps its previous value, so that stats_voi_update_rel_ calls can be made. */
 #define SB_VOI_RELUPDATE 0x0001u
 
-/* Adds a VOI with nvss different statistics to a template; blobs that were made before stay as they are. voi_id: 0 or
- * more; each id costs 8 bytes. voi_name: at most 255 bytes, copied. 0; EINVAL: an argument; EFBIG: blobs would have more than
- * 65,535 bytes; EOPNOTSUPP: the template has this VOI; ENOMEM; or what the hlpr of a vss returned. */
+/* Adds a VOI with nvss different statistics to a template; blobs that were made before stay as they
+ * are. voi_id: 0 or more; each id costs 8 bytes. voi_name: at most 255 bytes, copied. 0; EINVAL: an
+ * argument; EFBIG: blobs would have more than 65,535 bytes; EOPNOTSUPP: the template has this VOI;
+ * ENOMEM; or what the hlpr of a vss returned. */
 TALLY_EXPORT int stats_tpl_add_voistats(uint32_t tpl_id, int32_t voi_id, const char *voi_name,
-                                        enum vsd_dtype voi_dtype, uint32_t nvss, struct voistatspec *vss,
-                                        uint32_t flags);
+                                        enum vsd_dtype voi_dtype, uint32_t nvss,
+                                        struct voistatspec *vss, uint32_t flags);
 
-/* [addition] What FreeBSD has as kern.stats.templates: "NAME":HASH,... of all templates, in their order. 0 or sbuf_error(). */
+/* [addition] What FreeBSD has as kern.stats.templates: "NAME":HASH,... of all templates, in their
+ * order. 0 or sbuf_error(). */
 TALLY_EXPORT int stats_tpl_list(struct sbuf *buf);
 
-/* ---- Sample rates ------------------------------------------------------------------------------- */
+/* ---- Sample rates ---------------------------------------------------------------------------- */
 
 struct stats_tpl_sample_rate {
   int32_t tpl_slot_id;
@@ -407,14 +325,15 @@ enum stats_tpl_sr_cb_action {
   TPL_SR_UNLOCKED_GET, /* give rates and nrates */
   TPL_SR_RLOCKED_GET,  /* lock them for reading, and give them */
   TPL_SR_RUNLOCK,
-  TPL_SR_PUT /* take these, and give back the old ones to be free()d; none are NULL and 0, both ways */
+  TPL_SR_PUT /* take these, and give back the old ones to be free()d; none: NULL and 0, both ways */
 };
 /* 0 or an errno: then PUT has taken nothing, and the new ones are free()d. */
-typedef int (*stats_tpl_sr_cb_t)(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **rates, int *nrates,
-                                 void *ctx);
+typedef int (*stats_tpl_sr_cb_t)(enum stats_tpl_sr_cb_action action,
+                                 struct stats_tpl_sample_rate **rates, int *nrates, void *ctx);
 
-/* The request of FreeBSD's sysctl(9), as far as handlers look at it: where the old value goes (oldptr NULL: only its size
- * is asked for, in oldidx), and the new one (newptr NULL: none), newlen bytes without an end. */
+/* The request of FreeBSD's sysctl(9), as far as handlers look at it: where the old value goes
+ * (oldptr NULL: only its size is asked for, in oldidx), and the new one (newptr NULL: none), newlen
+ * bytes without an end. */
 struct sysctl_oid;
 struct sysctl_req {
   void *oldptr;
@@ -424,36 +343,43 @@ struct sysctl_req {
   size_t newlen;
   size_t newidx;
 };
-#define SYSCTL_HANDLER_ARGS struct sysctl_oid *oidp, void *arg1, intmax_t arg2, struct sysctl_req *req
+#define SYSCTL_HANDLER_ARGS \
+  struct sysctl_oid *oidp, void *arg1, intmax_t arg2, struct sysctl_req *req
 
-/* Writes the rates as text with its end, `"A":HASH=5,"BETA":HASH=95`, to the old value, and sets them from the new one.
- * arg1: a stats_tpl_sr_cb_t. arg2: so many zeroed bytes are given to each of its calls as ctx, unless 0. oidp is not looked
- * at. With neither oldptr nor newptr, oldidx is how much there may be: 82 bytes a rate, got with TPL_SR_UNLOCKED_GET. RUNLOCK is
- * given what RLOCKED_GET gave.
- * New text: pairs SPEC=PERCENT with commas between (one at the end is taken too), blanks before a pair and around PERCENT, but
- * none before '='; SPEC is "NAME":HASH, "NAME" or :HASH, the marks may be left out, of a HASH the digits count that it begins
- * with, and it has at most 76 bytes; a template that is named twice has both shares; nothing at all clears. 0; EINVAL: the text,
- * or a sum beyond 100; ESRCH: no such template; ENOMEM: or the old value does not fit; what the callback returned.
- * After an error the rates are as they were. */
+/* Writes the rates as text with its end, `"A":HASH=5,"BETA":HASH=95`, to the old value, and sets
+ * them from the new one. arg1: a stats_tpl_sr_cb_t. arg2: so many zeroed bytes are given to each of
+ * its calls as ctx, unless 0. oidp is not looked at. With neither oldptr nor newptr, oldidx is how
+ * much there may be: 82 bytes a rate, got with TPL_SR_UNLOCKED_GET. RUNLOCK is given what
+ * RLOCKED_GET gave.
+ * New text: pairs SPEC=PERCENT with commas between (one at the end is taken too), blanks before a
+ * pair and around PERCENT, but none before '='; SPEC is "NAME":HASH, "NAME" or :HASH, the marks may
+ * be left out, of a HASH the digits count that it begins with, and it has at most 76 bytes; a
+ * template that is named twice has both shares; nothing at all clears. 0; EINVAL: the text, or a
+ * sum beyond 100; ESRCH: no such template; ENOMEM: or the old value does not fit; what the callback
+ * returned. After an error the rates are as they were. */
 TALLY_EXPORT int stats_tpl_sample_rates(SYSCTL_HANDLER_ARGS);
 
-/* Chooses a template by its share, exactly: of a seed (which may have no bytes) always the same, over seeds and (seed_bytes NULL)
- * over calls at random, in each child of fork() anew. Its slot ID, or -1 for none. */
-TALLY_EXPORT int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate *rates, int nrates, void *seed_bytes,
-                                              size_t seed_len);
+/* Chooses a template by its share, exactly: of a seed (which may have no bytes) always the same,
+ * over seeds and (seed_bytes NULL) over calls at random, in each child of fork() anew. Its slot ID,
+ * or -1 for none. */
+TALLY_EXPORT int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate *rates, int nrates,
+                                              void *seed_bytes, size_t seed_len);
 
 /* ---- Updates ------------------------------------------------------------------------------------
- * abs: voival is what the VOI is now. rel: it is added to what it was at the last update. SUM wraps (Q numbers: EOVERFLOW); MAX
- * and MIN count once they were improved, so that a MAX of unsigned samples that are all 0 is still `null` in JSON, as with FreeBSD. 0, also for a NULL blob; EINVAL: no such VOI, another type, or rel without
- * SB_VOI_RELUPDATE, and nothing is changed. EOVERFLOW: a t-digest or sum has no room for such a number; that statistic's
- * errs counts it, the others are updated. */
+ * abs: voival is what the VOI is now. rel: it is added to what it was at the last update. SUM wraps
+ * (Q numbers: EOVERFLOW); MAX and MIN count once they were improved, so that a MAX of unsigned
+ * samples that are all 0 is still `null` in JSON, as with FreeBSD. 0, also for a NULL blob; EINVAL:
+ * no such VOI, another type, or rel without SB_VOI_RELUPDATE, and nothing is changed. EOVERFLOW: a
+ * t-digest or sum has no room for such a number; that statistic's errs counts it, the others are
+ * updated. */
 
 TALLY_EXPORT int stats_voi_update_abs_s32(struct statsblob *sb, int32_t voi_id, int32_t voival);
 TALLY_EXPORT int stats_voi_update_abs_u32(struct statsblob *sb, int32_t voi_id, uint32_t voival);
 TALLY_EXPORT int stats_voi_update_abs_s64(struct statsblob *sb, int32_t voi_id, int64_t voival);
 TALLY_EXPORT int stats_voi_update_abs_u64(struct statsblob *sb, int32_t voi_id, uint64_t voival);
 TALLY_EXPORT int stats_voi_update_abs_slong(struct statsblob *sb, int32_t voi_id, long voival);
-TALLY_EXPORT int stats_voi_update_abs_ulong(struct statsblob *sb, int32_t voi_id, unsigned long voival);
+TALLY_EXPORT int stats_voi_update_abs_ulong(struct statsblob *sb, int32_t voi_id,
+                                            unsigned long voival);
 TALLY_EXPORT int stats_voi_update_abs_sq32(struct statsblob *sb, int32_t voi_id, s32q_t voival);
 TALLY_EXPORT int stats_voi_update_abs_uq32(struct statsblob *sb, int32_t voi_id, u32q_t voival);
 TALLY_EXPORT int stats_voi_update_abs_sq64(struct statsblob *sb, int32_t voi_id, s64q_t voival);
@@ -463,19 +389,20 @@ TALLY_EXPORT int stats_voi_update_rel_u32(struct statsblob *sb, int32_t voi_id, 
 TALLY_EXPORT int stats_voi_update_rel_s64(struct statsblob *sb, int32_t voi_id, int64_t voival);
 TALLY_EXPORT int stats_voi_update_rel_u64(struct statsblob *sb, int32_t voi_id, uint64_t voival);
 TALLY_EXPORT int stats_voi_update_rel_slong(struct statsblob *sb, int32_t voi_id, long voival);
-TALLY_EXPORT int stats_voi_update_rel_ulong(struct statsblob *sb, int32_t voi_id, unsigned long voival);
+TALLY_EXPORT int stats_voi_update_rel_ulong(struct statsblob *sb, int32_t voi_id,
+                                            unsigned long voival);
 TALLY_EXPORT int stats_voi_update_rel_sq32(struct statsblob *sb, int32_t voi_id, s32q_t voival);
 TALLY_EXPORT int stats_voi_update_rel_uq32(struct statsblob *sb, int32_t voi_id, u32q_t voival);
 TALLY_EXPORT int stats_voi_update_rel_sq64(struct statsblob *sb, int32_t voi_id, s64q_t voival);
 TALLY_EXPORT int stats_voi_update_rel_uq64(struct statsblob *sb, int32_t voi_id, u64q_t voival);
 
-/* ---- Blobs --------------------------------------------------------------------------------------- */
+/* ---- Blobs ----------------------------------------------------------------------------------- */
 
 /* A blob of its own memory, for stats_blob_destroy(). NULL: no such template, no memory. */
 TALLY_EXPORT struct statsblob *stats_blob_alloc(uint32_t tpl_id, uint32_t flags);
 
-/* The same in memory of the caller's, of sb->maxsz bytes; maxsz becomes the blob's size. 0; EINVAL: sb is NULL, or no such
- * template; EOVERFLOW: the blob is larger than sb->maxsz. */
+/* The same in memory of the caller's, of sb->maxsz bytes; maxsz becomes the blob's size. 0; EINVAL:
+ * sb is NULL, or no such template; EOVERFLOW: the blob is larger than sb->maxsz. */
 TALLY_EXPORT int stats_blob_init(struct statsblob *sb, uint32_t tpl_id, uint32_t flags);
 
 /* Of a blob that stats_ calls allocated; NULL is ignored. */
@@ -486,74 +413,99 @@ TALLY_EXPORT void stats_blob_destroy(struct statsblob *sb);
 #define SB_CLONE_USRDSTNOFAULT 0x0004u /* of the kernel's; here as neither */
 #define SB_CLONE_USRDST 0x0008u
 
-/* Copies src into the dstmaxsz bytes at *dst, all but maxsz. 0; EINVAL: src, dst or *dst is NULL, dstmaxsz is below 8, or
- * ALLOCDST together with a USRDST; EOVERFLOW: the blob is larger than dstmaxsz, its first 8 bytes (but maxsz) are copied; ENOMEM. */
-TALLY_EXPORT int stats_blob_clone(struct statsblob **dst, size_t dstmaxsz, struct statsblob *src, uint32_t flags);
+/* Copies src into the dstmaxsz bytes at *dst, all but maxsz. 0; EINVAL: src, dst or *dst is NULL,
+ * dstmaxsz is below 8, or ALLOCDST together with a USRDST; EOVERFLOW: the blob is larger than
+ * dstmaxsz, its first 8 bytes (but maxsz) are copied; ENOMEM. */
+TALLY_EXPORT int stats_blob_clone(struct statsblob **dst, size_t dstmaxsz, struct statsblob *src,
+                                  uint32_t flags);
 
-/* The same, and with SB_CLONE_RSTSRC the statistics of src are as new after it; previous values (for rel updates) stay. */
-TALLY_EXPORT int stats_blob_snapshot(struct statsblob **dst, size_t dstmaxsz, struct statsblob *src, uint32_t flags);
+/* The same, and with SB_CLONE_RSTSRC the statistics of src are as new after it; previous values
+ * (for rel updates) stay. */
+TALLY_EXPORT int stats_blob_snapshot(struct statsblob **dst, size_t dstmaxsz, struct statsblob *src,
+                                     uint32_t flags);
 
-/* The statistic's data in the blob. 0, and retdtype and retvsdsz unless NULL; a vacant slot has the blob's start, type 0 and
- * size 0. EINVAL: no such VOI, a kind beyond its last, sb or retvsd is NULL. */
-TALLY_EXPORT int stats_voistat_fetch_dptr(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
-                                          enum vsd_dtype *retdtype, struct voistatdata **retvsd, size_t *retvsdsz);
+/* The statistic's data in the blob. 0, and retdtype and retvsdsz unless NULL; a vacant slot has the
+ * blob's start, type 0 and size 0. EINVAL: no such VOI, a kind beyond its last, sb or retvsd is
+ * NULL. */
+TALLY_EXPORT int stats_voistat_fetch_dptr(struct statsblob *sb, int32_t voi_id,
+                                          enum voi_stype stype, enum vsd_dtype *retdtype,
+                                          struct voistatdata **retvsd, size_t *retvsdsz);
 
 /* Its number. 0; EFTYPE: the statistic is of another type; EINVAL as above, or ret is NULL. */
-TALLY_EXPORT int stats_voistat_fetch_s32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, int32_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_u32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, uint32_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_s64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, int64_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_u64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, uint64_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_slong(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, long *ret);
-TALLY_EXPORT int stats_voistat_fetch_ulong(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
-                                           unsigned long *ret);
-TALLY_EXPORT int stats_voistat_fetch_sq32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, s32q_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_uq32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, u32q_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_sq64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, s64q_t *ret);
-TALLY_EXPORT int stats_voistat_fetch_uq64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype, u64q_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_s32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
+                                         int32_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_u32(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
+                                         uint32_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_s64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
+                                         int64_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_u64(struct statsblob *sb, int32_t voi_id, enum voi_stype stype,
+                                         uint64_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_slong(struct statsblob *sb, int32_t voi_id,
+                                           enum voi_stype stype, long *ret);
+TALLY_EXPORT int stats_voistat_fetch_ulong(struct statsblob *sb, int32_t voi_id,
+                                           enum voi_stype stype, unsigned long *ret);
+TALLY_EXPORT int stats_voistat_fetch_sq32(struct statsblob *sb, int32_t voi_id,
+                                          enum voi_stype stype, s32q_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_uq32(struct statsblob *sb, int32_t voi_id,
+                                          enum voi_stype stype, u32q_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_sq64(struct statsblob *sb, int32_t voi_id,
+                                          enum voi_stype stype, s64q_t *ret);
+TALLY_EXPORT int stats_voistat_fetch_uq64(struct statsblob *sb, int32_t voi_id,
+                                          enum voi_stype stype, u64q_t *ret);
 
-/* [addition] The value below which the share q (0 to 1) of a t-digest's samples lies. Of at most 100 centroids the rank is right
- * to about 0.5 percentage points in the middle and 0.1 at 0.99 and 0.999; 0 and 1 give the smallest and the largest sample.
- * 0; EINVAL: q, or there is no such t-digest; EAGAIN: it has no samples. */
-TALLY_EXPORT int stats_voistat_fetch_quantile(struct statsblob *sb, int32_t voi_id, double q, double *ret);
+/* [addition] The value below which the share q (0 to 1) of a t-digest's samples lies. Of at most
+ * 100 centroids the rank is right to about 0.5 percentage points in the middle and 0.1 at 0.99 and
+ * 0.999; 0 and 1 give the smallest and the largest sample. 0; EINVAL: q, or there is no such
+ * t-digest; EAGAIN: it has no samples. */
+TALLY_EXPORT int stats_voistat_fetch_quantile(struct statsblob *sb, int32_t voi_id, double q,
+                                              double *ret);
 
-/* [addition] Adds the statistics of src to those of dst, as if its samples had been added there; previous values and errs are
- * src's own business. SUM wraps, counters stay at their maximum. 0; EINVAL: not two sound blobs of one template and layout, or one
- * and the same; EOVERFLOW: a Q-typed sum has no room, that one is left as it was. */
+/* [addition] Adds the statistics of src to those of dst, as if its samples had been added there;
+ * previous values and errs are src's own business. SUM wraps, counters stay at their maximum. 0;
+ * EINVAL: not two sound blobs of one template and layout, or one and the same; EOVERFLOW: a Q-typed
+ * sum has no room, that one is left as it was. */
 TALLY_EXPORT int stats_blob_merge(struct statsblob *dst, struct statsblob *src);
 
-/* [addition] Is this, all of it, a blob that every other call can be given? size: bytes that are there, at least its cursz.
- * 0; EINVAL: it is not, and *why (unless NULL) says what is wrong with which field, in a text of why_size bytes. */
+/* [addition] Is this, all of it, a blob that every other call can be given? size: bytes that are
+ * there, at least its cursz. 0; EINVAL: it is not, and *why (unless NULL) says what is wrong with
+ * which field, in a text of why_size bytes. */
 TALLY_EXPORT int stats_blob_check(const void *bytes, size_t size, char *why, size_t why_size);
 
-/* ---- Text, and walking through a blob ------------------------------------------------------------ */
+/* ---- Text, and walking through a blob -------------------------------------------------------- */
 
 enum sb_str_fmt { SB_STRFMT_FREEFORM = 0, SB_STRFMT_JSON, SB_STRFMT_NUM_FMTS };
 
 #define SB_TOSTR_OBJDUMP 0x00000001u /* all fields, vacant slots, VOISTATE */
 #define SB_TOSTR_META 0x00000002u    /* names, from the template with the blob's hash */
 
-/* Appends the blob as text, without a newline at the end. In JSON, a statistic that has seen no sample is null. 0; EINVAL: sb or
- * buf is NULL, another ABI, no such format, META and no such template; ENOMEM; sbuf_error(). */
-TALLY_EXPORT int stats_blob_tostr(struct statsblob *sb, struct sbuf *buf, enum sb_str_fmt fmt, uint32_t flags);
+/* Appends the blob as text, without a newline at the end. In JSON, a statistic that has seen no
+ * sample is null. 0; EINVAL: sb or buf is NULL, another ABI, no such format, META and no such
+ * template; ENOMEM; sbuf_error(). */
+TALLY_EXPORT int stats_blob_tostr(struct statsblob *sb, struct sbuf *buf, enum sb_str_fmt fmt,
+                                  uint32_t flags);
 
-/* One statistic's data. The manual page has five arguments, (vsd, dtype, fmt, buf, objdump), which suffice for numbers;
- * FreeBSD's header has seven, (vsd, voi_dtype, vsd_dtype, vsd_sz, fmt, buf, objdump), as struct sb_visit gives them. The name
- * takes either; with five, histograms and t-digests, whose size nobody knows then, are EINVAL. So are a voi_dtype that no
- * VOI has, and a size that is too small for the type. A number stands without a key in JSON, too. */
+/* One statistic's data. The manual page has five arguments, (vsd, dtype, fmt, buf, objdump), which
+ * suffice for numbers; FreeBSD's header has seven, (vsd, voi_dtype, vsd_dtype, vsd_sz, fmt, buf,
+ * objdump), as struct sb_visit gives them. The name takes either; with five, histograms and
+ * t-digests, whose size is unknown then, are EINVAL. So are a voi_dtype that no VOI has, and a size
+ * that is too small for the type. A number stands without a key in JSON, too. */
 TALLY_EXPORT int stats_voistatdata_tostr(const struct voistatdata *vsd, enum vsd_dtype voi_dtype,
-                                         enum vsd_dtype vsd_dtype, size_t vsd_sz, enum sb_str_fmt fmt,
-                                         struct sbuf *buf, int objdump);
+                                         enum vsd_dtype vsd_dtype, size_t vsd_sz,
+                                         enum sb_str_fmt fmt, struct sbuf *buf, int objdump);
 #ifndef __cplusplus
-#define TALLY_TOSTR_5_(vsd, dtype, fmt, buf, objdump) (stats_voistatdata_tostr)(vsd, dtype, dtype, SIZE_MAX, fmt, buf, objdump)
+#define TALLY_TOSTR_5_(vsd, dtype, fmt, buf, objdump) \
+  (stats_voistatdata_tostr)(vsd, dtype, dtype, SIZE_MAX, fmt, buf, objdump)
 #define TALLY_TOSTR_7_(...) (stats_voistatdata_tostr)(__VA_ARGS__)
 #define TALLY_TOSTR_PICK_(a, b, c, d, e, f, g, which, ...) which
-#define stats_voistatdata_tostr(...)                                                                               \
-  TALLY_TOSTR_PICK_(__VA_ARGS__, TALLY_TOSTR_7_, TALLY_TOSTR_7_, TALLY_TOSTR_5_, TALLY_TOSTR_5_, TALLY_TOSTR_5_,   \
-                    TALLY_TOSTR_5_, TALLY_TOSTR_5_, )(__VA_ARGS__)
+#define stats_voistatdata_tostr(...)                                                             \
+  TALLY_TOSTR_PICK_(__VA_ARGS__, TALLY_TOSTR_7_, TALLY_TOSTR_7_, TALLY_TOSTR_5_, TALLY_TOSTR_5_, \
+                    TALLY_TOSTR_5_, TALLY_TOSTR_5_, TALLY_TOSTR_5_, )                            \
+  (__VA_ARGS__)
 #endif
 
-/* As FreeBSD sets them: FIRST_VOI is set in every call, LAST_VOI in none, and vacant slots are not visited, so that the NULL
- * flags do not occur either. A VOI's first and last statistic tell where it begins and ends. */
+/* As FreeBSD sets them: FIRST_VOI is set in every call, LAST_VOI in none, and vacant slots are not
+ * visited, so that the NULL flags do not occur either. A VOI's first and last statistic tell where
+ * it begins and ends. */
 #define SB_IT_FIRST_CB 0x0001u
 #define SB_IT_LAST_CB 0x0002u
 #define SB_IT_FIRST_VOI 0x0004u
@@ -578,8 +530,8 @@ struct sb_visit {
 /* Other than 0 ends the visit. */
 typedef int (*stats_blob_visitcb_t)(struct sb_visit *sbv, void *usrctx);
 
-/* Calls func for each statistic of each VOI, previous values (VS_STYPE_VOISTATE) included, by their ids. 0, also when func ended
- * it; EINVAL: sb or func is NULL, another ABI. */
+/* Calls func for each statistic of each VOI, previous values (VS_STYPE_VOISTATE) included, by their
+ * ids. 0, also when func ended it; EINVAL: sb or func is NULL, another ABI. */
 TALLY_EXPORT int stats_blob_visit(struct statsblob *sb, stats_blob_visitcb_t func, void *usrctx);
 
 #ifdef __cplusplus

@@ -54,7 +54,7 @@ daemon: one that is absent or restarted costs them nothing. Its clock, for
 cycles, nanoseconds and times of day, is of use without a daemon too.")
 describe(dev libtally-dev libdevel "library that feeds statistics to tallyfs (development)"
 "Headers for C and C++, the static library, what pkg-config and CMake want to
-know, and tally.py, a Python module that feeds tallyfs without the library.")
+know, and tally, a Python package that feeds tallyfs without the library.")
 
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What else a library tells dpkg.

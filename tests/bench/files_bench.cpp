@@ -79,8 +79,8 @@ void small_file(const std::string& mount, const std::string& minimal, Sender& se
   pin(0);
 }
 
-// Before all ordinary threads, so that what is waited for is a lock, and not a CPU on which
-// somebody else is at work. 0: the calling thread.
+// Before all ordinary threads, so that the measured wait is for a lock, and not for a CPU that
+// another thread uses. 0: the calling thread.
 void set_urgent(pid_t thread, bool urgent) {
   const sched_param priority{.sched_priority = urgent ? 1 : 0};
   require(sched_setscheduler(thread, urgent ? SCHED_FIFO : SCHED_OTHER, &priority) == 0,

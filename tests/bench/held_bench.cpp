@@ -1,5 +1,5 @@
-// What it costs a record of the kernel's to wait for those of programs: the same records into the
-// same histogram, while nobody wants events of programs, and while somebody does.
+// The cost to a record of the kernel's of waiting for those of programs: the same records into the
+// same histogram, while events of programs are not wanted, and while they are.
 //   held_bench [RECORDS]
 #include <algorithm>
 #include <array>

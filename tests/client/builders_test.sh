@@ -142,7 +142,7 @@ rmdir "$MNT/statistics/example"
 check "sums of 100 lines come from the shell example" [ "$(seq 250 | bash feeder.sh)" = '250 samples are in statistics/example/data' ]
 check_eq '250 250' "$(sum example line_lengths) $(sum example lines)" "and they are counted"
 rmdir "$MNT/statistics/example"
-if [ -f "$ROOT/feeders/client/python/tally.py" ] && command -v python3 >/dev/null; then
+if [ -f "$ROOT/feeders/client/python/tally/__init__.py" ] && command -v python3 >/dev/null; then
   mkdir files && touch files/{a,b,c}
   export PYTHONPATH=$PREFIX/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1
   check_eq '3 samples are in statistics/example/data' "$(python3 feeder.py files)" "the Python example says so"

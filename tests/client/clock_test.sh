@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tally-clock as a person runs it who wants to know whether to trust the clock.
+# tally-clock as a user runs it, to decide whether to trust the clock.
 . "$(dirname "$0")/../feeders/lib.sh"
 CLOCK=$BIN/tally-clock
 SOURCE=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/dev/null)

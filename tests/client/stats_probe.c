@@ -8,7 +8,7 @@
  *   follow SUBSYSTEM [TEMPLATE PERCENT]   its rates, which begin so
  *   rates                              as the callback has them
  *   refuse ERRNO                       what the callback answers to new ones
- *   last SUBSYSTEM/OBJECT BLOB         whether anybody asks or not
+ *   last SUBSYSTEM/OBJECT BLOB         with or without demand
  *   nulls                              to calls that take none
  *   roll TIMES                         how many of so many rolls chose a template
  *   seed TEXT                          which template the seed chooses

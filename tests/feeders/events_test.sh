@@ -28,7 +28,7 @@ for each in sched/sched_switch syscalls/sys_enter_write irq/irq_handler_entry; d
   [ -e "$E/$each" ] || continue
   check_eq "$(in_kernel "cat events/$each/format events/$each/id")" "$(cat "$E/$each/format" "$E/$each/id")" "$each has the kernel's format and id"
 done
-# Our instance, if there is one: it has the id of the warden, who starts one feeder after the other.
+# Our instance, if there is one: it has the id of the warden, which starts one feeder after the other.
 OURS=tallyfs-events-$(ps -o ppid= -p "$(feeder)" | tr -d ' ')
 instance() { in_kernel 'ls instances' | grep -x "$OURS"; }
 in_instance() { in_kernel "cat instances/$OURS/$1"; }
@@ -70,7 +70,7 @@ check "stacks are taken by the kernel, and have names" grep -Eq '^ +(copy_proces
 check "without the tracing itself" refused "grep -q trace_event_raw '$WORK/stacks'"
 echo >"$E/task/task_newtask/trigger"
 
-# --- Whoever runs these tests wants to see others, not us
+# --- Records of others are shown, but not those of tallyfs itself
 script "echo 'hist:keys=common_pid,common_comm' > events/raw_syscalls/sys_enter/trigger"
 for each in 1 2 3 4 5; do cat "$E/raw_syscalls/sys_enter/hist" >/dev/null; done
 cat "$E/raw_syscalls/sys_enter/hist" >"$WORK/others"

@@ -5,7 +5,7 @@
 as_nobody=()
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-  # Where nobody may not go, it is told to go all the same by copying the program.
+  # Where the user nobody may not go, a copy of the program is run.
   install -m 755 "$BIN/tally-feed-timer" "$WORK/tally-feed-timer" && BIN_OF_NOBODY=$WORK
 fi
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"

@@ -22,7 +22,7 @@ inline constexpr std::size_t kReadBytesMax = 128 * 1024;
 inline constexpr Handles::Limits kLimits{.files_per_uid = 6, .bytes_per_uid = 128 * 1024};
 inline constexpr std::array<uid_t, 3> kUids = {0, 1000, 1001};
 
-// What the socket holds until somebody settles.
+// The datagrams that the socket holds until settle().
 class Pending final : public Barrier {
  public:
   explicit Pending(IntakeStand& stand) : stand_(stand) {}

@@ -53,9 +53,9 @@ class Kernel {
   Kernel(Operations& operations, std::uint32_t capabilities);
   ~Kernel();
 
-  // Of a request that nobody answers (FORGET), none.
+  // Of a request without an answer (FORGET), none.
   Answer ask(const Request& request);
-  // The same, but whoever asked has gone away meanwhile, and the answer finds nobody.
+  // The same, but the asking process has ended meanwhile, so that the answer finds no receiver.
   void ask_and_go(const Request& request);
   // What an INTERRUPT is for: the request that comes next, or none that ever was.
   void interrupt_next() { interrupt(next_unique_); }

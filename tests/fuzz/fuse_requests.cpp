@@ -1,5 +1,5 @@
-// The requests of which nothing is known but that their answers are well-formed: those that nobody
-// may make, and those that mean nothing here.
+// Requests whose answers need only be well-formed: those that are never permitted, and those that
+// mean nothing here.
 #include <fcntl.h>
 
 #include "tests/fuzz/fuse_drive.h"

@@ -186,12 +186,12 @@ class IntakeStand {
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
   std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
-      tree, ledger, kDaemonUid, clock.now(), Ports{.switches = switches, .processes = &processes});
+      tree, ledger, kDaemonUid, clock.now(), Ports{.switches = {switches}, .processes = &processes});
   ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(
       tree, ledger, kDaemonUid, clock.now(),
-      StatsPorts{.switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
+      Ports{.switches = {stats_switches, 80}, .processes = &processes, .errors = &errors});
   KernelEventsAtWill source;
   LatencyHist latencies{
       tree, Tree::kRoot, ledger, {.cpus = 2, .owner = kDaemonUid, .source = &source}, clock.now()};
@@ -200,7 +200,8 @@ class IntakeStand {
   Tracing tracing{events_tree, Tree::kRoot, events_ledger, {.owner = kDaemonUid}, clock.now()};
   std::vector<Switch> event_switches = std::vector<Switch>(8);
   std::unique_ptr<UserEvents> events = std::make_unique<UserEvents>(
-      tracing, ledger, kDaemonUid, &processes, SwitchRange{event_switches, 88});
+      tracing, ledger, kDaemonUid,
+      Ports{.switches = {event_switches, 88}, .processes = &processes});
   EventsAtWill kernel_source;
   KernelFeed kernel{tracing, kernel_source, kDaemonUid};
   Dispatcher dispatcher{line_.daemon(), *statistics,  *subsystems, errors, clock, {},

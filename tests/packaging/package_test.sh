@@ -53,7 +53,7 @@ if has systemd-analyze; then
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
-# systemd.exec(5): whatever of these is set gives the service a mount namespace, and nobody else sees the mount.
+# systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the mount.
 check_eq '' "$(grep -E '^(Private(Tmp|Devices|Mounts|Users|IPC)|Protect[A-Z]|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
 

@@ -71,7 +71,7 @@ mounts() { inside awk '$3 == "fuse.tallyfs"' /proc/mounts | wc -l; }
 counted() { inside sh -c "cat $TREE/statistics/$1/data" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
 send() { inside tally-send "$@"; }
 journal() { inside journalctl -q -u tallyfs.service -o cat "$@"; }
-# Five starts within ten seconds are all that systemd allows; nobody but a test needs more.
+# systemd allows five starts within ten seconds; only a test needs more.
 allow_starts() { inside systemctl reset-failed tallyfs.socket tallyfs.service; }
 # A daemon that is up: of one mount, that can be read and is fed.
 is_up() { send "$1/a 1" && [ "$(state_of service)" = active ] && [ "$(mounts)" = 1 ] && [ "$(counted "$1")" = 1 ]; }
@@ -111,7 +111,7 @@ check_eq 'enabled enabled' "$(echo $(inside systemctl is-enabled tallyfs.socket 
 check "it is mounted for everybody, and fed" is_up installed
 check_eq tallyfs "$(inside sh -c "ps -o user= -p $(main_process) 2>/dev/null || stat -c %U /proc/$(main_process)")" "it runs as tallyfs"
 
-# ---- upgraded, while somebody sends
+# ---- upgraded, while a feeder sends
 inside sh -c 'until [ -e /run/enough ]; do tally-send "upgrade/a 1"; echo; done 2>/run/complaints >/run/sent' &
 STARTED+=($!)
 wait_until '[ "$(wc -l <"/proc/$INIT/root/run/sent")" -ge 3 ]'

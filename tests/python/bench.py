@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a sample costs its feeder, against a real daemon, beside what it cannot be cheaper than.
+"""The cost of a sample for its feeder, against a real daemon, beside bare loops and calls.
 
-bench.py [ROUNDS]; needs what the tests need. Each line is the best of so many rounds (5), all lines
-measured in turns, so that what else the machine does falls on all of them. The feeder waits for
-room (wait_ms), so that nothing is dropped; what a line counts is checked in the end. CPU is what the
-feeder's process used, its keeper included: on a machine with too few CPUs for feeder and daemon the
-time says how they share, and CPU what the feeder costs."""
+bench.py [ROUNDS]; needs what the tests need. Each line is the best of so many rounds (5). All lines
+are measured in turns, so that other load of the machine falls on all of them. The feeder waits for
+room (wait_ms), so that nothing is dropped; the counts are checked in the end. CPU is the time of
+the feeder's process, its keeper included. On a machine with too few CPUs for feeder and daemon the
+first columns say how they share, and CPU says what the feeder costs."""
 import sys
 import tempfile
 import time
@@ -15,6 +15,7 @@ from itertools import repeat
 import stand
 
 import tally
+from tally.link import Link
 
 COUNT = 510 * 400
 LOOP = "an empty loop"
@@ -99,7 +100,7 @@ class Samples:
 
 def bare_send(path):
     """Of as many samples: the datagrams that they come to, made once."""
-    link = tally._Link()
+    link = Link()
     link.connect(path)
     link.send(tally.encode_header(0) + tally.encode_request(1, "create bench/bare on=1"))
     link.wait(1, 10)

@@ -1,4 +1,4 @@
-"""What a feeder says of its statistics, and what their users make of it."""
+"""Definitions: those of a feeder, and those of its users."""
 import unittest
 
 from stand import RunningDaemonCase, eventually
@@ -7,7 +7,7 @@ import tally
 
 
 class BoundsTest(unittest.TestCase):
-    """Of what is refused before any daemon hears of it."""
+    """Arguments that are refused before a daemon is asked."""
 
     @classmethod
     def setUpClass(cls):
@@ -102,7 +102,7 @@ class BoundsTest(unittest.TestCase):
 
 class DefinitionTest(RunningDaemonCase):
     def definition(self, path):
-        """Without what is only to be read."""
+        """Without the words that are only to be read."""
         words = self.daemon.definition(path).split()
         return " ".join(
             word for word in words

@@ -207,7 +207,7 @@ say(*tally.statistic_count())
 import atexit
 atexit._clear()
 atexit.register(lambda: each.inc(2))  # runs after the client's own
-atexit.register(tally._client.finish)
+atexit.register(tally.feeder.feeder.finish)
 """ + WEB + """
 class Last:
     def __del__(self): each.inc(3)
@@ -298,7 +298,7 @@ say(added + 150 * handled, counts.added, counts.confirmed, counts.dropped)
 each.inc(1)
 tally.statistic_sync(60000)
 os.closerange(3, 100)
-kept = [os.open(sys.argv[1] + "/tally.py", os.O_RDONLY) for _ in range(20)]
+kept = [os.open(sys.argv[1] + "/tally/__init__.py", os.O_RDONLY) for _ in range(20)]
 each.inc(1)
 tally.statistic_sync(60000)
 say(sum(os.fstat(fd).st_size > 0 for fd in kept))

@@ -1,4 +1,4 @@
-"""What the tests stand on: a daemon on a mount of its own, and feeders that are programs.
+"""The tests' surroundings: a daemon on a mount of its own, and feeders that are programs.
 
 $TALLY_BIN is where tallyfs is; without it, build/release/bin."""
 import errno
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENT = ROOT / "feeders/client/python"
 FORMAT = ROOT / "core/wire/FORMAT.md"
 TALLYFS = pathlib.Path(os.environ.get("TALLY_BIN", ROOT / "build/release/bin")) / "tallyfs"
-# Nothing that is waited for takes longer, on however slow a machine.
+# No condition takes longer to come about, on however slow a machine.
 DEADLINE_S = 60
 
 sys.dont_write_bytecode = True
@@ -27,7 +27,7 @@ sys.path.insert(0, str(CLIENT))
 
 
 def eventually(check, what):
-    """What check() returns, once that is true."""
+    """Calls check() until it returns something true, and returns that."""
     deadline = time.monotonic() + DEADLINE_S
     while True:
         found = check()
@@ -162,7 +162,7 @@ def hear():
         self.process.stdin.flush()
 
     def end(self):
-        """Its exit status, and what else it said."""
+        """(exit status, the rest of its output)"""
         said, _ = self.process.communicate()
         return self.process.returncode, said.strip()
 
@@ -187,7 +187,7 @@ class DaemonCase(unittest.TestCase):
         return made
 
     def run_feeder(self, program, **options):
-        """To its end, which must be a good one; returns what it said."""
+        """Until it ends, with status 0; returns its output."""
         status, said = self.feeder(program, **options).end()
         self.assertEqual(status, 0, said)
         return said

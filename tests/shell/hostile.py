@@ -30,7 +30,7 @@ def assert_resident_below(mib):
 
 
 class Waits:
-    """How long somebody waited for answers."""
+    """How long a reader waited for answers."""
 
     def __init__(self):
         self.seconds = []

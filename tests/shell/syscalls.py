@@ -20,7 +20,7 @@ from hostile import PATIENCE, SECONDS, SEED, random
 WORKERS = 4
 LONGEST = 5 * PATIENCE  # seconds; a call that takes longer hangs
 MNT = os.environ["MNT"]
-# Somebody to whom no file here may be opened.
+# A user that may open no file here.
 STRANGER = os.environ.get("TALLY_STRANGER") == "yes"
 LIBC = ctypes.CDLL(None, use_errno=True)
 # What a file system must not say of what it could have refused, or got wrong.

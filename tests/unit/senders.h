@@ -1,4 +1,4 @@
-// Who sends in the tests of the tree.
+// The senders in the tests of the tree.
 #pragma once
 
 #include <sys/types.h>

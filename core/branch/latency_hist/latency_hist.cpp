@@ -101,6 +101,7 @@ LatencyHist::LatencyHist(Tree& tree, NodeId tracing, Ledger& ledger, const Optio
     : tree_(tree),
       ledger_(ledger),
       options_(options),
+      ownership_(options.owner),
       kernel_(options.cpus, now),
       last_switch_(now) {
   directory_ = tree_.add_directory(tracing, "latency_hist", std::make_shared<Rules>(*this), now);
@@ -241,7 +242,7 @@ void LatencyHist::opened(Moment now) {
 }
 
 Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {
-  if (sender != 0 && sender != options_.owner) {
+  if (!ownership_.is_trusted(sender)) {
     return Error{ErrorCode::kNotPermitted,
                  "the kernel's events come from root or the daemon's own uid"};
   }
@@ -316,13 +317,11 @@ Result<void> LatencyHist::remove_directory(std::string_view name, Moment now) {
   return remove(name, options_.owner, now);
 }
 
-// As of an interface of statistics.
 Result<void> LatencyHist::may_change(const FedDirectory& directory, uid_t sender) const {
-  if (sender == 0 || sender == options_.owner || sender == directory.creator) return {};
-  return Error{ErrorCode::kNotPermitted,
-               "the directory belongs to uid " + std::to_string(directory.creator) +
-                   ", which has fed it first; only it or root may feed, reset or remove it",
-               0};
+  return ownership_.check(directory.creator, sender,
+                          {.thing = "directory",
+                           .change = "feed, reset or remove it",
+                           .since = ", which has fed it first"});
 }
 
 Result<LatencyHist::FedDirectory*> LatencyHist::find_for(std::string_view name, uid_t sender) {

@@ -20,6 +20,7 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/branch/ownership.h"
 #include "core/branch/latency_hist/kernel_source.h"
 #include "core/branch/latency_hist/latency_files.h"
 #include "core/latency/kernel_latencies.h"
@@ -97,6 +98,7 @@ class LatencyHist {
   Tree& tree_;
   Ledger& ledger_;
   const Options options_;
+  const Ownership ownership_;
   NodeId directory_ = 0;
 
   mutable Mutex kernel_mutex_;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr unsigned kDefinitionPermissions = 0600;
 constexpr unsigned kDataPermissions = 0400;
-// What one more Feeder of an interface takes, at most.
-constexpr std::uint64_t kFeederBytes = 64;
 // How a statistic begins that a sample named: on, and of the default type.
 constexpr std::string_view kBornOfASample = "on=1";
 
@@ -62,13 +60,13 @@ class Statistics::InterfacesDirectory final : public Directory {
 Statistics::Statistics(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
     : tree_(tree),
       ledger_(ledger),
-      owner_(owner),
+      ownership_(owner),
       processes_(ports.processes),
-      switches_(ports.switches) {
+      statistics_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
                                    std::make_shared<InterfacesDirectory>(*this), now);
   const MutexLock lock(mutex_);
-  std::shared_ptr<Interface> own = Interface::create(ledger_, owner_, now).value();
+  std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
   own_ = std::make_unique<OwnNumbers>(own, now);
   enter(kOwnName, std::move(own), now);
 }
@@ -156,23 +154,11 @@ Result<Taken> Statistics::add(wire::PackedSamples samples, Moment now) {
   }
 }
 
-Result<void> Statistics::add_feeder(InterfaceEntry& entry, pid_t process) {
-  if (std::ranges::count(entry.feeders, process, &Feeder::process) != 0) return {};
-  static_assert(sizeof(Feeder) + 2 * sizeof(void*) <= kFeederBytes);
-  auto share = Reservation::create(ledger_, entry.interface->uid(), {.bytes = kFeederBytes});
-  if (!share) return share.error();
-  entry.feeders.push_back({process, std::move(share.value())});
-  return {};
-}
-
 void Statistics::process_ended(pid_t process, Moment now) {
   const MutexLock lock(mutex_);
   std::vector<InterfaceEntry*> gone;
   for (const auto& [key, entry] : interfaces_) {
-    const auto is_it = [process](const Feeder& feeder) { return feeder.process == process; };
-    if (entry->feeders.remove_if(is_it) != 0 && entry->feeders.empty()) {
-      gone.push_back(entry.get());
-    }
+    if (entry->feeders.remove(process) && entry->feeders.empty()) gone.push_back(entry.get());
   }
   for (InterfaceEntry* const entry : gone) forget(*entry, now);
 }
@@ -207,14 +193,13 @@ Statistics::StatisticEntry& Statistics::enter(InterfaceEntry& interface, Statist
   StatisticEntry& entry = *made;
   statistics_.add(std::move(made));
   paths_.insert(entry);
-  interface.interface->attach_switch(statistic, switches_.give(entry.number));
+  interface.interface->attach_switch(statistic, statistics_.give_switch(entry.number));
   return entry;
 }
 
 void Statistics::forget(StatisticEntry& entry) {
-  // Whoever has the definition open may go on writing it, but not flip what will be another's.
+  // A definition that is still open can be written, but must not flip the switch of its successor.
   entry.owner->interface->attach_switch(entry.statistic, nullptr);
-  switches_.take_back(entry.number);
   paths_.erase(entry);
   statistics_.remove(entry.number);
 }

@@ -11,7 +11,6 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,15 +22,15 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/name_index.h"
-#include "core/base/reservation.h"
 #include "core/base/result.h"
-#include "core/base/slot_table.h"
 #include "core/base/text.h"
 #include "core/branch/command.h"
+#include "core/branch/lifetime.h"
+#include "core/branch/number_table.h"
 #include "core/branch/own_numbers.h"
-#include "core/branch/process_watch.h"
+#include "core/branch/ownership.h"
+#include "core/branch/ports.h"
 #include "core/branch/statistics/named_samples.h"
-#include "core/branch/switch_board.h"
 #include "core/statistic/interface.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
@@ -51,12 +50,6 @@ struct Taken {
   // reset.
   std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
-};
-
-// What the world outside lends the Statistics; all of it outlives them, and all may be wanting.
-struct Ports {
-  std::span<Switch> switches;
-  ProcessWatch* processes = nullptr;  // without it nothing can have lifetime=feeder
 };
 
 class Statistics {
@@ -94,25 +87,19 @@ class Statistics {
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
 
   OwnNumbers& own() { return *own_; }
-  uid_t owner() const { return owner_; }
+  uid_t owner() const { return ownership_.daemon(); }
 
  private:
   class InterfacesDirectory;
   class Runs;
 
   struct StatisticEntry;
-  // A process that said lifetime=feeder; the ledger has it in the books of the interface's uid.
-  struct Feeder {
-    pid_t process = 0;
-    Reservation share;
-  };
   struct InterfaceEntry {
     std::string name;
     // Shared with its files in the tree; whoever drops it last, the tree or an open, frees it.
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
-    // It goes when the last of these processes ends; empty: it stays.
-    std::list<Feeder> feeders;
+    LifetimeFeeders feeders;  // empty: the interface stays
   };
   struct StatisticEntry {
     Statistic* statistic = nullptr;
@@ -152,15 +139,13 @@ class Statistics {
   Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
       REQUIRES(mutex_);
 
-  enum class Lifetime { kForGood, kFeeder };
-  static Result<Lifetime> parse_lifetime(const wire::CommandLine& command);
+  static Result<Lifetime> lifetime_of(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
                       Moment now) REQUIRES(mutex_);
   Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
-  Result<void> add_feeder(InterfaceEntry& entry, pid_t process) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
@@ -178,18 +163,17 @@ class Statistics {
 
   Tree& tree_;
   Ledger& ledger_;
-  const uid_t owner_;
-  ProcessWatch* const processes_;
+  const Ownership ownership_;
+  const FeederWatch processes_;
   NodeId directory_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_;
   Workspace workspace_ GUARDED_BY(mutex_);
-  SwitchBoard switches_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
       interfaces_ GUARDED_BY(mutex_);
-  SlotTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
+  NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming> paths_ GUARDED_BY(mutex_);
 };
 

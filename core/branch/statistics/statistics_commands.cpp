@@ -43,38 +43,27 @@ Result<Done> Statistics::execute(const wire::CommandLine& command, const Sender&
   return Error{ErrorCode::kInvalid, "unknown command"};
 }
 
-Result<Statistics::Lifetime> Statistics::parse_lifetime(const wire::CommandLine& command) {
+Result<Lifetime> Statistics::lifetime_of(const wire::CommandLine& command) {
   if (wire::split_path(command.target.text).has_statistic) return Lifetime::kForGood;
-  Tokens words(command.rest.text);
-  const auto word = words.next();
-  if (!word) return Lifetime::kForGood;
-  const auto more = words.next();
-  if (word->text == "lifetime=feeder" && !more) return Lifetime::kFeeder;
-  return Error{ErrorCode::kInvalid, "an interface has no attribute but lifetime=feeder",
-               command.rest.at + (word->text == "lifetime=feeder" ? more->at : word->at)};
+  const auto lifetime = parse_lifetime(command.rest.text, "an interface");
+  if (!lifetime) return error_at(lifetime.error(), command.rest.at);
+  return lifetime;
 }
 
-// The process is watched before the lock is taken, since that takes a system call, and looked at
-// again afterwards: it may have ended in between, when it had nothing yet.
 Result<Done> Statistics::create_lasting(const wire::CommandLine& command, const Sender& sender,
                                         Moment now) {
-  const auto lifetime = parse_lifetime(command);
+  const auto lifetime = lifetime_of(command);
   if (!lifetime) return lifetime.error();
-  const bool watched = lifetime.value() == Lifetime::kFeeder;
-  if (watched) {
-    if (!processes_) {
-      return Error{ErrorCode::kInvalid, "no process can be watched here", rest_at(command)};
-    }
-    if (const auto done = processes_->watch(sender.pid, sender.uid); !done) {
-      return error_at(done.error(), rest_at(command));
-    }
-  }
-  auto done = [&] {
+  const auto change = [&] {
     const MutexLock lock(mutex_);
     return create(command, lifetime.value(), sender, now);
-  }();
-  if (watched && !processes_->watches(sender.pid)) process_ended(sender.pid, now);
-  return done;
+  };
+  if (lifetime.value() == Lifetime::kForGood) return change();
+  if (const auto watched = processes_.watch(sender); !watched) {
+    return error_at(watched.error(), rest_at(command));
+  }
+  return processes_.change_while_watched(sender.pid, change,
+                                         [&] { process_ended(sender.pid, now); });
 }
 
 Result<Done> Statistics::create(const wire::CommandLine& command, Lifetime lifetime,
@@ -108,7 +97,8 @@ Result<Done> Statistics::create_interface(const wire::CommandLine& command, Life
     return error_at(allowed.error(), command.target.at);
   }
   if (lifetime == Lifetime::kForGood) return done;
-  if (const auto added = add_feeder(*entry, sender.pid); !added) {
+  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid);
+      !added) {
     if (done.made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
@@ -152,12 +142,8 @@ Result<Done> Statistics::attach(const wire::CommandLine& command) {
 }
 
 Result<void> Statistics::may_change(const InterfaceEntry& entry, uid_t sender) const {
-  const uid_t creator = entry.interface->uid();
-  if (sender == 0 || sender == owner_ || sender == creator) return {};
-  return Error{ErrorCode::kNotPermitted,
-               "the interface belongs to uid " + std::to_string(creator) +
-                   "; only it or root may change what is in it",
-               0};
+  return ownership_.check(entry.interface->uid(), sender,
+                          {.thing = "interface", .change = "change what is in it"});
 }
 
 Result<Statistics::StatisticEntry*> Statistics::create_statistic(std::string_view path,

@@ -1,4 +1,4 @@
-// The statistics/ branch as bytes, for a successor of the daemon (reference/survival.md).
+// The statistics/ branch as bytes, for a successor of the daemon.
 #include <algorithm>
 #include <vector>
 

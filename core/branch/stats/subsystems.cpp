@@ -73,15 +73,14 @@ class Subsystems::ObjectsDirectory final : public Directory {
   const std::string name_;
 };
 
-Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports)
+Subsystems::Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
     : tree_(tree),
       ledger_(ledger),
-      owner_(owner),
-      first_(ports.switches.first),
+      ownership_(owner),
       processes_(ports.processes),
       errors_(ports.errors),
       templates_(std::make_shared<FeederTemplates>(ledger, now)),
-      switches_(ports.switches.switches) {
+      numbered_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
   tree_.add_file(directory_, kTemplates, kReadableByOwner,
                  std::make_shared<TemplatesFile>(templates_), now);
@@ -103,25 +102,19 @@ Subsystems::Object* Subsystems::find(const Subsystem& subsystem, std::string_vie
 }
 
 Result<void> Subsystems::may_change(uid_t creator, uid_t sender) const {
-  if (sender == 0 || sender == owner_ || sender == creator) return {};
-  return Error{ErrorCode::kNotPermitted,
-               "the subsystem belongs to uid " + std::to_string(creator) +
-                   "; only it or root may publish in it",
-               0};
+  return ownership_.check(creator, sender, {.thing = "subsystem", .change = "publish in it"});
 }
 
-// A process is watched before the lock is taken, since that takes a system call, and looked at
-// again afterwards: it may have ended in between, when it had nothing yet.
 Result<Done> Subsystems::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
-  const bool watched = publishes && watch(sender);
-  auto done = [&] {
+  const auto change = [&] {
     const MutexLock lock(mutex_);
     return carry_out(line, sender, now);
-  }();
-  if (watched && !is_watched(sender.pid)) process_ended(sender.pid, now);
-  return done;
+  };
+  if (!publishes || !watch(sender)) return change();
+  return processes_.change_while_watched(sender.pid, change,
+                                         [&] { process_ended(sender.pid, now); });
 }
 
 Result<Done> Subsystems::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
@@ -152,9 +145,9 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   if (!share) return error_at(share.error(), line.target.at);
   const std::uint64_t number = numbered_.next_number();
   auto rates =
-      std::make_shared<SubsystemRates>(templates_, sender.uid, switches_.give(number), now);
+      std::make_shared<SubsystemRates>(templates_, sender.uid, numbered_.give_switch(number), now);
   if (const auto begun = rates->begin(line.rest.text); !begun) {
-    switches_.take_back(number);
+    numbered_.take_back_switch(number);
     return error_at(begun.error(), line.rest.at);
   }
   Subsystem made{.name = std::string(name),
@@ -170,12 +163,12 @@ Result<Done> Subsystems::make_subsystem(const wire::StatsLine& line, const Sende
   auto entry = std::make_unique<Numbered>(std::move(made));
   subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
   numbered_.add(std::move(entry));
-  return Done{on_wire(number)};
+  return Done{number};
 }
 
 Result<Done> Subsystems::come_again(Subsystem& there, const wire::StatsLine& line,
                                     const Sender& sender, Moment now) {
-  const Done done{on_wire(there.number), wire::Made::kWasThere};
+  const Done done{there.number, wire::Made::kWasThere};
   // Whose it is not will be refused its objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
   add_feeder(there, sender);
@@ -201,17 +194,12 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
   Subsystem& subsystem = *owner.value();
   const std::string_view name = wire::split_path(line.target.text).statistic;
   const std::size_t at = line.target.at + line.target.text.size() - name.size();
-  const bool watched = is_watched(sender.pid);
-  bool goes_with_feeder = false;
-  Tokens words(line.rest.text);
-  if (const auto word = words.next()) {
-    if (word->text != "lifetime=feeder" || words.next()) {
-      return invalid("an object has no attribute but lifetime=feeder", line.rest.at + word->at);
-    }
-    goes_with_feeder = true;
-    if (!watched) {
-      return Error{ErrorCode::kNoSpace, "this process cannot be watched", line.rest.at + word->at};
-    }
+  const bool watched = processes_.watches(sender.pid);
+  const auto lifetime = parse_lifetime(line.rest.text, "an object");
+  if (!lifetime) return error_at(lifetime.error(), line.rest.at);
+  if (lifetime.value() == Lifetime::kFeeder && !watched) {
+    const std::size_t word_at = Tokens(line.rest.text).next()->at;
+    return Error{ErrorCode::kNoSpace, "this process cannot be watched", line.rest.at + word_at};
   }
   Object* object = find(subsystem, name);
   Done done{0, object ? wire::Made::kWasThere : wire::Made::kNew};
@@ -225,9 +213,9 @@ Result<Done> Subsystems::make_object(const wire::StatsLine& line, const Sender& 
     object = made.value();
   }
   object->feeder = watched ? sender.pid : 0;
-  object->goes_with_feeder = goes_with_feeder;
+  object->lifetime = lifetime.value();
   if (watched) add_feeder(subsystem, sender);
-  done.number = on_wire(object->number);
+  done.number = object->number;
   return done;
 }
 
@@ -242,7 +230,7 @@ Result<Subsystems::Object*> Subsystems::add_object(Subsystem& subsystem, std::st
   const std::uint64_t number = numbered_.next_number();
   Object made{.name = std::string(name), .owner = &subsystem, .number = number};
   made.content = std::make_shared<StatsObject>(
-      templates_, on_wire(number), std::move(share.value()), switches_.give(number), now);
+      templates_, number, std::move(share.value()), numbered_.give_switch(number), now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
     return tree_.add_file(subsystem.node, file, kReadableByOwner,
                           std::make_shared<StatsObjectFile>(made.content, format), now);
@@ -293,8 +281,7 @@ Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sen
   std::shared_ptr<StatsObject> content;
   {
     const MutexLock lock(mutex_);
-    if (static_cast<std::uint32_t>(blob.number) < first_) return stale;
-    const auto* const found = numbered_.find(blob.number - first_);
+    const auto* const found = numbered_.find(blob.number);
     const Object* const object = found ? std::get_if<Object>(found->get()) : nullptr;
     if (!object) return stale;
     if (const auto allowed = may_change(object->owner->uid, sender.uid); !allowed) {
@@ -307,7 +294,6 @@ Result<void> Subsystems::publish(const wire::PackedBlob& blob, const Sender& sen
 
 void Subsystems::forget(Object& object, Moment now) {
   object.content->detach();
-  switches_.take_back(object.number);
   tree_.remove(object.freeform, now);
   tree_.remove(object.json, now);
   object.owner->objects.erase(object.name);
@@ -317,7 +303,6 @@ void Subsystems::forget(Object& object, Moment now) {
 void Subsystems::forget(Subsystem& subsystem, Moment now) {
   while (!subsystem.objects.empty()) forget(*subsystem.objects.begin()->second, now);
   subsystem.rates->detach();
-  switches_.take_back(subsystem.number);
   tree_.remove(subsystem.node, now);
   subsystems_.erase(subsystem.name);
   numbered_.remove(subsystem.number);

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,35 +20,21 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
-#include "core/base/slot_table.h"
+#include "core/base/reservation.h"
 #include "core/branch/command.h"
-#include "core/branch/process_watch.h"
+#include "core/branch/lifetime.h"
+#include "core/branch/number_table.h"
+#include "core/branch/ownership.h"
+#include "core/branch/ports.h"
 #include "core/branch/stats/feeder_templates.h"
 #include "core/branch/stats/stats_object.h"
 #include "core/branch/stats/subsystem_rates.h"
-#include "core/branch/switch_board.h"
-#include "core/model/switch.h"
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
 
 namespace tallyfs {
-
-// Entries of the page of switches: those of this branch, and which the first of them is.
-struct SwitchRange {
-  std::span<Switch> switches;
-  std::uint32_t first = 0;
-};
-
-// What a branch uses of others. Without processes nothing can have lifetime=feeder, whoever
-// publishes an object last has it, and a name in rates is the template that was told of last.
-// Without errors nobody hears of rates that do not hold.
-struct StatsPorts {
-  SwitchRange switches;
-  ProcessWatch* processes = nullptr;
-  ErrorLog* errors = nullptr;
-};
 
 class Subsystems {
  public:
@@ -58,10 +43,10 @@ class Subsystems {
   // Room for OBJECT.json.
   static constexpr std::size_t kObjectNameBytesMax = 250;
 
-  // Enters `stats/` into the tree. Tree and ledger outlive it, and so do the memory of the
-  // switches, whoever watches processes, and errors. owner is the daemon's uid, which may do what
-  // root may.
-  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, StatsPorts ports = {});
+  // Enters `stats/` into the tree. Tree and ledger outlive it. owner is the daemon's uid, which may
+  // do what root may. Without ports.processes, the last publisher of an object owns it, and a name
+  // in sample rates means the template that was registered last.
+  Subsystems(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
   ~Subsystems();
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
@@ -96,7 +81,7 @@ class Subsystems {
     std::uint64_t number = 0;
     NodeId freeform = 0, json = 0;
     pid_t feeder = 0;  // who publishes it, and is watched; 0: nobody, or it is not known
-    bool goes_with_feeder = false;
+    Lifetime lifetime = Lifetime::kForGood;
     // Shared with its files in the tree.
     std::shared_ptr<StatsObject> content;
   };
@@ -127,6 +112,9 @@ class Subsystems {
       REQUIRES(mutex_);
   Result<Done> note_refusal(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
+  // teller: the watched process; 0: none.
+  Result<Done> add_template(const wire::Template& given, uid_t uid, pid_t teller, Moment now)
+      EXCLUDES(mutex_);
   void report_idle(const Subsystem& subsystem, Moment now) REQUIRES(mutex_);
   void add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
   // False: it was none.
@@ -141,36 +129,29 @@ class Subsystems {
   Result<void> may_change(uid_t creator, uid_t sender) const;
   Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  // Takes a system call, and is done without the lock. False: it cannot be.
+  // Takes a system call, and is done without the lock. False: it cannot be watched.
   bool watch(const Sender& sender) const {
-    return processes_ && sender.pid > 0 && processes_->watch(sender.pid, sender.uid).has_value();
-  }
-  bool is_watched(pid_t process) const {
-    return processes_ && process > 0 && processes_->watches(process);
+    return sender.pid > 0 && processes_.watch(sender).has_value();
   }
   // Another process than this publishes it, and still runs.
   bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
-    return object.feeder != process && is_watched(object.feeder);
+    return object.feeder != process && processes_.watches(object.feeder);
   }
   void withdraw_own(Subsystem& subsystem, pid_t process, Moment now) REQUIRES(mutex_);
   void forget(Object& object, Moment now) REQUIRES(mutex_);
   void forget(Subsystem& subsystem, Moment now) REQUIRES(mutex_);
-  // Numbers count from 0 here; on the wire, from behind those of the statistics.
-  std::uint64_t on_wire(std::uint64_t number) const { return number + first_; }
 
   Tree& tree_;
   Ledger& ledger_;
-  const uid_t owner_;
-  const std::uint32_t first_;
-  ProcessWatch* const processes_;
+  const Ownership ownership_;
+  const FeederWatch processes_;
   ErrorLog* const errors_;
   // Shared with the objects, which may be open for longer than the branch lives.
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;
 
   mutable Mutex mutex_;
-  SwitchBoard switches_ GUARDED_BY(mutex_);
-  SlotTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
+  NumberTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
   Names<Subsystem> subsystems_ GUARDED_BY(mutex_);
 };
 

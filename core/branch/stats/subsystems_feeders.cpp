@@ -15,23 +15,27 @@ constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
 
 Result<Done> Subsystems::add_template(const wire::Template& given, const Sender& sender,
                                       Moment now) {
-  const bool watched = watch(sender);
-  const pid_t teller = watched ? sender.pid : 0;
-  const auto told = templates_->add(sender.uid, teller, given, now);
-  if (told && told.value() == FeederTemplates::Told::kNew) {
-    const MutexLock lock(mutex_);
-    for (const auto& [name, subsystem] : subsystems_) {
-      if (subsystem->uid == sender.uid) subsystem->rates->template_told(teller, given.name, now);
-    }
-  }
-  if (watched && !is_watched(sender.pid)) process_ended(sender.pid, now);
+  if (!watch(sender)) return add_template(given, sender.uid, 0, now);
+  return processes_.change_while_watched(
+      sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
+      [&] { process_ended(sender.pid, now); });
+}
+
+Result<Done> Subsystems::add_template(const wire::Template& given, uid_t uid, pid_t teller,
+                                      Moment now) {
+  const auto told = templates_->add(uid, teller, given, now);
   if (!told) return told.error();
+  if (told.value() == FeederTemplates::Told::kAgain) return Done{};
+  const MutexLock lock(mutex_);
+  for (const auto& [name, subsystem] : subsystems_) {
+    if (subsystem->uid == uid) subsystem->rates->template_told(teller, given.name, now);
+  }
   return Done{};
 }
 
 // Root's templates are not the owner's.
 void Subsystems::add_feeder(Subsystem& subsystem, const Sender& sender) {
-  if (!is_watched(sender.pid)) return;
+  if (!processes_.watches(sender.pid)) return;
   subsystem.feeders.insert(sender.pid);
   if (sender.uid == subsystem.uid) subsystem.rates->add_feeder(sender.pid);
 }
@@ -51,7 +55,7 @@ void Subsystems::process_ended(pid_t process, Moment now) {
     for (const auto& [name, object] : subsystem->objects) {
       if (object->feeder != process) continue;
       object->feeder = 0;
-      if (object->goes_with_feeder) gone.push_back(object);
+      if (object->lifetime == Lifetime::kFeeder) gone.push_back(object);
     }
   }
   for (Object* const object : gone) forget(*object, now);

@@ -12,7 +12,7 @@ constexpr std::size_t kRun = 256;
 }  // namespace
 
 Result<void> KernelFeed::may_feed(uid_t sender) const {
-  if (sender == 0 || sender == owner_) return {};
+  if (ownership_.is_trusted(sender)) return {};
   return Error{ErrorCode::kNotPermitted, "only root may feed the kernel's events"};
 }
 

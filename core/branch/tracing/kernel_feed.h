@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/branch/ownership.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/branch/tracing/tracing.h"
 #include "core/wire/binary.h"
@@ -26,7 +27,7 @@ class KernelFeed {
 
   // Both outlive it. owner: the daemon's uid, which, like root, may feed.
   KernelFeed(Tracing& tracing, EventSource& source, uid_t owner)
-      : tracing_(tracing), source_(source), owner_(owner) {}
+      : tracing_(tracing), source_(source), ownership_(owner) {}
 
   // kNotPermitted: not from this uid; kNoSpace.
   Result<void> offer(const wire::OfferedEvent& offered, uid_t sender) EXCLUDES(mutex_);
@@ -50,7 +51,7 @@ class KernelFeed {
 
   Tracing& tracing_;
   EventSource& source_;
-  const uid_t owner_;
+  const Ownership ownership_;
   Mutex mutex_;
   std::vector<Offer> offers_ GUARDED_BY(mutex_);
   std::size_t offered_bytes_ GUARDED_BY(mutex_) = 0;

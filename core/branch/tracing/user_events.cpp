@@ -10,18 +10,12 @@
 namespace tallyfs {
 namespace {
 
-// What names, format and nodes of an event take, in all instances that there usually are; and a
-// process that has defined it.
+// What names, format and nodes of an event take, in all instances that there usually are.
 constexpr std::uint64_t kEventBytes = 16u << 10;
-constexpr std::uint64_t kFeederBytes = 64;
 // In a switch: the name of who writes is wanted too (core/wire/FORMAT.md, kind 11).
 constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
-
-// As SlotTable makes it.
-std::uint32_t slot_of(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
-std::uint32_t use_of(std::uint64_t number) { return static_cast<std::uint32_t>(number >> 32); }
 
 // fields: what stands behind the name.
 Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
@@ -37,14 +31,12 @@ Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
 
 }  // namespace
 
-UserEvents::UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, ProcessWatch* processes,
-                       SwitchRange switches)
+UserEvents::UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, Ports ports)
     : tracing_(tracing),
       ledger_(ledger),
-      owner_(owner),
-      processes_(processes),
-      first_(switches.first),
-      switches_(switches.switches) {}
+      ownership_(owner),
+      processes_(ports.processes),
+      events_(ports.switches) {}
 
 UserEvents::~UserEvents() { tracing_.withdraw(*this, Moment{}); }
 
@@ -66,15 +58,18 @@ void UserEvents::note_senders() {
     const Event& event = **events_.find(number);
     if (!event.is_wanted) continue;
     if (event.for_good) add(0);
-    std::ranges::for_each(event.feeders, add);
+    event.feeders.each(add);
   }
   is_from_several_ = are_several;
 }
 
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
-  if (sender.uid == 0 || sender.uid == owner_ || sender.uid == event.uid) return {};
-  return Error{ErrorCode::kNotPermitted, "the event belongs to uid " + std::to_string(event.uid) +
-                                             "; only it or root may feed or remove it"};
+  auto allowed =
+      ownership_.check(event.uid, sender.uid, {.thing = "event", .change = "feed or remove it"});
+  if (allowed) return allowed;
+  Error error = allowed.error();
+  error.token_at = Error::kNoToken;  // it counts from behind the name
+  return error;
 }
 
 Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender& sender) const {
@@ -86,18 +81,15 @@ Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender
 
 Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const Sender& sender) {
   if (lifetime == Lifetime::kFeeder) {
-    if (!processes_ || sender.pid == 0) {
-      return Error{ErrorCode::kInvalid, "whose lifetime? The sender's process is not known"};
-    }
-    if (auto watched = processes_->watch(sender.pid, sender.uid); !watched) return watched;
+    if (sender.pid == 0) return Error{ErrorCode::kInvalid, "the sender's process is not known"};
+    if (auto watched = processes_.watch(sender); !watched) return watched;
   }
   const MutexLock lock(mutex_);
   Event& event = *find(path);
   if (lifetime == Lifetime::kForGood) {
     event.for_good = true;
-  } else if (std::ranges::count(event.feeders, sender.pid) == 0) {
-    if (auto grown = event.share.grow({.bytes = kFeederBytes}); !grown) return grown;
-    event.feeders.push_back(sender.pid);
+  } else if (auto added = event.feeders.add(ledger_, event.uid, sender.pid); !added) {
+    return added;
   }
   note_senders();
   return {};
@@ -113,7 +105,7 @@ Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& 
     const auto found = find_owned(path, sender);
     if (!found) return found.error();
     const Event& event = *found.value();
-    done.number = on_wire(event.number);
+    done.number = event.number;
     is_same = event.fields == fields;
     is_kept = event.for_good || !event.feeders.empty();
   }
@@ -160,31 +152,33 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
   if (!share) return share.error();
   const std::string definition = parsed.value().text();
   std::uint64_t number = 0;
+  std::uint32_t slot = 0;
   {
     const MutexLock lock(mutex_);
     if (const auto room = check_share(sender.uid); !room) return room.error();
     number = events_.next_number();
+    slot = events_.slot(number);
     events_.add(std::make_unique<Event>(Event{.system = std::string(system),
                                               .number = number,
                                               .uid = sender.uid,
                                               .fields = std::move(parsed.value()),
                                               .share = std::move(share.value()),
-                                              .its_switch = switches_.give(number)}));
+                                              .its_switch = events_.give_switch(number)}));
     by_path_.emplace(path, number);
   }
   auto offered = tracing_.offer(*this,
                                 {.system = system,
                                  .form = EventOffer::Form::kFields,
                                  .text = definition,
-                                 .source_id = slot_of(number),
-                                 .use = use_of(number)},
+                                 .source_id = slot,
+                                 .use = events_.use(number)},
                                 now);
   if (offered) offered = add_feeder(path, lifetime, sender);
   if (!offered) {
     (void)take_out(path, now);
     return offered.error();
   }
-  return Done{on_wire(number)};
+  return Done{number};
 }
 
 // So that no uid takes what others need.
@@ -192,12 +186,12 @@ Result<void> UserEvents::check_share(uid_t uid) const {
   if (events_.size() == kEventsMax) {
     return Error{ErrorCode::kNoSpace, "more user events than allowed"};
   }
-  if (uid == 0 || uid == owner_) return {};
+  if (ownership_.is_trusted(uid)) return {};
   std::size_t own = 0, of_others = 0;
   for (const auto& [path, number] : by_path_) {
     const uid_t its = (*events_.find(number))->uid;
     own += its == uid ? 1 : 0;
-    of_others += its != 0 && its != owner_ ? 1 : 0;
+    of_others += ownership_.is_trusted(its) ? 0 : 1;
   }
   if (own < kEventsPerUidMax && of_others < kEventsOfOthersMax) return {};
   return Error{ErrorCode::kNoSpace, "more user events than a uid may have"};
@@ -206,18 +200,19 @@ Result<void> UserEvents::check_share(uid_t uid) const {
 // kBusy: something is set on it.
 Result<void> UserEvents::take_out(const Path& path, Moment now) {
   std::uint64_t number = 0;
+  std::uint32_t slot = 0;
   {
     const MutexLock lock(mutex_);
     const Event* const event = find(path);
     if (!event) return not_found();
     number = event->number;
+    slot = events_.slot(number);
   }
-  const auto withdrawn = tracing_.withdraw(*this, slot_of(number), now);
+  const auto withdrawn = tracing_.withdraw(*this, slot, now);
   // It may never have come to be offered.
   if (!withdrawn && withdrawn.error().code != ErrorCode::kNotFound) return withdrawn;
   const MutexLock lock(mutex_);
   by_path_.erase(path);
-  switches_.take_back(number);
   events_.remove(number);
   note_senders();
   return {};
@@ -236,14 +231,14 @@ Result<void> UserEvents::remove(std::string_view system, std::string_view name,
 
 Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> records,
                               const Sender& sender, Moment now) {
-  const std::uint64_t own = number - first_;
-  std::uint32_t fixed_bytes = 0;
+  std::uint32_t fixed_bytes = 0, slot = 0;
   {
     const MutexLock lock(mutex_);
-    const auto* const found = events_.find(own);
+    const auto* const found = events_.find(number);
     if (!found) return Error{ErrorCode::kStale, "records of an event that is gone"};
     if (auto allowed = may_change(**found, sender); !allowed) return allowed;
     fixed_bytes = (*found)->fields.fixed_bytes;
+    slot = events_.slot(number);
   }
   const auto fits = [&](const Record& record) {
     return record.fields.size() + sizeof(std::uint64_t) >= fixed_bytes;
@@ -262,7 +257,7 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
   std::size_t at = 0;
   for (const Record& record : records) {
     const std::size_t size = record.fields.size() + sizeof(std::uint64_t);
-    fed.push_back({.event = slot_of(own),
+    fed.push_back({.event = slot,
                    .time_ns = record.time_ns,
                    .cpu = record.cpu,
                    .pid = static_cast<std::int32_t>(record.pid),
@@ -271,7 +266,7 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
     at += size;
   }
   // It may have gone meanwhile, and its slot be another uid's.
-  tracing_.feed(*this, fed, now, use_of(own));
+  tracing_.feed(*this, fed, now, events_.use(number));
   return {};
 }
 
@@ -291,7 +286,7 @@ Result<void> UserEvents::write(std::string_view system, std::string_view name,
   const Record record{.time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
                       .pid = sender.pid,
                       .fields = fields};
-  return feed(on_wire(number), {&record, 1}, sender, now);
+  return feed(number, {&record, 1}, sender, now);
 }
 
 void UserEvents::process_ended(pid_t process, Moment now) {
@@ -301,7 +296,7 @@ void UserEvents::process_ended(pid_t process, Moment now) {
     const MutexLock lock(mutex_);
     for (const auto& [path, number] : by_path_) {
       Event& event = **events_.find(number);
-      if (std::erase(event.feeders, process) != 0) event.share.shrink({.bytes = kFeederBytes});
+      (void)event.feeders.remove(process);
       if (!event.for_good && event.feeders.empty()) gone.push_back(path);
     }
     note_senders();
@@ -336,7 +331,6 @@ void UserEvents::taken_over(std::string_view system, std::string_view name, Mome
   const MutexLock lock(mutex_);
   const auto found = by_path_.find(Path(system, name));
   if (found == by_path_.end()) return;
-  switches_.take_back(found->second);
   events_.remove(found->second);
   by_path_.erase(found);
   note_senders();
@@ -348,8 +342,9 @@ Result<void> UserEvents::want(const Wanted& wanted) {
   const MutexLock lock(mutex_);
   for (const auto& [path, number] : by_path_) {
     Event& event = **events_.find(number);
-    const auto at = std::ranges::lower_bound(events, slot_of(number), {}, &WantedEvent::source_id);
-    const bool on = at != events.end() && at->source_id == slot_of(number);
+    const std::uint32_t slot = events_.slot(number);
+    const auto at = std::ranges::lower_bound(events, slot, {}, &WantedEvent::source_id);
+    const bool on = at != events.end() && at->source_id == slot;
     event.is_wanted = on;
     const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
     if (!event.its_switch) continue;

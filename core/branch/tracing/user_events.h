@@ -22,11 +22,11 @@
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
-#include "core/base/slot_table.h"
 #include "core/branch/command.h"
-#include "core/branch/process_watch.h"
-#include "core/branch/stats/subsystems.h"
-#include "core/branch/switch_board.h"
+#include "core/branch/lifetime.h"
+#include "core/branch/number_table.h"
+#include "core/branch/ownership.h"
+#include "core/branch/ports.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/branch/tracing/tracing.h"
 #include "core/event/format/synthetic.h"
@@ -41,10 +41,6 @@ class UserEvents final : public EventSource {
   static constexpr std::size_t kEventsPerUidMax = 1024;
   static constexpr std::size_t kEventsOfOthersMax = 3072;
 
-  // Lifetimes of an event: kForGood until it is removed, kFeeder until the last process that
-  // defined it so has ended.
-  enum class Lifetime { kForGood, kFeeder };
-
   // A record as it came: fields laid out as FieldsDefinition has them, from byte 8 on (the common
   // fields are filled in here).
   struct Record {
@@ -55,9 +51,8 @@ class UserEvents final : public EventSource {
     std::string_view fields;
   };
 
-  // Tracing, ledger, processes and the memory of the switches outlive it. owner: the daemon's uid.
-  UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, ProcessWatch* processes,
-             SwitchRange switches = {});
+  // Tracing and ledger outlive it. owner: the daemon's uid.
+  UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, Ports ports = {});
   ~UserEvents() override;
 
   // `text`: `u64 lat; pid_t pid`, and before it, if somebody says so, `lifetime=feeder`. As below.
@@ -100,7 +95,8 @@ class UserEvents final : public EventSource {
     Switch* its_switch = nullptr;
     bool for_good = false;
     bool is_wanted = false;
-    std::vector<pid_t> feeders;  // without any, and not for good: it is kept for what is set on it
+    // Without feeders, and not for good: the event is kept for the triggers that are set on it.
+    LifetimeFeeders feeders;
   };
   using Path = std::pair<std::string, std::string>;  // system, event
 
@@ -115,21 +111,18 @@ class UserEvents final : public EventSource {
   Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
                             const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
-  std::uint64_t on_wire(std::uint64_t number) const { return number + first_; }
 
   Tracing& tracing_;
   Ledger& ledger_;
-  const uid_t owner_;
-  ProcessWatch* const processes_;
-  const std::uint32_t first_;
+  const Ownership ownership_;
+  const FeederWatch processes_;
 
   Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
   std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
   std::atomic<bool> is_from_several_{false};
   Mutex ordering_;  // one want() at a time
   mutable Mutex mutex_;
-  SwitchBoard switches_ GUARDED_BY(mutex_);
-  SlotTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
+  NumberTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
   std::map<Path, std::uint64_t> by_path_ GUARDED_BY(mutex_);
 };
 

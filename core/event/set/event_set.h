@@ -1,7 +1,8 @@
 // The tracing directory as an engine: events and their formats, the triggers set on them, the
 // histograms that these fill, synthetic events, and what was traced. One EventSet is one tracing
-// instance (the grammar is in TRIGGERS.md). It knows nothing of sockets, files or the mount: texts
-// go in and out, records come in, and demands() says what the sources of events have to do.
+// instance (the kernel's manual "Event Histograms"; grammar: TRIGGERS.md). It knows nothing of
+// sockets, files or the mount: texts go in and out, records come in, and demands() says what the
+// sources of events have to do.
 //
 // Each part has one duty, and a class and a header of its own. How they are used:
 //   * an event is defined in `events`, by the kernel's format text or by fields like

@@ -1,5 +1,5 @@
-// tally-clock: what the clock of include/tally/clock.h is worth on this machine, as somebody wants
-// to know before trusting it. Its text and its exit statuses are a promise,
+// tally-clock: the quality of the clock of include/tally/clock.h on this machine, to be known
+// before the clock is trusted. Its text and its exit statuses are a promise,
 // packaging/man/tally-clock.1.
 #include <unistd.h>
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMonotonicMax = 1'000;
-// Whoever is interrupted between two looks learns nothing.
+// Two readings that are farther apart were interrupted, and tell nothing.
 constexpr std::int64_t kApartMax = 1'000;
 constexpr useconds_t kPauseUs = 1'000;
 

@@ -117,7 +117,7 @@ class Feeder {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
   }
   void carry_out(const wire::EventsOrder& order) {
-    // Before anything is recorded: whoever reads names soon has a drain wait for nothing else.
+    // Before recording starts: otherwise a drain would wait until the names are read.
     if (!order.events.empty()) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
     if (order.events.empty()) tracings_.settle();
@@ -169,7 +169,7 @@ class Feeder {
   bool stopped_ = false;
 };
 
-// Without tracefs there is nothing to offer; whoever wants something hears why.
+// Without tracefs there is nothing to offer; a user that wants an event is given the reason.
 Catalogue read_catalogue(const Options& options) {
   const auto tracefs = open_tracefs();
   if (!tracefs) return Catalogue({});

@@ -99,7 +99,8 @@ class Program {
     return {};
   }
 
-  // Whoever has a daemon of his own in mind shall not look for the fault there.
+  // The message names the system's daemon, so that a user with a daemon of their own does not
+  // search the fault there.
   void refuse(const Refusal& refusal) {
     const bool is_first = !std::exchange(refused_, true);
     if (is_first && sender_.fell_back()) say("tally-send: to " + sender_.where() + "\n");

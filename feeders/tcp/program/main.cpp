@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
                  ->check(CLI::Range(10, 60'000)),
              "MS", "10 to 60000");
   show_value(app.add_option("--rates", options.rates,
-                            "the sample rates that hold until somebody writes others"),
+                            "the sample rates that hold until a user writes others"),
              "RATES");
   show_value(app.add_option("--objects-max", options.objects_max,
                             "at most so many connections have an object")

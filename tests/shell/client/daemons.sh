@@ -174,7 +174,7 @@ who_may_not_is_told_and_its_samples_are_counted_as_dropped() {
   local copy=$CASE/tally-probe
   command -v "$TALLY_PROBE" >/dev/null || skip 'tally-probe is not built'
   cp "$TALLY_PROBE" "$copy"
-  # Where nobody may not go, the library is told to be elsewhere.
+  # Where the user nobody may not go, a copy of the library is used.
   mkdir "$CASE/lib" && cp "$TALLY_BIN/../lib/libtally.so.0" "$CASE/lib"
   TALLY_SOCKET=$SOCK LD_LIBRARY_PATH=$CASE/lib as_nobody "$copy" >"$CASE/said" <<'EOT'
 interface web
@@ -221,13 +221,13 @@ nothing_leaks_when_daemons_come_and_go() {
   assert_balanced
 }
 
-# A server that forks its workers before anybody looks.
+# A server that forks its workers before the statistic is switched on.
 a_child_whose_statistics_are_off_hears_of_a_daemon_that_is_restarted() {
   start_probe
   ok 'interface web' 'statistic web hits' 'statistic web misses' 'sync 5000'
   _child
   _restart
-  # Off: it does not count, but who adds it wants to know.
+  # Off: it does not count, but adding makes the child look for the daemon.
   ok 'inc hits 5'
   wait_until '[ -n "$(line web misses 2>/dev/null)" ]'
   assert_data web 'hits 0' 'misses 0'

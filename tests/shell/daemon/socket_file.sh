@@ -1,4 +1,4 @@
-# The socket as a file: whose it is, who may remove it.
+# The socket as a file: its owner, and the users that may remove it.
 
 _another() { "$TALLYFS" -f --socket "$SOCK" "$@" "$CASE/other"; }
 
@@ -35,7 +35,7 @@ import os, socket
 os.unlink(os.environ["SOCK"])
 socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind(os.environ["SOCK"])
 EOT
-  # Nobody holds that one any more; one that is held:
+  # That one is no longer held; one that is held:
   rm -f "$SOCK"
   need socat
   socat -u "UNIX-RECV:$SOCK" /dev/null &

@@ -32,7 +32,7 @@ returns_in_the_background_only_when_usable() {
 
 in_the_background_it_lets_go_of_terminal_and_directory() {
   local pid
-  # A pipe that somebody keeps open would keep cat waiting.
+  # A pipe that another process keeps open would keep cat waiting.
   (_background "$TALLYFS" --socket "$SOCK" "$MNT") | timeout 10 cat
   pid=$(tail -1 "$CASE/pids")
   assert_eq / "$(readlink "/proc/$pid/cwd")"
@@ -204,7 +204,7 @@ $was \\[\\]" "$(tr '"' "'" <"$CASE/told")"
 the_systems_queue_length_is_put_back() {
   need_root
   need unshare
-  # In a network namespace of its own, so that nobody else changes the setting meanwhile.
+  # In a network namespace of its own, so that no other process changes the setting meanwhile.
   TALLYFS=$TALLYFS unshare -n bash -c '
     setting=/proc/sys/net/unix/max_dgram_qlen
     [ -w $setting ] || exit 4
@@ -214,7 +214,7 @@ the_systems_queue_length_is_put_back() {
     exit 0
   ' || { local status=$?; [ $status -eq 4 ] && skip 'max_dgram_qlen cannot be set'; fail "failed with $status"; }
   _note
-  # More fit into the queue than 23, while nobody takes them out.
+  # More than 23 fit into the queue, while the daemon takes none out.
   py <<'EOT'
 import os, signal, socket
 pid = int(open(os.environ["CASE"] + "/pids").read().split()[-1])

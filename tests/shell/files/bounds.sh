@@ -1,4 +1,4 @@
-# Each bound of reference/files.md and of the README's "Limits" that an option sets or a shell can
+# Each bound of docs/files.md and docs/limits.md that an option sets or a shell can
 # reach: what is beyond is refused and says so, where it is counted it counts, and nothing else
 # changes. (Those of other files: names, error_log, datagrams, lifetime, written lines, entries.)
 

@@ -83,7 +83,7 @@ a_slow_reader_hinders_nobody() {
   exec 8<&- 9>&-
 }
 
-# Else whoever likes could keep the daemon rendering.
+# Otherwise any user could keep the daemon rendering.
 who_may_not_read_a_file_does_not_learn_its_size() {
   need_root
   start_daemon -o allow_other

@@ -76,7 +76,7 @@ after_a_refused_line_the_next_ones_are_taken() {
   _is '1 1'
 }
 
-# The kernel cuts a write at 64 KiB, and tells nobody why a later piece was refused.
+# The kernel cuts a write at 64 KiB, and does not say why a later piece was refused.
 an_error_behind_the_first_64_kib_of_a_write_is_told() {
   local i
   for i in 65500 65520 65522 65526 65528 65540 65600; do

@@ -137,7 +137,7 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   assert_eq 1 "$(cat "$HIST/enable/missed_timer_offsets")"
 }
 
-# Who was killed with its daemon and its warden has left an instance, that nobody holds open.
+# A feeder that was killed with its daemon and its warden has left an instance, which is not held open.
 what_was_left_behind_is_removed_at_the_next_start() {
   local feeder warden
   feeder=$(_feeder) warden=$(_warden)
@@ -168,7 +168,7 @@ the_feeder_ends_with_a_daemon_that_was_killed() {
   assert_eq 0 "$(_instances "$warden")"
 }
 
-# It does not hear that its daemon has gone; who started it does.
+# The feeder does not notice that its daemon has gone; the warden that started it does.
 a_stopped_feeder_ends_with_a_daemon_that_was_killed() {
   local feeder warden
   feeder=$(_feeder) warden=$(_warden)
@@ -220,12 +220,12 @@ who_is_not_root_is_told_so() {
   fusermount3 -u "$MNT" || umount "$MNT"
 }
 
-# Neither the socket's lock nor what its caller waits for is held by who starts the feeder.
+# The warden holds neither the socket's lock nor the pipe that the daemon's caller waits for.
 a_killed_daemon_in_the_background_holds_up_nobody() {
   local said
   stop_daemon
   said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) || fail "it ended with $?" "$said"
-  # The daemon alone: who starts the feeder looks the same but for its name.
+  # The daemon alone: the warden looks the same but for its name.
   local pid daemon=''
   for pid in $(pgrep -f "^$TALLYFS --socket $SOCK -o tracefs $MNT"); do
     [ "$(cat "/proc/$pid/comm")" != tallyfs ] || daemon=$pid

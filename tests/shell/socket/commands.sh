@@ -1,4 +1,4 @@
-# create, define, remove and attach, and who may.
+# create, define, remove and attach, and their permissions.
 
 _own() { sed -n "s/^$1 //p" "$STAT/tallyfs/data"; }
 _as_nobody() { need socat; printf '%s\n' "$@" >"$CASE/nobodys"; chmod 644 "$CASE/nobodys"; as_nobody socat -u "OPEN:$CASE/nobodys" "UNIX-SENDTO:$SOCK"; }

@@ -36,7 +36,7 @@ with open(f"{os.environ['STAT']}/web/definition", "r+b", buffering=0) as held:
     other = peer.make("other/b")
     assert other & 0xFFFFFFFF == number & 0xFFFFFFFF, "the slot is used again"
     assert switches[number] == (0, False) and switches[other] == (0, True)
-    # Who has the old definition open does not reach the switch, whether the write is taken or not.
+    # A process with the old definition open does not reach the switch, whether its write is taken or not.
     try:
         held.write(b"on=1\n")
     except OSError:
@@ -72,7 +72,7 @@ asking_for_it_costs_the_daemon_no_descriptors() {
   before=$(ls "/proc/$DAEMON/fd" | wc -l)
   py <<'EOT'
 from peer import *
-# Of those who ask, some never look.
+# Some of the clients that ask never read the answer.
 peers = [Peer() for _ in range(10)]
 for peer in peers:
     for i in range(100):

@@ -343,7 +343,7 @@ verbose_says_which_daemon_is_sent_to() {
   assert_eq "tally-send: to $SOCK" "$SAID"
 }
 
-# ---- of a user who has no daemon of his own
+# ---- of a user without a daemon of their own
 
 _user_socket() { echo "$CASE/runtime/tallyfs/socket"; }
 # _send_as_nobody RUN ...: where RUN is the system's /run/tallyfs.

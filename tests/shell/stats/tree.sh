@@ -90,7 +90,7 @@ for line in open(sys.argv[1]):
             file.write(text + "\n")
     except OSError as refused:
         said = refused.errno
-    # Theirs lets 2^32-1 through in a sum; it is wrong (reference/stats3.md).
+    # Theirs lets 2^32-1 through in a sum; that is a fault, which is not copied.
     if "=-1" in text and error == 0:
         assert said == errno.EINVAL, (line, said)
         continue

@@ -29,7 +29,7 @@ a_pipe_waits_for_records_and_can_be_interrupted() {
   kill "$reader"
   wait "$reader" || true
   assert_eq 2 "$(wc -l <"$CASE/pipe")"
-  # Many who wait keep nobody from being served.
+  # Many waiting readers do not keep others from being served.
   local i readers=()
   for ((i = 0; i < 8; ++i)); do
     cat "$T/trace_pipe" >/dev/null &

@@ -232,8 +232,8 @@ TEST(DigestLayoutTest, BeginsWithAllPlacesInTheListOfFreeOnes) {
                                                     8));
 }
 
-// The same centroids at other places of the array, in a tree of another shape whose ends nobody has
-// looked for yet.
+// The same centroids at other places of the array, in a tree of another shape whose ends are not
+// known yet.
 void rebuild_as_another_library(statsblob* sb, std::mt19937& random) {
   auto& digest = digest_of(sb);
   auto& tree = digest.ctdtree;

@@ -223,7 +223,7 @@ TEST_F(ClientTest, TheDaemonsComingsAndGoingsAreReported) {
   feeder.client.pass();
   EXPECT_TRUE(was_reported("sending to " + path_));
   daemon_->end();
-  feeder.interface("disk");  // asking for it shows that nobody is there
+  feeder.interface("disk");  // asking for it shows that there is no daemon
   feeder.client.flush();
   feeder.client.pass();
   EXPECT_TRUE(was_reported("is gone"));

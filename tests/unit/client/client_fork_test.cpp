@@ -151,7 +151,7 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
   EXPECT_EQ(hits.dropped, 0u);
 }
 
-// Nobody locked its lane for the fork.
+// The fork did not lock this thread's lane.
 TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
   Feeder feeder(settings());
   feeder.client.before_fork();

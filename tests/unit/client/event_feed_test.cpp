@@ -109,7 +109,7 @@ TEST_F(EventFeedTest, AnotherDaemonHearsOfThemAgain) {
   exchange();
   write(done, 1, 2);
   meet(FakeDaemon::kEpoch + 1);
-  EXPECT_FALSE(event_enabled(&done)) << "nobody there wants it";
+  EXPECT_FALSE(event_enabled(&done)) << "it is not wanted there";
   EXPECT_EQ(feed_.dropped(), 1u) << "the record was for the other";
   exchange();
   EXPECT_EQ(log_.size(), 1u);

@@ -1,6 +1,5 @@
-// A daemon as its feeders see it: a socket that takes datagrams and answers. What it answers is
-// the test's to say; serve() answers as a daemon does that has nothing against its feeder.
-// Single-threaded: whoever calls.
+// A daemon as its feeders see it: a socket that takes datagrams and answers. The test sets the
+// answers; serve() answers as a daemon that refuses nothing. Confined to the calling thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -121,7 +120,7 @@ class FakeDaemon {
     for (const auto& each : answers) writer.answer(each);
     send(writer.bytes(), attached ? std::vector<int>{attached->get()} : std::vector<int>{});
   }
-  // To whom it heard from last.
+  // To the sender of the last datagram.
   void send(std::string_view bytes, const std::vector<int>& attached = {}) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};

@@ -74,7 +74,7 @@ class Belt {
         in_order_ &= entry.x() == static_cast<std::int64_t>(taken_) && entry.y() == taken_ * 3;
       }
       lane_->consume(held);
-      lane_->set_stop(0);  // nobody but the owner raises it
+      lane_->set_stop(0);  // only the owner raises it
     }
     emptied_.ring();
     return held != 0;

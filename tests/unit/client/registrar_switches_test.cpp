@@ -41,7 +41,7 @@ TEST_F(RegistrarTest, UntilAChangeIsAnsweredTheSwitchIsAsTheFeederWantsIt) {
   daemon_->answer({{.sequence = ping->requests.at(0).first}});
   registrar_.take_answers(now_);
   EXPECT_TRUE(hits.is_on());
-  // It does not switch it, as if somebody had stopped it again.
+  // The fake daemon does not switch it, as if a user had stopped it again.
   daemon_->answer({{.sequence = define->requests.at(0).first}});
   registrar_.take_answers(now_);
   EXPECT_FALSE(hits.is_on());

@@ -165,7 +165,7 @@ TEST_P(CounterClockTest, ARateThatCannotBeMeasuredIsRefused) {
   EXPECT_EQ(clock_->to_ns(1000), 1000u);
 }
 
-// As with set_cyc2ns_scale(): until it is measured, nobody's sched_clock() relies on it.
+// As with set_cyc2ns_scale(): until the rate is measured, sched_clock() does not rely on it.
 TEST_P(CounterClockTest, ARateThatWasSaidFarOffDoesNotLeadTheTimeAstray) {
   for (const std::uint64_t said : {1'000'000ULL, 3'000'000'000ULL, 100'000'000'000ULL}) {
     Driver wrong = world_.driver();
@@ -179,7 +179,7 @@ TEST_P(CounterClockTest, ARateThatWasSaidFarOffDoesNotLeadTheTimeAstray) {
   }
 }
 
-// The first 200 us, to which a rate is measured that nobody says, are off by far more than it
+// A rate that the driver does not give is measured over 200 us, and is off by far more than it
 // drifts.
 TEST_P(CounterClockTest, TheDriftIsToldAgainstASecond) {
   Driver driver = world_.driver();

@@ -7,7 +7,7 @@
 namespace tallyfs {
 namespace {
 
-// By a reader who was away since the clock has gone over to CLOCK_MONOTONIC.
+// By a reader that was preempted since the clock has gone over to CLOCK_MONOTONIC.
 TEST(TimelineTest, TheLineOfMonotonicIsRightAtAnyDistance) {
   Timeline timeline;
   std::uint64_t cycles = 1000;

@@ -148,9 +148,8 @@ TEST_P(WideCounterTest, ASlightlyOldValueIsNotAWrap) {
   EXPECT_EQ(wide.gaps(), 0u);
 }
 
-// Four threads read; whoever finds that somebody has read since the counter was last moved moves it
-// on, so that no gap is longer than it may be. What is read lies between the truth before and
-// after.
+// Four threads read. A thread that finds a read since the counter was last moved moves it on, so
+// that no gap is too long. Each reading lies between the truth before and after.
 TEST_P(WideCounterTest, ConcurrentReadersSeeEveryCountOnce) {
 #if defined(__SANITIZE_THREAD__) || defined(__aarch64__)
   constexpr int kReads = 100'000;  // a thread; on ARM64 this runs in an emulator

@@ -174,7 +174,7 @@ TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond)
   }
   EXPECT_LT(since(later), 900ms) << "not even the time of one";
   EXPECT_EQ(cuts_, 10) << "drains that were none";
-  EXPECT_EQ(played_.hear(0), "") << "nobody orders of it meanwhile";
+  EXPECT_EQ(played_.hear(0), "") << "no orders meanwhile";
 }
 
 TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
@@ -286,7 +286,7 @@ TEST_F(OrderedFeederTest, EventsThatWereGivenUpAreSwitchedOffOnceTheFeederAnswer
   auto waiting = want({{.source_id = 7, .demand = {.on = true}}});
   const std::string number = played_.number_of("events");
   EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
-  EXPECT_FALSE(feeder_.want(nothing)) << "as whoever has been refused takes it back";
+  EXPECT_FALSE(feeder_.want(nothing)) << "as a refused caller takes it back";
   played_.say("done " + number);
   EXPECT_TRUE(played_.hear().starts_with("want "));
   const std::string order = played_.hear();

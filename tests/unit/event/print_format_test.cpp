@@ -102,7 +102,7 @@ TEST_F(PrintFormatTest, ShowsStatesByTheirNames) {
   EXPECT_EQ(shown(R"("%s", __print_symbolic(REC->pid, { IOPRIO_CLASS_NONE, "none" }, { 2, "be" }))",
                   {{"pid", 0}}),
             "0x0\n")
-      << "a constant whose value nobody tells";
+      << "a constant of unknown value";
 }
 
 TEST_F(PrintFormatTest, ComputesAsCDoes) {

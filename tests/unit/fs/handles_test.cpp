@@ -63,7 +63,7 @@ TEST(HandlesTest, WhatAFileHoldsIsGivenBackWhenItIsClosed) {
   const auto number = handles.add(opened).value();
   EXPECT_EQ(mark.use_count(), 2);
   handles.remove(number);
-  EXPECT_EQ(mark.use_count(), 1) << "though somebody still has the file";
+  EXPECT_EQ(mark.use_count(), 1) << "though the file is still in use";
 }
 
 TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {

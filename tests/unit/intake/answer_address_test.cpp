@@ -45,7 +45,7 @@ TEST_F(AnswerAddressTest, AnAbstractAddressIsTheSenders) {
 TEST_F(AnswerAddressTest, APathLeadsToTheSendersOwnSocketOrNowhere) {
   const Fd peer = bound_to(path_);
   EXPECT_TRUE(AnswerAddress::find(origin(path_)));
-  EXPECT_FALSE(AnswerAddress::find(origin(path_, ::getuid() + 1))) << "it is somebody else's";
+  EXPECT_FALSE(AnswerAddress::find(origin(path_, ::getuid() + 1))) << "it is another user's";
   EXPECT_FALSE(AnswerAddress::find(origin(path_.substr(1)))) << "relative";
   EXPECT_FALSE(AnswerAddress::find(origin(path_ + "s"))) << "there is nothing";
   std::filesystem::create_symlink(path_, directory_ / "link");

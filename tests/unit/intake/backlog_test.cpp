@@ -1,4 +1,4 @@
-// Who waits behind others, in which order, and for how long.
+// Which senders wait behind others, in which order, and for how long.
 #include "feeders/intake/backlog.h"
 
 #include <gtest/gtest.h>

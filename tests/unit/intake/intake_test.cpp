@@ -1,4 +1,4 @@
-// The intake over real sockets, without a mount: what arrives, what is answered, and who waits.
+// The intake over real sockets, without a mount: arrivals, answers, and waiting senders.
 #include <poll.h>
 
 #include <atomic>

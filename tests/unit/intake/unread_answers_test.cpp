@@ -1,4 +1,4 @@
-// Who may be sent answers while others leave theirs unread.
+// Which senders are sent answers while others leave theirs unread.
 #include "feeders/intake/unread_answers.h"
 
 #include <gtest/gtest.h>

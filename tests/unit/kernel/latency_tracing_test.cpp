@@ -9,7 +9,7 @@
 namespace tallyfs {
 namespace {
 
-// What somebody without rights is told, as an exit status: 0 is as it should be.
+// The refusal of an unprivileged process, as an exit status: 0 is as it should be.
 int want_without_rights() {
   const SystemClock clock;
   Link link("/nowhere");

@@ -1,4 +1,4 @@
-// reference/latency-hist.md: missed timer offsets and timerandwakeup, a story for each rule.
+// docs/latency-histograms.md: missed timer offsets and timerandwakeup, a story for each rule.
 #include "tests/unit/latency/story.h"
 
 namespace tallyfs {

@@ -1,4 +1,4 @@
-// reference/latency-hist.md, "Wakeup latency, exactly", a story for each rule.
+// docs/latency-histograms.md, "Wakeup latency, exactly", a story for each rule.
 #include "tests/unit/latency/story.h"
 
 namespace tallyfs {

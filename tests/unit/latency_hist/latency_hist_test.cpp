@@ -1,4 +1,4 @@
-// The tracing/latency_hist branch: names, modes, what may be written, and who is asked for events.
+// The tracing/latency_hist branch: names, modes, permitted writes, and requests for events.
 #include "core/branch/latency_hist/latency_hist.h"
 
 #include <gtest/gtest.h>
@@ -288,7 +288,7 @@ TEST_F(LatencyHistTest, WhoFedADirectoryFirstAloneMayFeedResetAndRemoveIt) {
   EXPECT_EQ(feed("mine", 5us, 0, kAlice + 1).error().code, ErrorCode::kNotPermitted);
   EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
   EXPECT_TRUE(feed("mine", 5us, 0, 0)) << "root";
-  EXPECT_TRUE(feed("mine", 5us, 0, kDaemon)) << "whom the mount belongs to";
+  EXPECT_TRUE(feed("mine", 5us, 0, kDaemon)) << "the owner of the mount";
   EXPECT_TRUE(read("mine/summary").starts_with("samples 3\n"));
   ASSERT_TRUE(branch_.reset("mine", kAlice, clock_.now()));
   EXPECT_TRUE(read("mine/summary").starts_with("samples 0\n"));

@@ -74,7 +74,7 @@ TEST(ConcurrencyTest, ReadersWritersAndFeedersOfAllTypesGetAlong) {
   EXPECT_EQ(stand.interface->statistics(), fed);
 }
 
-// Whoever sees a switch on or off sees what was so at some moment, and in the end what is so.
+// A reader of a switch sees a state that held at some moment, and in the end the present state.
 TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
   Stand stand("");
   Statistic* const fed = stand.interface->find("s");
@@ -97,7 +97,7 @@ TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
   EXPECT_EQ(at.on, 1u);
   stand.interface->attach_switch(fed, nullptr);
   stand.define("on=0");
-  EXPECT_EQ(at.on, 1u) << "it is somebody else's now";
+  EXPECT_EQ(at.on, 1u) << "it is another statistic's now";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// reference/statistics.md, "Life of a statistic" and "The definition file", on a live interface.
+// The rules of docs/statistics.md and GRAMMAR.md, on a live interface.
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {

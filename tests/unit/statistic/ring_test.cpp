@@ -116,7 +116,7 @@ TEST(RingTest, AllocatesNoMoreThanItTellsTheLedger) {
   }
 }
 
-// For ThreadSanitizer: a reader that lets go of its copy, and the one who writes next.
+// For ThreadSanitizer: a reader that frees its copy, and the next writer.
 TEST(RingTest, ConcurrentReadersSeeWhatWasCopied) {
   Ring<int> ring(2000);
   ring.push(numbers(0, 2000));

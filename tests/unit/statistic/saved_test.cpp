@@ -1,4 +1,5 @@
-// What is saved and loaded reads as before and goes on as before; what nobody saved is refused.
+// Saved and loaded data reads as before and goes on as before; data that save() never wrote is
+// refused.
 #include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 

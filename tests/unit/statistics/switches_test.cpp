@@ -18,7 +18,7 @@ class SwitchesTest : protected Page, public StatisticsTest {
  protected:
   enum State { kGone, kOff, kOn, kGoneButOff };
 
-  SwitchesTest() : StatisticsTest({.switches = Page::switches}) {}
+  SwitchesTest() : StatisticsTest({.switches = {Page::switches}}) {}
 
   std::uint64_t make(const std::string& text) { return execute("create " + text).value().number; }
   State state(std::uint64_t number) {
@@ -85,7 +85,7 @@ TEST_F(SwitchesTest, ASlotIsUsedAgainUnderAnotherGeneration) {
   EXPECT_EQ(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second));
   EXPECT_EQ(second >> 32, (first >> 32) + 1);
   EXPECT_EQ(state(second), kOff);
-  EXPECT_NE(state(first), kOff) << "who holds the old number must not take it for its own";
+  EXPECT_NE(state(first), kOff) << "a holder of the old number must not take it for its own";
   ASSERT_TRUE(execute("define web on=1"));
   EXPECT_EQ(state(second), kOn);
   EXPECT_EQ(state(first), kGone);
@@ -139,7 +139,7 @@ TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   std::array<Switch, 2> page{};
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
-  Statistics loaded(tree, ledger, kDaemon, clock_.now(), {.switches = page});
+  Statistics loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
   ByteReader reader(bytes);
   ASSERT_TRUE(loaded.load(reader, clock_.now()));
   EXPECT_EQ(page[0].on, 0u);

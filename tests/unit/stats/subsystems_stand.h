@@ -99,7 +99,7 @@ class SubsystemsTest : public testing::Test {
   FakeProcesses processes_;
   ErrorLog errors_{clock_.now()};
   Subsystems subsystems_{tree_, ledger_, kDaemon, clock_.now(),
-                         StatsPorts{{switches_, kFirst}, &processes_, &errors_}};
+                         Ports{{switches_, kFirst}, &processes_, &errors_}};
 };
 
 }  // namespace tallyfs

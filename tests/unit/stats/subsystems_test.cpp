@@ -1,4 +1,4 @@
-// The stats/ branch: templates, subsystems, objects, rates, and who may what.
+// The stats/ branch: templates, subsystems, objects, rates, and permissions.
 #include "tests/unit/stats/subsystems_stand.h"
 
 namespace tallyfs {
@@ -52,7 +52,7 @@ TEST_F(SubsystemsTest, SwitchesAnObjectOnWhileSomebodyAsks) {
   const auto number = execute("object web/total").value().number;
   EXPECT_EQ(switch_of(number), 0u);
   ASSERT_TRUE(publish(number, blob.bytes));
-  EXPECT_EQ(switch_of(number), 0u) << "nobody asked";
+  EXPECT_EQ(switch_of(number), 0u) << "no demand yet";
   read("web", "total.json");
   EXPECT_EQ(switch_of(number), 1u);
   clock_.advance(StatsObject::kAskedFor);
@@ -60,7 +60,7 @@ TEST_F(SubsystemsTest, SwitchesAnObjectOnWhileSomebodyAsks) {
   EXPECT_EQ(switch_of(number), 1u);
   clock_.advance(std::chrono::seconds(1));
   ASSERT_TRUE(publish(number, blob.bytes));
-  EXPECT_EQ(switch_of(number), 0u) << "nobody asks any more";
+  EXPECT_EQ(switch_of(number), 0u) << "no demand any more";
 }
 
 TEST_F(SubsystemsTest, TakesRatesWithTheErrorsOfTheGoldenFile) {
@@ -185,7 +185,7 @@ TEST_F(SubsystemsTest, AnObjectIsOfOneProcessAsLongAsThatRuns) {
   EXPECT_NE(file("web", "total"), nullptr);
   end(kOne);
   EXPECT_NE(file("web", "total"), nullptr) << "it stays to be looked at";
-  EXPECT_TRUE(execute("object web/total", {kAlice, kTwo})) << "nobody's by now";
+  EXPECT_TRUE(execute("object web/total", {kAlice, kTwo})) << "no process owns it by now";
 }
 
 TEST_F(SubsystemsTest, AProcessThatHasEndedUnheardHoldsNothing) {

@@ -81,7 +81,7 @@ TEST_F(TracingOrderTest, ALateRecordWaitsForProgramsNoLongerThanTheyGather) {
   tracing_.withdraw(late, clock_.now());
 }
 
-// A set variable is only there for what happened after it, whoever told of it first.
+// A set variable is only there for events after it, whichever source reported first.
 TEST_F(TracingOrderTest, RecordsOfSeveralSourcesAreFedInTheOrderOfTheirTimes) {
   LateSource late;
   join_with(late);
@@ -127,7 +127,7 @@ TEST_F(TracingOrderTest, ARecordOfAnEventThatIsGoneCountsInNoOther) {
   ASSERT_TRUE(tracing_.withdraw(kernel_, 1, clock_.now()));
   ASSERT_TRUE(define("yours u64 lat", 2));
   ASSERT_TRUE(write("events/web/yours/trigger", "hist:keys=lat"));
-  feed_of(1);  // by whoever has not heard yet
+  feed_of(1);  // by a sender that has not heard yet
   clock_.advance(std::chrono::seconds(1));
   EXPECT_NE(read("events/web/yours/hist").find("Hits: 0\n"), std::string::npos);
   feed_of(2);

@@ -1,4 +1,4 @@
-// What those who read histograms and traces may keep between them.
+// The memory that readers of histograms and traces may keep together.
 #include "tests/unit/tracing/tracing_stand.h"
 
 namespace tallyfs {
@@ -56,7 +56,7 @@ TEST_F(TracingReadingTest, WhatAnotherReaderKeepsIsNotThereForThis) {
   EXPECT_TRUE(hist());
   ASSERT_FALSE(within) << "it is another moment of the histogram";
   EXPECT_EQ(within.error().code, ErrorCode::kNoSpace);
-  EXPECT_TRUE(hist()) << "nobody reads any more";
+  EXPECT_TRUE(hist()) << "no reader is left";
 }
 
 TEST_F(TracingReadingTest, ReadersOfTheSameMomentShareIt) {

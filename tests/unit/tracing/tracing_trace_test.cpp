@@ -54,7 +54,7 @@ class TracingTwoCpusTest : public TracingTest {
   bool says_lost() { return read("trace").find("records lost on their way") != std::string::npos; }
 };
 
-// Nobody knows on which of them they were lost.
+// It is not known on which CPU they were lost.
 TEST_F(TracingTwoCpusTest, WhatWasLostIsForgottenWhenTheTraceOfEachCpuWasCleared) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));

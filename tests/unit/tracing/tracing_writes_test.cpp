@@ -28,7 +28,7 @@ class TracingWritesTest : public TracingTest {
   }
   ~TracingWritesTest() override { tracing_.withdraw(late_, clock_.now()); }
 
-  // The kernel has it; nobody else knows. Of the thread common_pid.
+  // A record that only the kernel has. Of the thread common_pid.
   void record(std::int32_t common_pid) {
     recorded_.push_back(common_pid);
     clock_.advance(std::chrono::microseconds(1));

@@ -30,7 +30,10 @@ class UserEventsTest : public TracingTest {
 
   std::array<Switch, 8> switches_{};
   LivingProcesses processes_;
-  UserEvents events_{tracing_, ledger_, kDaemon, &processes_, {switches_, 100}};
+  UserEvents events_{tracing_,
+                     ledger_,
+                     kDaemon,
+                     {.switches = {switches_, 100}, .processes = &processes_}};
 };
 
 TEST_F(UserEventsTest, AnEventIsThereWithItsFieldsAndTakesRecordsAsText) {
@@ -92,7 +95,7 @@ TEST_F(UserEventsTest, TheKernelsEventTakesThePlaceOfAUsers) {
   EXPECT_NE(read("events/sched/sched_switch/format").find("field:int prio"), std::string::npos);
   EXPECT_EQ(read("events/sched/sched_switch/trigger")[0], '#');
   EXPECT_EQ(read("events/sched/sched_switch/enable"), "0\n");
-  // Whoever had it hears so, and cannot have it back.
+  // Its former holder is told so, and cannot have it back.
   const UserEvents::Record record{.fields = "0123456789abcdef"};
   EXPECT_EQ(
       events_.feed(squat.value().number, {&record, 1}, {kAlice, 7}, clock_.now()).error().code,
@@ -174,7 +177,7 @@ TEST_F(UserEventsTest, StaysForATriggerAndIsTakenUpByTheNextProcess) {
   events_.process_ended(8, clock_.now());
   ASSERT_TRUE(truncate("events/web/request/trigger"));
   events_.process_ended(9, clock_.now());
-  EXPECT_FALSE(node("events/web/request")) << "when somebody looks at what nothing holds any more";
+  EXPECT_FALSE(node("events/web/request")) << "a look removes an event without holders";
 }
 
 TEST_F(UserEventsTest, TakesPackedRecordsByTheirNumber) {
@@ -236,7 +239,7 @@ TEST_F(TwoProgramsTest, TheyWaitForOneAnotherNoLongerThanTheyGather) {
   clock_.advance(std::chrono::milliseconds(20));
   EXPECT_EQ(hist->news(clock_.now()), 1u);
   feed(request_, 7, 13 * kMs);
-  EXPECT_EQ(hist->news(clock_.now()), 2u) << "what is late by more waits for nobody";
+  EXPECT_EQ(hist->news(clock_.now()), 2u) << "later records are not waited for";
 }
 
 TEST_F(TwoProgramsTest, AKeptTextIsOldOnceWhatWaitedIsFed) {

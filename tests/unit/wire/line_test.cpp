@@ -134,8 +134,8 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
 
 // ---- plain samples
 
-// On the heap and to the byte, so that a sanitizer sees who reads on. The path of the sample is in
-// text.
+// On the heap and to the byte, so that a sanitizer sees reads beyond the end. The path of the
+// sample is in text.
 bool is_plain(const std::string& text, std::size_t end_of_line, SampleLine& sample) {
   const std::vector<char> bytes(text.begin(), text.end());
   const std::size_t taken = take_plain_sample({bytes.data(), bytes.size()}, sample);

@@ -1,0 +1,74 @@
+// Entries of a branch under the numbers that feeders use on the wire, each number with its entry of
+// the page of switches. A number is a slot of the SlotTable, counted from the first entry of the
+// branch's region; slots beyond the region have no switch.
+//
+// Confined to the owning branch's lock. A switch that was given out is flipped by its statistic,
+// object or event, under that one's lock, until the switch is taken back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/base/slot_table.h"
+#include "core/branch/switch_region.h"
+
+namespace tallyfs {
+
+template <typename Owner>  // a smart pointer, as in SlotTable
+class NumberTable {
+ public:
+  explicit NumberTable(SwitchRegion region) : region_(region) {}
+
+  // The number that the next add() gives.
+  std::uint64_t next_number() const { return entries_.next_number() + region_.first; }
+  std::uint64_t add(Owner entry) { return entries_.add(std::move(entry)) + region_.first; }
+  // Nullptr for a number that names nothing, or nothing any more.
+  const Owner* find(std::uint64_t number) const {
+    if (static_cast<std::uint32_t>(number) < region_.first) return nullptr;
+    return entries_.find(number - region_.first);
+  }
+  // Takes the switch back as well. An empty entry if the number names nothing.
+  Owner remove(std::uint64_t number) {
+    if (!find(number)) return {};
+    take_back_switch(number);
+    return entries_.remove(number - region_.first);
+  }
+  std::size_t size() const { return entries_.size(); }
+
+  // Which slot a number of this table is, from 0 on, and how often the slot was used.
+  std::uint32_t slot(std::uint64_t number) const {
+    return static_cast<std::uint32_t>(number) - region_.first;
+  }
+  static std::uint32_t use(std::uint64_t number) {
+    return static_cast<std::uint32_t>(number >> 32);
+  }
+
+  // The switch of a number of this table, set to off; nullptr if the region has none for it.
+  Switch* give_switch(std::uint64_t number) {
+    Switch* const its = switch_of(number);
+    if (!its) return nullptr;
+    its->on.store(0, std::memory_order_release);
+    its->generation.store(use(number), std::memory_order_release);
+    return its;
+  }
+  // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
+  // its number is gone.
+  void take_back_switch(std::uint64_t number) {
+    Switch* const its = switch_of(number);
+    if (!its) return;
+    its->generation.store(use(number) + 1, std::memory_order_release);
+    its->on.store(1, std::memory_order_release);
+  }
+
+ private:
+  Switch* switch_of(std::uint64_t number) const {
+    const std::uint32_t at = slot(number);
+    return at < region_.switches.size() ? &region_.switches[at] : nullptr;
+  }
+
+  const SwitchRegion region_;
+  SlotTable<Owner> entries_;
+};
+
+}  // namespace tallyfs

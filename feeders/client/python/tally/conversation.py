@@ -1,0 +1,244 @@
+"""Requests to the daemon and its responses.
+
+This is the only module that numbers requests, matches responses, notices lost ones, waits before a
+refused request is repeated, and knows the daemon's epoch. A user of it (see User) says what to
+request and what a response means. A new kind of request is one new file with such a user, and its
+name in __init__.py.
+
+Threads: guarded by the exclusion (exclusion.py), like everything that is called from here.
+Limits: one datagram of requests is sent at a time, while fewer than 400 responses are outstanding:
+they must find room in this process's queue, which may be short.
+
+Responses: the daemon answers in the order of requests, so a response says that those before it
+that have not come are lost. An idle process requests a response every second (ping), which shows
+lost ones and whether the daemon is there. A subject that is refused is requested again after 10 s.
+Epoch: every datagram carries the daemon's. Another epoch on the same connection is another daemon
+that has taken over the socket: it knows nothing of this process."""
+import functools
+import os
+from time import monotonic_ns
+
+from .link import SENT
+from .request import GONE, REFUSED, REGISTERED, REQUESTED, UNKNOWN, Request
+from .wire import DATAGRAM_BYTES, HEADER_BYTES, decode_answers, encode_header, encode_request
+
+IDLE_NS = 1_000_000_000  # after so long without one, a ping
+_REFUSED_PAUSE_NS = 10_000_000_000
+_IN_FLIGHT_MAX = 400
+# How long a new subject waits for its definition before it is requested.
+_GATHER_NS = 10_000_000
+_SEQUENCE_MAX = 0xFFFFFFFF
+
+class Conversation:
+    """report: called with a line of text. now: the clock, in nanoseconds."""
+
+    def __init__(self, link, report, now=monotonic_ns):
+        self._link, self._report, self._now = link, report, now
+        self.users = []
+        self._last_sequence = 0
+        self._send_at = 0
+        self.attached = -1  # the descriptor that came with the response at hand
+        self.begin(0)
+
+    # ---- beginning
+
+    def begin(self, now):
+        """On a new connection."""
+        self.in_flight = {}  # take_response by sequence number, in the order of sending
+        self.pinged_at = now
+        self._forget()
+
+    def _forget(self):
+        self.epoch = 0  # until the first response
+        self.pending = {}  # to be requested, in order: objects that have _requests()
+        self.refused = {}  # the response by subject
+        self.refused_changes = {}  # the last of each subject
+        self._retry_at = 0
+        self._is_stale = False  # since the last ping was answered
+        self._ping_in_flight = False
+        for user in self.users:
+            user.begin()
+
+    def end(self):
+        """The connection has ended."""
+        for user in self.users:
+            user.end()
+
+    # ---- pending
+
+    def pend(self, pending):
+        """Has its _requests() sent, as soon as there is room."""
+        self.pending[pending] = None
+
+    def pend_new(self, subject):
+        """As pend(), once its program has had the time to define it."""
+        now = self._now()
+        self.pend(subject)
+        if self._send_at <= now:
+            self._send_at = now + _GATHER_NS
+
+    def withdraw(self, pending):
+        self.pending.pop(pending, None)
+
+    def register(self, subject):
+        """Requests a subject (again), of which the daemon knows nothing."""
+        subject._standing = UNKNOWN
+        self.pend(subject)
+
+    def register_again(self, subject):
+        """The same if the daemon knew it. It may know it still."""
+        if subject._standing in (GONE, REGISTERED):
+            self.register(subject)
+
+    def drop(self, subject, in_tree):
+        """The program has dropped it here. in_tree: and in the daemon, so do not request it."""
+        subject._removed = in_tree
+        self.refused.pop(subject, None)
+        self.refused_changes.pop(subject, None)
+        if in_tree:
+            self.withdraw(subject)
+
+    def is_settled(self):
+        """Nothing is pending, and only a ping is in flight."""
+        return not self.pending and len(self.in_flight) == self._ping_in_flight
+
+    def refusals(self):
+        """{subject: response} of those in force, subjects before changes."""
+        return {**self.refused, **self.refused_changes}
+
+    # ---- sending
+
+    def send_due(self, now):
+        """Sends one datagram of requests, unless a new subject is waited for."""
+        if now >= self._send_at:
+            self.send_pending()
+
+    def send_pending(self):
+        """Sends one datagram of requests."""
+        if self.refused and self._now() >= self._retry_at:
+            for subject in self.refused:
+                self.register(subject)
+            self.refused = {}
+        if len(self.in_flight) < _IN_FLIGHT_MAX:
+            requests = (each for one in self.pending for each in one._requests(self))
+            for request in self._send(requests):
+                request.note_sent()
+
+    # One datagram of as many requests as it holds; returns those that were sent.
+    def _send(self, requests):
+        taken, messages, size = [], [encode_header(self.epoch)], HEADER_BYTES
+        first = self._last_sequence
+        for request in requests:
+            message = encode_request((first + len(taken)) % _SEQUENCE_MAX + 1, request.text)
+            if size + len(message) > DATAGRAM_BYTES:
+                break
+            size += len(message)
+            messages.append(message)
+            taken.append(request)
+        if not taken or self._link.send(b"".join(messages)) != SENT:
+            return []
+        for request in taken:
+            self._last_sequence = self._last_sequence % _SEQUENCE_MAX + 1
+            self.in_flight[self._last_sequence] = request.take_response
+        return taken
+
+    def ping(self, now, sent):
+        """Requests a response. sent: the samples sent so far, for User.confirm(). One ping is in
+        flight at a time, unless its response takes a second."""
+        if self._ping_in_flight and now - self.pinged_at < IDLE_NS:
+            return
+        self.pinged_at = now
+        pong = functools.partial(self._take_pong, sent)
+        if self._send([Request("", lambda: None, pong)]):
+            self._ping_in_flight = True
+
+    def _take_pong(self, sent_before, response):
+        self._ping_in_flight = False
+        if response:
+            for user in self.users:
+                user.confirm(sent_before, self._is_stale)
+            self._is_stale = False
+
+    # ---- responses
+
+    def receive(self):
+        """Takes the responses of one datagram. False: none is there."""
+        received = self._link.receive()
+        if received is None:
+            return False
+        datagram, self.attached = received
+        try:
+            epoch, responses = decode_answers(datagram)
+            if epoch != self.epoch:
+                self._change_epoch(epoch)
+            for response in responses:
+                self._take(response)
+        except ValueError as error:
+            self._report(str(error))
+        finally:
+            if self.attached >= 0:
+                os.close(self.attached)
+        return True
+
+    # The new daemon answers the requests that it finds in the socket, so they stay in flight.
+    def _change_epoch(self, epoch):
+        if self.epoch:
+            self._forget()
+        self.epoch = epoch
+
+    def _take(self, response):
+        if response.sequence == 0:
+            self._is_stale = True
+            for user in self.users:
+                user.take_stale()
+        while response.sequence in self.in_flight:
+            sequence = next(iter(self.in_flight))
+            take_response = self.in_flight.pop(sequence)
+            take_response(response if sequence == response.sequence else None)
+
+    # ---- registration
+
+    def registration_of(self, subject):
+        """The Request that registers a subject."""
+        return Request(
+            subject._create_text(),
+            functools.partial(self._note_requested, subject),
+            functools.partial(self._take_registration, subject),
+        )
+
+    def _note_requested(self, subject):
+        self.withdraw(subject)
+        subject._standing = REQUESTED
+
+    def _take_registration(self, subject, response):
+        if response is None:
+            if subject._standing == REQUESTED and not subject._removed:
+                self.register(subject)
+        elif response.error:
+            self.refuse(subject, response)
+            subject._take_refusal(response)
+        else:
+            subject._take_registration(response)
+
+    def refuse(self, subject, response):
+        """The daemon refused it, or that to which it belongs."""
+        if not self.refused:
+            self._retry_at = self._now() + _REFUSED_PAUSE_NS
+        subject._standing = REFUSED
+        self.withdraw(subject)
+        if not subject._removed:
+            self.refused[subject] = response
+        self._report(f"the daemon refused {subject._path()}: {reason_of(response)}")
+
+    def take_change(self, subject, response):
+        """The response to a change of a registered subject, or None. A refused change is reported,
+        and not requested again."""
+        self.refused_changes.pop(subject, None)
+        if response and response.error:
+            self.refused_changes[subject] = response
+            words = f"the daemon refused to change {subject._path()}: {reason_of(response)}"
+            self._report(words)
+
+
+def reason_of(response):
+    return f"{response.reason} ({os.strerror(response.error)})"

@@ -1,0 +1,176 @@
+"""A statistic as the conversation sees it: its registration, its changes, and its switch.
+
+Guarded by the exclusion, except _switch and _id, which calls that add samples read.
+
+What a program says before the daemon has registered a statistic is part of the registration. Of
+later changes some must precede samples (_early), others must follow those that were added before
+them (_late). The program's first words on on, off and reset apply to a new statistic only: one that
+was there before stays as its users have defined it."""
+import functools
+
+from .checks import check_name
+from .exclusion import exclusive
+from .feeder import feeder
+from .request import GONE, REGISTERED, REQUESTED, Request, Subject
+from .switches import OFF, ON, switches
+from .wire import WAS_THERE
+
+
+class FedStatistic(Subject):
+    __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_has_begun", "_begin",
+                 "_on", "_early", "_late", "_changes_in_flight", "_made_in", "_was_there",
+                 "_dropped", "__weakref__")  # fmt: skip
+
+    _exclusion = feeder.exclusion
+
+    def __init__(self, interface, name, units):
+        super().__init__()
+        self.name = check_name("a statistic's name", name)
+        self.interface = interface
+        self._units = check_name("units", units, "=") if units else ""
+        self._type = ""  # as in a definition line, with its range
+        self._switch = OFF
+        self._id = 0  # of its samples in this process
+        # What the program said of on and off: at first, and last.
+        self._has_begun = False
+        self._begin = self._on = False
+        # Changes that a daemon which has registered it is still to be told: those that precede its
+        # samples if it is new ("type", "on"), and those that follow them ("on", "reset").
+        self._early, self._late = {}, {}
+        self._changes_in_flight = 0
+        # The epoch of the daemon that made it for this process. In any other it was there before.
+        self._made_in = 0
+        self._was_there = False
+        self._dropped = 0
+
+    def _path(self):
+        return f"{self.interface.name}/{self.name}"
+
+    # ---- what the program says
+
+    @exclusive
+    def _define(self, text):
+        self._type = text
+        is_new = self._standing == REGISTERED and not self._was_there
+        if self._standing == REQUESTED or is_new:
+            self._early["type"] = text
+            self._pass_on()
+
+    @exclusive
+    def _turn(self, on):
+        if self._id in feeder.queue.leaving:
+            return
+        begins, self._has_begun = not self._has_begun, True
+        self._on = on
+        if not begins:
+            self._late["on"] = on
+        else:
+            self._begin = on
+            if self._standing == REGISTERED and self._was_there:
+                return
+            if self._standing in (REQUESTED, REGISTERED):
+                self._early["on"] = on
+        # Samples that follow count, or do not, before the daemon has been told.
+        self._switch = ON if on else OFF
+        self._pass_on()
+
+    @exclusive
+    def _reset(self):
+        queue = feeder.queue
+        if self._id in queue.leaving:
+            return
+        begins, self._has_begun = not self._has_begun, True
+        if begins and self._standing == REGISTERED and self._was_there:
+            return
+        if self._standing != REGISTERED:
+            # Its samples are still here.
+            queue.leaving.add(self._id)
+            queue.give_id(self)
+        if not begins or self._standing == REGISTERED:
+            self._late["reset"] = True
+            self._pass_on()
+
+    def _pass_on(self):
+        if self._standing != REGISTERED:
+            return
+        feeder.queue.send_all()
+        feeder.conversation.pend(self)
+        if feeder.connection.connected:
+            feeder.conversation.send_pending()
+        feeder.wake_keeper()
+
+    # ---- requests and responses
+
+    def _create_text(self):
+        # A change that is still to be passed on comes after samples that were added before it.
+        on = self._begin if "on" in self._late else self._on
+        words = ["create", self._path(), self._type, on and "on=1"]
+        return " ".join(filter(None, words + [self._units and f"units={self._units}"]))
+
+    def _change_text(self, changes):
+        words = ["define", self.interface.name, f"name={self.name}", changes.get("type")]
+        words.append("reset" in changes and "data=reset")
+        words.append("on" in changes and f"on={changes['on']:d}")
+        return " ".join(filter(None, words))
+
+    def _requests(self, conversation):
+        if self._standing != REGISTERED:
+            if self.interface._standing == REGISTERED:
+                yield conversation.registration_of(self)
+            return
+        is_late = not feeder.queue.has_records()
+        if self._early or is_late:
+            changes = {**self._early, **self._late} if is_late else self._early
+            note_sent = functools.partial(self._note_change_sent, is_late)
+            yield Request(self._change_text(changes), note_sent, self._take_change)
+
+    def _note_change_sent(self, is_late):
+        self._early.clear()
+        if is_late:
+            self._late.clear()
+        if not self._late:
+            feeder.conversation.withdraw(self)
+        self._changes_in_flight += 1
+
+    def _take_change(self, response):
+        feeder.conversation.take_change(self, response)
+        self._changes_in_flight = max(self._changes_in_flight - 1, 0)
+        self._point_at_switch()
+
+    def _take_registration(self, response):
+        epoch = feeder.conversation.epoch
+        if not response.flags & WAS_THERE:
+            self._made_in = epoch
+        self._was_there = self._made_in != epoch
+        if self._was_there:
+            self._early.clear()
+        else:
+            self._late.pop("reset", None)  # there was nothing yet
+        self._standing, self._number = REGISTERED, response.number
+        feeder.conversation.withdraw(self)
+        if not self._removed and (self._early or self._late):
+            feeder.conversation.pend(self)
+        self._point_at_switch()
+
+    def _must_precede_samples(self):
+        """A registration or an early change has to be sent, or answered, before its samples."""
+        if self._standing == GONE:
+            feeder.conversation.register_again(self.interface)
+            feeder.conversation.register_again(self)
+        return not self._number or bool(self._early)
+
+    def _forget_registration(self, is_leaving):
+        """Nothing is known of the daemon."""
+        self._number = self._changes_in_flight = 0
+        self._early.clear()
+        # Users that had it on in the daemon before may have it on in the next one: its response
+        # will tell.
+        if not is_leaving:
+            self._switch = ON if self._switch[0] or self._on else OFF
+
+    def _point_at_switch(self):
+        if self._standing != REGISTERED or self._id in feeder.queue.leaving or self._removed:
+            return
+        if self._early or self._late or self._changes_in_flight:
+            return  # it is as the program wants it
+        self._switch = switches.of(self._number)

@@ -1,0 +1,78 @@
+"""Daemons that are not there, and come later."""
+import re
+import unittest
+
+from programs import CALL_MAX_S, LONGEST, WEB, Sum
+from stand import DaemonCase
+
+
+class AbsentDaemonTest(DaemonCase):
+    def test_samples_are_held_until_a_daemon_comes(self):
+        feeder = self.feeder("""
+tally.statistic_configure(report=say)
+""" + WEB + """
+each.define_range(0, 1000)
+hear()
+for i in range(1000): each.inc(i)
+say("added")
+hear()
+tally.statistic_sync(60000)
+say(*tally.statistic_count())
+""")
+        self.assertRegex(feeder.hear(), "no daemon yet: .*No such file")
+        feeder.say()
+        self.assertEqual(feeder.hear(), "added")
+        self.daemon.start()
+        self.assertEqual(feeder.hear(), f"sending to {self.daemon.socket}")
+        feeder.say()
+        self.assertEqual(feeder.hear(), "1000 0 1000 1000 0 0")
+        self.assertEqual(self.daemon.data("web"), "each 1000 0 499.500 999\n")
+        self.assertIn(" units=us/requests", self.daemon.definition("web/each"))
+
+    def test_held_max_samples_are_held_and_further_ones_are_dropped_and_told(self):
+        feeder = self.feeder("""
+tally.statistic_configure(held_max=2000, wait_ms=60000)
+""" + WEB + LONGEST + """
+say(longest(3000))
+each.add_batch(range(1000))
+say(*tally.statistic_count())
+say(each.dropped())
+hear()
+tally.statistic_sync(60000)
+say(*tally.statistic_count())
+""")
+        self.assertLess(float(feeder.hear()), CALL_MAX_S)
+        before = Sum(feeder.hear())
+        self.assertEqual(before.added, 4000)
+        self.assertEqual(before.held + before.dropped, 4000)
+        self.assertLessEqual(before.held, 2000)
+        self.assertGreater(before.held, 1000)
+        self.assertEqual(int(feeder.hear()), before.dropped)
+        self.daemon.start()
+        feeder.say()
+        after = Sum(feeder.hear())
+        self.assertEqual((after.confirmed, after.dropped), (before.held, before.dropped))
+        self.assertEqual(self.daemon.total("web/each"), before.held)
+        self.assertEqual(self.daemon.own("dropped"), before.dropped)
+        dropped_by = re.search(r"^dropped_by (\S+) (\d+)$", self.daemon.data("tallyfs"), re.M)
+        self.assertEqual(int(dropped_by.group(1), 16), feeder.process.pid)
+        self.assertEqual(int(dropped_by.group(2)), before.dropped)
+
+    def test_flush_and_sync_say_that_there_is_none(self):
+        said = self.run_feeder(WEB + """
+import errno
+each.inc(1)
+for call in (tally.statistic_flush, lambda: tally.statistic_sync(10)):
+    try:
+        call()
+    except OSError as error:
+        say(errno.errorcode[error.errno])
+""")
+        self.assertEqual(said.split(), ["ENOTCONN", "ENOTCONN"])
+
+    def test_a_process_ends_without_one(self):
+        self.run_feeder(WEB + "for i in range(100000): each.inc(i)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+"""The conversation by itself: a link and a clock that the test plays, and subjects without meaning."""
+import errno
+import struct
+import unittest
+
+import stand  # noqa: F401 - finds the package
+
+from tally.conversation import Conversation
+from tally.link import QUEUE_FULL, SENT
+from tally.request import REFUSED, REGISTERED, REQUESTED, UNKNOWN, Request, Subject
+from tally.user import User
+from tally.wire import ANSWER, encode_header
+
+SECOND = 1_000_000_000
+EPOCH = 77
+
+
+class FakeLink:
+    def __init__(self):
+        self.texts = {}  # by sequence number, in the order of sending
+        self.answers = []
+        self.is_full = False
+
+    def send(self, datagram):
+        if self.is_full:
+            return QUEUE_FULL
+        at = 16
+        while at < len(datagram):
+            _, _, length, sequence, size = struct.unpack_from("<HHIII", datagram, at)
+            self.texts[sequence] = datagram[at + 16 : at + 16 + size].decode()
+            at += 8 + length
+        return SENT
+
+    def receive(self):
+        return (self.answers.pop(0), -1) if self.answers else None
+
+    def answer(self, sequence, error=0, number=0, epoch=EPOCH):
+        message = struct.pack("<HHIIIQ", ANSWER, 0, 16, sequence, error, number)
+        self.answers.append(encode_header(epoch) + message)
+
+
+class Thing(Subject):
+    def __init__(self, name):
+        super().__init__()
+        self.name = name
+
+    def _path(self):
+        return self.name
+
+    def _create_text(self):
+        return f"create {self.name}"
+
+    def _take_registration(self, response):
+        self._standing, self._number = REGISTERED, response.number
+
+
+class Things(User):
+    """Some things; and notes what the conversation tells."""
+
+    def __init__(self, conversation, names):
+        self.conversation, self.told = conversation, []
+        self.things = [Thing(name) for name in names]
+
+    def begin(self):
+        self.told.append("begin")
+        for thing in self.things:
+            self.conversation.register(thing)
+
+    def take_stale(self):
+        self.told.append("stale")
+
+    def confirm(self, sent_before, is_stale):
+        self.told.append((sent_before, is_stale))
+
+
+class ConversationTest(unittest.TestCase):
+    def setUp(self):
+        self.link, self.reports, self.time = FakeLink(), [], 100 * SECOND
+        self.conversation = Conversation(self.link, self.reports.append, lambda: self.time)
+
+    def things(self, *names):
+        self.user = Things(self.conversation, names)
+        self.conversation.users.append(self.user)
+        self.conversation.begin(self.time)
+        return self.user.things
+
+    def take(self):
+        while self.conversation.receive():
+            pass
+
+    def test_numbers_requests_and_gives_each_subject_its_response(self):
+        one, two = self.things("one", "two")
+        self.conversation.send_pending()
+        self.assertEqual(self.link.texts, {1: "create one", 2: "create two"})
+        self.assertEqual([one._standing, two._standing], [REQUESTED, REQUESTED])
+        self.assertFalse(self.conversation.is_settled())
+        self.link.answer(1, number=5)
+        self.link.answer(2, number=6)
+        self.take()
+        self.assertEqual([(each._standing, each._number) for each in (one, two)],
+                         [(REGISTERED, 5), (REGISTERED, 6)])  # fmt: skip
+        self.assertTrue(self.conversation.is_settled())
+        self.assertEqual(self.conversation.epoch, EPOCH)
+
+    def test_a_response_says_that_those_before_it_are_lost(self):
+        one, two = self.things("one", "two")
+        self.conversation.send_pending()
+        self.link.answer(2, number=6)
+        self.take()
+        self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
+        self.conversation.send_pending()
+        self.assertEqual(self.link.texts[3], "create one")
+
+    def test_without_room_requests_stay_pending(self):
+        (one,) = self.things("one")
+        self.link.is_full = True
+        self.conversation.send_pending()
+        self.assertEqual((one._standing, len(self.conversation.in_flight)), (UNKNOWN, 0))
+        self.link.is_full = False
+        self.conversation.send_pending()
+        self.assertEqual(self.link.texts, {1: "create one"})
+
+    def test_few_responses_are_outstanding(self):
+        self.things(*(f"thing-{i:0200}" for i in range(1000)))
+        for _ in range(100):
+            self.conversation.send_pending()
+        self.assertGreaterEqual(len(self.link.texts), 400)
+        self.assertLess(len(self.link.texts), 400 + 8192 // 200)
+
+    def test_a_refused_subject_is_requested_again_after_10_s(self):
+        (one,) = self.things("one")
+        self.conversation.send_pending()
+        self.link.answer(1, errno.EPERM)
+        self.take()
+        self.assertEqual(one._standing, REFUSED)
+        self.assertRegex(self.reports[0], "the daemon refused one: .*not permitted")
+        self.assertEqual(self.conversation.refusals()[one].error, errno.EPERM)
+        self.time += 10 * SECOND - 1
+        self.conversation.send_pending()
+        self.assertEqual(len(self.link.texts), 1)
+        self.time += 1
+        self.conversation.send_pending()
+        self.assertEqual(self.link.texts[2], "create one")
+        self.assertEqual(self.conversation.refusals(), {})
+
+    def test_another_epoch_begins_anew_and_answers_what_it_finds(self):
+        one, two = self.things("one", "two")
+        self.conversation.send_pending()
+        self.link.answer(1, number=5)
+        self.take()
+        self.link.answer(2, number=6, epoch=EPOCH + 1)
+        self.take()
+        self.assertEqual(self.user.told, ["begin", "begin"])
+        self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
+        self.assertEqual(self.conversation.epoch, EPOCH + 1)
+
+    def test_a_new_subject_waits_10_ms_for_its_definition(self):
+        self.things()
+        self.conversation.pend_new(Thing("new"))
+        self.conversation.send_due(self.time + 9_999_999)
+        self.assertEqual(self.link.texts, {})
+        self.conversation.send_due(self.time + 10_000_000)
+        self.assertEqual(self.link.texts, {1: "create new"})
+
+    def test_one_ping_is_in_flight_until_it_takes_a_second(self):
+        self.things()
+        self.conversation.ping(self.time, 3)
+        self.conversation.ping(self.time + SECOND - 1, 4)
+        self.assertEqual(self.link.texts, {1: ""})
+        self.conversation.ping(self.time + SECOND, 5)
+        self.assertEqual(self.link.texts, {1: "", 2: ""})
+
+    def test_a_ping_confirms_what_was_sent_before_it(self):
+        self.things()
+        self.conversation.ping(self.time, 3)
+        self.link.answer(0, errno.ESTALE)
+        self.link.answer(1)
+        self.take()
+        self.assertEqual(self.user.told, ["begin", "stale", (3, True)])
+        self.conversation.ping(self.time + SECOND, 4)
+        self.link.answer(2)
+        self.take()
+        self.assertEqual(self.user.told[3:], [(4, False)])
+
+    def test_a_dropped_subject_is_not_requested_again(self):
+        (one,) = self.things("one")
+        self.conversation.send_pending()
+        self.conversation.drop(one, in_tree=True)
+        self.link.answer(1, errno.EPERM)
+        self.take()
+        self.assertEqual(self.conversation.refusals(), {})
+        self.assertTrue(self.conversation.is_settled())
+
+    def test_a_new_kind_of_request_needs_an_object_with_requests(self):
+        taken = []
+
+        class Asks:
+            def _requests(self, conversation):
+                note_sent = lambda: conversation.withdraw(self)  # noqa: E731
+                yield Request("version", note_sent, taken.append)
+
+        self.things()
+        self.conversation.pend(Asks())
+        self.conversation.send_pending()
+        self.link.answer(1, number=9)
+        self.take()
+        self.assertEqual((self.link.texts, taken[0].number), ({1: "version"}, 9))
+
+
+if __name__ == "__main__":
+    unittest.main()
