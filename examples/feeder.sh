@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Feeds the interface `example` with the lengths of the lines it reads: feeder.sh <FILE
-# It needs no library: text goes to the socket, here by way of socat; tally-send does the same, and says what was wrong.
+# It needs no library: text goes to the socket, here by way of socat; tally-send does the same, and
+# says what was wrong.
 set -euo pipefail
 socket=${TALLY_SOCKET:-/run/tallyfs/socket}
 
@@ -12,7 +13,8 @@ create example/line_lengths type=list entries_max=100 on=1 units=bytes/lines
 create example/lines on=1 units=lines/batches
 EOF
 
-# Many samples to a datagram, 100 lines at a time; socat makes one of what it reads at once, up to 8 KiB.
+# Many samples to a datagram, 100 lines at a time; socat makes one of what it reads at once, up to 8
+# KiB.
 batch='' lines=0
 while IFS= read -r line; do
   batch+="example/line_lengths ${#line}"$'\n'

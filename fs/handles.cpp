@@ -80,7 +80,7 @@ std::size_t Handles::remove(std::uint64_t handle) {
   const MutexLock lock(mutex_);
   removed = files_.remove(handle);
   if (!removed) return 0;
-  // Not when the last request that uses it ends: whoever closed it goes on before that.
+  // Released now, not when the last request that uses it ends: close(2) returns before that.
   removed->held.reset();
   Held& held = held_[removed->uid];
   const std::size_t bytes = removed->text.size() + removed->later_bytes;

@@ -31,9 +31,9 @@ struct OpenFile {
   std::string text;      // if readable
   std::string location;  // for the error log: the path of the file's directory
 
-  // Of a file that has news: what it had when its text was made, whether somebody has read from the
+  // Of a file that has news: File::news() when its text was rendered, whether it was read from the
   // start since, and a later text than the one of the open.
-  Mutex reading;
+  Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
@@ -41,7 +41,7 @@ struct OpenFile {
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 
-  Mutex writing;
+  Mutex writing{LockRank::kFileWriting};
   WriteTransaction transaction GUARDED_BY(writing);
   std::string begun GUARDED_BY(writing);  // a command that goes on, see File::WriteUnit
 };
@@ -83,7 +83,7 @@ class Handles {
   Result<void> check_bytes(uid_t uid, std::size_t bytes) const REQUIRES(mutex_);
 
   const Limits limits_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kHandles};
   // Shared with the requests that are using a file, which a release does not wait for.
   SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Held> held_ GUARDED_BY(mutex_);

@@ -9,46 +9,45 @@ Result<void> LineAssembler::write(std::string_view text, const LineSink& sink) {
   const auto note = [&first_error](Result<void> done) {
     if (!done && first_error) first_error = std::move(done);
   };
-  for (;;) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;
-    note(keep(text.substr(0, end), sink));
-    note(end_line(sink));
-    text.remove_prefix(end + 1);
+  // Of the line that had begun before.
+  bool brings_more = !text.empty() && text.front() != '\n';
+  lines_.feed(text);
+  while (const auto line = lines_.next()) {
+    if (!line->too_long) {
+      note(apply(line->text, sink));
+    } else if (brings_more) {
+      note(refuse(line->text, sink));
+    }
+    is_refused_ = false;
+    brings_more = true;
   }
-  note(keep(text, sink));
+  if (lines_.begun_is_too_long() && brings_more) note(refuse(lines_.begun(), sink));
   return first_error;
 }
 
-Result<void> LineAssembler::keep(std::string_view text, const LineSink& sink) {
-  const Error error{ErrorCode::kTooBig,
-                    "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
-  if (dropping_ && !text.empty()) return error;
-  if (pending_.size() + text.size() <= kPendingBytesMax) {
-    pending_.append(text);
-    return {};
-  }
-  sink.report(pending_.empty() ? text : pending_, error);
-  restart();
-  dropping_ = true;
-  return error;
-}
-
-Result<void> LineAssembler::end_line(const LineSink& sink) {
-  if (std::exchange(dropping_, false)) return {};
-  const std::string line = std::exchange(pending_, {});
+Result<void> LineAssembler::apply(std::string_view line, const LineSink& sink) {
   auto done = sink.apply(line);
   if (!done) sink.report(line, done.error());
   return done;
 }
 
+// Reported once, however many writes bring more of the line.
+Result<void> LineAssembler::refuse(std::string_view begun, const LineSink& sink) {
+  const Error error{ErrorCode::kTooBig,
+                    "line longer than " + std::to_string(kPendingBytesMax) + " bytes"};
+  if (!std::exchange(is_refused_, true)) sink.report(begun, error);
+  return error;
+}
+
 Result<void> LineAssembler::finish(const LineSink& sink) {
-  return pending_.empty() ? Result<void>() : end_line(sink);
+  if (is_dropping()) return {};
+  const auto line = lines_.last();
+  return line ? apply(line->text, sink) : Result<void>();
 }
 
 void LineAssembler::restart() {
-  pending_.clear();
-  dropping_ = false;
+  lines_.restart();
+  is_refused_ = false;
 }
 
 }  // namespace tallyfs

@@ -1,6 +1,5 @@
-// Makes lines out of writes that cut them anywhere (docs/files.md, "Writing"): a line is
-// handed on when its newline has come, or when the handle is flushed. Confined to its handle's
-// lock.
+// Makes lines of writes that cut them anywhere (docs/files.md, "Writing"): a line is applied when
+// its newline has come, or when the handle is flushed. Confined to its handle's lock.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/line_splitter.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
 
-// Where lines go: what applies them, and what hears of each that is refused.
+// Where lines go: apply() carries one out, report() is told of each that is refused.
 struct LineSink {
   std::function<Result<void>(std::string_view line)> apply;
   std::function<void(std::string_view text, const Error& error)> report;
@@ -20,27 +20,27 @@ struct LineSink {
 
 class LineAssembler {
  public:
-  // What a line may have without its newline.
+  // The most bytes of a line, without its newline.
   static constexpr std::size_t kPendingBytesMax = 64 * 1024;
 
-  // Applies every line that text completes, empty ones too, and keeps what is left. All are tried;
-  // the first error is returned. kTooBig: a line outgrew the bound; all of it, to its newline, is
-  // dropped, and so says each write that brings more of it.
+  // Applies every line that text completes, empty ones too, and keeps the rest. All are tried; the
+  // first error is returned. kTooBig: a line is longer than the bound; all of it, to its newline,
+  // is dropped, and each write that brings more of it fails so.
   Result<void> write(std::string_view text, const LineSink& sink);
-  // Applies what is left as a line of its own. Nothing pending: nothing happens; what follows in a
-  // line that was too long still belongs to it.
+  // Applies the rest as a line of its own. Without a rest nothing happens; later bytes of a line
+  // that was too long still belong to it.
   Result<void> finish(const LineSink& sink);
-  // Forgets what is left.
+  // Forgets the rest.
   void restart();
   // Inside a line that was too long.
-  bool is_dropping() const { return dropping_; }
+  bool is_dropping() const { return lines_.begun_is_too_long(); }
 
  private:
-  Result<void> keep(std::string_view text, const LineSink& sink);
-  Result<void> end_line(const LineSink& sink);
+  Result<void> apply(std::string_view line, const LineSink& sink);
+  Result<void> refuse(std::string_view begun, const LineSink& sink);
 
-  std::string pending_;
-  bool dropping_ = false;
+  LineSplitter lines_{kPendingBytesMax};
+  bool is_refused_ = false;  // the line that has begun, as too long
 };
 
 }  // namespace tallyfs

@@ -22,7 +22,7 @@ std::size_t Listing::pack(const std::string& name, const NodeInfo& info, off_t c
   param.attr.st_mode = info.kind == NodeKind::kDirectory ? S_IFDIR : S_IFREG;
   if (!describe_)
     return fuse_add_direntry(request_, place, room, name.c_str(), &param.attr, cookie);
-  // Node 0, as in an empty param, lets the kernel look a file up when somebody asks for its size:
+  // Node 0, as in an empty param, makes the kernel look a file up when its size is asked for:
   // to render every text for a mere listing would cost too much.
   if (info.kind == NodeKind::kDirectory && !is_dot(cookie)) param = describe_(info);
   return fuse_add_direntry_plus(request_, place, room, name.c_str(), &param, cookie);

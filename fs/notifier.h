@@ -1,17 +1,16 @@
-// Tells the kernel of which nodes the attributes that it caches are no longer so. From a thread of
-// its own, since a process may wait for an answer of ours meanwhile.
+// Notifies the kernel of nodes whose cached attributes are no longer valid, on a thread of its
+// own, since a process may wait for a reply of ours meanwhile.
 //
-// A name that has gone is not told: for that the kernel takes the lock of the directory, which any
-// reader of it can hold for as long as it likes. Its node is; whoever then comes to it by the name
-// is answered ESTALE, upon which the kernel looks the name up anew.
+// A name that was removed is not notified: for that the kernel takes the lock of the directory,
+// which any reader of it can hold as long as it likes. Its node is notified; a later request with
+// that name is answered ESTALE, and then the kernel looks the name up anew.
 //
-// An answer that brings a directory's attributes is with the kernel when it was sent, but makes the
-// node there only when the process that asked runs again. A notice in between finds nothing to make
-// void, and what comes then would stay for a day: so of a directory whose attributes were given it
-// is repeated.
+// A reply with a directory's attributes is with the kernel once it was sent, but the kernel makes
+// the node only when the process that asked runs again. A notice in between finds no node, and the
+// attributes would stay for a day. So the notice for a directory whose attributes were given is
+// repeated.
 //
-// Thread-safe. The queue holds kPendingMax, and as many that are to be repeated; what does not fit
-// is left out.
+// Thread-safe. The queue holds kPendingMax notices, and as many to be repeated; others are dropped.
 #pragma once
 
 #include <array>
@@ -37,10 +36,10 @@ class Notifier final : public TreeObserver {
  public:
   static constexpr std::size_t kPendingMax = 65'536;
   static constexpr std::chrono::milliseconds kSettleMax{100};
-  // When a notice that found nothing is given again.
+  // When a notice that found no node is repeated.
   static constexpr std::array<std::chrono::milliseconds, 3> kRepeats{
       std::chrono::milliseconds(10), std::chrono::milliseconds(100), std::chrono::seconds(1)};
-  // Tells the kernel that a node's attributes are void; false: it does not know the node.
+  // Notifies the kernel that a node's attributes are void; false: it does not know the node.
   using Tell = std::function<bool(NodeId node)>;
 
   // The session outlives the notifier and is mounted.
@@ -48,23 +47,23 @@ class Notifier final : public TreeObserver {
   Notifier(fuse_session* session, NodeId root);
   explicit Notifier(Tell tell);
   ~Notifier() override;
-  // Waits for the notice that is just being given; those that follow are left out.
+  // Waits for the notice that is being sent; later ones are dropped.
   void stop();
 
-  // The kernel is about to be given the attributes of a directory, to keep. To be called before
-  // they are read, so that no change of theirs falls between.
+  // The attributes of a directory are about to be given to the kernel, which caches them. To be
+  // called before they are read, so that no change falls between.
   void gives_attributes(NodeId directory) EXCLUDES(mutex_);
-  // They are not, since it has been removed.
+  // The attributes are not given, since the directory was removed.
   void withholds_attributes(NodeId directory) EXCLUDES(mutex_);
-  // They have been given, with the answer by which the kernel comes to know the directory. To be
-  // called after it: a notice in between found nothing there to make void.
+  // The attributes were given, with the reply by which the kernel learns of the directory. To be
+  // called after it: a notice in between found no node.
   void has_introduced(NodeId directory) EXCLUDES(mutex_);
 
-  // Waits until the kernel has been told of everything up to now, so that who has written a command
-  // finds what it changed; for kSettleMax at most.
+  // Waits until the kernel was notified of all changes up to now, so that the writer of a command
+  // sees what it changed; for kSettleMax at most.
   void settle() EXCLUDES(mutex_);
 
-  // How many directories the kernel has the attributes of.
+  // The number of directories whose attributes the kernel has.
   std::size_t given() const EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
@@ -81,14 +80,14 @@ class Notifier final : public TreeObserver {
   };
 
   void run() EXCLUDES(mutex_);
-  // The next, nothing when it is time to stop.
+  // The next notice; nothing when it is time to stop.
   std::optional<Notice> wait_for_notice() EXCLUDES(mutex_);
-  // False when there is no room.
+  // False: there is no room.
   bool push(const Notice& notice) REQUIRES(mutex_);
   void has_told(Notice notice, bool is_known) EXCLUDES(mutex_);
 
   const Tell tell_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kNotifier};
   std::condition_variable_any changed_;  // waits on mutex_, as the next
   std::condition_variable_any told_changed_;
   std::deque<Notice> pending_ GUARDED_BY(mutex_);

@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "core/base/patience.h"
-#include "fs/interruption.h"
 #include "fs/replies.h"
+#include "fs/request_cancellation.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -38,15 +37,16 @@ void Operations::init(fuse_conn_info& connection) {
 }
 
 // A text that is longer than most is worth a thread of its own.
-Result<std::string> Operations::render(NodeId node, const File& file, std::size_t bytes_max) {
-  const Moment now = parts_.clock.now();
-  if (const auto version = file.version(now)) {
+Result<std::string> Operations::render(NodeId node, const File& file, std::size_t bytes_max,
+                                       const CancellationToken& cancel) {
+  const CallContext call = context(cancel);
+  if (const auto version = file.version(call.now)) {
     if (auto kept = texts_.take(node, *version, bytes_max)) return std::move(*kept);
   }
-  auto text = file.render(now, std::min(bytes_max, kShortTextBytes));
+  auto text = file.render(call, std::min(bytes_max, kShortTextBytes));
   if (text || bytes_max <= kShortTextBytes) return text;
-  pass_on();
-  return file.render(parts_.clock.now(), bytes_max);
+  promote_follower();
+  return file.render(context(cancel), bytes_max);
 }
 
 // What is in it may be made only now.
@@ -88,7 +88,7 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   return status;
 }
 
-// Who may not read a file does not make us render it, for as often as they like.
+// A uid that may not read a file cannot make the daemon render it.
 bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
   return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
 }
@@ -101,7 +101,7 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
   if (!size && !may_read(info, asking)) size = 0;
   if (!size) {
     const auto version = file.version(now);
-    auto text = render(info.id, file, handles_.bytes_left(asking));
+    auto text = render(info.id, file, handles_.bytes_left(asking), {});
     size = text ? text.value().size() : 0;
     if (text && version) texts_.keep(info.id, *version, std::move(text.value()));
   }
@@ -179,12 +179,13 @@ Result<void> Operations::check_change(const NodeInfo& info, const struct stat& w
 }
 
 // Of a definition: what this handle has written so far is forgotten, what is in force is not.
-Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* open) {
+Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* open,
+                                  const CancellationToken& cancel) {
   if (!(info.permissions & 0222)) return Error{ErrorCode::kNoAccess, "the file is for reading"};
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  if (auto done = file.value()->truncate(parts_.clock.now()); !done) return done;
+  if (auto done = file.value()->truncate(context(cancel)); !done) return done;
   if (open) {
     const MutexLock lock(open->writing);
     open->transaction.restart();
@@ -200,16 +201,16 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   if (!allowed) return reply_error(request, allowed.error());
   const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
   if (which & FUSE_SET_ATTR_SIZE) {
-    const Patience patience = patience_of(request);
-    pass_on();
+    promote_follower();
     settle();
-    const auto done = truncate(info.value(), wanted.st_size, open.get());
+    const auto done = truncate(info.value(), wanted.st_size, open.get(), cancellation_of(request));
     if (!done) return reply_error(request, done.error());
   }
   reply_attributes(request, node, open);
 }
 
-Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid) {
+Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid,
+                                                             const CancellationToken& cancel) {
   const auto info = parts_.tree.info(node);
   if (!info) return info.error();
   const auto file = parts_.tree.file(node);
@@ -229,11 +230,11 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
   // What was sent before counts before what is written or read now.
-  if (open->file->waits() || (flags & O_TRUNC)) pass_on();
-  open->file->opened(parts_.clock.now());
+  if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
+  open->file->opened(context(cancel));
   settle();
   if (flags & O_TRUNC) {
-    if (auto done = open->file->truncate(parts_.clock.now()); !done) {
+    if (auto done = open->file->truncate(context(cancel)); !done) {
       report(*open, "(opened with O_TRUNC)", done.error());
       return done.error();
     }
@@ -244,32 +245,32 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
       open->news = *news;
     }
     const std::size_t bytes_max = handles_.bytes_left(uid);
-    auto taken = open->file->take(parts_.clock.now(), bytes_max);
-    auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max);
+    auto taken = open->file->take(context(cancel), bytes_max);
+    auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max, cancel);
     if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
     open->text = std::move(text.value());
     open->text.shrink_to_fit();
   }
   // What it has read may lack what it did not wait for.
-  if (open->file->waits() && Patience::has_ended()) {
+  if (open->file->waits() && cancel.is_cancelled()) {
     return Error{ErrorCode::kInterrupted, "interrupted"};
   }
   return open;
 }
 
-// Whoever tries all day fills no disk with that; `opens_refused` counts all.
+// Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.
 void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
   parts_.own.count(Own::kOpensRefused, 1, now);
   auto logged = refusal_logged_.load();
   const auto pause = std::chrono::nanoseconds(kLogPause).count();
   if (logged != 0 && now.monotonic.count() - logged < pause) return;
   if (!refusal_logged_.compare_exchange_strong(logged, now.monotonic.count())) return;
-  spdlog::warn("an open by uid {} was refused: {}", uid, error.reason);
+  log_warning("an open by uid " + std::to_string(uid) + " was refused: " + error.reason);
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
-  const Patience patience = patience_of(request);
-  auto made = make_open_file(node, info.flags, fuse_req_ctx(request)->uid);
+  auto made =
+      make_open_file(node, info.flags, fuse_req_ctx(request)->uid, cancellation_of(request));
   const bool is_stream = made && made.value()->file->is_stream();
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
@@ -325,7 +326,7 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
 void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   const auto rules = parts_.tree.rules(parent);
   if (!rules) return reply_error(request, rules.error());
-  pass_on();
+  promote_follower();
   const auto made = rules.value()->make_directory(name, parts_.clock.now());
   if (!made) return reply_error(request, made.error());
   lookup(request, parent, name);

@@ -19,13 +19,12 @@
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
 #include "fs/handles.h"
-#include "fs/kept_text.h"
+#include "fs/leader_followers.h"
 #include "fs/listing.h"
 #include "fs/notifier.h"
-#include "fs/poll_waiters.h"
 #include "fs/protocol.h"
-#include "fs/relay.h"
-#include "fs/stream_readers.h"
+#include "fs/text_cache.h"
+#include "fs/waiting_readers.h"
 
 namespace tallyfs {
 
@@ -46,11 +45,7 @@ class Operations {
   };
 
   Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
-      : parts_(parts),
-        owner_(owner),
-        handles_(limits),
-        polls_(parts.clock),
-        streams_(parts.clock) {}
+      : parts_(parts), owner_(owner), handles_(limits), waiting_(parts.clock) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -60,14 +55,11 @@ class Operations {
   // The node that the kernel's number means.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
 
-  // Before the session goes: nobody who waits is told any more.
-  void stop_polling() {
-    polls_.stop();
-    streams_.stop();
-  }
+  // To be called before the session ends: readers that wait are not notified any more.
+  void stop_polling() { waiting_.stop(); }
   // While no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
-  void relay_through(Relay* relay) { relay_ = relay; }
+  void promote_through(LeaderFollowers* threads) { threads_ = threads; }
   // No request has come for a while: lets go of what was kept for the next one.
   void rest() { texts_.clear(); }
   // To be called once in a while: what long texts have left with the C library when they were
@@ -94,14 +86,19 @@ class Operations {
   void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
-  // Before work that may take long: another thread answers requests meanwhile.
-  void pass_on() const {
-    if (relay_) relay_->pass_on();
+  // To be called before work that may take long: another thread answers requests meanwhile.
+  void promote_follower() const {
+    if (threads_) threads_->promote_follower();
   }
   void settle() {
-    parts_.barrier.settle([this] { pass_on(); });
+    parts_.barrier.settle([this] { promote_follower(); });
   }
-  Result<std::string> render(NodeId node, const File& file, std::size_t bytes_max);
+  Result<std::string> render(NodeId node, const File& file, std::size_t bytes_max,
+                             const CancellationToken& cancel);
+  // The context of a call that is made now.
+  CallContext context(const CancellationToken& cancel = {}) const {
+    return {parts_.clock.now(), cancel};
+  }
   void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // What stat shows.
@@ -114,14 +111,16 @@ class Operations {
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void note_refused_open(const Error& error, uid_t uid, Moment now);
-  Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid);
+  Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid,
+                                                   const CancellationToken& cancel);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
-  Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open);
+  Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open,
+                        const CancellationToken& cancel);
   void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
-  LineSink sink(const OpenFile& open);
+  LineSink sink(const OpenFile& open, const CancellationToken& cancel);
   void report(const OpenFile& open, std::string_view text, const Error& error);
-  Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text)
-      REQUIRES(open.writing);
+  Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text,
+                           const CancellationToken& cancel) REQUIRES(open.writing);
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
   void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size, int flags);
   Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
@@ -130,14 +129,13 @@ class Operations {
   const Parts parts_;
   const Owner owner_;
   Handles handles_;
-  KeptText texts_;
-  PollWaiters polls_;
-  StreamReaders streams_;
+  TextCache texts_;
+  WaitingReaders waiting_;
   NodeId root_ = Tree::kRoot;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
   Notifier* notifier_ = nullptr;
-  Relay* relay_ = nullptr;
+  LeaderFollowers* threads_ = nullptr;
 };
 
 }  // namespace tallyfs

@@ -1,14 +1,13 @@
-// What is answered to those who have a file open: reads, writes, polls.
+// The requests on open files: reads, writes, polls.
 #include <fcntl.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "core/base/patience.h"
-#include "fs/interruption.h"
 #include "fs/operations.h"
 #include "fs/replies.h"
+#include "fs/request_cancellation.h"
 
 namespace tallyfs {
 namespace {
@@ -38,11 +37,11 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
-// What was sent before is there; for the rest somebody else waits.
+// What was sent before is read here; a read that finds nothing waits in WaitingReaders.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
                              int flags) {
-  pass_on();
-  open->file->opened(parts_.clock.now());
+  promote_follower();
+  open->file->opened(context());
   settle();
   const auto piece = next_piece(*open, size, parts_.clock.now());
   if (piece) {
@@ -50,12 +49,12 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
   } else if (flags & O_NONBLOCK) {
     fuse_reply_err(request, EAGAIN);
   } else {
-    streams_.add(request, std::move(open), size);
+    waiting_.add_read(request, std::move(open), size);
   }
 }
 
-// Of a file that has news, whoever reads once more from the start reads what it says now. Nullptr:
-// what it said when it was opened.
+// Of a file that has news, a read from the start renders the text anew. Nullptr: the text of the
+// open is served.
 Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
                                                                       OpenFile& open,
                                                                       off_t offset) {
@@ -71,8 +70,8 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
       return open.later_text;
     }
   }
-  pass_on();
-  auto text = open.file->render(parts_.clock.now(), handles_.bytes_left(open.uid));
+  promote_follower();
+  auto text = open.file->render(context(), handles_.bytes_left(open.uid));
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
   text.value().shrink_to_fit();
   const MutexLock lock(open.reading);
@@ -92,20 +91,21 @@ void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollh
     const MutexLock lock(open->reading);
     const bool has_rest = !open->stream_rest.empty();
     events = has_rest || *news != open->seen ? kNews : 0;
-    if (handle && events == 0) polls_.add(std::exchange(handle, nullptr), open->file, open->seen);
+    if (handle && events == 0)
+      waiting_.add_poller(std::exchange(handle, nullptr), open->file, open->seen);
   }
   if (handle) fuse_pollhandle_destroy(handle);
   fuse_reply_poll(request, events);
 }
 
-LineSink Operations::sink(const OpenFile& open) {
-  return {.apply = [this, &open](std::string_view line) -> Result<void> {
+LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel) {
+  return {.apply = [this, &open, cancel](std::string_view line) -> Result<void> {
             if (!parts_.tree.info(open.node.id)) return gone();
-            const Moment now = parts_.clock.now();
-            const auto done = open.file->write_line(line, now);
+            const CallContext call = context(cancel);
+            const auto done = open.file->write_line(line, call);
             if (!done) return done;
             if (const auto remark = open.file->remark(line)) {
-              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, now);
+              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, call.now);
             }
             return {};
           },
@@ -120,7 +120,8 @@ void Operations::report(const OpenFile& open, std::string_view text, const Error
 }
 
 // Wherever it is written to: the kernel's own files of this kind know no offsets.
-Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_view text) {
+Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_view text,
+                                     const CancellationToken& cancel) {
   std::string whole = std::exchange(open.begun, {});
   whole.append(text);
   if (whole.size() > kWholeWriteBytesMax) {
@@ -132,9 +133,8 @@ Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_v
     open.begun = std::move(whole);
     return {};
   }
-  Result<void> done = parts_.tree.info(open.node.id)
-                          ? open.file->write_by(writer, whole, parts_.clock.now())
-                          : gone();
+  Result<void> done =
+      parts_.tree.info(open.node.id) ? open.file->write_by(writer, whole, context(cancel)) : gone();
   if (done) return done;
   if (whole.ends_with('\n')) whole.pop_back();
   report(open, whole, done.error());
@@ -143,39 +143,39 @@ Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_v
 
 // What was begun is as complete as it will be.
 Result<void> Operations::finish(OpenFile& open, pid_t writer) {
-  if (open.begun.empty()) return open.transaction.finish(sink(open));
+  if (open.begun.empty()) return open.transaction.finish(sink(open, {}));
   open.begun.resize(open.begun.size() - 2);
-  return write_whole(open, writer, {});
+  return write_whole(open, writer, {}, {});
 }
 
 void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
                        const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  pass_on();
+  promote_follower();
   const Placement placement{static_cast<std::uint64_t>(offset), open->append};
   const auto unit = open->file->write_unit();
   const bool by_lines = unit == File::WriteUnit::kLine;
-  const Patience patience = patience_of(request);
+  const CancellationToken cancel = cancellation_of(request);
   if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // What was sent before counts as it did until then, however long the file has been open.
   if (unit == File::WriteUnit::kCommand) settle();
   Result<void> done;
   {
     const MutexLock lock(open->writing);
-    done = by_lines ? open->transaction.write(text, placement, sink(*open))
-                    : write_whole(*open, fuse_req_ctx(request)->pid, text);
+    done = by_lines ? open->transaction.write(text, placement, sink(*open, cancel))
+                    : write_whole(*open, fuse_req_ctx(request)->pid, text, cancel);
   }
   if (!done) return reply_error(request, done.error());
   if (notifier_) notifier_->settle();
   fuse_reply_write(request, text.size());
 }
 
-// Without an end of patience: whoever is killed has an interrupted flush, of which nobody hears.
+// Is never cancelled: a process that is killed has its flush interrupted, and gets no error.
 void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_done(request, {});
-  pass_on();
+  promote_follower();
   Result<void> done;
   {
     const MutexLock lock(open->writing);

@@ -1,5 +1,5 @@
-// The C table that libfuse calls: requests go to Operations, and what nobody may do here is
-// refused with the errno that says so rather than "Function not implemented".
+// The C table that libfuse calls: requests go to Operations. What is never allowed here is refused
+// with an errno that says so rather than "Function not implemented".
 //
 // Left out on purpose: xattr (answered ENOSYS once, after which the kernel asks no more; else each
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
@@ -46,6 +46,18 @@ void add_names(fuse_lowlevel_ops& ops) {
     answer(request,
            [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
   };
+  ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
+    answer(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
+  };
+  ops.statfs = [](fuse_req_t request, fuse_ino_t) {
+    struct statvfs numbers {};
+    numbers.f_bsize = numbers.f_frsize = 4096;
+    numbers.f_namemax = kNameBytesMax;
+    fuse_reply_statfs(request, &numbers);
+  };
+}
+
+void add_directories(fuse_lowlevel_ops& ops) {
   ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
     answer(request, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
   };
@@ -68,15 +80,6 @@ void add_names(fuse_lowlevel_ops& ops) {
   };
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
     answer(request, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
-  };
-  ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
-  };
-  ops.statfs = [](fuse_req_t request, fuse_ino_t) {
-    struct statvfs numbers {};
-    numbers.f_bsize = numbers.f_frsize = 4096;
-    numbers.f_namemax = kNameBytesMax;
-    fuse_reply_statfs(request, &numbers);
   };
 }
 
@@ -130,6 +133,7 @@ void add_refusals(fuse_lowlevel_ops& ops) {
 fuse_lowlevel_ops make_table() {
   fuse_lowlevel_ops ops{};
   add_names(ops);
+  add_directories(ops);
   add_files(ops);
   add_refusals(ops);
   return ops;

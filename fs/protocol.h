@@ -15,8 +15,8 @@ namespace tallyfs::protocol {
 // Larger writes are split by the kernel; a line may be cut anywhere.
 inline constexpr unsigned kMaxWriteBytes = 64 * 1024;
 
-// One open with O_TRUNC instead of two requests; listings that bring directories' attributes along
-// where somebody asks for them. Nothing that caches contents, and no splicing: it is slower here
+// One open with O_TRUNC instead of two requests; listings with the attributes of directories where
+// the caller reads them. Nothing that caches contents, and no splicing: it is slower here
 // (docs/performance.md).
 inline constexpr unsigned kCapabilities = FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_READ |
                                           FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -11,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -71,7 +72,7 @@ Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> 
       take_away_(std::move(take_away)),
       notifier_(std::make_unique<Notifier>(session_.get(), operations.at(Tree::kRoot))) {
   operations_.notify_through(notifier_.get());
-  operations_.relay_through(&relay_);
+  operations_.promote_through(&leader_followers_);
 }
 
 Session::~Session() { unmount(); }
@@ -94,8 +95,8 @@ bool Session::wait_for_request() {
   return waited[1].revents == 0;
 }
 
-// What the next request is, for as long as it pays to look for it. Whoever waits for an answer on
-// this processor gets it.
+// Polls for the next request, for as long as that is cheaper than to sleep. It yields the processor
+// to a caller that waits for the reply to the last one.
 int Session::spin(fuse_buf& request) {
   const auto until = answered_ + kSpin;
   for (;;) {
@@ -117,25 +118,25 @@ int Session::receive(fuse_buf& request) {
 }
 
 void Session::listen(fuse_buf& request) {
-  while (relay_.listens() && !fuse_session_exited(session_.get())) {
+  while (leader_followers_.is_leader() && !fuse_session_exited(session_.get())) {
     const int size = receive(request);
     if (size <= 0) {  // stopped or unmounted (0), or aborted
-      if (size < 0) spdlog::warn("no more requests can be read: {}", std::strerror(-size));
+      if (size < 0) log_warning(std::string("no more requests can be read: ") + std::strerror(-size));
       fuse_session_exit(session_.get());
       return;
     }
     fuse_session_process_buf(session_.get(), &request);
-    // The first request is the kernel's INIT; nobody else's comes before it is answered.
+    // The first request is the kernel's INIT; no other one comes before the reply to it.
     if (!is_started_.exchange(true)) started_();
-    if (relay_.listens()) answered_ = std::chrono::steady_clock::now();
+    if (leader_followers_.is_leader()) answered_ = std::chrono::steady_clock::now();
   }
 }
 
 void Session::serve() {
   fuse_buf request{};
-  while (!fuse_session_exited(session_.get()) && relay_.take()) listen(request);
+  while (!fuse_session_exited(session_.get()) && leader_followers_.lead()) listen(request);
   std::free(request.mem);
-  relay_.end();
+  leader_followers_.end();
   ended_();
 }
 
@@ -151,14 +152,14 @@ void Session::unmount() {
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
   operations_.stop_polling();
-  // Whoever waits for an answer now gets ENOTCONN.
+  // Requests without a reply now fail with ENOTCONN.
   if (take_away_) {
     take_away_();
   } else {
     fuse_session_unmount(session_.get());
   }
   operations_.notify_through(nullptr);
-  operations_.relay_through(nullptr);
+  operations_.promote_through(nullptr);
   notifier_.reset();
 }
 

@@ -15,21 +15,20 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "fs/leader_followers.h"
 #include "fs/notifier.h"
 #include "fs/operations.h"
 #include "fs/protocol.h"
-#include "fs/relay.h"
 
 namespace tallyfs {
 
 class Session {
  public:
-  // One listens (see Relay); the others are for those who render long texts, and for those who wait
-  // for a feeder, or for another write to the same open file that does, up to two seconds.
+  // One leads (see LeaderFollowers). The others render long texts, and wait for a feeder, or for
+  // another write to the same open file that waits for one, up to two seconds.
   static constexpr int kThreads = 8;
-  // While requests keep coming, each so close behind the answer to the one before, the listening
-  // thread looks for the next for a while instead of sleeping: to be woken takes longer than most
-  // requests do.
+  // While each request comes this soon after the reply to the one before, the leader polls for the
+  // next for a while instead of sleeping: waking up takes longer than most requests do.
   static constexpr std::chrono::microseconds kKeepComing{250};
   static constexpr std::chrono::microseconds kSpin{100};
 
@@ -55,7 +54,7 @@ class Session {
   void start(std::function<void()> started, std::function<void()> ended);
   // What the tree tells the kernel through; lives as long as the session.
   Notifier& notifier() { return *notifier_; }
-  // Takes the mount away, from under those who still use it too, and stops serving.
+  // Takes the mount away, also while processes still use it, and stops serving.
   void unmount();
 
  private:
@@ -79,8 +78,8 @@ class Session {
   std::function<void()> ended_;
   std::atomic<bool> is_started_{false};
   std::unique_ptr<Notifier> notifier_;
-  Relay relay_;
-  // The listening thread's: when it last answered, and whether requests keep coming.
+  LeaderFollowers leader_followers_;
+  // The leader's: when it last replied, and whether requests keep coming.
   std::chrono::steady_clock::time_point answered_;
   bool keep_coming_ = false;
   std::vector<std::thread> threads_;

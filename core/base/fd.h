@@ -1,4 +1,4 @@
-// A file descriptor that is closed by whoever holds it last. Moves, does not copy.
+// A file descriptor that its last owner closes. It moves and does not copy.
 // Confined to its holder.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The hash of names that strangers choose. Keyed at random in each process, so that nobody can
-// choose names that all fall into one place of a table and make every look-up a long walk.
+// The hash of names that untrusted senders choose. It has a random key in each process, so that no
+// sender can choose names that all share one place of a table and make each look-up slow.
 // Thread-safe: the key is drawn before main() and never changes.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Who holds how much: every interface, statistic and byte of data is entered here when it is
-// defined, for the uid that made it and for the whole daemon, so that a definition is refused in
-// time (ENOSPC) and nothing fails later (docs/files.md, "Names and quotas").
+// The ledger of quotas: every interface, statistic and byte of data is entered here when it is
+// defined, for the uid that made it and for the whole daemon. So a definition is refused in time
+// (ENOSPC), and nothing fails later (docs/files.md, "Names and quotas").
 //
-// Thread-safe, one lock of its own, held for a few additions; it calls nobody.
+// Thread-safe, by one lock of its own, held for a few additions. It calls no other room.
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +39,7 @@ class Ledger {
 
  private:
   const Limits limits_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kLedger};
   Holdings total_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);
 };

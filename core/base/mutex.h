@@ -1,8 +1,11 @@
 // Locks that clang can check: a member says GUARDED_BY(mutex_), a private function
-// REQUIRES(mutex_), and -Wthread-safety -Werror holds them to it (the clang preset).
+// REQUIRES(mutex_), and -Wthread-safety -Werror holds them to it (the clang preset). Each has a
+// rank in the order of locks, see lock_rank.h.
 #pragma once
 
 #include <mutex>
+
+#include "core/base/lock_rank.h"
 
 #if defined(__clang__)
 #define TALLY_THREAD_ANNOTATION(x) __attribute__((x))
@@ -25,16 +28,42 @@ namespace tallyfs {
 
 class CAPABILITY("mutex") Mutex {
  public:
-  constexpr Mutex() = default;
+#ifdef TALLYFS_LOCK_RANKS
+  explicit constexpr Mutex(LockRank rank) : rank_(rank) {}
+#else
+  explicit constexpr Mutex(LockRank) {}
+#endif
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void lock() ACQUIRE() { mutex_.lock(); }
-  void unlock() RELEASE() { mutex_.unlock(); }
+  void lock() ACQUIRE() {
+#ifdef TALLYFS_LOCK_RANKS
+    check_lock_order(rank_);
+#endif
+    mutex_.lock();
+    note_locked();
+  }
+  void unlock() RELEASE() {
+    note_unlocked();
+    mutex_.unlock();
+  }
   // In a signal handler as well; false if the thread that it interrupted has the lock.
-  bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  bool try_lock() TRY_ACQUIRE(true) {
+    if (!mutex_.try_lock()) return false;
+    note_locked();
+    return true;
+  }
 
  private:
+#ifdef TALLYFS_LOCK_RANKS
+  void note_locked() const { tallyfs::note_locked(rank_); }
+  void note_unlocked() const { tallyfs::note_unlocked(rank_); }
+
+  const LockRank rank_;
+#else
+  void note_locked() const {}
+  void note_unlocked() const {}
+#endif
   std::mutex mutex_;
 };
 

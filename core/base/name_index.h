@@ -1,6 +1,6 @@
-// Finds things by their names, many at a time. A look-up in a large table waits for memory at each
-// of its steps; here the steps can be taken apart, for a whole batch one after the other, so that
-// the waits overlap:
+// An index of elements by name, for many look-ups at a time. A look-up in a large table waits for
+// memory at each of its steps. Here each step can be done for a whole batch before the next step,
+// so that the waits overlap:
 //   hash, prefetch(hash); then candidate(hash), and prefetch that; then find().
 // Open addressing, linear probing, at most half full; names are hashed with the process's key
 // (keyed_hash.h). Owns nothing; an element's name must not change while it is in. Confined to its

@@ -1,4 +1,4 @@
-// A share of the ledger, given back when it dies. Confined to who holds it; the ledger outlives it.
+// A share of the ledger, released by the destructor. Confined to its owner; the ledger outlives it.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
-// Owns things under numbers that never come to mean another: a number is a slot and how often the
-// slot was used before. For numbers that strangers send back: none of them leads astray. A slot
-// that was used as often as can be counted, 2^32 - 1 times, is used no more.
+// A table of owned elements under numbers that are never reused: a number is a slot, and how often
+// the slot was used before. So a stale number that an untrusted sender sends back finds nothing. A
+// slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
 // Confined to its owner's lock.
 #pragma once
 

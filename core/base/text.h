@@ -1,8 +1,8 @@
 // Text in and out, without locale, allocation per number or surprises: the tokens of a line, the
 // numbers of the grammar, the time stamps of the files, and what a name may be.
 //
-// Pure functions: any thread may call any of them on texts of its own. Tokens is confined to who
-// holds it.
+// Pure functions: any thread may call any of them on texts of its own. A Tokens object is confined
+// to its owner.
 #pragma once
 
 #include <algorithm>
@@ -91,7 +91,7 @@ void append_number(std::string& out, Int128 value);
 void append_hex(std::string& out, std::uint64_t value);  // 0x1f
 
 // `seconds.microseconds`, six decimals, truncated, in brackets: [12.000345]. Not padded: padding
-// would break whoever splits the line at blanks. Negative times are printed as 0.
+// would break scripts that split the line at blanks. Negative times are printed as 0.
 void append_timestamp(std::string& out, std::chrono::nanoseconds time);
 
 // How many bytes the UTF-8 sequence has that text, which is not empty, begins with, and its code

@@ -18,8 +18,6 @@
 namespace tallyfs::blob {
 namespace {
 
-using Fault = std::optional<RatesFault>;
-
 std::string_view without_blanks_before(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   return text;
@@ -92,28 +90,26 @@ unsigned to_hundredth(std::uint64_t bits) {
 
 }  // namespace
 
-std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find,
-                                            std::size_t rates_max) {
+Result<Rates> parse_rates(std::string_view text, const FindTemplate& find, std::size_t rates_max) {
   Rates rates;
   std::uint64_t sum = 0;
   for (std::size_t at = 0;;) {
     while (at < text.size() && is_blank(text[at])) ++at;
     if (at == text.size()) return rates;
     const std::size_t equals = text.find('=', at);
-    if (equals == text.npos) return RatesFault{EINVAL, at, "pairs are SPEC=PERCENT"};
+    if (equals == text.npos) return invalid("pairs are SPEC=PERCENT", at);
     Spec spec;
     if (const char* const reason = parse_spec(text.substr(at, equals - at), spec))
-      return RatesFault{EINVAL, at, reason};
+      return invalid(reason, at);
     const std::size_t comma = std::min(text.find(',', equals), text.size());
     std::uint32_t percent = 0;
     if (!parse_percent(text.substr(equals + 1, comma - equals - 1), percent))
-      return RatesFault{EINVAL, equals + 1, "a rate is a number of percent"};
+      return invalid("a rate is a number of percent", equals + 1);
     sum += percent;
-    if (sum > 100)
-      return RatesFault{EINVAL, equals + 1, "rates are 100 percent at most, all together"};
-    if (rates.size() == rates_max) return RatesFault{EINVAL, at, "too many rates"};
+    if (sum > 100) return invalid("rates are 100 percent at most, all together", equals + 1);
+    if (rates.size() == rates_max) return invalid("too many rates", at);
     const int id = find_spec(spec, find);
-    if (id < 0) return RatesFault{ESRCH, at, "no such template"};
+    if (id < 0) return Error{ErrorCode::kNoTemplate, "no such template", at};
     rates.push_back({id, percent});
     at = std::min(comma + 1, text.size());
   }

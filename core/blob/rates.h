@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "core/base/result.h"
 #include "tally/stats.h"
 
 namespace tallyfs::blob {
@@ -26,17 +26,10 @@ using FindTemplate = std::function<int(std::optional<std::string_view> name, std
 // The spec of a slot's template, "NAME":HASH; nothing if the template is gone.
 using SpecOfTemplate = std::function<std::optional<std::string>(std::int32_t id)>;
 
-// The fault of a text, and its byte.
-struct RatesFault {
-  int error;  // EINVAL, or ESRCH for a template that there is not
-  std::size_t at;
-  const char* reason;
-};
-
-// The grammar is at stats_tpl_sample_rates() in tally/stats.h. More than rates_max rates are a
-// fault, and nothing behind them is looked at.
-std::variant<Rates, RatesFault> parse_rates(std::string_view text, const FindTemplate& find,
-                                            std::size_t rates_max = kRatesMax);
+// The grammar is at stats_tpl_sample_rates() in tally/stats.h. kNoTemplate: no such template.
+// kInvalid: wrong text, or more than rates_max rates; the text behind them is not looked at.
+Result<Rates> parse_rates(std::string_view text, const FindTemplate& find,
+                          std::size_t rates_max = kRatesMax);
 // Without a newline. Rates of templates that are gone are left out.
 std::string print_rates(const Rates& rates, const SpecOfTemplate& spec);
 

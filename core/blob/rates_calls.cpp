@@ -59,8 +59,8 @@ int change(stats_tpl_sr_cb_t callback, void* context, sysctl_req& request) {
                         request.newlen - request.newidx);
   text = text.substr(0, text.find('\0'));
   const auto parsed = parse_rates(text, &find_template);
-  if (const auto* const fault = std::get_if<RatesFault>(&parsed)) return fault->error;
-  const Rates& wanted = std::get<Rates>(parsed);
+  if (!parsed) return parsed.error().code == ErrorCode::kNoTemplate ? ESRCH : EINVAL;
+  const Rates& wanted = parsed.value();
   stats_tpl_sample_rate* rates = nullptr;
   if (!wanted.empty()) {
     rates = static_cast<stats_tpl_sample_rate*>(std::malloc(wanted.size() * sizeof wanted[0]));

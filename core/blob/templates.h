@@ -78,7 +78,7 @@ class Templates {
   struct Template;
   const Template* slot(std::int64_t id) const REQUIRES(mutex_);
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kTemplates};
   std::vector<std::unique_ptr<Template>> templates_ GUARDED_BY(mutex_);
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };

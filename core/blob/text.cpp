@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <charconv>
+#include <concepts>
 #include <cstdio>
 #include <new>
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/blob/digest.h"
 #include "core/blob/histogram.h"
@@ -23,34 +24,34 @@ constexpr const char* kDtypes[] = {
     "Q_S32",    "Q_U32",    "Q_S64",    "Q_U64",        "CRHIST32",    "DRHIST32",  "DVHIST32",
     "CRHIST64", "DRHIST64", "DVHIST64", "TDGSTCLUST32", "TDGSTCLUST64"};
 
-// Collects what is written. A histogram is hundreds of numbers: they are printed in place, not
-// through a string each.
+// Collects the text of one format. A histogram is hundreds of numbers: they are printed in place,
+// not through a string each.
 class Text {
  public:
-  explicit Text(sb_str_fmt format) : json_(format == SB_STRFMT_JSON) { out_.resize(1024); }
+  explicit Text(sb_str_fmt format) : is_json_(format == SB_STRFMT_JSON) { out_.reserve(1024); }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
 
-  bool json() const { return json_; }
-  std::string take() {
-    out_.resize(at_);
-    return std::move(out_);
-  }
+  bool is_json() const { return is_json_; }
+  JsonWriter& json() { return json_; }
+  std::string take() { return std::move(out_); }
 
+  // Freeform pieces.
   Text& operator<<(std::string_view piece) {
-    need(piece.size());
-    piece.copy(out_.data() + at_, piece.size());
-    at_ += piece.size();
+    out_.append(piece);
+    return *this;
+  }
+  template <std::integral Integer>
+  Text& operator<<(Integer number) {
+    if constexpr (std::signed_integral<Integer>) {
+      append_number(out_, static_cast<std::int64_t>(number));
+    } else {
+      append_number(out_, static_cast<std::uint64_t>(number));
+    }
     return *this;
   }
   Text& operator<<(tally_q number) {
-    std::string piece;
-    append(piece, number);
-    return *this << std::string_view(piece);
-  }
-  template <typename T>
-  requires std::is_arithmetic_v<T> Text& operator<<(T number) {
-    need(24);
-    char* const begin = out_.data() + at_;
-    at_ += static_cast<std::size_t>(std::to_chars(begin, begin + 24, number).ptr - begin);
+    append(out_, number);
     return *this;
   }
   template <typename Bits>
@@ -62,43 +63,61 @@ class Text {
     std::snprintf(piece, sizeof piece, "0x%04x", number & 0xFFFFu);
     return *this << std::string_view(piece);
   }
-  // In JSON with its quotes, and so that it stays JSON; else so that it forges no line.
+  // In quotes, and so that it forges no line.
   Text& name(std::string_view name) {
-    *this << "\"";
+    out_.push_back('"');
     while (!name.empty()) {
       char32_t point = 0;
       const std::size_t length = utf8_length(name, point);
-      *this << piece_of(name.substr(0, std::max<std::size_t>(length, 1)), length);
+      append_character(name.substr(0, std::max<std::size_t>(length, 1)), length);
       name.remove_prefix(std::max<std::size_t>(length, 1));
     }
-    return *this << "\"";
+    out_.push_back('"');
+    return *this;
   }
-  // `, key=value` and `"key":value,`.
+
+  // A number, in either format.
+  template <std::integral Integer>
+  Text& number(Integer number) {
+    if (!is_json_) return *this << number;
+    json_.number(number);
+    return *this;
+  }
+  Text& number(tally_q number) {
+    if (!is_json_) return *this << number;
+    std::string digits;
+    append(digits, number);
+    json_.number_text(digits);
+    return *this;
+  }
+  template <typename Bits>
+  Text& number(QNumber<Bits> number) {
+    return this->number(number.q());
+  }
+  // `, key=number`, or a key and its number in JSON.
   template <typename T>
-  Text& field(const char* key, T value) {
-    if (json_) return *this << "\"" << key << "\":" << value << ",";
-    return *this << ", " << key << "=" << value;
+  Text& field(std::string_view key, T number) {
+    if (!is_json_) return *this << ", " << key << "=" << number;
+    json_.key(key);
+    return this->number(number);
   }
 
  private:
   // A character of a name, or a byte that is none (length 0).
-  std::string piece_of(std::string_view character, std::size_t length) const {
+  void append_character(std::string_view character, std::size_t length) {
     const auto byte = static_cast<unsigned char>(character.front());
-    if (json_ && length == 0) return "\\ufffd";
-    if (json_ && (byte == '"' || byte == '\\')) return std::string("\\").append(character);
-    if (length != 0 && byte >= 0x20 && byte != 0x7F) return std::string(character);
+    if (length != 0 && byte >= 0x20 && byte != 0x7F) {
+      out_.append(character);
+      return;
+    }
     char code[8];
-    std::snprintf(code, sizeof code, json_ ? "\\u%04x" : "\\x%02x", unsigned{byte});
-    return code;
+    std::snprintf(code, sizeof code, "\\x%02x", unsigned{byte});
+    out_.append(code);
   }
 
-  void need(std::size_t bytes) {
-    if (out_.size() - at_ < bytes) out_.resize((at_ + bytes) * 2);
-  }
-
-  bool json_;
+  const bool is_json_;
   std::string out_;
-  std::size_t at_ = 0;
+  JsonWriter json_{out_};
 };
 
 constexpr std::string_view kInner = "\n\t\t\t\t";
@@ -108,12 +127,12 @@ void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::si
                    Detail detail) {
   const std::size_t size = bucket_bytes(dtype);
   const bool continuous = dtype == VSD_DTYPE_CRHIST32 || dtype == VSD_DTYPE_CRHIST64;
-  const bool wide = has_wide_counters(dtype), json = text.json();
+  const bool wide = has_wide_counters(dtype), objdump = detail == Detail::kObjdump;
   const auto counter = [wide](const std::uint8_t* at) {
     return wide ? load<std::uint64_t>(at) : std::uint64_t{load<std::uint32_t>(at)};
   };
-  if (json) {
-    text << "\"nbkts\":" << count << ",\"oob\":" << counter(data) << ",\"bkts\":[";
+  if (text.is_json()) {
+    text.field("nbkts", count).field("oob", counter(data)).json().key("bkts").begin_array();
   } else {
     text << "nbkts=" << count << ", oob=" << counter(data);
   }
@@ -124,46 +143,42 @@ void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::si
                  : !continuous         ? lb
                  : i + 1 < count       ? load<T>(bucket + size)
                                        : highest<T>();
-    if (json) {
-      text << (i > 0 ? ",{" : "{");
-      if (detail == Detail::kObjdump) text << "\"bkt\":" << i << ",";
-      text << "\"lb\":" << lb << ",\"ub\":" << ub << ",\"cnt\":" << counter(bucket + size - 8)
-           << "}";
+    const std::uint64_t hits = counter(bucket + size - 8);
+    if (text.is_json()) {
+      text.json().begin_object();
+      if (objdump) text.field("bkt", i);
+      text.field("lb", lb).field("ub", ub).field("cnt", hits).json().end_object();
     } else {
       text << kInner;
-      if (detail == Detail::kObjdump) text << "bkt[" << i << "].";
-      text << "{lb=" << lb << ",ub=" << ub << ",cnt=" << counter(bucket + size - 8) << "}";
+      if (objdump) text << "bkt[" << i << "].";
+      text << "{lb=" << lb << ",ub=" << ub << ",cnt=" << hits << "}";
     }
   }
-  if (json) text << "]";
+  if (text.is_json()) text.json().end_array();
 }
 
 void write_digest(Text& text, const DigestContent& digest, Detail detail) {
   const bool objdump = detail == Detail::kObjdump;
-  const bool json = text.json();
-  if (json) {
-    text << "\"smplcnt\":" << digest.samples << ",\"compcnt\":" << digest.compressions
-         << ",\"maxctds\":" << digest.room << ",\"nctds\":" << digest.centroids.size()
-         << ",\"ctds\":[";
+  if (text.is_json()) {
+    text.field("smplcnt", digest.samples).field("compcnt", digest.compressions);
+    text.field("maxctds", digest.room).field("nctds", digest.centroids.size());
+    text.json().key("ctds").begin_array();
   } else {
     text << "smplcnt=" << digest.samples << ", compcnt=" << digest.compressions
          << ", maxctds=" << digest.room << ", nctds=" << digest.centroids.size();
   }
-  bool first = true;
-  const auto write = [&](const Centroid& each) {
-    if (json) {
-      text << (first ? "{" : ",{");
-      if (objdump) text << "\"ctd\":" << each.index << ",";
-      text << "\"mu\":" << each.mean << ",\"cnt\":" << each.count << "}";
+  for (const Centroid& each : objdump ? digest.places : digest.centroids) {
+    if (text.is_json()) {
+      text.json().begin_object();
+      if (objdump) text.field("ctd", each.index);
+      text.field("mu", each.mean).field("cnt", each.count).json().end_object();
     } else {
       text << kInner;
       if (objdump) text << "ctd[" << each.index << "].";
       text << "{mu=" << each.mean << ",cnt=" << each.count << "}";
     }
-    first = false;
-  };
-  for (const Centroid& each : objdump ? digest.places : digest.centroids) write(each);
-  if (json) text << "]";
+  }
+  if (text.is_json()) text.json().end_array();
 }
 
 // False, and nothing written, for a type or size that there is not.
@@ -171,12 +186,13 @@ bool write_data(Text& text, const std::uint8_t* data, unsigned voi_dtype, unsign
                 std::size_t bytes, Detail detail) {
   if (!is_voi_dtype(voi_dtype)) return false;
   if (is_voi_dtype(dtype)) {
-    with_type(dtype, [&](auto zero) { text << load<decltype(zero)>(data); });
+    with_type(dtype, [&](auto zero) { text.number(load<decltype(zero)>(data)); });
     return true;
   }
   if (dtype == VSD_DTYPE_VOISTATE) {
     with_type(voi_dtype, [&](auto zero) {
-      text << (text.json() ? "\"prev\":" : "prev=") << load<decltype(zero)>(data);
+      text.is_json() ? void(text.json().key("prev")) : void(text << "prev=");
+      text.number(load<decltype(zero)>(data));
     });
     return true;
   }
@@ -200,16 +216,13 @@ class Renderer {
       : sb_(sb), header_(header_of(sb)), options_(options), text_(options.format) {}
 
   std::string run() {
-    text_.json() ? begin_json() : begin_freeform();
-    bool first = true;
+    text_.is_json() ? begin_json() : begin_freeform();
     for (int i = 0; i < voi_slots(header_); ++i) {
       const Voi& voi = vois_of(sb_)[i];
       if (voi.id < 0 && !dumps()) continue;
-      if (text_.json() && !first) text_ << ",";
-      first = false;
-      text_.json() ? json_voi(i, voi) : freeform_voi(i, voi);
+      text_.is_json() ? json_voi(i, voi) : freeform_voi(i, voi);
     }
-    if (text_.json()) text_ << "}}";
+    if (text_.is_json()) json().end_object().end_object();
     return text_.take();
   }
 
@@ -221,7 +234,7 @@ class Renderer {
   bool dumps() const { return options_.detail == Detail::kObjdump; }
   // A number has a key here, among others.
   void stat_data(const Voi& voi, const Stat& stat) {
-    if (text_.json() && is_voi_dtype(stat.dtype)) text_ << "\"val\":";
+    if (text_.is_json() && is_voi_dtype(stat.dtype)) json().key("val");
     write_data(text_, bytes_of(sb_) + stat.data_off, voi.dtype, stat.dtype, stat.dsz,
                options_.detail);
   }
@@ -236,7 +249,7 @@ class Renderer {
         .field("statsdata_off", unsigned{header_.statsdata_off});
   }
   void flags_field(unsigned flags) {
-    if (text_.json()) {
+    if (text_.is_json()) {
       text_.field("flags", flags);
     } else {
       (text_ << ", flags=").hex4(flags);
@@ -258,7 +271,8 @@ class Renderer {
     (text_ << ", name=").name(voi_name(slot));
     if (dumps()) {
       flags_field(voi.flags);
-      text_.field("dtype", name_of_dtype(voi.dtype)).field("voistatmaxid", int{voi.stat_max});
+      text_ << ", dtype=" << name_of_dtype(voi.dtype);
+      text_.field("voistatmaxid", int{voi.stat_max});
       text_.field("stats_off", unsigned{voi.stats_off});
     }
     for (int i = 0; i <= voi.stat_max; ++i) {
@@ -277,85 +291,79 @@ class Renderer {
     text_.field("errs", unsigned{stat.errs});
     if (dumps()) {
       flags_field(stat.flags);
-      text_.field("dtype", name_of_dtype(stat.dtype)).field("dsz", unsigned{stat.dsz});
+      text_ << ", dtype=" << name_of_dtype(stat.dtype);
+      text_.field("dsz", unsigned{stat.dsz});
       text_.field("data_off", unsigned{stat.data_off});
     }
     text_ << "\n\t\t\tvoistatdata: ";
     stat_data(voi, stat);
   }
 
+  JsonWriter& json() { return text_.json(); }
+
   void begin_json() {
-    text_ << "{";
+    json().begin_object();
     if (dumps()) {
       text_.field("abi", unsigned{header_.abi});
       header_fields();
     }
-    text_ << "\"tplname\":";
+    json().key("tplname");
     json_name(options_.names ? std::optional<std::string_view>(options_.names->name)
                              : std::nullopt);
-    text_ << ",\"tplhash\":" << std::uint32_t{header_.tplhash} << ",\"vois\":{";
+    text_.field("tplhash", std::uint32_t{header_.tplhash}).json().key("vois").begin_object();
   }
   void json_name(std::optional<std::string_view> name) {
-    if (name) {
-      text_.name(*name);
-    } else {
-      text_ << "null";
-    }
+    name ? json().string(*name) : json().null();
+  }
+  // A name where there are names, else the slot.
+  void json_key(std::string_view name, int slot) {
+    const bool is_named = options_.names && !dumps();
+    is_named ? json().key(name) : json().key("[" + std::to_string(slot) + "]");
   }
 
   void json_voi(int slot, const Voi& voi) {
-    if (options_.names && !dumps()) {
-      text_.name(voi_name(slot)) << ":{";
-    } else {
-      text_ << "\"[" << slot << "]\":{";
-    }
+    json_key(voi_name(slot), slot);
+    json().begin_object();
     if (voi.id < 0) {
-      text_ << "\"id\":" << int{voi.id} << "}";
+      text_.field("id", int{voi.id}).json().end_object();
       return;
     }
     if (dumps()) {
-      text_.field("id", int{voi.id}) << "\"name\":";
+      text_.field("id", int{voi.id}).json().key("name");
       json_name(options_.names ? std::optional(voi_name(slot)) : std::nullopt);
-      text_ << ",";
       flags_field(voi.flags);
-      (text_ << "\"dtype\":").name(name_of_dtype(voi.dtype)) << ",";
+      json().key("dtype").string(name_of_dtype(voi.dtype));
       text_.field("voistatmaxid", int{voi.stat_max}).field("stats_off", unsigned{voi.stats_off});
     }
-    text_ << "\"stats\":{";
-    bool first = true;
+    json().key("stats").begin_object();
     for (int i = 0; i <= voi.stat_max; ++i) {
       const Stat& stat = stats_of(sb_, voi)[i];
-      if (!shown(stat)) continue;
-      if (!first) text_ << ",";
-      first = false;
-      json_stat(i, voi, stat);
+      if (shown(stat)) json_stat(i, voi, stat);
     }
-    text_ << "}}";
+    json().end_object().end_object();
   }
 
   void json_stat(int i, const Voi& voi, const Stat& stat) {
-    if (options_.names && !dumps()) {
-      text_.name(name_of_stype(stat.stype)) << ":";
-    } else {
-      text_ << "\"[" << i << "]\":";
+    json_key(name_of_stype(stat.stype), i);
+    if (stat.stype >= 0 && !dumps() && !(stat.flags & kStatValid)) {
+      json().null();
+      return;
     }
+    json().begin_object();
     if (stat.stype < 0) {
-      text_ << "{\"stype\":-1}";
+      text_.field("stype", -1);
     } else if (dumps()) {
-      (text_ << "{\"stype\":").name(name_of_stype(stat.stype)) << ",";
+      json().key("stype").string(name_of_stype(stat.stype));
       text_.field("errs", unsigned{stat.errs}).field("flags", unsigned{stat.flags});
-      (text_ << "\"dtype\":").name(name_of_dtype(stat.dtype)) << ",";
-      text_.field("data_off", unsigned{stat.data_off}) << "\"voistatdata\":{";
+      json().key("dtype").string(name_of_dtype(stat.dtype));
+      text_.field("data_off", unsigned{stat.data_off}).json().key("voistatdata").begin_object();
       stat_data(voi, stat);
-      text_ << "}}";
-    } else if (!(stat.flags & kStatValid)) {
-      text_ << "null";
+      json().end_object();
     } else {
-      text_ << "{";
       text_.field("errs", unsigned{stat.errs});
       stat_data(voi, stat);
-      text_ << "}";
     }
+    json().end_object();
   }
 
   const statsblob* sb_;

@@ -1,6 +1,6 @@
-// What the kernel's trace events tell the latency histograms. 88 bytes, laid out as on the wire
+// A trace event of the kernel, as the latency histograms take it. 88 bytes, laid out as on the wire
 // (core/wire/FORMAT.md, kind 7), so that the intake can hand datagrams on in place. A plain value:
-// nobody has looked yet whether the kind and the CPU exist.
+// it is not yet checked whether the kind and the CPU exist.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct KernelEvent {
   std::uint64_t number = 0;  // of a timer, its address; of a loss, how many events at least
   std::int64_t clock_ns =
       0;  // of a timer's start, when it shall expire; of its expiry, when it did
-  // Of a wakeup and a migration: whose. Of a switch: who comes. Of the others: who was running, the
-  // pid only; of a timer's start that is who will sleep until it expires.
+  // Of a wakeup and a migration: its task. Of a switch: the next task. Of the others: the pid of
+  // the running task; of a timer's start that is the task that will sleep until it expires.
   Task task;
-  Task previous;  // of a switch: who goes
+  Task previous;  // of a switch: the previous task
 };
 static_assert(sizeof(KernelEvent) == 88);
 

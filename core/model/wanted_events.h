@@ -1,4 +1,4 @@
-// Which of the kernel's scheduling events somebody wants. A value.
+// The demand for the kernel's scheduling events. A value.
 #pragma once
 
 #include <sys/types.h>

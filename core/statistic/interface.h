@@ -115,7 +115,7 @@ class Interface {
   void note_change(Moment now) REQUIRES(mutex_);
 
   const uid_t uid_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kInterface};
   Reservation reservation_ GUARDED_BY(mutex_);
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;

@@ -46,7 +46,7 @@ void ErrorLog::enter(Source source, std::string_view location, std::string_view 
   last_change_ = now;
 }
 
-Result<std::string> ErrorLog::render(Moment, std::size_t) const {
+Result<std::string> ErrorLog::render(const CallContext&, std::size_t) const {
   const MutexLock lock(mutex_);
   std::string text;
   for (const Entry& entry : entries_) text.append(entry.text);
@@ -58,12 +58,14 @@ Moment ErrorLog::last_change(Moment) const {
   return last_change_;
 }
 
-Result<void> ErrorLog::write_line(std::string_view, Moment now) { return truncate(now); }
+Result<void> ErrorLog::write_line(std::string_view, const CallContext& call) {
+  return truncate(call);
+}
 
-Result<void> ErrorLog::truncate(Moment now) {
+Result<void> ErrorLog::truncate(const CallContext& call) {
   const MutexLock lock(mutex_);
   entries_.clear();
-  last_change_ = now;
+  last_change_ = call.now;
   return {};
 }
 

@@ -34,11 +34,12 @@ class ErrorLog final : public File {
             Moment now) EXCLUDES(mutex_);
 
   // A few KiB at most, whatever bytes_max says.
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override EXCLUDES(mutex_);
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
+      EXCLUDES(mutex_);
   Moment last_change(Moment now) const override EXCLUDES(mutex_);
   // Any write clears the log, and so does an open with O_TRUNC.
-  Result<void> write_line(std::string_view line, Moment now) override EXCLUDES(mutex_);
-  Result<void> truncate(Moment now) override EXCLUDES(mutex_);
+  Result<void> write_line(std::string_view line, const CallContext& call) override EXCLUDES(mutex_);
+  Result<void> truncate(const CallContext& call) override EXCLUDES(mutex_);
 
  private:
   void enter(Source source, std::string_view location, std::string_view kind, std::string_view text,
@@ -49,7 +50,7 @@ class ErrorLog final : public File {
     std::string text;
   };
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
   Moment last_change_ GUARDED_BY(mutex_);
 };

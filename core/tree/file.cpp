@@ -4,22 +4,24 @@ namespace tallyfs {
 
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
-std::optional<Result<std::string>> File::take(Moment, std::size_t) { return std::nullopt; }
+std::optional<Result<std::string>> File::take(const CallContext&, std::size_t) {
+  return std::nullopt;
+}
 
-void File::opened(Moment) {}
+void File::opened(const CallContext&) {}
 
 Result<std::shared_ptr<const void>> File::hold() const { return std::shared_ptr<const void>(); }
 
 bool File::waits() const { return false; }
 
-Result<void> File::write_line(std::string_view, Moment) {
+Result<void> File::write_line(std::string_view, const CallContext&) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
 
 std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
 
-Result<void> File::write_by(pid_t, std::string_view text, Moment now) {
-  return write_line(text, now);
+Result<void> File::write_by(pid_t, std::string_view text, const CallContext& call) {
+  return write_line(text, call);
 }
 
 std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
@@ -34,7 +36,7 @@ File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
 
 std::size_t File::write_bytes_max() const { return SIZE_MAX; }
 
-Result<void> File::truncate(Moment) { return {}; }
+Result<void> File::truncate(const CallContext&) { return {}; }
 
 void Directory::entered(Moment) {}
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/clock.h"
+#include "core/base/call_context.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
@@ -29,59 +29,59 @@ class File {
 
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
-  virtual Result<std::string> render(Moment now, std::size_t bytes_max) const = 0;
+  virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
   // An open for reading of a file that its readers use up: the text, which is the caller's from now
   // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
-  virtual std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max);
+  virtual std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max);
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
 
-  // Somebody opens it, and neither text nor line has been looked at yet: asks whoever feeds the
-  // file, and can be asked, for what it has not sent. Bounded in time. The default knows nobody.
-  virtual void opened(Moment now);
-  // What each open keeps until it is closed, so that the file's owner knows what is open: whoever
-  // removes what a file belongs to may refuse that meanwhile. kStale: it is gone, and there is
-  // nothing to open. The default, nullptr, is nobody's.
+  // Called when the file is opened, before its text is rendered or a line is written: has the
+  // file's feeder send what it has not sent yet. Bounded in time. The default does nothing.
+  virtual void opened(const CallContext& call);
+  // What each open keeps until it is closed, so that the file's owner knows that it is open, and
+  // can refuse to remove what the file belongs to. kStale: the file is gone and cannot be opened.
+  // The default is nullptr.
   virtual Result<std::shared_ptr<const void>> hold() const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
-  // How often there was something new for who waits for that with poll(2); nothing: it is readable
-  // always. A file that counts is made anew by each read from its start.
+  // How often there was news for readers that wait with poll(2); nothing: the file is readable
+  // always. The text of a file that counts news is rendered anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
-  // Read like a pipe: what one read gets is gone for all, and a read of nothing waits. render()
-  // then has no text, news() is 0 while there is nothing to read.
+  // Whether it is read like a pipe: each byte is read once, and a read waits until there are bytes.
+  // render() then has no text, and news() is 0 while there is nothing to read.
   virtual bool is_stream() const;
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
   virtual std::string next(Moment now);
-  // Of a stream: nothing comes at present. Whoever has read something is at the end.
+  // Of a stream: no text comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
   virtual WriteUnit write_unit() const;
-  // Of a file that takes whole writes: how much of one it takes; the writer hears that it was no
-  // more. The default takes all of them.
+  // Of a file that takes whole writes: how many bytes of one it takes, as write(2) then returns.
+  // The default takes all.
   virtual std::size_t write_bytes_max() const;
   // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
   // reading.
-  virtual Result<void> write_line(std::string_view line, Moment now);
-  // What the writer of a line that was taken may want to hear of it. The default has nothing to
-  // say.
+  virtual Result<void> write_line(std::string_view line, const CallContext& call);
+  // A warning about a line that was taken, for the error log. The default
+  // has none.
   virtual std::optional<Error> remark(std::string_view line) const;
-  // The same, of who wrote it, for files that show that. The default forgets who it was.
-  virtual Result<void> write_by(pid_t writer, std::string_view text, Moment now);
+  // write_line() for files that show their writer. The default ignores the writer.
+  virtual Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call);
   // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a
   // truncated definition is one about to be written, not one to be cleared.
-  virtual Result<void> truncate(Moment now);
+  virtual Result<void> truncate(const CallContext& call);
 };
 
 class Directory {
  public:
   virtual ~Directory() = default;
 
-  // Somebody is about to look for a name in it, or to list it: what is only made when it is wanted
-  // may be entered now. The default does nothing.
+  // Called before a name in it is looked up, or it is listed: entries that are made on demand are
+  // entered now. The default does nothing.
   virtual void entered(Moment now);
   // mkdir in it. The default refuses (kNotPermitted).
   virtual Result<void> make_directory(std::string_view name, Moment now);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/call_context.h"
 #include "core/tree/file.h"
 
 namespace tallyfs {
@@ -17,15 +18,16 @@ class TextFile final : public File {
  public:
   struct Parts {
     // kNoSpace if it would be longer than bytes_max.
-    std::function<Result<std::string>(Moment now, std::size_t bytes_max)> render;
+    std::function<Result<std::string>(const CallContext& call, std::size_t bytes_max)> render;
     std::function<Moment(Moment now)> last_change;
     // Each of these may be left out; then the file does what a File does by default.
     std::function<std::optional<std::uint64_t>(Moment now)> version = {};
-    std::function<Result<void>(std::string_view line, Moment now)> write_line = {};
-    std::function<Result<void>(pid_t writer, std::string_view text, Moment now)> write_by = {};
-    std::function<Result<void>(Moment now)> truncate = {};
+    std::function<Result<void>(std::string_view line, const CallContext& call)> write_line = {};
+    std::function<Result<void>(pid_t writer, std::string_view text, const CallContext& call)>
+        write_by = {};
+    std::function<Result<void>(const CallContext& call)> truncate = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
-    std::function<void(Moment now)> opened = {};
+    std::function<void(const CallContext& call)> opened = {};
     std::function<Result<std::shared_ptr<const void>>()> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
@@ -38,18 +40,18 @@ class TextFile final : public File {
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
-    return parts_.render(now, bytes_max);
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return parts_.render(call, bytes_max);
   }
   std::optional<std::uint64_t> version(Moment now) const override {
     return parts_.version ? parts_.version(now) : File::version(now);
   }
-  std::optional<Result<std::string>> take(Moment now, std::size_t bytes_max) override {
-    return parts_.take ? parts_.take(now, bytes_max) : File::take(now, bytes_max);
+  std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override {
+    return parts_.take ? parts_.take(call.now, bytes_max) : File::take(call, bytes_max);
   }
   Moment last_change(Moment now) const override { return parts_.last_change(now); }
-  void opened(Moment now) override {
-    if (parts_.opened) parts_.opened(now);
+  void opened(const CallContext& call) override {
+    if (parts_.opened) parts_.opened(call);
   }
   Result<std::shared_ptr<const void>> hold() const override {
     return parts_.hold ? parts_.hold() : File::hold();
@@ -67,14 +69,15 @@ class TextFile final : public File {
   std::size_t write_bytes_max() const override {
     return parts_.write_bytes_max.value_or(File::write_bytes_max());
   }
-  Result<void> write_line(std::string_view line, Moment now) override {
-    return parts_.write_line ? parts_.write_line(line, now) : File::write_line(line, now);
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    return parts_.write_line ? parts_.write_line(line, call) : File::write_line(line, call);
   }
-  Result<void> write_by(pid_t writer, std::string_view text, Moment now) override {
-    return parts_.write_by ? parts_.write_by(writer, text, now) : File::write_by(writer, text, now);
+  Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call) override {
+    return parts_.write_by ? parts_.write_by(writer, text, call)
+                           : File::write_by(writer, text, call);
   }
-  Result<void> truncate(Moment now) override {
-    return parts_.truncate ? parts_.truncate(now) : File::truncate(now);
+  Result<void> truncate(const CallContext& call) override {
+    return parts_.truncate ? parts_.truncate(call) : File::truncate(call);
   }
 
  private:

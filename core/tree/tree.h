@@ -64,7 +64,7 @@ class Tree {
 
   // Adds a node below an existing directory and returns its id. The name must be free and a name
   // (is_name); the parts that own the nodes see to both. The rules and the file are kept, and
-  // shared with whoever is using them when the node is removed.
+  // shared with the requests that use them when the node is removed.
   NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
                        Moment now) EXCLUDES(mutex_);
   NodeId add_file(NodeId parent, std::string_view name, unsigned permissions,
@@ -105,7 +105,7 @@ class Tree {
   };
   friend std::size_t hash_value(const NameKey& key);
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kTree};
   NodeId next_id_ GUARDED_BY(mutex_) = kFirst;
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/wire/padding.h"
 
 namespace tallyfs::wire {
 namespace {
@@ -22,8 +23,6 @@ enum Kind : std::uint16_t {
 
 // Flags of an answer.
 constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
-
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
 constexpr std::size_t record_bytes(SampleFields fields) {
   return 8 * (1u + ((fields & kWithY) ? 1u : 0u) + ((fields & kWithTime) ? 1u : 0u));

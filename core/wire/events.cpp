@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/bytes.h"
+#include "core/wire/padding.h"
 
 namespace tallyfs::wire {
 namespace {
@@ -19,8 +20,6 @@ struct Head {
   std::uint8_t frames;
 };
 static_assert(sizeof(Head) == 24);
-
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
 
 void append_padded(std::string& out, std::string_view bytes) {
   out.append(bytes);

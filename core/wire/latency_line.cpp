@@ -15,7 +15,7 @@ constexpr std::int32_t kShownUsual = Task::kShownMax - Task::kUsual;
 enum Key : std::size_t { kNs, kCpu, kPid, kPrio, kComm, kKeys };
 constexpr std::array<std::string_view, kKeys> kKeyNames = {"ns", "cpu", "pid", "prio", "comm"};
 
-constexpr std::array kVerbs = {
+constexpr std::array kLatencyVerbs = {
     std::pair<std::string_view, LatencyVerb>("reset", LatencyVerb::kReset),
     std::pair<std::string_view, LatencyVerb>("remove", LatencyVerb::kRemove)};
 
@@ -66,7 +66,7 @@ Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   if (!type) return invalid("a latency needs the name of its directory", line_end);
   const Tokens behind = tokens;
   const auto first = tokens.next();
-  for (const auto& [word, verb] : kVerbs) {
+  for (const auto& [word, verb] : kLatencyVerbs) {
     if (!first || first->text != word) continue;
     if (const auto more = tokens.next()) return invalid("nothing follows that", more->at);
     return LatencyLine{.verb = verb, .type = *type, .sample = {}};

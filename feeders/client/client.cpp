@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/wire/errno.h"
-#include "feeders/client/undisturbed.h"
+#include "feeders/client/errno_guard.h"
 
 namespace tallyfs {
 namespace {
@@ -26,24 +26,15 @@ constexpr Client::Time kRegisterAfter = 10ms;
 Client::Client(Settings settings)
     : settings_(std::move(settings)),
       link_(settings_.socket.path, settings_.socket.fallback),
-      registrar_(
-          registry_, link_, switches_,
+      conversation_(
+          link_,
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
            .confirmed = [this](std::uint64_t sent, bool stale)
                             REQUIRES(mutex_) { confirm(sent, stale); },
-           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); },
-           .begun =
-               [this]() REQUIRES(mutex_) {
-                 publisher_.begin();
-                 events_.begin();
-                 note_records();
-               },
-           .other_answer = [this](std::uint32_t id, const wire::Answer& answer)
-                               REQUIRES(mutex_) { take_other(id, answer); }}),
-      publisher_(link_, switches_,
-                 [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
-      events_(link_, switches_,
-              [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }),
+           .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
+      registrar_(registry_, conversation_, switches_),
+      publisher_(conversation_, switches_),
+      events_(conversation_, switches_),
       connect_pause_(kConnectPauseMin) {}
 
 // ---- interfaces and statistics
@@ -86,7 +77,7 @@ void Client::drop(FedStatistic& statistic, InTree in_tree) {
     pass_through_lanes();
     registrar_.remove(path_of(statistic));
   }
-  leaving_.let_go(lanes());
+  deferred_removal_.let_go(lanes());
   sleep_.wake();
 }
 
@@ -104,7 +95,7 @@ void Client::drop(FedInterface& interface, InTree in_tree) {
     const std::vector<FedStatistic*> all(interface.statistics.begin(), interface.statistics.end());
     for (FedStatistic* const each : all) drop_locked(*each, in_tree);
     if (in_tree == InTree::kRemove) pass_through_lanes();
-    leaving_.let_go(lanes());
+    deferred_removal_.let_go(lanes());
   }
   sleep_.wake();
 }
@@ -113,7 +104,7 @@ void Client::drop(FedInterface& interface, InTree in_tree) {
 // all lanes have been passed through no datagram that is being made holds a number of what is void.
 void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
   if (in_tree == InTree::kRemove) registrar_.forget(statistic);
-  leaving_.add(statistic);
+  deferred_removal_.add(statistic);
 }
 
 void Client::make_void(const FedStatistic& statistic) {
@@ -123,8 +114,8 @@ void Client::make_void(const FedStatistic& statistic) {
   });
 }
 
-Leaving::Lanes Client::lanes() const {
-  Leaving::Lanes all;
+DeferredRemoval::Lanes Client::lanes() const {
+  DeferredRemoval::Lanes all;
   for_each_lane([&](Lane& lane) { all.push_back(&lane); });
   return all;
 }
@@ -132,7 +123,7 @@ Leaving::Lanes Client::lanes() const {
 int Client::define(FedStatistic& statistic, std::string type) {
   const MutexLock lock(mutex_);
   statistic.type = std::move(type);
-  if (statistic.standing == Standing::kUnknown || statistic.was_there) return 0;
+  if (statistic.registration == Registration::kUnregistered || statistic.was_there) return 0;
   statistic.pending_type = true;
   pass_on(statistic);
   return 0;
@@ -149,7 +140,7 @@ int Client::set_started(FedStatistic& statistic, bool on) {
   if (!begins) {
     if (!statistic.pending_on) statistic.started_before_pending = before;
     statistic.pending_on = on;
-  } else if (statistic.standing == Standing::kUnknown) {
+  } else if (statistic.registration == Registration::kUnregistered) {
     // Is in the line that creates it.
   } else if (statistic.was_there) {
     return 0;
@@ -173,7 +164,7 @@ int Client::reset(FedStatistic& statistic) {
 // In its order with the samples.
 void Client::pass_on(FedStatistic& statistic) {
   registrar_.note_change();
-  const bool is_known = statistic.standing == Standing::kKnown;
+  const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
     registrar_.define(statistic, now_ns());
   }
@@ -200,7 +191,8 @@ void Client::lower_barriers() {
 
 void Client::register_and_change(Time now) {
   const bool waits = has_barriers_ && drain_all() != Drained::kAll;
-  registrar_.ask(now, waits ? Registrar::Changes::kLater : Registrar::Changes::kToo);
+  registrar_.set_changes(waits ? Registrar::Changes::kLater : Registrar::Changes::kToo);
+  conversation_.request(now);
   if (has_barriers_ && !registrar_.has_pending()) lower_barriers();
 }
 
@@ -223,8 +215,9 @@ Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
     refused_.fetch_add(packed.refused, std::memory_order_relaxed);
     lane.consume(packed.entries);
     if (packed.entries != 0 || !packed.unknown) continue;
-    Standing gone = Standing::kGone;
-    if (packed.unknown->standing.compare_exchange_strong(gone, Standing::kUnknown)) wanted_ = true;
+    Registration gone = Registration::kRemoved;
+    if (packed.unknown->registration.compare_exchange_strong(gone, Registration::kUnregistered))
+      wanted_ = true;
     return Drained::kUnknown;
   }
   return Drained::kAll;
@@ -257,7 +250,7 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
 int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
   const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
-    const bool is_sent = publisher_.send_kept(registrar_.epoch()) && !events_.has_records();
+    const bool is_sent = publisher_.send_kept() && !events_.has_records();
     return is_sent && held() == 0 ? 0 : -EINPROGRESS;
   });
   return result == -ETIMEDOUT ? -EAGAIN : result;
@@ -273,9 +266,8 @@ int Client::sync(std::chrono::milliseconds time_max) {
   };
   std::optional<std::uint64_t> sent;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
-    if (!link_.connected() || !registrar_.is_settled()) return -EINPROGRESS;
-    if (!publisher_.is_settled() || !events_.is_settled()) return -EINPROGRESS;
-    if (!publisher_.send_kept(registrar_.epoch())) return -EINPROGRESS;
+    if (!link_.connected() || !conversation_.is_settled()) return -EINPROGRESS;
+    if (!publisher_.send_kept()) return -EINPROGRESS;
     if (!sent && events_.has_records()) return -EINPROGRESS;
     if (!sent) {
       if (!std::ranges::all_of(added, is_sent)) return -EINPROGRESS;
@@ -356,7 +348,7 @@ void Client::after_fork_in_child(Lane* own) {
   asleep_ = true;
   lanes_given_back_ += 1;
   has_barriers_ = false;
-  leaving_.forget_positions();
+  deferred_removal_.forget_positions();
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
   reported_dropped_ = 0;
   reports_.clear();
@@ -369,7 +361,7 @@ void Client::after_fork_in_child(Lane* own) {
 }
 
 void Client::wake_up() {
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   start_keeper();
   const MutexLock lock(mutex_);
   restore_switches();

@@ -1,6 +1,6 @@
 // What the C functions of statistic.h stand on; see there for what it promises. It brings together
 // the lanes (threads' samples), the Registry (what they are samples of), the Link (the socket) and
-// the Registrar (what is said on it besides samples).
+// the Conversation (requests and responses) with its users: Registrar, Publisher and EventFeed.
 //
 // Threads: those of the program, and one of its own, the keeper, which sends what has waited long
 // enough, finds the daemon, and registers. Lock order: Client::mutex_, then a lane's. The way of a
@@ -22,10 +22,11 @@
 #include <string_view>
 
 #include "core/base/mutex.h"
+#include "feeders/client/conversation.h"
+#include "feeders/client/deferred_removal.h"
 #include "feeders/client/event_feed.h"
 #include "feeders/client/keeper_sleep.h"
 #include "feeders/client/lane.h"
-#include "feeders/client/leaving.h"
 #include "feeders/client/link.h"
 #include "feeders/client/packer.h"
 #include "feeders/client/publisher.h"
@@ -40,7 +41,7 @@ namespace tallyfs {
 class Client {
  public:
   static constexpr std::size_t kLanesMax = 1024;
-  // Reports that wait for the keeper to tell them; of more, the oldest are forgotten.
+  // Reports that wait for the keeper to deliver them; of more, the oldest are forgotten.
   static constexpr std::size_t kReportsMax = 64;
 
   struct Settings {
@@ -104,10 +105,10 @@ class Client {
   };
   // A lane for the calling thread; nullptr: there are kLanesMax, or no memory. Signal-safe.
   Lane* own_lane(LaneSearch& search);
-  // What the thread gathered is sent, and the lane is another's.
+  // The thread's samples are sent, and another thread may take the lane.
   void disown_lane(Lane& lane);
-  // The keeper takes the lane back when the calling thread, which owns it, is there no longer: for
-  // threads whose end nobody can be told of. What they gathered leaves with everybody's.
+  // The keeper takes the lane back when the calling thread, its owner, no longer exists: for
+  // threads whose end gives no notification. Their samples are sent with those of the others.
   // Signal-safe.
   static void watch_lane(Lane& lane);
 
@@ -163,9 +164,8 @@ class Client {
   void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
-  // A child that adds nothing and asks for nothing, as one that calls exec(), gets no keeper, and
-  // then hears nothing of the daemon either. Any call wakes it up: what adds samples by way of
-  // make_room(), the rest by this.
+  // A child that makes no call, such as one that calls exec(), gets no keeper and no responses of
+  // the daemon. Any call wakes the library up: adding samples by make_room(), the rest by this.
   void wake_up_in_child() EXCLUDES(mutex_) {
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake_up();
@@ -175,7 +175,7 @@ class Client {
   static Time now_ns() { return Time(monotonic_ns()); }
 
   enum class Drained {
-    kAll,      // but for less than what was asked for
+    kAll,      // but for less than `at_least`
     kFull,     // the daemon's queue is
     kGone,     // there is no daemon
     kUnknown,  // the daemon has not given a number yet
@@ -215,7 +215,6 @@ class Client {
   void send_records() REQUIRES(mutex_);
   void note_records() REQUIRES(mutex_);
   bool has_records() EXCLUDES(mutex_);
-  void take_other(std::uint32_t id, const wire::Answer& answer) REQUIRES(mutex_);
   Time tick() const;
   void reach_daemon(Time now) REQUIRES(mutex_);
   void lose_daemon(Time now) REQUIRES(mutex_);
@@ -225,7 +224,7 @@ class Client {
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
   void tell_reports() EXCLUDES(mutex_);
-  void tell_rates(const std::vector<Publisher::News>& news) EXCLUDES(mutex_);
+  void tell_rates(const std::vector<Publisher::NewRates>& new_rates) EXCLUDES(mutex_);
   Time next_due(Time now) REQUIRES(mutex_);
   bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
@@ -241,7 +240,7 @@ class Client {
   void register_soon() REQUIRES(mutex_);
   void drop_locked(FedStatistic& statistic, InTree in_tree) REQUIRES(mutex_);
   void make_void(const FedStatistic& statistic);
-  Leaving::Lanes lanes() const;
+  DeferredRemoval::Lanes lanes() const;
   void pass_on(FedStatistic& statistic) REQUIRES(mutex_);
   // Does the keeper's rounds until check(), called with mutex_ held, says something else than
   // -EINPROGRESS. At the deadline -ENOTCONN or -ETIMEDOUT.
@@ -257,22 +256,23 @@ class Client {
   std::atomic<bool> waited_in_vain_{false};
   // A forked child has not done anything yet: its switches are all kAsleep, its lanes' stops 0.
   std::atomic<bool> asleep_{false};
-  // A lane holds samples of a statistic that is gone from the tree: it is to be asked for again.
+  // A lane holds samples of a statistic that is gone from the tree: a request for it is due.
   std::atomic<bool> wanted_{false};
 
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> refused_{0};   // samples of statistics that the daemon would not have
   std::atomic<std::uint64_t> laneless_{0};  // samples of threads beyond kLanesMax
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kClient};
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
+  Conversation conversation_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);
   EventFeed events_ GUARDED_BY(mutex_);
   // Its counts, which others read.
   std::atomic<std::uint64_t> records_added_{0}, records_held_{0}, records_dropped_{0};
-  Leaving leaving_ GUARDED_BY(mutex_){registry_};
+  DeferredRemoval deferred_removal_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they
   // are not lost with the stack of a thread that it does not have.

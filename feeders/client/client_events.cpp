@@ -81,14 +81,4 @@ bool Client::has_records() {
   return events_.has_records();
 }
 
-// To whichever has asked; a number that names nothing may be of either's.
-void Client::take_other(std::uint32_t id, const wire::Answer& answer) {
-  const bool is_events = (id & Registrar::kEventIds) != 0;
-  const Time now(monotonic_ns());
-  if (!is_events) publisher_.take(id, answer, registrar_.epoch(), now);
-  if (is_events || id == 0) {
-    events_.take(id & ~Registrar::kEventIds, answer, registrar_.epoch(), now);
-  }
-}
-
 }  // namespace tallyfs

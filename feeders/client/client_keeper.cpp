@@ -18,13 +18,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Client::Time kConnectPauseMax = 2s;
-// While the daemon's answers are awaited, or samples come, or did so lately.
+// While responses are awaited, or samples come, or did so lately.
 constexpr Client::Time kTick = 10ms;
 constexpr Client::Time kActiveFor = 100ms;
-// An idle feeder asks for an answer now and then: only sending tells whether the daemon lives.
+// An idle feeder sends a ping now and then: only sending shows whether the daemon lives.
 constexpr Client::Time kIdlePause = 1s;
 constexpr Client::Time kCheckTimePause = 60s;
-// Threads whose end nobody is told of are looked for.
+// Threads whose end gives no notification are looked for.
 constexpr Client::Time kWatchPause = 1s;
 constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
@@ -41,16 +41,16 @@ Client::~Client() {
 
 Client::Time Client::pass() {
   Time due{0};
-  std::vector<Publisher::News> news;
+  std::vector<Publisher::NewRates> new_rates;
   {
     const MutexLock lock(mutex_);
     const Time now = now_ns();
     pass_locked(now, Urgency::kWhenDue);
     due = next_due(now);
-    news = publisher_.take_news();
+    new_rates = publisher_.take_new_rates();
   }
   tell_reports();
-  tell_rates(news);
+  tell_rates(new_rates);
   return due;
 }
 
@@ -60,14 +60,12 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {
-    registrar_.take_answers(now);
+    conversation_.take_responses(now);
     if (wanted_.exchange(false)) registrar_.note_change();
     publisher_.look(now);
     events_.look(now);
     if (urgency == Urgency::kNow || now >= register_at_) {
       register_and_change(now);
-      publisher_.ask(registrar_.epoch(), now);
-      events_.ask(registrar_.epoch(), now);
     }
     if (urgency == Urgency::kNow) drain_at_ = now;
     if (urgency == Urgency::kNow || now >= send_at_) send_what_waits(now);
@@ -75,7 +73,7 @@ void Client::pass_locked(Time now, Urgency urgency) {
   if (was_connected_ && !link_.connected()) lose_daemon(now);
 }
 
-// Samples not oftener than they may wait; what comes in between are answers.
+// Samples not oftener than they may wait; the wake-ups in between are for responses.
 void Client::send_what_waits(Time now) {
   const std::uint64_t sent_before = sent_.load();
   if (now >= drain_at_) {
@@ -83,13 +81,13 @@ void Client::send_what_waits(Time now) {
     send_records();
     drain_at_ = now + settings_.delay;
   }
-  if (!leaving_.empty()) leaving_.let_go(lanes());
+  if (!deferred_removal_.empty()) deferred_removal_.let_go(lanes());
   report_dropped();
   keep_in_touch(now);
   send_at_ = now + tick();
-  const bool is_active = sent_.load() != sent_before || held() != 0 || !registrar_.is_settled() ||
-                         !publisher_.is_settled() || !events_.is_settled() ||
-                         events_.has_records() || sent_.load() != confirmed_.load() + lost_.load();
+  const bool is_active = sent_.load() != sent_before || held() != 0 ||
+                         !conversation_.is_settled() || events_.has_records() ||
+                         sent_.load() != confirmed_.load() + lost_.load();
   if (is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();
@@ -111,7 +109,8 @@ void Client::reach_daemon(Time now) {
   was_connected_ = true;
   connect_pause_ = kConnectPauseMin;
   touched_at_ = now;
-  registrar_.begin();
+  conversation_.begin();
+  note_records();
 }
 
 void Client::lose_daemon(Time now) {
@@ -129,8 +128,8 @@ void Client::pass_through_lanes() {
   for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
 }
 
-// A number that another thread has by now keeps the lane from being used; until that one ends. And
-// lanes that are nobody's give back the memory that was held in them, as others do by themselves.
+// A thread number that the kernel has given out again keeps the lane reserved until that thread
+// ends. Lanes without an owner give back the memory of their samples, as others do by themselves.
 void Client::take_back_lanes(Time now) {
   lanes_seen_at_ = now;
   for_each_lane([this](Lane& lane) {
@@ -152,6 +151,7 @@ void Client::take_back_lanes(Time now) {
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
+  note_records();
   pass_through_lanes();
 }
 
@@ -164,7 +164,7 @@ void Client::keep_in_touch(Time now) {
   const std::uint64_t sent = sent_.load();
   const bool open = sent != confirmed_.load() + lost_.load();
   if (!open && now - touched_at_ < kIdlePause) return;
-  registrar_.ping(now, sent);
+  conversation_.ping(now, sent);
   if (now - touched_at_ >= kIdlePause) {
     registrar_.look_for_void();
     touched_at_ = now;
@@ -275,8 +275,7 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || held() != 0 || has_records())) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      const bool settled = registrar_.is_settled() && publisher_.is_settled() &&
-                           events_.is_settled() && publisher_.send_kept(registrar_.epoch());
+      const bool settled = conversation_.is_settled() && publisher_.send_kept();
       return held() == 0 && !events_.has_records() && settled ? 0 : -EINPROGRESS;
     });
   }

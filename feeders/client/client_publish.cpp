@@ -27,7 +27,7 @@ void Client::remove_object(FedObject& object) {
 int Client::publish(FedObject& object, std::string_view blob) {
   const MutexLock lock(mutex_);
   const bool inherited = object.is_inherited;
-  const int error = publisher_.publish(object, blob, registrar_.epoch());
+  const int error = publisher_.publish(object, blob);
   if (inherited) sleep_.wake();
   return error;
 }
@@ -37,7 +37,7 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
     const MutexLock lock(mutex_);
     if (FedObject* const object = publisher_.find(subsystem, name)) {
       const bool asked = __atomic_load_n(object->on, __ATOMIC_RELAXED) != 0;
-      if (asked) return publisher_.publish(*object, blob, registrar_.epoch());
+      if (asked) return publisher_.publish(*object, blob);
       publisher_.keep(*object, blob);
       return 0;
     }
@@ -48,7 +48,7 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
   if (error != 0 && error != -EEXIST) return error;
   const MutexLock lock(mutex_);
   FedObject* const object = publisher_.find(subsystem, name);
-  return object ? publisher_.publish(*object, blob, registrar_.epoch()) : -ENOENT;
+  return object ? publisher_.publish(*object, blob) : -ENOENT;
 }
 
 int Client::withdraw(std::string_view subsystem, std::string_view name) {
@@ -76,8 +76,8 @@ int Client::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
 
 // By the very handler that FreeBSD's sysctl calls; the callback is the program's, and no lock of
 // ours is held.
-void Client::tell_rates(const std::vector<Publisher::News>& news) {
-  for (const Publisher::News& each : news) {
+void Client::tell_rates(const std::vector<Publisher::NewRates>& new_rates) {
+  for (const Publisher::NewRates& each : new_rates) {
     sysctl_req request{};
     request.newptr = each.text.c_str();
     request.newlen = each.text.size() + 1;

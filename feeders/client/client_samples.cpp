@@ -1,6 +1,6 @@
-// The program's side of samples: whose lane they go into, and what happens when it is full.
+// The program's side of samples: the lane they go into, and what happens when it is full.
 #include "feeders/client/client.h"
-#include "feeders/client/undisturbed.h"
+#include "feeders/client/errno_guard.h"
 
 namespace tallyfs {
 
@@ -26,7 +26,7 @@ Lane* Client::own_lane(LaneSearch& search) {
 }
 
 void Client::disown_lane(Lane& lane) {
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   lane.enter();
   {
     const MutexLock lock(lane.mutex());
@@ -75,14 +75,14 @@ void Client::take_nested(Lane& lane) {
 // keeper is, to hear when it will be.
 bool Client::look_around(Lane& lane, FedStatistic& statistic) {
   if (!keeper_runs_.load(std::memory_order_relaxed)) {
-    const Undisturbed undisturbed;
+    const ErrnoGuard guard;
     start_keeper();
   }
   return statistic.is_wanted() && make_room(lane, statistic);
 }
 
 bool Client::make_room(Lane& lane, FedStatistic& statistic) {
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   sleep_.wake_from_deep_sleep();
   if (lane.held() < lane.capacity() || can_send()) {
     const MutexLock lock(lane.mutex());
@@ -98,7 +98,7 @@ bool Client::make_room(Lane& lane, FedStatistic& statistic) {
 }
 
 void Client::send_each(Lane& lane) {
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   const MutexLock lock(lane.mutex());
   if (!link_.full()) drain(lane, 1);
 }
@@ -112,7 +112,7 @@ void Client::set_stop(Lane& lane) {
   lane.set_stop(lane.tail() + (sends ? kDatagramSamplesMax : lane.capacity()));
 }
 
-// Only for a queue that is full: an answer that a registration waits for may take long.
+// Only for a queue that is full: the response to a registration may take long.
 bool Client::wait_for_room(Lane& lane) {
   if (settings_.wait_max.count() == 0) return false;
   const Time deadline = now_ns() + settings_.wait_max;

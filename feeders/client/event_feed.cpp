@@ -2,23 +2,24 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
 #include "core/wire/events.h"
-#include "feeders/client/registrar.h"
-#include "feeders/client/request.h"
 
 namespace tallyfs {
 namespace {
 
-constexpr EventFeed::Time kLookPause = std::chrono::seconds(1);
+constexpr EventFeed::Time kVoidLookPause = std::chrono::seconds(1);
 constexpr std::size_t kFieldsBytesMax = 4'000;
-constexpr std::size_t kNameBytesMax = 64;
+constexpr std::size_t kEventNameBytesMax = 64;
 // A bit of the switch (core/wire/FORMAT.md).
 constexpr std::uint32_t kWithComm = 2;
 
-bool is_good_name(std::string_view name) { return is_name(name) && name.size() <= kNameBytesMax; }
+bool is_good_name(std::string_view name) {
+  return is_name(name) && name.size() <= kEventNameBytesMax;
+}
 
 }  // namespace
 
@@ -36,17 +37,17 @@ Result<FedEvent*> EventFeed::add(std::string_view system, std::string_view name,
   auto& place = events_[{std::string(system), std::string(name)}];
   if (place) return Error{ErrorCode::kExists, "this process has the event already"};
   place = std::make_unique<FedEvent>();
+  place->id = ++last_id_;
   place->system = system;
   place->name = name;
   place->fields = fields;
   place->layout = std::move(layout.value());
-  changed_ = true;
+  note_change();
   return place.get();
 }
 
 void EventFeed::remove(FedEvent& event) {
   if (message_of_ == &event) message_of_ = nullptr;
-  std::erase_if(asked_, [&](const auto& each) { return each.second == &event; });
   events_.erase({event.system, event.name});
 }
 
@@ -59,7 +60,7 @@ bool EventFeed::wants_comm(const FedEvent& event) {
 
 int EventFeed::write(FedEvent& event, const void* fields, std::size_t bytes, const Writer& writer) {
   if (bytes != event.layout.struct_bytes()) return -EINVAL;
-  if (event.standing != Standing::kKnown) return 0;
+  if (event.registration != Registration::kRegistered) return 0;
   added_ += 1;
   if (records_.size() >= kHeldBytes) {
     dropped_ += 1;
@@ -71,7 +72,7 @@ int EventFeed::write(FedEvent& event, const void* fields, std::size_t bytes, con
 
 void EventFeed::append(FedEvent& event, const void* fields, const Writer& writer) {
   if (records_.empty()) {
-    records_ = wire::DatagramWriter(epoch_).bytes();
+    records_ = wire::DatagramWriter(conversation_.epoch()).bytes();
     message_of_ = nullptr;
   }
   if (message_of_ != &event) {
@@ -94,7 +95,7 @@ void EventFeed::append(FedEvent& event, const void* fields, const Writer& writer
 
 std::uint64_t EventFeed::send() {
   if (records_.empty()) return 0;
-  switch (link_.send(records_)) {
+  switch (conversation_.link().send(records_)) {
     case Link::Sent::kFull:
       return 0;  // until there is room
     case Link::Sent::kGone:
@@ -124,86 +125,76 @@ void EventFeed::begin_anew() {
   added_ = dropped_ = 0;
 }
 
-// ---- asking
+// ---- registration
 
 void EventFeed::begin() {
   drop_records();
-  asked_.clear();
-  some_refused_ = false;
   refusal_ = 0;
-  changed_ = !events_.empty();
   for (auto& [key, event] : events_) {
-    event->standing = Standing::kUnknown;
+    event->registration = Registration::kUnregistered;
     point_at_switch(*event);
   }
 }
 
-void EventFeed::ask(std::uint64_t epoch, Time now) {
-  if (!asked_.empty()) {
-    if (now - asked_at_ < kAnswerWait) return;
-    for (const auto& [id, event] : asked_) event->standing = Standing::kUnknown;
-    asked_.clear();
-    changed_ = true;
-  }
-  if (some_refused_ && now >= retry_refused_at_) {
-    some_refused_ = false;
-    changed_ = true;
-    for (auto& [key, event] : events_) {
-      if (event->standing == Standing::kRefused) event->standing = Standing::kUnknown;
-    }
-  }
-  if (!changed_) return;
-  changed_ = false;
-  requests_.clear(epoch);
+void EventFeed::retry_refused() {
   for (auto& [key, event] : events_) {
-    if (event->standing != Standing::kUnknown) continue;
-    if (requests_.size() > kRequestsBytes) {
-      changed_ = true;
-      break;
+    if (event->registration == Registration::kRefused) {
+      event->registration = Registration::kUnregistered;
     }
-    event->standing = Standing::kAsked;
-    next_id_ = next_id_ + 1 == Registrar::kEventIds ? 1 : next_id_ + 1;
-    asked_[next_id_] = event.get();
-    requests_.request(
-        Registrar::kOthers | Registrar::kEventIds | next_id_,
-        "event define " + event->system + "/" + event->name + " lifetime=feeder " + event->fields);
   }
-  if (asked_.empty()) return;
-  asked_at_ = now;
-  if (link_.send(requests_.bytes()) == Link::Sent::kDone) return;
-  for (const auto& [id, event] : asked_) event->standing = Standing::kUnknown;
-  asked_.clear();
-  changed_ = true;
 }
 
-void EventFeed::take(std::uint32_t id, const wire::Answer& answer, std::uint64_t epoch, Time now) {
-  if (id == 0) return look_for_void();
-  const auto found = asked_.find(id);
-  if (found == asked_.end()) return;
-  FedEvent& event = *found->second;
-  asked_.erase(found);
-  if (answer.error != 0) return refused(event, answer, now);
-  epoch_ = epoch;
-  event.standing = Standing::kKnown;
-  event.number = answer.number;
+void EventFeed::add_requests(RequestDatagram& requests) {
+  for (auto& [key, event] : events_) {
+    if (requests.is_full()) return;
+    if (event->registration == Registration::kUnregistered) add_event(requests, *event);
+  }
+}
+
+void EventFeed::add_event(RequestDatagram& requests, FedEvent& event) {
+  const std::pair key(event.system, event.name);
+  requests.add(
+      "event define " + event.system + "/" + event.name + " lifetime=feeder " + event.fields,
+      {.sent = [&event] { event.registration = Registration::kRequested; },
+       .responded =
+           [this, key, id = event.id](const Response& response) {
+             if (auto* const found = find(key, id)) take_event(*found, response);
+           },
+       .timed_out =
+           [this, key, id = event.id] {
+             auto* const found = find(key, id);
+             if (found && found->registration == Registration::kRequested) {
+               found->registration = Registration::kUnregistered;
+             }
+           }});
+}
+
+FedEvent* EventFeed::find(const std::pair<std::string, std::string>& key, std::uint64_t id) const {
+  const auto found = events_.find(key);
+  return found != events_.end() && found->second->id == id ? found->second.get() : nullptr;
+}
+
+void EventFeed::take_event(FedEvent& event, const Response& response) {
+  if (response.error != 0) {
+    event.registration = Registration::kRefused;
+    if (refusal_ == 0) refusal_ = response.refusal();
+    return report_refusal("the event " + event.system + "/" + event.name, response);
+  }
+  event.registration = Registration::kRegistered;
+  event.number = response.number;
   point_at_switch(event);
 }
 
-void EventFeed::refused(FedEvent& event, const wire::Answer& answer, Time now) {
-  event.standing = Standing::kRefused;
-  some_refused_ = true;
-  retry_refused_at_ = now + kRefusedPause;
-  if (refusal_ == 0) refusal_ = static_cast<int>(answer.error);
-  report_("the daemon refused the event " + event.system + "/" + event.name + ": " +
-          words_for(answer));
+void EventFeed::take_stale(std::uint64_t number) {
+  if (number != 0) look_for_void();
 }
 
 // ---- the page
 
-// Without a page, records go whether anybody wants them or not.
+// Without a page all records are sent, whether there is demand or not.
 void EventFeed::point_at_switch(FedEvent& event) {
   const std::uint32_t* to = &FedStatistic::kOff;
-  if (event.standing == Standing::kKnown) {
+  if (event.registration == Registration::kRegistered) {
     to = switches_.find(event.number);
     if (!to) to = &FedStatistic::kOn;
   }
@@ -211,19 +202,20 @@ void EventFeed::point_at_switch(FedEvent& event) {
 }
 
 void EventFeed::look(Time now) {
-  if (now - looked_at_ < kLookPause) return;
+  if (now - looked_at_ < kVoidLookPause) return;
   looked_at_ = now;
   look_for_void();
   for (auto& [key, event] : events_) point_at_switch(*event);
 }
 
-// What a user has removed from the tree comes back: the program says it has such an event.
+// An event that a user has removed from the tree comes back: the program still has it.
 void EventFeed::look_for_void() {
   for (auto& [key, event] : events_) {
-    if (event->standing != Standing::kKnown || !switches_.is_void(event->number)) continue;
-    event->standing = Standing::kUnknown;
+    if (event->registration != Registration::kRegistered || !switches_.is_void(event->number))
+      continue;
+    event->registration = Registration::kUnregistered;
     point_at_switch(*event);
-    changed_ = true;
+    note_change();
   }
 }
 

@@ -1,5 +1,5 @@
-// What a feeder's handles point at. The samples' way reads the atomics; everything else is guarded
-// by the Registry's owner's lock.
+// The objects behind a feeder's handles. Adding a sample reads the atomics; the Client's lock
+// guards everything else.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@ struct statistic_interface {};
 
 namespace tallyfs {
 
-// What the daemon knows of an interface or a statistic.
-enum class Standing : std::uint8_t {
-  kUnknown,  // is to be asked for
-  kAsked,
-  kKnown,
-  kRefused,
-  kGone,  // was removed there; asked for again when there are samples for it
+// How far the registration of an interface, a statistic, an object or an event with the daemon is.
+enum class Registration : std::uint8_t {
+  kUnregistered,  // a request is due
+  kRequested,     // a request is pending
+  kRegistered,
+  kRefused,  // by the daemon; a request is due after the back-off
+  kRemoved,  // in the daemon, by a user; a statistic is requested again when it has samples
 };
 
 struct FedStatistic;
@@ -29,10 +29,10 @@ struct FedInterface : ::statistic_interface {
   std::uint32_t id = 0;  // in the Registry
   std::string name;
   unsigned flags = 0;
-  Standing standing = Standing::kUnknown;
-  int refusal = 0;  // the errno with which the daemon refused it; 0: it did not
-  // Dropped by the program, but statistics in it may have samples that are not sent yet. It has its
-  // name no longer: another may be made.
+  Registration registration = Registration::kUnregistered;
+  int refusal = 0;  // the errno with which the daemon refused it; 0: not refused
+  // Dropped by the program, while statistics in it may have samples that are not sent yet. Its name
+  // is free for another.
   bool lingers = false;
   bool removed = false;  // not only released: the daemon hears nothing more of it
   std::unordered_set<FedStatistic*> statistics;
@@ -63,10 +63,10 @@ struct FedStatistic : ::statistic {
     if (on == &kAsleep) set_switch(parents_switch);
   }
 
-  // 0 until the daemon has said. Comes to be one of another epoch only by way of 0, and after all
-  // lanes have been told of the epoch, so that no datagram mixes the numbers of two daemons.
+  // The daemon's number, 0 until it is registered. A number of another epoch follows only after 0
+  // and after all lanes know the epoch, so that no datagram mixes the numbers of two daemons.
   std::atomic<std::uint64_t> number{0};
-  std::atomic<Standing> standing{Standing::kUnknown};
+  std::atomic<Registration> registration{Registration::kUnregistered};
   std::atomic<std::uint64_t> dropped{0};
 
   FedInterface* interface = nullptr;
@@ -78,24 +78,24 @@ struct FedStatistic : ::statistic {
   // As for interfaces: there may be samples of it that are not sent yet.
   bool lingers = false;
   bool removed = false;
-  // What the feeder last said of on and off, and whether it has said anything yet.
+  // The last start or stop by the feeder, and whether there was one yet.
   bool started = false;
   bool has_begun = false;
   bool started_before_pending = false;  // with pending_on: what holds for samples added before it
-  // The daemon that it was made in at our word; in any other its users had decided before.
+  // The daemon in which this process created it; in any other its users had defined it before.
   std::uint64_t made_in_epoch = 0;
   bool was_there = false;
 
-  // Said while the daemon had been told, or is being told, of the statistic; not sent yet. The
-  // first two are dropped if it was there.
+  // Changes that were made after the request that registers the statistic, and are not sent yet.
+  // The first two are dropped if the daemon had the statistic already.
   bool pending_type = false;
   std::optional<bool> pending_begin;
   std::optional<bool> pending_on;
   bool pending_reset = false;
-  // The errno with which the daemon refused it, or the last change of it; 0: it did not.
+  // The errno with which the daemon refused it, or its last change; 0: not refused.
   int refusal = 0;
-  // Changes on their way: until they are answered the switch is as the feeder wants it.
-  unsigned changes_asked = 0;
+  // Pending changes: until their responses arrive the switch is as the feeder wants it.
+  unsigned changes_sent = 0;
 
   const std::uint32_t* parents_switch = &kOff;  // written while there is one thread only
 

@@ -1,5 +1,5 @@
-// How the keeper sleeps, and how whoever adds a sample wakes it: a futex, since that needs no
-// descriptor, which a program might close or reuse, and may be used by a signal handler.
+// How the keeper sleeps, and how a thread that adds a sample wakes it: a futex. It needs no
+// descriptor, which a program might close or reuse, and a signal handler may use it.
 // Thread-safe.
 #pragma once
 
@@ -20,7 +20,7 @@ class KeeperSleep {
   void prepare(Depth depth) { depth_.store(depth); }
   void sleep(std::chrono::nanoseconds time_max);
 
-  // Anybody. Signal-safe. From light sleep only wake() wakes, which is for what cannot wait.
+  // Any thread. Signal-safe. From light sleep only wake() wakes: it is for urgent work.
   void wake();
   void wake_from_deep_sleep() {
     if (depth_.load(std::memory_order_relaxed) == Depth::kDeep) wake();

@@ -1,9 +1,8 @@
-// A thread's samples on their way to the daemon: a ring that the thread that owns the lane writes,
-// without a lock, and that whoever sends reads, under the lane's mutex.
+// A thread's samples on their way to the daemon: a ring. The thread that owns the lane writes it
+// without a lock; the thread that sends reads it under the lane's mutex.
 //
-// The owner asks for nothing but `below_stop()` before it appends. stop() is where it has to look
-// around: a datagram is full, the ring is, or somebody must be woken. Everybody sets it under the
-// mutex.
+// The owner checks `below_stop()` alone before it appends. At stop() it has more to do: a datagram
+// is full, the ring is full, or the keeper must be woken. Every thread sets stop() under the mutex.
 //
 // A signal handler may interrupt the owner anywhere. Between enter() and leave() its samples go to
 // a small side table, from where the owner takes them in before it goes on; outside, it is the
@@ -76,19 +75,19 @@ class Lane {
 
   // capacity: a power of two. Nullptr: no memory. By mmap alone, as a signal handler may.
   static Lane* create(std::size_t capacity);
-  static void destroy(Lane* lane);  // for tests; nobody may be using it
+  static void destroy(Lane* lane);  // for tests; no thread may be using it
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  // ---- who owns it; any thread
+  // ---- ownership; any thread
 
   bool try_own() {
     bool owned = owned_.load(std::memory_order_relaxed);
     return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
-  // 0 where the thread's end gives the lane back. Else that needs somebody who looks whether the
-  // thread is still there, and this is its number.
+  // 0 where the thread's end gives the lane back. Else the number of the thread, whose existence
+  // the keeper checks.
   pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
   void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
   // From a thread that is gone, unless it gave the lane back itself meanwhile.
@@ -104,9 +103,9 @@ class Lane {
     disown();
   }
 
-  // The same, of one whose lock nobody has taken for the fork.
+  // The same, of a lane whose lock was not taken for the fork.
   void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
-    new (&mutex_) Mutex;
+    new (&mutex_) Mutex(LockRank::kLane);
     forget_all();
     abandon();
   }
@@ -160,7 +159,7 @@ class Lane {
     }
   }
 
-  // ---- whoever holds the mutex
+  // ---- under the mutex
 
   Mutex& mutex() RETURN_CAPABILITY(mutex_) { return mutex_; }
   std::size_t capacity() const { return mask_ + 1; }
@@ -231,7 +230,7 @@ class Lane {
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kLane};
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
   std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};

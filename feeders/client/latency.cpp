@@ -1,4 +1,4 @@
-// The C functions of latency.h: one LatencySender for the process, made by whoever calls first.
+// The C functions of latency.h: one LatencySender for the process, made by the first call.
 #include "tally/latency.h"
 
 #include <pthread.h>
@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "feeders/client/configured.h"
+#include "feeders/client/errno_guard.h"
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/latency_sender.h"
-#include "feeders/client/undisturbed.h"
 #include "feeders/clock/program_clock.h"
 
 namespace tallyfs {
@@ -76,7 +76,7 @@ using namespace tallyfs;
 
 int latency_record(const char* type, unsigned cpu, int64_t ns, pid_t pid, int prio,
                    const char* comm) {
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   const int shown = std::clamp(prio, -Task::kShownMax, Task::kShownMax);
   return send(type, cpu, ns, make_task(pid, shown, comm ? comm : ""), monotonic_now().count());
 }
@@ -85,7 +85,7 @@ latency_mark latency_begin() { return {monotonic_now().count()}; }
 
 int latency_end(const char* type, latency_mark mark) {
   const std::int64_t now = monotonic_now().count();
-  const Undisturbed undisturbed;
+  const ErrnoGuard guard;
   char comm[16] = "";
   ::prctl(PR_GET_NAME, comm);
   const auto thread = static_cast<pid_t>(::syscall(SYS_gettid));

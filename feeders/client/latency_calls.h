@@ -3,7 +3,7 @@
 
 namespace tallyfs {
 
-// Tells the daemon how many latencies were dropped that it has not been told of. Waits for room,
+// Reports to the daemon how many latencies were dropped since the last report. Waits for room,
 // 100 ms at most.
 void tell_dropped_latencies();
 

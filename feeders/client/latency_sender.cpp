@@ -59,7 +59,7 @@ int LatencySender::tell(Dropped& dropped, std::chrono::nanoseconds now) {
 // A daemon that has been replaced is noticed by the first datagram that it does not get.
 int LatencySender::send_datagram(std::string_view type, std::span<const LatencySample> samples,
                                  std::uint64_t dropped, std::chrono::nanoseconds now) {
-  // None of the thread's own, which the main thread no longer has when it tells at exit.
+  // No thread_local: the main thread no longer has any when it reports at exit.
   wire::DatagramWriter datagram(0);
   if (dropped != 0) datagram.dropped(dropped);
   datagram.latencies(type, samples);

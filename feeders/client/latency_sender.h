@@ -1,10 +1,10 @@
-// What the calls of latency.h stand on: sends each latency at once, without a lock.
+// The engine of latency.h: sends each latency at once, without a lock.
 //
-// What could not be sent is told with the next latency of its directory, or by tell_dropped();
-// directories whose names fall together in kTypes places are told apart no further.
+// The number of dropped latencies is reported with the next latency of the directory, or by
+// tell_dropped(). There are kTypes counters; directories with the same hash share one.
 //
-// Thread-safe. Whoever finds no connection tries to make one, one thread at a time and not oftener
-// than each kConnectPause.
+// Thread-safe. A thread that finds no connection tries to make one, one thread at a time and not
+// oftener than each kConnectPause.
 #pragma once
 
 #include <sys/types.h>
@@ -33,17 +33,17 @@ class LatencySender {
 
   // now: CLOCK_MONOTONIC. 0 or a negative errno, as latency_record() says.
   int send(std::string_view type, const LatencySample& sample, std::chrono::nanoseconds now);
-  // Tells the daemon of all that has been dropped since it was told last; waits for room in its
-  // queue, kRoomMax at most, and what it does not take stays to be told.
+  // Reports all that was dropped since the last report. Waits for room in the daemon's queue,
+  // kRoomMax at most; what finds none stays for the next report.
   void tell_dropped(std::chrono::nanoseconds now);
-  // What was dropped before is the parent's to tell.
+  // What was dropped before is for the parent to report.
   void after_fork_in_child();
 
  private:
-  // That the daemon has not been told of, and the directory that had some of it last.
+  // Latencies dropped since the last report, and the directory of the last of them.
   struct Dropped {
     std::atomic<std::uint64_t> count{0};
-    std::atomic<bool> is_taken{false};  // somebody has to do with the name: others let it be
+    std::atomic<bool> is_taken{false};  // a thread uses the name: others leave it alone
     std::array<char, kNameBytesMax> name;
     std::size_t name_bytes = 0;
   };
@@ -57,7 +57,7 @@ class LatencySender {
                     std::uint64_t dropped, std::chrono::nanoseconds now);
 
   Link link_;
-  // Who is connecting; of another process: it was so when we were forked.
+  // The process whose thread is connecting; another one: that was so at the fork.
   std::atomic<pid_t> connecting_{0};
   std::atomic<std::int64_t> connect_at_ns_{0};
   std::array<Dropped, kTypes> dropped_;  // by directory

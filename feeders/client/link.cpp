@@ -37,7 +37,7 @@ void enlarge_send_buffer(int fd) {
 }
 
 // The first one that is attached. Where there is room for one descriptor there is, padded, room for
-// another, and whoever is handed one has to close it.
+// another, and a descriptor that arrives has to be closed.
 void take_descriptors(msghdr& header, Fd& attached) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
@@ -83,7 +83,7 @@ Result<void> Link::connect_to(const std::string& path) {
   return {};
 }
 
-// In the place of the last one, unless somebody else has opened something there.
+// In the place of the last one, unless the program has opened something else there.
 void Link::install(Fd fd, std::uint64_t cookie) {
   const int old = fd_.load();
   const bool replaces = old >= 0 && is_ours(old);

@@ -1,8 +1,8 @@
 // The feeder's end of the daemon's socket: connected to its path, and bound to an address that
-// the kernel chose, so that the daemon can answer. The kernel lets nobody but the peer of a
-// connected socket send to it, so that whatever arrives here is the daemon's.
+// the kernel chose, so that the daemon can respond. The kernel lets only the peer of a connected
+// socket send to it, so that all that arrives here is the daemon's.
 //
-// send() may be called by any thread at any time, the rest belongs to whoever holds the Client's
+// send() may be called by any thread at any time, the rest is confined to the Client's
 // lock. The descriptor keeps its number from one connection to the next, so that a thread that is
 // about to send can at worst reach the next daemon, which knows by the epoch that it was not meant.
 // A program that closes descriptors which it did not open, as daemons do at their start, takes ours
@@ -29,7 +29,7 @@ namespace tallyfs {
 
 class Link {
  public:
-  // The daemon sends answers off when they have grown to 8 KiB.
+  // The daemon sends responses off when they have grown to 8 KiB.
   static constexpr std::size_t kAnswerBytesMax = 16 * 1024;
 
   enum class Sent {
@@ -38,14 +38,14 @@ class Link {
     kGone,  // the daemon is; nothing will be sent before the next connect()
   };
 
-  // fallback: where to try if nobody serves the first; empty: nowhere.
+  // fallback: the path to try if no daemon serves the first; empty: none.
   explicit Link(std::string path, std::string fallback = {})
       : first_(std::move(path)), fallback_(std::move(fallback)), path_(first_) {}
   ~Link() { disconnect(); }
 
-  // Of whatever is there now; a connection that stood before is gone. kNotFound: no socket, or
-  // nobody who serves it. kNoAccess: its mode forbids it. kInvalid: anything else, a path that is
-  // too long included.
+  // To the daemon that is there now; an earlier connection is gone. kNotFound: no socket, or no
+  // daemon serves it. kNoAccess: its mode forbids it. kInvalid: anything else, a path that is too
+  // long included.
   Result<void> connect();
   void disconnect();
   bool connected() const { return state_.load(std::memory_order_relaxed) != State::kGone; }
@@ -64,7 +64,7 @@ class Link {
   // The next datagram that is there.
   std::optional<Received> receive();
 
-  // To poll for answers, or for room; -1 if not connected.
+  // To poll for responses, or for room; -1 if not connected.
   int fd() const { return connected() ? fd_.load(std::memory_order_relaxed) : -1; }
   // Of the last connection.
   const std::string& path() const { return path_; }

@@ -172,7 +172,8 @@ std::size_t count_alike(const Lane& lane, std::uint64_t from, std::uint64_t end)
 }
 
 bool is_refused(const FedStatistic* statistic) {
-  return !statistic || statistic->standing.load(std::memory_order_relaxed) == Standing::kRefused;
+  return !statistic ||
+         statistic->registration.load(std::memory_order_relaxed) == Registration::kRefused;
 }
 
 }  // namespace

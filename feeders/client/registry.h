@@ -1,8 +1,8 @@
 // The interfaces and statistics of this process, by name and number of their own, and the lines of
-// text (core/wire/FORMAT.md) in which the daemon is told of them.
+// text (core/wire/FORMAT.md) that register them with the daemon.
 //
-// Confined to whoever holds the Client's lock. At most kInterfacesMax and kStatisticsMax. Numbers
-// are never used twice, so that a late answer cannot be taken for another's.
+// Confined to the Client's lock. At most kInterfacesMax and kStatisticsMax. Numbers
+// are never used twice, so that a late response cannot be taken for another's.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,6 @@ class Registry {
  public:
   static constexpr std::size_t kInterfacesMax = 65'536;
   static constexpr std::size_t kStatisticsMax = 65'536;
-  // Ids stay below, so that there is room for other things in a sequence number.
   static constexpr std::uint32_t kIdsEnd = 1u << 29;
 
   // kInvalid: the name; kExists; kNoSpace.

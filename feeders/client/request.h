@@ -1,24 +1,38 @@
-// What all who ask the daemon for something share: how long a request is, and how a refusal is
-// told.
+// A request to the daemon and what follows from it. A Requester makes requests, the Conversation
+// numbers them, sends them and calls the handlers; core/wire/FORMAT.md specifies the bytes.
+//
+// Handlers run under the Client's lock. An object may be gone when its response arrives: handlers
+// keep names and ids and look the object up.
 #pragma once
 
-#include <cstddef>
 #include <cstring>
+#include <functional>
 #include <string>
 
+#include "core/base/fd.h"
 #include "core/wire/binary.h"
 
 namespace tallyfs {
 
-// What one datagram has of requests, so that one refused by a full queue is soon made again.
-inline constexpr std::size_t kRequestsBytes = 8 * 1024;
-// A request besides its text: header, sequence, length and padding.
-inline constexpr std::size_t kRequestBytes = wire::kMessageHeaderBytes + 8 + 7;
+struct Response : wire::Answer {
+  // The descriptor that the daemon attached; invalid if it attached none.
+  const Fd* attached = nullptr;
+
+  int refusal() const { return static_cast<int>(error); }  // an errno; 0: done
+};
+
+// Any of them may be empty.
+struct RequestHandlers {
+  std::function<void()> sent;  // the datagram with the request has been sent
+  // The response, which may come after the time-out, and then more than once for one subject.
+  std::function<void(const Response&)> responded;
+  std::function<void()> timed_out;  // no response in time, though one may still come
+};
 
 // "REASON (ERRNO'S NAME)"
-inline std::string words_for(const wire::Answer& answer) {
-  const std::string name = std::strerror(static_cast<int>(answer.error));
-  return answer.reason.empty() ? name : std::string(answer.reason) + " (" + name + ")";
+inline std::string refusal_text(const Response& response) {
+  const std::string name = std::strerror(response.refusal());
+  return response.reason.empty() ? name : std::string(response.reason) + " (" + name + ")";
 }
 
 }  // namespace tallyfs

@@ -1,6 +1,6 @@
 // The time of a sample, in two steps: the call notes the counter's cycles, which costs half of what
-// a look at CLOCK_MONOTONIC does, and whoever sends converts them by the clock's line of then. So a
-// sample that leaves within 10 ms is right to a microsecond even while NTP slews. The clock is a
+// a look at CLOCK_MONOTONIC does; the sending thread converts them by the clock's line of then. So
+// a sample that leaves within 10 ms is right to a microsecond even while NTP slews. The clock is a
 // CycleClock (feeders/clock) of libtally's own: what the program does with its clock, switching it
 // off included, does not reach its samples. Built without the clock, the time is CLOCK_MONOTONIC.
 //

@@ -7,7 +7,7 @@ namespace tallyfs {
 
 struct SocketPath {
   std::string path;
-  std::string fallback{};  // to be tried where nobody serves the first; empty: there is none
+  std::string fallback{};  // to be tried where no daemon serves the first; empty: none
 
   // "PATH" or "PATH or FALLBACK"
   std::string text() const { return fallback.empty() ? path : path + " or " + fallback; }

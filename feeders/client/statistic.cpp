@@ -1,4 +1,4 @@
-// The C functions: one Client for the process, made by whoever calls first, and a lane for each
+// The C functions: one Client for the process, made by the first call, and a lane for each
 // thread. Everything that a thread, a fork or the end of the process has to bring about is here.
 #include "tally/statistic.h"
 
@@ -16,10 +16,10 @@
 #include "feeders/client/client.h"
 #include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
+#include "feeders/client/errno_guard.h"
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
-#include "feeders/client/undisturbed.h"
 
 namespace tallyfs {
 namespace {
@@ -34,7 +34,7 @@ constexpr std::uint32_t kHeldMax = 1'048'576;
 // How long the end of the process waits for a daemon that is there but does not take anything.
 constexpr std::chrono::milliseconds kFinishMax = 250ms;
 
-Mutex g_making;
+Mutex g_making{LockRank::kClientSettings};
 std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
@@ -82,7 +82,7 @@ void make_key() REQUIRES(g_making) {
   make_key();
 }
 
-void configure_if_nobody_did() REQUIRES(g_making) {
+void configure_by_default() REQUIRES(g_making) {
   if (!std::exchange(g_configured, true)) g_settings.socket = find_socket_path("");
 }
 
@@ -90,7 +90,7 @@ void configure_if_nobody_did() REQUIRES(g_making) {
 Client* make_client() {
   const MutexLock lock(g_making);
   if (Client* const made = g_client.load()) return made;
-  configure_if_nobody_did();
+  configure_by_default();
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
   make_key();
@@ -147,7 +147,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 
  private:
-  const Undisturbed undisturbed_;
+  const ErrnoGuard undisturbed_;
   Client& client_;
   Lane* lane_;
 };
@@ -216,7 +216,7 @@ int call_client(int (*what)(Client& client, void* context), void* context) {
 
 SocketPath configured_socket_path() {
   const MutexLock lock(g_making);
-  configure_if_nobody_did();
+  configure_by_default();
   return g_settings.socket;
 }
 

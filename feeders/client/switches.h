@@ -2,7 +2,7 @@
 // as long as the process lives, whichever daemon's page it is, so that a thread that still looks at
 // an old switch finds a switch there: wrong for a moment, as if it had looked a moment earlier.
 //
-// Confined to whoever holds the Client's lock; the switches themselves anybody may read.
+// Confined to the Client's lock; any thread may read the switches themselves.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ class Switches {
   Switches& operator=(const Switches&) = delete;
 
   // Takes the place of the page before. kInvalid: no memfd that is sealed against shrinking
-  // (whoever shrinks a mapped file kills its readers), or shorter than bytes; kNoSpace: no address
+  // (shrinking a mapped file kills its readers), or shorter than bytes; kNoSpace: no address
   // space.
   Result<void> map(const Fd& page, std::uint64_t bytes);
-  // No page is valid from now on. What is mapped stays, for those who still look at it.
+  // No page is valid from now on. The mapping stays, since threads may still look at it.
   void forget() { bytes_ = 0; }
 
   bool has_page() const { return bytes_ != 0; }

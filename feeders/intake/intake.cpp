@@ -1,9 +1,9 @@
 #include "feeders/intake/intake.h"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/error.hpp>
 #include <utility>
+
+#include "log/log.h"
 
 namespace tallyfs {
 
@@ -176,10 +176,8 @@ void Intake::log_saturated(std::vector<std::string> names) {
   if (names.empty() || (logged_.count() != 0 && now - logged_ < kLogPause)) return;
   logged_ = now;
   for (const std::string& name : names) {
-    spdlog::warn(
-        "a counter of statistics/{} reached the end of its type and stays there until it "
-        "is reset",
-        name);
+    log_warning("a counter of statistics/" + name +
+                " reached the end of its type and stays there until it is reset");
   }
 }
 

@@ -92,7 +92,7 @@ class Intake final : public Barrier {
   std::atomic<unsigned> readers_served_{0};  // counts up, so that a waiter misses no change
   std::atomic<bool> nudged_{false};
   std::atomic<bool> works_{false};  // the loop's thread has the turn
-  Mutex turn_;
+  Mutex turn_{LockRank::kIntakeTurn};
   Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);
   Backlog backlog_ GUARDED_BY(turn_);

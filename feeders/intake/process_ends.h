@@ -42,7 +42,7 @@ class ProcessEnds final : public ProcessWatch {
 
   EventLoop& loop_;
   const std::function<void(pid_t)> on_end_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kProcessEnds};
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };
 

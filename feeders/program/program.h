@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "usage/usage.h"
+#include "usage/command_line.h"
 
 namespace tallyfs {
 
@@ -16,8 +16,8 @@ struct ProgramOptions {
   std::string log_level = "info";
 };
 
-// --socket, --log-level, --help and --version.
-void add_options(CLI::App& app, ProgramOptions& options);
+// With --socket, --log-level, --help and --version. `options` must outlive its parse().
+CommandLine make_command_line(const std::string& description, ProgramOptions& options);
 
 // The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
 // later. Before the first interface is created.

@@ -114,7 +114,7 @@ Result<void> Sender::wait_for_link(short events) {
 
 // Until one of them is ready or it is time to doubt that the daemon answers.
 Result<void> Sender::wait(pollfd* polled, nfds_t count) {
-  const int wait_ms = pending_.empty() ? -1 : static_cast<int>(patience().count());
+  const int wait_ms = pending_.empty() ? -1 : static_cast<int>(wait_max().count());
   if (::poll(polled, count, wait_ms) < 0) {
     for (nfds_t i = 0; i < count; ++i) polled[i].revents = 0;
   }
@@ -123,7 +123,7 @@ Result<void> Sender::wait(pollfd* polled, nfds_t count) {
   return stalled(Clock::now() - progress_);
 }
 
-std::chrono::milliseconds Sender::patience() const {
+std::chrono::milliseconds Sender::wait_max() const {
   const auto until = probed_ ? options_.timeout : std::min(options_.timeout, kProbeAfter);
   return ceil_ms(progress_ + until - Clock::now());
 }
@@ -180,15 +180,15 @@ void Sender::settle_front(const wire::Answer* answer) {
   pending_.pop_front();
   if (settled.ends_datagram) unanswered_ -= 1;
   if (settled.line == 0 || (answer && answer->error == 0)) return;
-  Refusal refusal{.line = settled.line, .text = settled.text};
+  Error error{.text = settled.text};
   if (answer) {
-    refusal.reason =
+    error.reason =
         std::string(answer->reason) + " (" + std::strerror(static_cast<int>(answer->error)) + ")";
-    if (answer->at != wire::Answer::kNowhere) refusal.at = answer->at;
+    if (answer->at != wire::Answer::kNowhere) error.token_at = answer->at;
   } else {
-    refusal.reason = "its answer was lost, whether it took effect is not known";
+    error.reason = "its answer was lost, whether it took effect is not known";
   }
-  options_.refused(refusal);
+  options_.refused(settled.line, error);
 }
 
 Error Sender::gone() const {

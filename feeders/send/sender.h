@@ -17,14 +17,17 @@
 #include <functional>
 #include <string>
 
+#include "core/base/line_splitter.h"
 #include "core/base/result.h"
 #include "core/wire/binary.h"
 #include "feeders/client/link.h"
 #include "feeders/client/socket_path.h"
-#include "feeders/send/line_cutter.h"
-#include "feeders/send/refusal.h"
+#include "feeders/send/refused_line.h"
 
 namespace tallyfs {
+
+// The most bytes of a line, without its newline.
+inline constexpr std::size_t kLineBytesMax = 4096;
 
 class Sender {
  public:
@@ -35,7 +38,8 @@ class Sender {
   struct Options {
     SocketPath socket;
     std::chrono::milliseconds timeout{2000};  // without progress
-    std::function<void(const Refusal&)> refused;
+    // Called with the number of each line that was refused, and why.
+    std::function<void(std::uint64_t line, const Error& error)> refused;
   };
 
   explicit Sender(Options options);
@@ -73,7 +77,7 @@ class Sender {
   Result<void> wait_for_link(short events);
   Result<void> stalled(Clock::duration stall);
   Result<void> probe();
-  std::chrono::milliseconds patience() const;
+  std::chrono::milliseconds wait_max() const;
 
   void take_answers();
   void take(const wire::Answer& answer);

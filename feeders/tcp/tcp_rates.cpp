@@ -11,7 +11,7 @@
 namespace tallyfs::tcp_rates {
 namespace {
 
-Mutex g_mutex;
+Mutex g_mutex{LockRank::kTcpRates};
 stats_tpl_sample_rate* g_rates GUARDED_BY(g_mutex) = nullptr;
 int g_count GUARDED_BY(g_mutex) = 0;
 std::uint64_t g_changes GUARDED_BY(g_mutex) = 0;

@@ -52,7 +52,7 @@ class Wakeups {
 
   const unsigned cpu_;
   const std::chrono::nanoseconds period_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kWakeups};
   Taken gathered_ GUARDED_BY(mutex_);
   std::jthread thread_;  // last: it uses everything above
 };

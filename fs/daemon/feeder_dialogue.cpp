@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/base/patience.h"
-
 namespace tallyfs {
 namespace {
 
@@ -35,25 +33,26 @@ FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
   return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
 }
 
-// Whether there may be news; or it is too late for them, or nobody waits for them any more.
-bool FeederDialogue::wait_until(Time time) {
-  if (now() >= time || Patience::has_ended()) return false;
-  news_.wait_until(mutex_, std::min(time, now() + Patience::kPeriod));
+// True: there may be news. False: it is too late, or the call was cancelled.
+bool FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
+  if (now() >= time || cancel.is_cancelled()) return false;
+  news_.wait_until(mutex_, std::min(time, now() + CancellationToken::kPollPeriod));
   return true;
 }
 
-Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline) {
+Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline,
+                                                       const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
   const Time hello_until = std::min(deadline, now() + kHelloMax);
-  while (!is_there_ && wait_until(hello_until)) {
+  while (!is_there_ && wait_until(hello_until, cancel)) {
   }
-  while (is_there_ && is_busy_ && wait_until(end_of(deadline))) {
+  while (is_there_ && is_busy_ && wait_until(end_of(deadline), cancel)) {
   }
   if (!is_there_) return absence(gone_);
-  if (is_busy_ && Patience::has_ended()) return interruption();
+  if (is_busy_ && cancel.is_cancelled()) return interruption();
   if (is_busy_ || now() >= end_of(deadline)) return silence();
   is_busy_ = true;
-  return Turn(*this);
+  return Turn(*this, cancel);
 }
 
 void FeederDialogue::end_turn() {
@@ -83,15 +82,15 @@ FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
   return awaited_;
 }
 
-FeederDialogue::Answer FeederDialogue::wait(Time deadline) {
+FeederDialogue::Answer FeederDialogue::wait(Time deadline, const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
-  while (!answer_ && is_there_ && wait_until(end_of(deadline))) {
+  while (!answer_ && is_there_ && wait_until(end_of(deadline), cancel)) {
   }
   const Number number = std::exchange(awaited_, 0);
   if (answer_) return *std::exchange(answer_, std::nullopt);
   if (!is_there_) return absence(gone_);
   given_up_.push_back(number);
-  return Patience::has_ended() ? interruption() : silence();
+  return cancel.is_cancelled() ? interruption() : silence();
 }
 
 std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {

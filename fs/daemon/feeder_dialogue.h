@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/call_context.h"
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
@@ -36,8 +37,10 @@ class FeederDialogue {
   // The right to have one order answered, as long as it lives. Confined to one thread.
   class Turn {
    public:
-    explicit Turn(FeederDialogue& dialogue) : dialogue_(&dialogue) {}
-    Turn(Turn&& other) noexcept : dialogue_(std::exchange(other.dialogue_, nullptr)) {}
+    Turn(FeederDialogue& dialogue, CancellationToken cancel)
+        : dialogue_(&dialogue), cancel_(std::move(cancel)) {}
+    Turn(Turn&& other) noexcept
+        : dialogue_(std::exchange(other.dialogue_, nullptr)), cancel_(std::move(other.cancel_)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn() {
       if (dialogue_) dialogue_->end_turn();
@@ -48,10 +51,11 @@ class FeederDialogue {
     // For what was sent last. kNoDevice: the feeder has gone; kTimedOut: no answer until the
     // deadline, or for as long as the feeder may be silent. If that answer comes later, answered()
     // says kLate.
-    Answer wait(Time deadline) { return dialogue_->wait(deadline); }
+    Answer wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
 
    private:
     FeederDialogue* dialogue_;
+    CancellationToken cancel_;
   };
 
   explicit FeederDialogue(Fd channel) : channel_(std::move(channel)) {}
@@ -59,8 +63,8 @@ class FeederDialogue {
   int fd() const { return channel_.get(); }
   bool is_there() const EXCLUDES(mutex_);
   // kNoDevice: there is no feeder; kTimedOut: it is silent, or others had their turns until then;
-  // kInterrupted: nobody waits for it any more, see Patience, which holds for wait() as well.
-  Result<Turn> take_turn(Time deadline) EXCLUDES(mutex_);
+  // kInterrupted: the call was cancelled; its token holds for the turn's wait() as well.
+  Result<Turn> take_turn(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
 
   // ---- the listening thread's
 
@@ -77,16 +81,16 @@ class FeederDialogue {
 
  private:
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
-  Answer wait(Time deadline) EXCLUDES(mutex_);
+  Answer wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
   // Whether there was room for it. It has its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);
   // When it is over for who may wait until the deadline.
   Time end_of(Time deadline) const REQUIRES(mutex_);
-  bool wait_until(Time time) REQUIRES(mutex_);
+  bool wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
 
   const Fd channel_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kFeederDialogue};
   std::condition_variable_any news_;  // waits on mutex_
   bool is_there_ GUARDED_BY(mutex_) = false;
   bool is_busy_ GUARDED_BY(mutex_) = false;  // somebody has the turn

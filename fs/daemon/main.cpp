@@ -1,6 +1,5 @@
 // tallyfs: puts the rooms together. The main thread runs the intake and waits for signals; the
 // session's threads answer the kernel.
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 #include <span>
 
 #include "core/base/ledger.h"
-#include "core/base/own_threads.h"
 #include "core/branch/latency_hist/latency_hist.h"
 #include "core/branch/statistics/statistics.h"
 #include "core/branch/stats/subsystems.h"
@@ -39,11 +37,13 @@
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/ordered_feeder.h"
+#include "fs/daemon/own_threads.h"
 #include "fs/daemon/possible_cpus.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/proc_names.h"
 #include "fs/operations.h"
 #include "fs/session.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -89,10 +89,12 @@ Result<std::optional<Identity>> identity_for(const DaemonOptions& options) {
 // A socket passed by systemd has what the setting was then, which is most probably what it is now.
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
   if (socket.queue_length() || QueueLength::current() >= options.queue_length) return;
-  spdlog::warn(
+  log_warning(
       "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
-      "({} now), not {}: feeders will wait or lose samples in bursts if that is less",
-      QueueLength::current(), options.queue_length);
+      "(" +
+      std::to_string(QueueLength::current()) + " now), not " +
+      std::to_string(options.queue_length) +
+      ": feeders will wait or lose samples in bursts if that is less");
 }
 
 // Without one everything works, but feeders send what nobody gathers.
@@ -100,7 +102,7 @@ std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
   auto made = SwitchPage::create(options.ledger.total.statistics + Subsystems::kSwitches +
                                  UserEvents::kEventsMax);
   if (made) return std::move(made.value());
-  spdlog::warn("{}: feeders cannot see what is off", made.error().reason);
+  log_warning(made.error().reason + ": feeders cannot see what is off");
   return std::nullopt;
 }
 
@@ -199,7 +201,7 @@ class Daemon {
       operations_.give_memory_back();
     });
     loop_.run([this](int signal) {
-      spdlog::info("ending on signal {}", signal);
+      log_info("ending on signal " + std::to_string(signal));
       loop_.stop();
     });
     ::sd_notify(0, "STOPPING=1");
@@ -216,8 +218,8 @@ class Daemon {
                     .arrived =
                         [this] {
                           intake_.settle();
-                          spdlog::info("the kernel has {} events",
-                                       kernel_->take_offers(clock_.now()));
+                          log_info("the kernel has " +
+                                   std::to_string(kernel_->take_offers(clock_.now())) + " events");
                         },
                     .refused = [this](auto what, const auto& why) { feeder_refused(what, why); },
                     .gone = [this](const std::string& reason) { feeder_gone(reason); },
@@ -228,7 +230,7 @@ class Daemon {
   void feeder_gone(const std::string& reason) {
     intake_.settle();
     const bool is_missed = kernel_->withdraw(clock_.now());
-    spdlog::warn("{}{}", reason, is_missed ? ": some of the events that were wanted are lost" : "");
+    log_warning(reason + (is_missed ? ": some of the events that were wanted are lost" : ""));
   }
   // What a new feeder was told, and nobody waits for the answer: it is told where refused writes
   // are.
@@ -315,11 +317,11 @@ int run(DaemonOptions options) {
     caretaker.emplace(std::move(employed.value()));
   }
   if (background) {
-    log_to_syslog();
+    log_to_syslog("tallyfs");
   } else {
-    log_to_stderr();  // stdout is for READY
+    log_to_terminal_or_journal();  // stdout is for READY
   }
-  spdlog::set_level(spdlog::level::from_str(options.log_level));
+  set_log_level(options.log_level);
   report_queue(socket.value(), options);
   allow_descriptors();
 
@@ -328,7 +330,7 @@ int run(DaemonOptions options) {
   Daemon daemon(options, std::move(socket.value()), std::move(feeder));
   if (const auto shown = daemon.show(options.subtree); !shown) return fail(shown.error());
   return daemon.run({identity.value(), caretaker ? &*caretaker : nullptr}, [&] {
-    spdlog::info("mounted on {}, listening on {}", options.mount_point, socket_name);
+    log_info("mounted on " + options.mount_point + ", listening on " + socket_name);
     ::sd_notify(0, "READY=1");
     if (background) {
       background->ready();

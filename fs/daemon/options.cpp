@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "feeders/intake/feed_socket.h"
-#include "usage/usage.h"
+#include "usage/command_line.h"
 
 namespace tallyfs {
 namespace {
@@ -61,27 +61,30 @@ std::string check_octal(const std::string& text) {
   return octal ? std::string() : "not an octal mode: " + text;
 }
 
-// As it may be written on the command line.
-std::string in_units(std::uint64_t bytes) {
-  if (bytes % (1 << 30) == 0) return std::to_string(bytes >> 30) + "G";
-  if (bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + "M";
-  return std::to_string(bytes);
+// "a,b" is two options; an empty one is none.
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> options;
+  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+    end = list.find(',', begin);
+    options.push_back(list.substr(begin, end == std::string::npos ? end : end - begin));
+  }
+  return options;
 }
 
-class CommandLine {
+class OptionsParser {
  public:
-  CommandLine() : app_(kDescription) {
-    set_up_usage(app_, "tallyfs", TALLYFS_VERSION);
+  OptionsParser() : line_(kDescription, "tallyfs", TALLYFS_VERSION) {
     add_mounting();
     add_socket();
     add_limits();
   }
 
-  // Throws CLI::ParseError.
-  DaemonOptions parse(int argc, char** argv) {
-    app_.parse(argc, argv);
+  ParsedOptions parse(int argc, char** argv) {
+    if (const auto status = line_.parse(argc, argv)) return {std::nullopt, *status};
     for (const std::string& list : lists_) {
-      for (const std::string& option : CLI::detail::split(list, ',')) take_mount_option(option);
+      for (const std::string& option : split(list)) {
+        if (const auto status = take_mount_option(option)) return {std::nullopt, *status};
+      }
     }
     options_.mount_point = places_.back();
     options_.socket_permissions = static_cast<unsigned>(std::stoul(mode_, nullptr, 8));
@@ -91,88 +94,104 @@ class CommandLine {
     options_.handles.bytes_per_uid =
         std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
     add_mount_defaults(places_.size() == 2 ? places_.front() : "tallyfs");
-    return options_;
+    return {options_, 0};
   }
-  int exit(const CLI::ParseError& error) { return app_.exit(error) == 0 ? 0 : kUsageStatus; }
 
  private:
   void add_mounting() {
-    app_.add_option("MOUNTPOINT", places_,
-                    "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)")
-        ->required()
-        ->expected(1, 2);
-    app_.add_flag("-f,--foreground", options_.foreground,
-                  "stay in the foreground, print READY when usable, log to stderr");
-    app_.add_option("-o", lists_,
-                    "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
-                    "fsname=, subtype=, and the options below as name=value")
-        ->option_text("OPTION[,OPTION]...")
-        ->allow_extra_args(false);
-    own("--subtree", options_.subtree, "PATH",
-        "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM");
-    app_.add_flag("--tracefs", options_.tracefs,
-                  "read the kernel's events for tracing/events and tracing/latency_hist, as far as "
-                  "something is set on them or enabled there");
-    own("--run-as", options_.run_as, "USER[:GROUP]",
-        "names or numbers: who the daemon is once it is mounted; root only");
-    own("--log-level", options_.log_level, "LEVEL", "trace, debug, info, warn, err or off")
-        ->check(CLI::IsMember({"trace", "debug", "info", "warn", "err", "off"}));
+    line_.add_arguments("MOUNTPOINT", places_,
+                        "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)",
+                        {.least = 1, .most = 2});
+    line_.add_flag("-f,--foreground", options_.foreground,
+                   "stay in the foreground, print READY when usable, log to stderr");
+    line_.add_list("-o", lists_, "OPTION[,OPTION]...",
+                   "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
+                   "fsname=, subtype=, and the options below as name=value");
+    add({.names = "--subtree",
+         .variable = &options_.subtree,
+         .value = "PATH",
+         .text = "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM"});
+    line_.add_flag("--tracefs", options_.tracefs,
+                   "read the kernel's events for tracing/events and tracing/latency_hist, as far "
+                   "as something is set on them or enabled there");
+    add({.names = "--run-as",
+         .variable = &options_.run_as,
+         .value = "USER[:GROUP]",
+         .text = "names or numbers: who the daemon is once it is mounted; root only"});
+    add({.names = "--log-level",
+         .variable = &options_.log_level,
+         .value = "LEVEL",
+         .text = "trace, debug, info, warn, err or off",
+         .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
   }
 
   void add_socket() {
-    own("--socket", options_.socket_path, "PATH",
-        "the socket that feeders send to; else /run/tallyfs/socket for root, "
-        "$XDG_RUNTIME_DIR/tallyfs/socket for others");
-    own("--socket-mode", mode_, "MODE", "its mode in octal: who may write to it may feed")
-        ->check(check_octal);
-    own("--queue-length", options_.queue_length, "N", "datagrams that may wait in it", "1 to 65536")
-        ->check(CLI::Range(1u, 65'536u));
+    add({.names = "--socket",
+         .variable = &options_.socket_path,
+         .value = "PATH",
+         .text = "the socket that feeders send to; else /run/tallyfs/socket for root, "
+                 "$XDG_RUNTIME_DIR/tallyfs/socket for others"});
+    add({.names = "--socket-mode",
+         .variable = &mode_,
+         .value = "MODE",
+         .text = "its mode in octal: who may write to it may feed",
+         .check = check_octal});
+    add({.names = "--queue-length",
+         .variable = &options_.queue_length,
+         .value = "N",
+         .text = "datagrams that may wait in it",
+         .check = InRange{1, 65'536},
+         .bounds = "1 to 65536"});
   }
 
   void add_limits() {
-    bytes("--memory-max", options_.ledger.total.bytes,
-          "what all definitions and data may grow to; a definition beyond is refused");
-    bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
-    own("--uid-interfaces", options_.ledger.per_uid.interfaces, "N", "interfaces of a uid");
-    own("--uid-statistics", options_.ledger.per_uid.statistics, "N", "statistics of a uid");
-    own("--uid-open-files", options_.handles.files_per_uid, "N", "files that a uid may have open");
-    bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
-    bytes("--open-bytes-max", options_.handles.bytes_total, "text in the files that all have open");
+    add_bytes("--memory-max", options_.ledger.total.bytes,
+              "what all definitions and data may grow to; a definition beyond is refused");
+    add_bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
+    add_number("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
+    add_number("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
+    add_number("--uid-open-files", options_.handles.files_per_uid,
+               "files that a uid may have open");
+    add_bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
+    add_bytes("--open-bytes-max", options_.handles.bytes_total,
+              "text in the files that all have open");
   }
 
   // An option of the daemon's own; it may stand behind -o too.
-  template <typename T>
-  CLI::Option* own(const std::string& name, T& value, const std::string& shown_as,
-                   const std::string& what, const std::string& bounds = "") {
-    own_.insert(name);
-    return show_value(app_.add_option(name, value, what), shown_as, bounds);
+  void add(const Option& option) {
+    own_.insert(option.names);
+    line_.add(option);
   }
-  void bytes(const std::string& name, std::uint64_t& value, const std::string& what) {
-    own_.insert(name);
-    show_value(app_.add_option(name, value, what)->default_str(in_units(value)), "BYTES")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(kLeastBytes, std::uint64_t{1} << 60));
+  void add_number(const std::string& name, std::uint64_t& value, const std::string& text) {
+    add({.names = name, .variable = &value, .value = "N", .text = text});
+  }
+  void add_bytes(const std::string& name, std::uint64_t& value, const std::string& text) {
+    add({.names = name,
+         .variable = &value,
+         .value = "BYTES",
+         .text = text,
+         .check = Bytes{kLeastBytes, std::uint64_t{1} << 60}});
   }
 
   // `-o a_b=c` means `--a-b c`, so that all fits into fstab.
-  void take_mount_option(const std::string& option) {
-    if (option.empty() || is_ignored(option)) return;
+  // Returns the status to exit with if the option is refused.
+  std::optional<int> take_mount_option(const std::string& option) {
+    if (option.empty() || is_ignored(option)) return std::nullopt;
     const auto equals = option.find('=');
     std::string name = "--" + option.substr(0, equals);
     std::replace(name.begin(), name.end(), '_', '-');
     if (equals != std::string::npos && own_.contains(name)) {
-      CLI::Option* const found = app_.get_option(name);
-      found->clear();
-      found->add_result(option.substr(equals + 1));
-      found->run_callback();
-    } else if (option == "tracefs") {
+      return line_.replace(name, option.substr(equals + 1));
+    }
+    if (option == "tracefs") {
       options_.tracefs = true;
     } else if (is_for_libfuse(option)) {
       options_.mount_options.push_back(option);
       options_.auto_unmount |= option == "auto_unmount";
     } else {
-      throw CLI::ValidationError("-o", "unknown mount option '" + option + "'");
+      return line_.refuse("-o", "unknown mount option '" + option + "'");
     }
+    return std::nullopt;
   }
 
   void add_mount_defaults(const std::string& source) {
@@ -184,7 +203,7 @@ class CommandLine {
     }
   }
 
-  CLI::App app_;
+  CommandLine line_;
   DaemonOptions options_{.queue_length = FeedSocket::kQueueLength, .log_level = "info"};
   std::vector<std::string> places_;
   std::vector<std::string> lists_;
@@ -194,13 +213,6 @@ class CommandLine {
 
 }  // namespace
 
-ParsedOptions parse_options(int argc, char** argv) {
-  CommandLine line;
-  try {
-    return {line.parse(argc, argv), 0};
-  } catch (const CLI::ParseError& error) {
-    return {std::nullopt, line.exit(error)};
-  }
-}
+ParsedOptions parse_options(int argc, char** argv) { return OptionsParser().parse(argc, argv); }
 
 }  // namespace tallyfs

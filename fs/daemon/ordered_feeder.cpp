@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/own_threads.h"
+#include "fs/daemon/own_threads.h"
 #include "fs/daemon/syscall_names.h"
 
 namespace tallyfs {
@@ -55,30 +55,32 @@ void OrderedFeeder::stop() {
   listener_.join();
 }
 
-Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted) {
+Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted,
+                                 const CancellationToken& cancel) {
   const auto deadline = within(kWantMax);
-  auto turn = dialogue_.take_turn(deadline);
+  auto turn = dialogue_.take_turn(deadline, cancel);
   if (!turn) return turn.error();
   turn.value().send(wire::WantOrder{.events = wanted(), .without = without()});
   return outcome(turn.value().wait(deadline));
 }
 
-Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted) {
+Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
+                                 const CancellationToken& cancel) {
   {
     const MutexLock lock(mutex_);
     wanted_ = wanted;
   }
-  if (!is_listener()) return order_changes(wanted);
+  if (!is_listener()) return order_changes(wanted, cancel);
   tell_events(wanted);
   return {};
 }
 
 // While there is no feeder there is nothing to be drained.
-void OrderedFeeder::drain() {
+void OrderedFeeder::drain(const CancellationToken& cancel) {
   if (!dialogue_.is_there()) return;
   (void)without();
   const auto deadline = within(kDrainMax);
-  auto turn = dialogue_.take_turn(deadline);
+  auto turn = dialogue_.take_turn(deadline, cancel);
   Result<void> done = turn ? Result<void>() : Result<void>(turn.error());
   if (turn) {
     turn.value().send(wire::DrainOrder());
@@ -152,12 +154,13 @@ void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events
 }
 
 // As many orders as it takes, each in its turn; what is refused is not tried again.
-Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
+Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
+                                          const CancellationToken& cancel) {
   const auto deadline = within(kWantMax);
   Result<void> first;
   std::vector<std::uint32_t> refused;
   for (;;) {
-    auto turn = dialogue_.take_turn(deadline);
+    auto turn = dialogue_.take_turn(deadline, cancel);
     if (!turn) return turn.error();
     const auto sent = send_changes(
         wanted, refused, [&](const wire::EventsOrder& order) { turn.value().send(order); });
@@ -174,8 +177,25 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted) {
 
 // ---- names
 
+// The names for one call.
+class OrderedFeeder::SymbolsOfCall final : public Symbols {
+ public:
+  SymbolsOfCall(const OrderedFeeder& feeder, CancellationToken cancel)
+      : feeder_(feeder), cancel_(std::move(cancel)) {}
+  Place place(std::uint64_t address) const override { return feeder_.place(address, cancel_); }
+  std::string syscall(std::uint64_t number) const override { return syscall_name(number); }
+
+ private:
+  const OrderedFeeder& feeder_;
+  const CancellationToken cancel_;
+};
+
+std::unique_ptr<const Symbols> OrderedFeeder::symbols(CancellationToken cancel) const {
+  return std::make_unique<SymbolsOfCall>(*this, std::move(cancel));
+}
+
 // An address whose name does not come in time has none until it comes after all.
-Symbols::Place OrderedFeeder::place(std::uint64_t address) const {
+Symbols::Place OrderedFeeder::place(std::uint64_t address, const CancellationToken& cancel) const {
   {
     const MutexLock lock(mutex_);
     const auto known = places_.find(address);
@@ -183,7 +203,7 @@ Symbols::Place OrderedFeeder::place(std::uint64_t address) const {
   }
   if (!dialogue_.is_there()) return {};
   const auto deadline = within(kPlaceMax);
-  auto turn = dialogue_.take_turn(deadline);
+  auto turn = dialogue_.take_turn(deadline, cancel);
   if (!turn) return {};
   const Number number = turn.value().send(wire::PlaceOrder{.address = address});
   {
@@ -206,8 +226,6 @@ Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed place
                              .size = placed.size,
                              .module = std::move(placed.module)};
 }
-
-std::string OrderedFeeder::syscall(std::uint64_t number) const { return syscall_name(number); }
 
 // ---- replies
 

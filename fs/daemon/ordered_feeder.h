@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,7 +29,7 @@
 
 namespace tallyfs {
 
-class OrderedFeeder final : public KernelSource, public EventSource, private Symbols {
+class OrderedFeeder final : public KernelSource, public EventSource {
  public:
   // All that somebody waits whose order the feeder carries out, the turns of others included. One
   // that does not answer is waited for FeederDialogue::kSilenceMax.
@@ -70,13 +71,17 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   // No reply is heard any more.
   void stop();
 
-  Result<void> want(const std::function<WantedEvents()>& wanted) override;
-  Result<void> want(const EventSource::Wanted& wanted) override EXCLUDES(mutex_);
-  void drain() override;
+  Result<void> want(const std::function<WantedEvents()>& wanted,
+                    const CancellationToken& cancel) override;
+  Result<void> want(const EventSource::Wanted& wanted, const CancellationToken& cancel) override
+      EXCLUDES(mutex_);
+  void drain(const CancellationToken& cancel) override;
   bool is_late() const override { return true; }
-  const Symbols* symbols() const override { return this; }
+  std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override;
 
  private:
+  class SymbolsOfCall;
+  using Place = Symbols::Place;
   using Time = FeederDialogue::Time;
   using Number = FeederDialogue::Number;
 
@@ -94,11 +99,11 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
       REQUIRES(mutex_);
   // They were refused, or not told: nobody knows how they are now.
   void note_uncertain(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
-  Result<void> order_changes(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
+  Result<void> order_changes(const EventSource::Wanted& wanted, const CancellationToken& cancel)
+      EXCLUDES(mutex_);
 
-  Place place(std::uint64_t address) const override EXCLUDES(mutex_);
+  Place place(std::uint64_t address, const CancellationToken& cancel) const EXCLUDES(mutex_);
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
-  std::string syscall(std::uint64_t number) const override;
 
   void listen();
   void wait_for_first_word();
@@ -127,7 +132,7 @@ class OrderedFeeder final : public KernelSource, public EventSource, private Sym
   std::thread listener_;                      // who has started it is whose it is
   std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it is over
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kOrderedFeeder};
   pid_t feeder_ GUARDED_BY(mutex_) = 0;
   std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // of which listeners were told
   // How the feeder records events that are on, or may be, by their ids.

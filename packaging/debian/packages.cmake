@@ -1,4 +1,5 @@
-# The Debian packages: cmake --build --preset release --target package; they come to build/release/packages.
+# The Debian packages: cmake --build --preset release --target package; they come to
+# build/release/packages.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tallyfs)
 set(CPACK_PACKAGE_VENDOR tallyfs)

@@ -111,31 +111,27 @@ void with_threads(const std::array<statistic*, 4>& statistics, unsigned threads)
   statistic_sync(10'000);
 }
 
-}  // namespace
-
-int main() {
+// Four statistics that are on, and one that is off. False: no daemon takes them in.
+bool make_statistics(std::array<statistic*, 4>& on, statistic*& off) {
   statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
   settings.wait_ms = 1000;
   statistic_configure(&settings);
   statistic_interface* interface = nullptr;
   statistic_create_interface(&interface, "bench", STATISTIC_LIFETIME_FEEDER);
-  std::array<statistic*, 4> on{};
   for (std::size_t i = 0; i < on.size(); ++i) {
     statistic_create(&on[i], interface, ("on" + std::to_string(i)).c_str(), nullptr);
     statistic_define_array(on[i], 0, 1'000'000, 1, STATISTIC_SCALE_LOG2);
     statistic_start(on[i]);
   }
-  statistic* off = nullptr;
   statistic_create(&off, interface, "off", nullptr);
-  if (const int error = statistic_sync(5000); error != 0) {
+  const int error = statistic_sync(5000);
+  if (error != 0)
     std::fprintf(stderr, "client_bench: no daemon takes anything in (%s)\n",
                  strerrorname_np(-error));
-    return 1;
-  }
+  return error == 0;
+}
 
-  g_clock_read = cost(kCalls, [](long calls) {
-    for (long i = 0; i < calls; ++i) keep(static_cast<long>(clock_ns(CLOCK_MONOTONIC)));
-  });
+void measure_off(statistic* off) {
   const double empty = cost(10 * kCalls, [](long calls) {
     for (long i = 0; i < calls; ++i) keep(i & 1023);
   });
@@ -145,6 +141,13 @@ int main() {
       statistic_inc(off, i & 1023);
     }
   });
+  print("clock_gettime(CLOCK_MONOTONIC)", g_clock_read);
+  print("empty loop", empty);
+  print("a call while it is off, beyond the empty loop", while_off - empty,
+        "(wanted: at most 1.0 ns)");
+}
+
+void measure_on(const std::array<statistic*, 4>& on) {
   const double one = cost(kCalls, [&](long calls) {
     for (long i = 0; i < calls; ++i) statistic_inc(on[0], i & 1023);
   });
@@ -159,17 +162,24 @@ int main() {
     for (long i = 0; i < calls; i += 1000)
       statistic_add_batch(on[0], samples.data(), samples.size());
   });
-  const double send_share = bare_send(getenv("TALLY_SOCKET"));
-
-  print("clock_gettime(CLOCK_MONOTONIC)", g_clock_read);
-  print("empty loop", empty);
-  print("a call while it is off, beyond the empty loop", while_off - empty,
-        "(wanted: at most 1.0 ns)");
-  print("a bare send of 8 KiB, for each of 510 samples", send_share);
+  print("a bare send of 8 KiB, for each of 510 samples", bare_send(getenv("TALLY_SOCKET")));
   print("a call while it is on, time stamp and send included", one, "(wanted: at most 25 ns)");
   print("the same, four statistics in turn", four);
   print("the same, with Y", with_y);
   print("a sample of a batch of 1,000", batch);
+}
+
+}  // namespace
+
+int main() {
+  std::array<statistic*, 4> on{};
+  statistic* off = nullptr;
+  if (!make_statistics(on, off)) return 1;
+  g_clock_read = cost(kCalls, [](long calls) {
+    for (long i = 0; i < calls; ++i) keep(static_cast<long>(clock_ns(CLOCK_MONOTONIC)));
+  });
+  measure_off(off);
+  measure_on(on);
   for (const unsigned threads : {1u, 2u, 4u}) with_threads(on, threads);
 
   statistic_counts counts{};

@@ -22,8 +22,8 @@ constexpr std::chrono::nanoseconds kApart{2'000};
 class Source final : public EventSource {
  public:
   explicit Source(bool is_late) : is_late_(is_late) {}
-  Result<void> want(const Wanted&) override { return {}; }
-  void drain() override {}
+  Result<void> want(const Wanted&, const CancellationToken&) override { return {}; }
+  void drain(const CancellationToken&) override {}
   bool is_late() const override { return is_late_; }
 
  private:

@@ -1,6 +1,6 @@
-// What a sample costs in a blob of stats.h, beside an empty loop and a look at the clock in the same run; and how far the
-// ranks of t-digests are off. Each figure is the best of kRounds, in CPU time of the calling thread, through libtally.so as
-// feeders have it.
+// What a sample costs in a blob of stats.h, beside an empty loop and a look at the clock in the
+// same run; and how far the ranks of t-digests are off. Each figure is the best of kRounds, in CPU
+// time of the calling thread, through libtally.so as feeders have it.
 //   stats_bench [SAMPLES]      of each t-digest whose ranks are measured, 1,000,000 if not given
 #include <sys/socket.h>
 #include <unistd.h>

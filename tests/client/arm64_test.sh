@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The clock on ARM64, with the driver cntvct: cross-compiled by Debian's compiler, run by its emulator.
+# The clock on ARM64, with the driver cntvct: cross-compiled by Debian's compiler, run by its
+# emulator.
 . "$(dirname "$0")/../feeders/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 GTEST=/usr/src/googletest/googletest

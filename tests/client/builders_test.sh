@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# libtally as a builder of feeders meets it: installed, found by pkg-config and CMake, linked shared and static, its ABI
-# that of the last release; and the examples, compiled and run against a daemon.
+# libtally as a builder of feeders meets it: installed, found by pkg-config and CMake, linked shared
+# and static, its ABI that of the last release; and the examples, compiled and run against a daemon.
 . "$(dirname "$0")/../feeders/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=$(cd "$BIN/.." && pwd)

@@ -4,7 +4,8 @@
 CLOCK=$BIN/tally-clock
 SOURCE=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/dev/null)
 value() { awk -v name="$1" '$1 == name { print $2 }' "$WORK/said"; }
-# run STATUS ARGUMENT...: it ends with this status; what it says is in $WORK/said and $WORK/progress.
+# run STATUS ARGUMENT...: it ends with this status; what it says is in $WORK/said and
+# $WORK/progress.
 run() {
   local wanted=$1 status=0
   shift

@@ -1,5 +1,5 @@
-/* What the tests of event.h against a real daemon are written with: commands on stdin, one a line. Uses the public C functions only,
- * linked to libtally.so.
+/* What the tests of event.h against a real daemon are written with: commands on stdin, one a line.
+ * Uses the public C functions only, linked to libtally.so.
  *   again        says `again ERROR` of registering the same event once more, and whether the handle is what it was
  *   none         says what event_enabled() and event_write() say of NULL
  *   sync         says `synced ERROR` when the daemon has taken in what was said before

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# event.h and tally.Event against a real daemon: events of programs in tracing/events, before, during and after its life.
+# event.h and tally.Event against a real daemon: events of programs in tracing/events, before,
+# during and after its life.
 . "$(dirname "$0")/../feeders/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 E=$MNT/tracing/events

@@ -7,7 +7,7 @@
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   threads N NAME TIMES         N threads that inc and end
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
-//   may-fork                     yes, or no: ThreadSanitizer takes a child's thread for its parent's
+//   may-fork                     yes; no: ThreadSanitizer takes a child's thread for its parent's
 //   fork NAME PARENT CHILD       both add; the child ends by exit()
 //   become-child                 from now on it is a child that does as it is told
 //   cancel NAME                  threads that add are cancelled
@@ -207,108 +207,141 @@ std::string settings(std::istream& in) {
   return result(statistic_configure(&settings));
 }
 
+std::string word(std::istream& in) {
+  std::string read;
+  in >> read;
+  return read;
+}
+
+long number(std::istream& in) {
+  long read = 0;
+  in >> read;
+  return read;
+}
+
+// The statistic that the next word names.
+statistic*& the(std::istream& in) { return statistics[word(in)]; }
+
+std::string make_interface(std::istream& in) {
+  const std::string name = word(in), lifetime = word(in);
+  statistic_interface* made = nullptr;
+  const int error = statistic_create_interface(
+      &made, name.c_str(), lifetime == "feeder" ? STATISTIC_LIFETIME_FEEDER : 0);
+  if (error == 0) interfaces[name] = made;
+  return result(error);
+}
+
+std::string make_statistic(std::istream& in) {
+  const std::string interface = word(in), name = word(in), units = word(in);
+  statistic* made = nullptr;
+  const int error = statistic_create(&made, interfaces[interface], name.c_str(),
+                                     units.empty() ? nullptr : units.c_str());
+  if (error == 0) {
+    statistics[name] = made;
+  } else {
+    statistic_inc(made, 1);  // a statistic that could not be made can be fed all the same
+    statistic_release(&made);
+  }
+  return result(error);
+}
+
+std::string add(std::istream& in) {
+  statistic* const of = the(in);
+  std::int64_t x = 0;
+  std::uint64_t y = 0;
+  in >> x >> y;
+  const long times = number(in);
+  for (long i = 0; i < times; ++i) statistic_add(of, x, y);
+  return "ok";
+}
+
+std::string add_at(std::istream& in) {
+  statistic* const of = the(in);
+  std::int64_t x = 0, time = 0;
+  in >> x >> time;
+  return statistic_add_at(of, x, 1, time), "ok";
+}
+
+std::string in_threads(std::istream& in) {
+  const long count = number(in);
+  statistic* const of = the(in);
+  const long times = number(in);
+  std::vector<std::thread> threads;
+  for (long i = 0; i < count; ++i) threads.emplace_back(inc, of, times);
+  for (std::thread& thread : threads) thread.join();
+  return "ok";
+}
+
+using Obey = std::string (*)(std::istream&);
+
+// Words of a line are read in their order: each read is a statement of its own.
+const std::map<std::string, Obey> kVerbs = {
+    {"interface", make_interface},
+    {"statistic", make_statistic},
+    {"define",
+     [](std::istream& in) {
+       statistic* const of = the(in);
+       return result(define(of, word(in)));
+     }},
+    {"start", [](std::istream& in) { return result(statistic_start(the(in))); }},
+    {"stop", [](std::istream& in) { return result(statistic_stop(the(in))); }},
+    {"reset", [](std::istream& in) { return result(statistic_reset(the(in))); }},
+    {"remove", [](std::istream& in) { return statistic_remove(&the(in)), std::string("ok"); }},
+    {"release", [](std::istream& in) { return statistic_release(&the(in)), std::string("ok"); }},
+    {"remove-interface",
+     [](std::istream& in) {
+       return statistic_interface_remove(&interfaces[word(in)]), std::string("ok");
+     }},
+    {"release-interface",
+     [](std::istream& in) {
+       return statistic_interface_release(&interfaces[word(in)]), std::string("ok");
+     }},
+    {"add", add},
+    {"at", add_at},
+    {"inc",
+     [](std::istream& in) {
+       statistic* const of = the(in);
+       return inc(of, number(in)), std::string("ok");
+     }},
+    {"threads", in_threads},
+    {"signals",
+     [](std::istream& in) {
+       statistic* const of = the(in);
+       return with_signals(of, number(in));
+     }},
+    {"may-fork", [](std::istream&) { return std::string(kMayFork ? "yes" : "no"); }},
+    {"fork",
+     [](std::istream& in) {
+       statistic* const of = the(in);
+       const long parents = number(in);
+       return with_fork(of, parents, number(in));
+     }},
+    {"become-child", [](std::istream&) { return become_child(); }},
+    {"latency", [](std::istream& in) { return latency(in); }},
+    {"section", [](std::istream& in) { return section(in); }},
+    {"slowest",
+     [](std::istream& in) {
+       statistic* const of = the(in);
+       return slowest(of, number(in));
+     }},
+    {"cancel", [](std::istream& in) { return cancel(the(in)); }},
+    {"errno", [](std::istream& in) { return errnos(the(in)); }},
+    {"on", [](std::istream& in) { return std::to_string(statistic_is_on(the(in))); }},
+    {"flush", [](std::istream&) { return result(statistic_flush()); }},
+    {"sync",
+     [](std::istream& in) { return result(statistic_sync(static_cast<unsigned>(number(in)))); }},
+    {"counts", [](std::istream&) { return counts(); }},
+    {"dropped", [](std::istream& in) { return std::to_string(statistic_dropped(the(in))); }},
+    {"fds", [](std::istream&) { return descriptors(); }},
+    {"close-fds", [](std::istream&) { return close_descriptors(); }},
+    {"settings", settings},
+    {"end", [](std::istream&) -> std::string { exit(0); }},
+    {"leave", [](std::istream&) -> std::string { _exit(0); }},
+};
+
 std::string obey(const std::string& verb, std::istream& in) {
-  std::string name, other, units;
-  long times = 0, more = 0;
-  const auto the = [&]() -> statistic*& {
-    in >> name;
-    return statistics[name];
-  };
-  if (verb == "interface") {
-    in >> name >> other;
-    statistic_interface* made = nullptr;
-    const int error = statistic_create_interface(&made, name.c_str(),
-                                                 other == "feeder" ? STATISTIC_LIFETIME_FEEDER : 0);
-    if (error == 0) interfaces[name] = made;
-    return result(error);
-  }
-  if (verb == "statistic") {
-    in >> other >> name >> units;
-    statistic* made = nullptr;
-    const int error = statistic_create(&made, interfaces[other], name.c_str(),
-                                       units.empty() ? nullptr : units.c_str());
-    if (error == 0) {
-      statistics[name] = made;
-    } else {
-      statistic_inc(made, 1);  // what could not be made can be fed all the same
-      statistic_release(&made);
-    }
-    return result(error);
-  }
-  if (verb == "define") {
-    statistic* const of = the();
-    in >> other;
-    return result(define(of, other));
-  }
-  if (verb == "start") return result(statistic_start(the()));
-  if (verb == "stop") return result(statistic_stop(the()));
-  if (verb == "reset") return result(statistic_reset(the()));
-  if (verb == "remove") return statistic_remove(&the()), "ok";
-  if (verb == "release") return statistic_release(&the()), "ok";
-  if (verb == "remove-interface")
-    return in >> name, statistic_interface_remove(&interfaces[name]), "ok";
-  if (verb == "release-interface")
-    return in >> name, statistic_interface_release(&interfaces[name]), "ok";
-  if (verb == "add") {
-    statistic* const of = the();
-    std::int64_t x = 0;
-    std::uint64_t y = 0;
-    in >> x >> y >> times;
-    for (long i = 0; i < times; ++i) statistic_add(of, x, y);
-    return "ok";
-  }
-  if (verb == "at") {
-    statistic* const of = the();
-    std::int64_t x = 0, time = 0;
-    in >> x >> time;
-    return statistic_add_at(of, x, 1, time), "ok";
-  }
-  if (verb == "inc") {
-    statistic* const of = the();
-    in >> times;
-    return inc(of, times), "ok";
-  }
-  if (verb == "threads") {
-    in >> more;
-    statistic* const of = the();
-    in >> times;
-    std::vector<std::thread> threads;
-    for (long i = 0; i < more; ++i) threads.emplace_back(inc, of, times);
-    for (std::thread& thread : threads) thread.join();
-    return "ok";
-  }
-  if (verb == "signals") {
-    statistic* const of = the();
-    in >> times;
-    return with_signals(of, times);
-  }
-  if (verb == "may-fork") return kMayFork ? "yes" : "no";
-  if (verb == "fork") {
-    statistic* const of = the();
-    in >> times >> more;
-    return with_fork(of, times, more);
-  }
-  if (verb == "become-child") return become_child();
-  if (verb == "latency") return latency(in);
-  if (verb == "section") return section(in);
-  if (verb == "slowest") {
-    statistic* const of = the();
-    in >> times;
-    return slowest(of, times);
-  }
-  if (verb == "cancel") return cancel(the());
-  if (verb == "errno") return errnos(the());
-  if (verb == "on") return std::to_string(statistic_is_on(the()));
-  if (verb == "flush") return result(statistic_flush());
-  if (verb == "sync") return in >> times, result(statistic_sync(static_cast<unsigned>(times)));
-  if (verb == "counts") return counts();
-  if (verb == "dropped") return std::to_string(statistic_dropped(the()));
-  if (verb == "fds") return descriptors();
-  if (verb == "close-fds") return close_descriptors();
-  if (verb == "settings") return settings(in);
-  if (verb == "end") exit(0);
-  if (verb == "leave") _exit(0);
-  return "what?";
+  const auto found = kVerbs.find(verb);
+  return found == kVerbs.end() ? "what?" : found->second(in);
 }
 
 }  // namespace

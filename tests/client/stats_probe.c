@@ -1,5 +1,6 @@
-/* A feeder of stats/ that does as it is told on stdin, one command a line, and answers each with a line: what the tests of
- * publish.h against a real daemon are written with. Uses the public C functions only, linked to libtally.so.
+/* A feeder of stats/ that does as it is told on stdin, one command a line, and answers each with a
+ * line: what the tests of publish.h against a real daemon are written with. Uses the public C
+ * functions only, linked to libtally.so.
  *   template NAME [VOIS]               u32 VOIs x0, x1, ... with SUM and MAX; 1 if not said
  *   blob NAME TEMPLATE                 a new one
  *   update NAME VALUE                  of VOI 0
@@ -48,7 +49,8 @@ static struct stats_tpl_sample_rate *rates;
 static int rates_count;
 static int refusal;
 
-static int keep_rates(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **list, int *count, void *context) {
+static int keep_rates(enum stats_tpl_sr_cb_action action, struct stats_tpl_sample_rate **list,
+                      int *count, void *context) {
   (void)context;
   switch (action) {
     case TPL_SR_RLOCKED_GET:
@@ -79,7 +81,9 @@ static int keep_rates(enum stats_tpl_sr_cb_action action, struct stats_tpl_sampl
   return 0;
 }
 
-static const char *result(int error) { return error == 0 ? "ok" : strerrorname_np(error < 0 ? -error : error); }
+static const char *result(int error) {
+  return error == 0 ? "ok" : strerrorname_np(error < 0 ? -error : error);
+}
 
 static const char *make_template(const char *name, int vois) {
   struct voistatspec vss[] = {STATS_VSS_SUM(), STATS_VSS_MAX()};
@@ -88,7 +92,8 @@ static const char *make_template(const char *name, int vois) {
   for (int i = 0; i < vois; ++i) {
     char voi[16];
     snprintf(voi, sizeof voi, "x%d", i);
-    const int error = stats_tpl_add_voistats((uint32_t)id, i, voi, VSD_DTYPE_INT_U32, NVSS(vss), vss, 0);
+    const int error =
+        stats_tpl_add_voistats((uint32_t)id, i, voi, VSD_DTYPE_INT_U32, NVSS(vss), vss, 0);
     if (error) return result(error);
   }
   return "ok";
@@ -117,7 +122,8 @@ static void print_rates(void) {
 
 static int roll(char *seed) {
   pthread_mutex_lock(&rates_lock);
-  const int chosen = stats_tpl_sample_rollthedice(rates, rates_count, seed, seed ? strlen(seed) : 0);
+  const int chosen =
+      stats_tpl_sample_rollthedice(rates, rates_count, seed, seed ? strlen(seed) : 0);
   pthread_mutex_unlock(&rates_lock);
   return chosen;
 }
@@ -127,8 +133,11 @@ static const char *give_nulls(struct statsblob *blob) {
   char why[64] = "";
   stats_object_remove(NULL);
   stats_object_remove(&none);
-  if (stats_object_create(NULL, "web", "a", 0) != -EINVAL || stats_object_create(&none, NULL, "a", 0) != -EINVAL) return "create";
-  if (stats_on_object_publish(NULL, blob) != -EINVAL || stats_publish("web", "a", NULL) != -EINVAL) return "publish";
+  if (stats_object_create(NULL, "web", "a", 0) != -EINVAL ||
+      stats_object_create(&none, NULL, "a", 0) != -EINVAL)
+    return "create";
+  if (stats_on_object_publish(NULL, blob) != -EINVAL || stats_publish("web", "a", NULL) != -EINVAL)
+    return "publish";
   if (stats_blob_check(NULL, 32, why, sizeof why) != EINVAL || !why[0]) return "check";
   return "ok";
 }
@@ -160,7 +169,8 @@ static const char *obey(const char *verb, char *a, char *b, char *c) {
     find(blobs, a)->thing = id < 0 ? NULL : stats_blob_alloc((uint32_t)id, 0);
     return find(blobs, a)->thing ? "ok" : "none";
   }
-  if (strcmp(verb, "update") == 0) return result(stats_voi_update_abs_u32(find(blobs, a)->thing, 0, (uint32_t)atol(b)));
+  if (strcmp(verb, "update") == 0)
+    return result(stats_voi_update_abs_u32(find(blobs, a)->thing, 0, (uint32_t)atol(b)));
   if (strcmp(verb, "object") == 0) {
     char path[128];
     struct stats_object *made;
@@ -172,11 +182,14 @@ static const char *obey(const char *verb, char *a, char *b, char *c) {
     if (error == 0) find(objects, path)->thing = made;
     return result(error);
   }
-  if (strcmp(verb, "publish-object") == 0) return result(stats_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
-  if (strcmp(verb, "last") == 0) return result(stats_on_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
+  if (strcmp(verb, "publish-object") == 0)
+    return result(stats_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
+  if (strcmp(verb, "last") == 0)
+    return result(stats_on_object_publish(find(objects, a)->thing, find(blobs, b)->thing));
   if (strcmp(verb, "refuse") == 0) return refusal = atoi(a), "ok";
   if (strcmp(verb, "nulls") == 0) return give_nulls(find(blobs, a)->thing);
-  if (strcmp(verb, "remove") == 0) return stats_object_remove((struct stats_object **)&find(objects, a)->thing), "ok";
+  if (strcmp(verb, "remove") == 0)
+    return stats_object_remove((struct stats_object **)&find(objects, a)->thing), "ok";
   if (strcmp(verb, "publish") == 0) return result(stats_publish(a, b, find(blobs, c)->thing));
   if (strcmp(verb, "withdraw") == 0) return result(stats_withdraw(a, b[0] ? b : NULL));
   if (strcmp(verb, "follow") == 0) return follow(a, b, (unsigned)atoi(c));
@@ -187,7 +200,8 @@ static const char *obey(const char *verb, char *a, char *b, char *c) {
     return printf("%ld\n", chosen), NULL;
   }
   if (strcmp(verb, "seed") == 0) return printf("%d\n", roll(a)), NULL;
-  if (strcmp(verb, "cost") == 0) return printf("%.1f\n", cost(atol(a), find(objects, b)->thing, find(blobs, c)->thing)), NULL;
+  if (strcmp(verb, "cost") == 0)
+    return printf("%.1f\n", cost(atol(a), find(objects, b)->thing, find(blobs, c)->thing)), NULL;
   if (strcmp(verb, "sync") == 0) return result(statistic_sync((unsigned)atoi(a)));
   if (strcmp(verb, "become-child") == 0) return become_child();
   if (strcmp(verb, "end") == 0) exit(0);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tracing/events on the kernel's own events: the seed's examples as its scripts have them, counts beside sources that know
-# better, latencies beside cyclictest's own, and a feeder that is killed. TALLY_SECONDS: for how long to measure (10).
+# tracing/events on the kernel's own events: the seed's examples as its scripts have them, counts
+# beside sources that know better, latencies beside cyclictest's own, and a feeder that is killed.
+# TALLY_SECONDS: for how long to measure (10).
 . "$(dirname "$0")/lib.sh"
 SECONDS_LONG=${TALLY_SECONDS:-10}
 T=$MNT/tracing
@@ -28,7 +29,8 @@ for each in sched/sched_switch syscalls/sys_enter_write irq/irq_handler_entry; d
   [ -e "$E/$each" ] || continue
   check_eq "$(in_kernel "cat events/$each/format events/$each/id")" "$(cat "$E/$each/format" "$E/$each/id")" "$each has the kernel's format and id"
 done
-# Our instance, if there is one: it has the id of the warden, which starts one feeder after the other.
+# Our instance, if there is one: it has the id of the warden, which starts one feeder after the
+# other.
 OURS=tallyfs-events-$(ps -o ppid= -p "$(feeder)" | tr -d ' ')
 instance() { in_kernel 'ls instances' | grep -x "$OURS"; }
 in_instance() { in_kernel "cat instances/$OURS/$1"; }

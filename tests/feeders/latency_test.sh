@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tracing/latency_hist beside cyclictest, which measures the same from outside: from when its timers should
-# have expired until its threads run. TALLY_SECONDS: for how long (30).
+# tracing/latency_hist beside cyclictest, which measures the same from outside: from when its timers
+# should have expired until its threads run. TALLY_SECONDS: for how long (30).
 . "$(dirname "$0")/lib.sh"
 SECONDS_LONG=${TALLY_SECONDS:-30}
 HIST=$MNT/tracing/latency_hist

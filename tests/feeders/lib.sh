@@ -46,9 +46,10 @@ data() { cat "$MNT/statistics/$1/data"; }
 # sum INTERFACE STATISTIC: of all its totals, which stand last in each line.
 sum() { data "$1" | awk -v name="$2" '$1 == name { n += $NF } END { print n + 0 }'; }
 
-# keep_busy, be_idle: the CPUs never sleep in between. Of one that sleeps this kernel may leave out sched_switch
-# events of the idle task (its own trace shows the wakeup and not the switch), and a virtual CPU that sleeps wakes
-# when its host likes to: both would say nothing about what is measured.
+# keep_busy, be_idle: the CPUs never sleep in between. Of one that sleeps this kernel may leave out
+# sched_switch events of the idle task (its own trace shows the wakeup and not the switch), and a
+# virtual CPU that sleeps wakes when its host likes to: both would say nothing about what is
+# measured.
 BUSY=()
 keep_busy() {
   local cpu
@@ -66,11 +67,12 @@ percentiles() {
     function at(share,   i, n) { for (i = 1; i <= NR; ++i) { n += count[i]; if (n >= share * all) return us[i] } }
     END { print all + 0, at(0.5) + 0, at(0.99) + 0 }'
 }
-# bound US VALUE PART: US, or that part of a value that is large already. What cyclictest adds is its way from the
-# switch back to its own code: 2 to 4 us, and more on a virtual CPU.
+# bound US VALUE PART: US, or that part of a value that is large already. What cyclictest adds is
+# its way from the switch back to its own code: 2 to 4 us, and more on a virtual CPU.
 bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
-# check_p99 P50 P99 OURS WHAT: within 10 us or a quarter. Where P99 is far from P50 the machine, or its host, does other
-# things too, and a hundredth of the samples is what these happened to hit: cyclictest and we do not see the same ones.
+# check_p99 P50 P99 OURS WHAT: within 10 us or a quarter. Where P99 is far from P50 the machine, or
+# its host, does other things too, and a hundredth of the samples is what these happened to hit:
+# cyclictest and we do not see the same ones.
 check_p99() {
   if [ "$2" -gt $((2 * $1 + 10)) ]; then
     echo "ok $((COUNT += 1)) - $4 # SKIP the machine is too busy for that: p50 $1, p99 $2 us"

@@ -24,7 +24,8 @@ check "a statistic of lateness comes into being for each CPU" \
 first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 | cut -d= -f2)
 check "wake-ups are counted" wait_until '[ "$(sum timer "$first")" -ge 1 ]'
 woken=$(uptime_ms)
-# Every millisecond since the first wake-up is a wake-up or was skipped, up to what has not been collected yet.
+# Every millisecond since the first wake-up is a wake-up or was skipped, up to what has not been
+# collected yet.
 check "no period is forgotten" wait_until \
   'now=$(uptime_ms) && [ "$now" -ge $((woken + 2000)) ] && [ "$(periods)" -ge $((now - woken - 100)) ]'
 counted=$(periods)

@@ -9,16 +9,20 @@
 #include "tests/fuzz/fuse_drive.h"
 
 namespace tallyfs::fuzz {
+namespace {
+
+constexpr std::array<std::uint32_t, 8> kFlags = {O_RDONLY,
+                                                 O_WRONLY,
+                                                 O_RDWR,
+                                                 O_WRONLY | O_TRUNC,
+                                                 O_RDONLY,
+                                                 O_RDWR | O_APPEND,
+                                                 O_WRONLY | O_TRUNC | O_APPEND,
+                                                 O_RDWR | O_TRUNC};
+
+}  // namespace
 
 void Drive::take_operation(Input& input) {
-  constexpr std::array<std::uint32_t, 8> kFlags = {O_RDONLY,
-                                                   O_WRONLY,
-                                                   O_RDWR,
-                                                   O_WRONLY | O_TRUNC,
-                                                   O_RDONLY,
-                                                   O_RDWR | O_APPEND,
-                                                   O_WRONLY | O_TRUNC | O_APPEND,
-                                                   O_RDWR | O_TRUNC};
   const std::uint8_t which = input.byte();
   const unsigned kind = which & 15;
   switch (kind) {

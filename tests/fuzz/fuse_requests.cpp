@@ -10,49 +10,39 @@ void Drive::handle_operation(unsigned which, std::uint64_t node, Input& input) {
   const std::uint64_t handle = draw_handle(input);
   const std::uint64_t a = input.number(input.byte() % 9), b = input.number(input.byte() % 9);
   const auto small = static_cast<std::uint32_t>(a);
+  const auto send = [&](std::uint32_t opcode, const std::string& body) {
+    (void)ask(opcode, node, body);
+  };
   switch (which) {
     case 0:
       return release(handle);
     case 1:
-      (void)ask(FUSE_FLUSH, node, bytes_of(fuse_flush_in{handle, 0, 0, a}));
-      return;
+      return send(FUSE_FLUSH, bytes_of(fuse_flush_in{handle, 0, 0, a}));
     case 2:
-      (void)ask(FUSE_FSYNC, node, bytes_of(fuse_fsync_in{handle, small, 0}));
-      return;
+      return send(FUSE_FSYNC, bytes_of(fuse_fsync_in{handle, small, 0}));
     case 3:
-      (void)ask(FUSE_IOCTL, node, bytes_of(fuse_ioctl_in{handle, 0, small, b, 0, 0}));
-      return;
+      return send(FUSE_IOCTL, bytes_of(fuse_ioctl_in{handle, 0, small, b, 0, 0}));
     case 4:
-      (void)ask(FUSE_POLL, node, bytes_of(fuse_poll_in{handle, a, static_cast<unsigned>(b), 0}));
-      return;
+      return send(FUSE_POLL, bytes_of(fuse_poll_in{handle, a, static_cast<unsigned>(b), 0}));
     case 5:
-      (void)ask(FUSE_FALLOCATE, node, bytes_of(fuse_fallocate_in{handle, a, b, 0, 0}));
-      return;
+      return send(FUSE_FALLOCATE, bytes_of(fuse_fallocate_in{handle, a, b, 0, 0}));
     case 6:
-      (void)ask(FUSE_LSEEK, node, bytes_of(fuse_lseek_in{handle, a, 3, 0}));
-      return;
+      return send(FUSE_LSEEK, bytes_of(fuse_lseek_in{handle, a, 3, 0}));
     case 7:
-      (void)ask(FUSE_OPENDIR, node, bytes_of(fuse_open_in{small, 0}));
-      return;
+      return send(FUSE_OPENDIR, bytes_of(fuse_open_in{small, 0}));
     case 8:
-      (void)ask(FUSE_RELEASEDIR, node, bytes_of(fuse_release_in{handle, 0, 0, 0}));
-      return;
+      return send(FUSE_RELEASEDIR, bytes_of(fuse_release_in{handle, 0, 0, 0}));
     case 9:
-      (void)ask(FUSE_FSYNCDIR, node, bytes_of(fuse_fsync_in{handle, small, 0}));
-      return;
+      return send(FUSE_FSYNCDIR, bytes_of(fuse_fsync_in{handle, small, 0}));
     case 10:
-      (void)ask(FUSE_GETLK, node, bytes_of(fuse_lk_in{handle, a, {0, b, 0, 1}, 0, 0}));
-      return;
+      return send(FUSE_GETLK, bytes_of(fuse_lk_in{handle, a, {0, b, 0, 1}, 0, 0}));
     case 11:
-      (void)ask(FUSE_COPY_FILE_RANGE, node,
-                bytes_of(fuse_copy_file_range_in{handle, a, b, handle, 0, 100, 0}));
-      return;
+      return send(FUSE_COPY_FILE_RANGE,
+                  bytes_of(fuse_copy_file_range_in{handle, a, b, handle, 0, 100, 0}));
     case 12:
-      (void)ask(FUSE_BMAP, node, bytes_of(fuse_bmap_in{a, 512, 0}));
-      return;
+      return send(FUSE_BMAP, bytes_of(fuse_bmap_in{a, 512, 0}));
     case 13:
-      (void)ask(FUSE_FORGET, node, bytes_of(fuse_forget_in{a}));
-      return;
+      return send(FUSE_FORGET, bytes_of(fuse_forget_in{a}));
     case 14:
       (void)ask(FUSE_BATCH_FORGET, 0,
                 bytes_of(fuse_batch_forget_in{2, 0}) + bytes_of(fuse_forget_one{node, a}) +

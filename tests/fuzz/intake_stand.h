@@ -70,17 +70,19 @@ class Line {
 
 class KernelEventsAtWill final : public KernelSource {
  public:
-  Result<void> want(const std::function<WantedEvents()>&) override { return {}; }
-  void drain() override {}
+  Result<void> want(const std::function<WantedEvents()>&, const CancellationToken&) override {
+    return {};
+  }
+  void drain(const CancellationToken&) override {}
 };
 
 class EventsAtWill final : public EventSource {
  public:
-  Result<void> want(const Wanted& wanted) override {
+  Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     (void)wanted();
     return {};
   }
-  void drain() override {}
+  void drain(const CancellationToken&) override {}
 };
 
 class IntakeStand {

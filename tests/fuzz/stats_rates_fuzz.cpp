@@ -29,11 +29,10 @@ void check(const Rates& rates) {
   for (const stats_tpl_sample_rate& rate : rates) sum += rate.tpl_sample_pct;
   must(sum <= 100, "a hundred at most");
   const auto again = parse_rates(print_rates(rates, &spec), &find);
-  const auto* const same = std::get_if<Rates>(&again);
-  must(same && same->size() == rates.size(), "what is printed is taken");
+  must(again && again->size() == rates.size(), "what is printed is taken");
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    must((*same)[i].tpl_slot_id == rates[i].tpl_slot_id &&
-             (*same)[i].tpl_sample_pct == rates[i].tpl_sample_pct,
+    must((*again)[i].tpl_slot_id == rates[i].tpl_slot_id &&
+             (*again)[i].tpl_sample_pct == rates[i].tpl_sample_pct,
          "and means the same");
   }
 }
@@ -45,11 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace tallyfs::fuzz;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto parsed = tallyfs::blob::parse_rates(text, &find);
-  if (const auto* const fault = std::get_if<tallyfs::blob::RatesFault>(&parsed)) {
-    must(fault->at <= size, "a fault is in the text");
+  if (!parsed) {
+    must(parsed.error().token_at <= size, "a fault is in the text");
     return 0;
   }
-  const auto& rates = std::get<tallyfs::blob::Rates>(parsed);
+  const auto& rates = parsed.value();
   check(rates);
   must(tallyfs::blob::hundredth_of_seed(text) < 100, "a hundredth");
   const int chosen =

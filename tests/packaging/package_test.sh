@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The Debian packages as an administrator meets them: built, checked by lintian, installed in a fresh Debian, started as
-# the unit and as fstab say, stopped, purged; and the man pages, units and completions that are in them.
+# The Debian packages as an administrator meets them: built, checked by lintian, installed in a
+# fresh Debian, started as the unit and as fstab say, stopped, purged; and the man pages, units and
+# completions that are in them.
 #
-# The fresh root is that of root.sh; where there is none to be had, an overlay over this machine's own. All mounts are in a
-# mount namespace of the test's own, which ends with it. Nothing runs as systemd there: see systemd_test.sh.
+# The fresh root is that of root.sh; where there is none to be had, an overlay over this machine's
+# own. All mounts are in a mount namespace of the test's own, which ends with it. Nothing runs as
+# systemd there: see systemd_test.sh.
 if [ "${PACKAGE_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
   PACKAGE_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
 fi
@@ -53,7 +55,8 @@ if has systemd-analyze; then
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
-# systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the mount.
+# systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the
+# mount.
 check_eq '' "$(grep -E '^(Private(Tmp|Devices|Mounts|Users|IPC)|Protect[A-Z]|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
 
@@ -103,7 +106,8 @@ fi
 mount -t proc proc "$ROOT/proc"
 node null 1 3
 node fuse 10 229
-# What an administrator would find: all files but caches, logs, and what dpkg, adduser and mount note; users; groups.
+# What an administrator would find: all files but caches, logs, and what dpkg, adduser and mount
+# note; users; groups.
 state() {
   (cd "$ROOT" && find dev etc opt run srv usr var mnt media \( -path var/lib/dpkg -o -path var/log -o -path var/cache \) -prune -o -print |
     grep -vE "^etc/((passwd|group|shadow|gshadow|subuid|subgid)-|\.pwd\.lock|ld\.so\.cache)\$|^run/(adduser|mount)\$" | sort)

@@ -1,5 +1,6 @@
-# A fresh Debian for the tests of packages, by mmdebstrap, kept as build/package-root.tar for the next run. Sourced behind
-# feeders/lib.sh, in a mount namespace of the test's own, with which the mounts end.
+# A fresh Debian for the tests of packages, by mmdebstrap, kept as build/package-root.tar for the
+# next run. Sourced behind feeders/lib.sh, in a mount namespace of the test's own, with which the
+# mounts end.
 PROJECT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(cd "$BIN/.." && pwd)
 ROOT=$WORK/root PACKAGES=$WORK/packages
@@ -20,7 +21,8 @@ build_packages() {
   return $status
 }
 
-# make_root: in $ROOT, with systemd and what $PACKAGES depend on. $WORK/said tells why there is none.
+# make_root: in $ROOT, with systemd and what $PACKAGES depend on. $WORK/said tells why there is
+# none.
 make_root() {
   local depends each sources=()
   depends=systemd,$(for each in "$PACKAGES"/*.deb; do dpkg-deb -f "$each" Depends; echo; done |

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The Debian package where systemd runs, as an administrator meets it: installed, upgraded while it is fed, stopped, broken,
-# switched off, booted with, removed and purged.
+# The Debian package where systemd runs, as an administrator meets it: installed, upgraded while it
+# is fed, stopped, broken, switched off, booted with, removed and purged.
 #
-# systemd is process 1 of namespaces of the test's own, in the fresh Debian of root.sh, with a control group of its own. It
-# has no capability by which it could change this machine's kernel, and /proc/sys is read-only but for the net's.
+# systemd is process 1 of namespaces of the test's own, in the fresh Debian of root.sh, with a
+# control group of its own. It has no capability by which it could change this machine's kernel, and
+# /proc/sys is read-only but for the net's.
 if [ "${SYSTEMD_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
   SYSTEMD_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
 fi

@@ -1,4 +1,4 @@
-"""The conversation by itself: a link and a clock that the test plays, and subjects without meaning."""
+"""The conversation by itself, with a link and a clock that the test plays."""
 import errno
 import struct
 import unittest
@@ -8,7 +8,7 @@ import stand  # noqa: F401 - finds the package
 from tally.conversation import Conversation
 from tally.link import QUEUE_FULL, SENT
 from tally.request import REFUSED, REGISTERED, REQUESTED, UNKNOWN, Request, Subject
-from tally.user import User
+from tally.requester import Requester
 from tally.wire import ANSWER, encode_header
 
 SECOND = 1_000_000_000
@@ -54,8 +54,8 @@ class Thing(Subject):
         self._standing, self._number = REGISTERED, response.number
 
 
-class Things(User):
-    """Some things; and notes what the conversation tells."""
+class Things(Requester):
+    """Some things; keeps a list of its calls."""
 
     def __init__(self, conversation, names):
         self.conversation, self.told = conversation, []
@@ -79,10 +79,10 @@ class ConversationTest(unittest.TestCase):
         self.conversation = Conversation(self.link, self.reports.append, lambda: self.time)
 
     def things(self, *names):
-        self.user = Things(self.conversation, names)
-        self.conversation.users.append(self.user)
+        self.requester = Things(self.conversation, names)
+        self.conversation.requesters.append(self.requester)
         self.conversation.begin(self.time)
-        return self.user.things
+        return self.requester.things
 
     def take(self):
         while self.conversation.receive():
@@ -90,7 +90,7 @@ class ConversationTest(unittest.TestCase):
 
     def test_numbers_requests_and_gives_each_subject_its_response(self):
         one, two = self.things("one", "two")
-        self.conversation.send_pending()
+        self.conversation.request()
         self.assertEqual(self.link.texts, {1: "create one", 2: "create two"})
         self.assertEqual([one._standing, two._standing], [REQUESTED, REQUESTED])
         self.assertFalse(self.conversation.is_settled())
@@ -104,65 +104,65 @@ class ConversationTest(unittest.TestCase):
 
     def test_a_response_says_that_those_before_it_are_lost(self):
         one, two = self.things("one", "two")
-        self.conversation.send_pending()
+        self.conversation.request()
         self.link.answer(2, number=6)
         self.take()
         self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
-        self.conversation.send_pending()
+        self.conversation.request()
         self.assertEqual(self.link.texts[3], "create one")
 
-    def test_without_room_requests_stay_pending(self):
+    def test_without_room_requests_stay_due(self):
         (one,) = self.things("one")
         self.link.is_full = True
-        self.conversation.send_pending()
-        self.assertEqual((one._standing, len(self.conversation.in_flight)), (UNKNOWN, 0))
+        self.conversation.request()
+        self.assertEqual((one._standing, len(self.conversation.pending)), (UNKNOWN, 0))
         self.link.is_full = False
-        self.conversation.send_pending()
+        self.conversation.request()
         self.assertEqual(self.link.texts, {1: "create one"})
 
-    def test_few_responses_are_outstanding(self):
+    def test_few_requests_are_pending(self):
         self.things(*(f"thing-{i:0200}" for i in range(1000)))
         for _ in range(100):
-            self.conversation.send_pending()
+            self.conversation.request()
         self.assertGreaterEqual(len(self.link.texts), 400)
         self.assertLess(len(self.link.texts), 400 + 8192 // 200)
 
     def test_a_refused_subject_is_requested_again_after_10_s(self):
         (one,) = self.things("one")
-        self.conversation.send_pending()
+        self.conversation.request()
         self.link.answer(1, errno.EPERM)
         self.take()
         self.assertEqual(one._standing, REFUSED)
         self.assertRegex(self.reports[0], "the daemon refused one: .*not permitted")
         self.assertEqual(self.conversation.refusals()[one].error, errno.EPERM)
         self.time += 10 * SECOND - 1
-        self.conversation.send_pending()
+        self.conversation.request()
         self.assertEqual(len(self.link.texts), 1)
         self.time += 1
-        self.conversation.send_pending()
+        self.conversation.request()
         self.assertEqual(self.link.texts[2], "create one")
         self.assertEqual(self.conversation.refusals(), {})
 
     def test_another_epoch_begins_anew_and_answers_what_it_finds(self):
         one, two = self.things("one", "two")
-        self.conversation.send_pending()
+        self.conversation.request()
         self.link.answer(1, number=5)
         self.take()
         self.link.answer(2, number=6, epoch=EPOCH + 1)
         self.take()
-        self.assertEqual(self.user.told, ["begin", "begin"])
+        self.assertEqual(self.requester.told, ["begin", "begin"])
         self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
         self.assertEqual(self.conversation.epoch, EPOCH + 1)
 
     def test_a_new_subject_waits_10_ms_for_its_definition(self):
         self.things()
-        self.conversation.pend_new(Thing("new"))
-        self.conversation.send_due(self.time + 9_999_999)
+        self.conversation.make_due_soon(Thing("new"))
+        self.conversation.request_if_due(self.time + 9_999_999)
         self.assertEqual(self.link.texts, {})
-        self.conversation.send_due(self.time + 10_000_000)
+        self.conversation.request_if_due(self.time + 10_000_000)
         self.assertEqual(self.link.texts, {1: "create new"})
 
-    def test_one_ping_is_in_flight_until_it_takes_a_second(self):
+    def test_one_ping_is_pending_until_it_takes_a_second(self):
         self.things()
         self.conversation.ping(self.time, 3)
         self.conversation.ping(self.time + SECOND - 1, 4)
@@ -176,15 +176,15 @@ class ConversationTest(unittest.TestCase):
         self.link.answer(0, errno.ESTALE)
         self.link.answer(1)
         self.take()
-        self.assertEqual(self.user.told, ["begin", "stale", (3, True)])
+        self.assertEqual(self.requester.told, ["begin", "stale", (3, True)])
         self.conversation.ping(self.time + SECOND, 4)
         self.link.answer(2)
         self.take()
-        self.assertEqual(self.user.told[3:], [(4, False)])
+        self.assertEqual(self.requester.told[3:], [(4, False)])
 
     def test_a_dropped_subject_is_not_requested_again(self):
         (one,) = self.things("one")
-        self.conversation.send_pending()
+        self.conversation.request()
         self.conversation.drop(one, in_tree=True)
         self.link.answer(1, errno.EPERM)
         self.take()
@@ -200,8 +200,8 @@ class ConversationTest(unittest.TestCase):
                 yield Request("version", note_sent, taken.append)
 
         self.things()
-        self.conversation.pend(Asks())
-        self.conversation.send_pending()
+        self.conversation.make_due(Asks())
+        self.conversation.request()
         self.link.answer(1, number=9)
         self.take()
         self.assertEqual((self.link.texts, taken[0].number), ({1: "version"}, 9))

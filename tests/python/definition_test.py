@@ -24,7 +24,8 @@ class BoundsTest(unittest.TestCase):
             call(*values, **named)
 
     def test_names(self):
-        for name in ("", "a b", "a/b", "a=b", "a\n", "\0", ".", "..", "ä" * 128, None, 7, "\ud800"):
+        for name in ("", "a b", "a/b", "a=b", "a\n", "\0", ".", "..", "ä" * 128, None, 7,
+                     "\ud800"):  # fmt: skip
             self.refuses(tally.Interface, name)
             self.refuses(self.interface.statistic, name)
         self.refuses(self.interface.statistic, "units", "a=b")
@@ -144,7 +145,8 @@ def make(name):
     getattr(made, "define_" + name)(**DEFINED.get(name, {}))
     made.start()
     return made
-DEFINED = {"history": dict(period_us=100000), "array": dict(range_min=0, range_max=4), "value": dict(mode="products")}
+DEFINED = {"history": dict(period_us=100000), "array": dict(range_min=0, range_max=4),
+           "value": dict(mode="products")}
 then = time.monotonic_ns() - 1_000_000_000
 for name in ("value", "range", "array", "list", "raw"):
     each = make(name)

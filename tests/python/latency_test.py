@@ -38,8 +38,9 @@ time.sleep(0.02)
 tally.latency_end("my_section", mark)
 say(threading.get_native_id())
 """)
-        found = re.fullmatch(rf"CPU\d+ {thread} -(\d+) (\d+) python3?.*\n", self.read("my_section/top"))
-        self.assertTrue(found, self.read("my_section/top"))
+        top = self.read("my_section/top")
+        found = re.fullmatch(rf"CPU\d+ {thread} -(\d+) (\d+) python3?.*\n", top)
+        self.assertTrue(found, top)
         self.assertGreaterEqual(int(found.group(2)), 20_000)
 
     def test_what_makes_no_sense_is_refused(self):

@@ -1,4 +1,4 @@
-"""The package as others get it: a folder that is copied, its names, and the Python that it needs."""
+"""The package as programs get it: a folder that is copied, its names, and its Python."""
 import ast
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Programs that the tests of daemons run as feeders, and what these say of their samples."""
+"""Programs that the tests of daemons run as feeders, and the counts that these print."""
 
 WEB = """
 web = tally.Interface("web")

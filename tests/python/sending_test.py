@@ -1,4 +1,4 @@
-"""How samples get to the daemon while it is there: switches, batches, delay, threads, forks, ends."""
+"""Samples on their way to a daemon: switches, batches, delay, threads, forks, ends."""
 import unittest
 
 from stand import DaemonCase, RunningDaemonCase, eventually

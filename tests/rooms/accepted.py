@@ -8,18 +8,7 @@ import re
 FAULTS = (
     "core/base/own_threads.cpp: ",
     "core/branch/tracing/tracing_access.cpp: ",
-    "core/event/print/print_format.cpp: PrintFormat::apply",
     "fs/daemon/main.cpp: run",
-    "fs/operations_table.cpp: add_names",
-    "tests/bench/client_bench.cpp: main",
-    "tests/client/freebsd_stats.c: main",
-    "tests/client/probe.cpp: obey",
-    "tests/fuzz/fuse_fuzz.cpp: Drive::take_operation",
-    "tests/fuzz/fuse_requests.cpp: Drive::handle_operation",
-    "tests/run: run_part",
-    "tests/shell/hostile/feeders.sh: datagrams_of_all_kinds_cost",
-    "tests/shell/hostile/feeders.sh: four_that_flood",
-    "tests/unit/blob/calls_golden_test.cpp: TEST",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )

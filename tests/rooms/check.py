@@ -15,12 +15,13 @@ from libraries import library_faults, read
 from python_imports import PACKAGE, outside_faults, package_faults
 from sources import ALL_TOPS, CPP, ROOM_TOPS, ROOT, project_files
 from style import by_folder, ceiling_faults, wide_lines, words
-from system_headers import header_faults, opening_faults
+from system_headers import PAGE as HEADERS_PAGE, header_faults, opening_faults
 
 
 def rooms_faults(files):
-    page = next(file.text for file in files if file.path == PAGE)
-    arrows = block(page, "arrows")
+    pages = {file.path: file.text for file in files if file.path in (PAGE, HEADERS_PAGE)}
+    arrows = block(pages[PAGE], "arrows")
+    headers = block(pages[HEADERS_PAGE], "headers", HEADERS_PAGE)
     cpp = [f for f in files if f.path.startswith(ROOM_TOPS) and f.path.endswith(CPP)]
     links = read({f.folder: f.text for f in files
                   if f.path.startswith(ROOM_TOPS) and f.path.endswith("CMakeLists.txt")})
@@ -28,7 +29,7 @@ def rooms_faults(files):
     yield from drawing_faults(arrows, {f.folder for f in cpp}, links.keys())
     yield from include_faults(cpp, arrows)
     yield from library_faults(links, arrows)
-    yield from header_faults(everything, block(page, "headers"), arrows)
+    yield from header_faults(everything, headers, arrows)
     yield from opening_faults(cpp)
     if not cpp:
         yield "no sources were found"

@@ -136,6 +136,8 @@ class FunctionsTest(unittest.TestCase):
         self.assertEqual(list(python_functions("class A:\n  def f(self):\n    return 1\n")),
                          [("f", 2, 2)])
         self.assertEqual(list(shell_functions("a() { b; }\nf() {  # why\n  g\n}\n")), [("f", 2, 3)])
+        here = "f() {\n  py <<'EOT' | g\n" + "x\n" * 50 + "EOT\n  g\n}\n"
+        self.assertEqual(list(length_faults([File("tests/a.sh", here)])), [])
         long = "f() {\n" + "  g\n" * 50 + "}\n"
         self.assertIn("f has 52 lines", *length_faults([File("tests/a.sh", long)]))
 

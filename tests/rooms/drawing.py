@@ -1,18 +1,18 @@
 """The drawing of the rooms: the fenced block `arrows` of docs/architecture.md.
 
 A line is `room -> rooms it may include`. A room is a folder of sources; a file belongs to the
-longest room that holds it. Beside it stands the block `headers` (system_headers.py).
+longest room that holds it. The block `headers` (system_headers.py) is read by the same rules.
 """
 import re
 
 PAGE = "docs/architecture.md"
 
 
-def block(page, name):
+def block(page, name, title=PAGE):
     """The lines `left -> right...` of a fenced block, as a dict of left to the set of right."""
     found = re.search(rf"^```{name}\n(.*?)^```", page, re.M | re.S)
     if not found:
-        raise SystemExit(f"{PAGE} has no block ```{name}")
+        raise SystemExit(f"{title} has no block ```{name}")
     lines = {}
     for line in found.group(1).splitlines():
         left, _, right = line.partition("->")

@@ -1,4 +1,7 @@
-"""Functions of at most 50 lines, head and body, and constructors of at most 5 parameters."""
+"""Functions of at most 50 lines, head and body, and constructors of at most 5 parameters.
+
+A shell function's here-documents are programs and texts of their own, and do not count.
+"""
 import ast
 import re
 
@@ -8,6 +11,8 @@ LINES_MAX = 50
 PARAMETERS_MAX = 5
 SHELL_FUNCTION = re.compile(r"^(\w+)\(\) *[{(](?: *#[^\n]*)?\n(.*?)^[})]", re.M | re.S)
 
+HERE_DOCUMENT = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(?:.*?\n)??\s*\2(?=\n)", re.S)
+
 
 def python_functions(text):
     for node in ast.walk(ast.parse(text)):
@@ -16,6 +21,7 @@ def python_functions(text):
 
 
 def shell_functions(text):
+    text = HERE_DOCUMENT.sub(r"\1", text)
     for match in SHELL_FUNCTION.finditer(text):
         yield match.group(1), text.count("\n", 0, match.start()) + 1, match.group().count("\n") + 1
 

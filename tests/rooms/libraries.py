@@ -7,8 +7,8 @@ import re
 
 from drawing import PAGE
 
-MADE = re.compile(r"\b(?:tally_room|add_library|add_executable)\((\S+)([^)]*)\)")
-LINKED = re.compile(r"\btarget_link_libraries\((\S+)([^)]*)\)")
+MADE = re.compile(r"\b(?:tally_room|add_library|add_executable)\(([^\s)]+)([^)]*)\)")
+LINKED = re.compile(r"\btarget_link_libraries\(([^\s)]+)([^)]*)\)")
 CLIENT, PUBLIC_HEADERS = "feeders/client", "include/tally"
 
 

@@ -1,6 +1,6 @@
 """Holds headers of the system and of other projects to the rooms that may include them.
 
-The table is the fenced block `headers` of docs/architecture.md: `pattern -> rooms`. The longest
+The table is the fenced block `headers` of docs/system-headers.md: `pattern -> rooms`. The longest
 pattern that matches a header decides; a room stands for all folders under it, and may be one file.
 Headers of the C++ standard need no line, unless they open files. Beside it, no source of core/
 calls a function that opens a file.
@@ -9,9 +9,10 @@ import fnmatch
 import re
 
 from cpp import without_comments
-from drawing import PAGE, room_of
+from drawing import room_of
 from includes import included
 
+PAGE = "docs/system-headers.md"
 STANDARD = frozenset("""
 algorithm any array atomic barrier bit bitset cassert cctype cerrno charconv chrono climits cmath
 compare complex concepts condition_variable cstdarg cstddef cstdint cstdio cstdlib cstring ctime

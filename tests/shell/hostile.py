@@ -3,11 +3,9 @@ import os
 import random
 import time
 
-from peer import data
+from peer import PATIENCE, data, time_limit
 
 DAEMON = os.environ["DAEMON"]
-# How many times slower a sanitizer makes the daemon; its memory says nothing then.
-PATIENCE = float(os.environ.get("TALLY_PATIENCE", 1))
 SEED = int(os.environ.get("TALLY_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
 # How long the cases that draw go on.
 SECONDS = float(os.environ.get("TALLY_HOSTILE_SECONDS", 10))
@@ -26,7 +24,7 @@ def resident_mib():
 def assert_resident_below(mib):
     got = resident_mib()
     print(f"resident {got:.1f} MiB, at most {mib:.1f}")
-    assert PATIENCE > 1 or got < mib, (got, mib)
+    assert PATIENCE > 1 or got < mib, (got, mib)  # a sanitizer's own memory says nothing
 
 
 class Waits:
@@ -46,4 +44,5 @@ class Waits:
         middle, most = self.seconds[len(self.seconds) // 2], self.seconds[int(len(self.seconds) * .95)]
         print(f"{len(self.seconds)} reads: median {middle * 1e3:.2f} ms, 95% {most * 1e3:.2f} ms, "
               f"longest {self.seconds[-1] * 1e3:.2f} ms")
-        assert most < typical * PATIENCE and self.seconds[-1] < longest * PATIENCE, "readers waited too long"
+        assert most < time_limit(typical) and self.seconds[-1] < time_limit(longest), \
+            "readers waited too long"

@@ -2,8 +2,8 @@
 # What the cases use. A case is a function; it starts with a daemon running (_set_up of its file may
 # say otherwise), a command that fails unexpectedly ends it, and whatever it left is taken away.
 #
-# $MNT where it is mounted   $SOCK its socket   $STAT $MNT/statistics   $CASE a directory for the case
-# $DAEMON its process id     $TALLYFS the program
+# $MNT where it is mounted   $SOCK its socket   $STAT $MNT/statistics
+# $CASE a directory for the case   $DAEMON its process id   $TALLYFS the program
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 here=$(pwd)
 if [ -z "${CASE:-}" ]; then
@@ -42,7 +42,8 @@ start_daemon() {
   STARTED=$((STARTED + 1))
   mkdir -p "$MNT" 2>/dev/null || true  # it may have a dead mount
   mkfifo "$CASE/output.$number"
-  # Apart from the case's process group, so that the time limit does not end it before it was looked at.
+  # Apart from the case's process group, so that the time limit does not end it before it was looked
+  # at.
   $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
   _adopt $! "$CASE/stderr.$number"
   exec {output}<"$CASE/output.$number"

@@ -8,6 +8,16 @@ import sys
 MAGIC = b"\xfeTLY"
 SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE, KERNEL_EVENTS, LATENCIES = 1, 2, 3, 4, 5, 6, 7, 8
 WITH_Y, WITH_TIME = 1, 2
+# How many times slower a sanitizer makes the daemon.
+PATIENCE = float(os.environ.get("TALLY_PATIENCE", 1))
+
+
+def time_limit(seconds):
+    """For what takes at most `seconds` beside an idle CPU: more with a sanitizer or under load."""
+    with open("/proc/loadavg") as file:
+        words = file.read().split()
+    busy = max(float(words[0]), int(words[3].partition("/")[0])) / os.cpu_count()
+    return seconds * PATIENCE * max(1, busy)
 
 
 def header(epoch=0, version=1, zero=0):

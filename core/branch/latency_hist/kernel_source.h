@@ -1,8 +1,9 @@
-// Where the kernel's scheduling events come from: whoever feeds them is told here which are wanted.
+// The source of the kernel's scheduling events: its feeder is told here which are wanted.
 #pragma once
 
 #include <functional>
 
+#include "core/base/call_context.h"
 #include "core/base/result.h"
 #include "core/model/wanted_events.h"
 
@@ -13,13 +14,15 @@ class KernelSource {
  public:
   virtual ~KernelSource() = default;
 
-  // Has the events fed that wanted() says, which it may call several times, also later: what it
-  // said last is what counts. Waits for the feeder, at most some seconds. kNoDevice: there is no
-  // feeder, or this kernel has no such events; kNoAccess: that takes rights which the feeder has
-  // not.
-  virtual Result<void> want(const std::function<WantedEvents()>& wanted) = 0;
-  // Has what the kernel recorded before this call sent to the socket; gives up soon.
-  virtual void drain() = 0;
+  // Has the events fed that wanted() returns. wanted() may be called several times, also later; the
+  // last result counts. Waits for the feeder, at most some seconds. kNoDevice: there is no feeder,
+  // or this kernel has no such events; kNoAccess: the feeder lacks the rights; kInterrupted: the
+  // call was cancelled.
+  virtual Result<void> want(const std::function<WantedEvents()>& wanted,
+                            const CancellationToken& cancel) = 0;
+  // Has what the kernel recorded before this call sent to the socket; gives up soon, or when the
+  // call is cancelled.
+  virtual void drain(const CancellationToken& cancel) = 0;
 };
 
 }  // namespace tallyfs

@@ -35,7 +35,7 @@ TextFile::Parts parts_of(const Shared& latencies) {
           .version = [=](Moment) -> std::optional<std::uint64_t> {
             return get<std::uint64_t>(latencies, [](LatencySet& set) { return set.version(); });
           },
-          .opened = [=](Moment now) { latencies->opened(now); },
+          .opened = [=](const CallContext& call) { latencies->opened(call); },
           .waits = latencies->waits()};
 }
 
@@ -43,9 +43,10 @@ TextFile::Parts parts_of(const Shared& latencies) {
 template <typename Make>
 TextFile::Parts text_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment now, std::size_t bytes_max) {
-    return bounded(get<std::string>(latencies, [&](LatencySet& set) { return make(set, now); }),
-                   bytes_max);
+  parts.render = [=](const CallContext& call, std::size_t bytes_max) {
+    return bounded(
+        get<std::string>(latencies, [&](LatencySet& set) { return make(set, call.now); }),
+        bytes_max);
   };
   return parts;
 }
@@ -54,7 +55,7 @@ TextFile::Parts text_parts(const Shared& latencies, Make make) {
 template <typename Make>
 TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment, std::size_t bytes_max) {
+  parts.render = [=](const CallContext&, std::size_t bytes_max) {
     const auto snapshot =
         get<LatencySnapshot>(latencies, [](LatencySet& set) { return set.snapshot(); });
     return bounded(make(snapshot), bytes_max);
@@ -64,7 +65,7 @@ TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
 
 TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment, std::size_t bytes_max) -> Result<std::string> {
+  parts.render = [=](const CallContext&, std::size_t bytes_max) -> Result<std::string> {
     if (bytes_max < LatencyHistogram::kTextBytesMin) return too_long();
     const auto histogram =
         get<LatencyHistogram>(latencies, [&](LatencySet& set) { return set.histogram(cpu); });
@@ -78,8 +79,8 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
 TextFile::Parts reset_parts(const Shared& latencies) {
   TextFile::Parts parts = text_parts(latencies, [](LatencySet&, Moment) { return "0\n"; });
   parts.write_unit = File::WriteUnit::kWrite;
-  parts.write_line = [=](std::string_view, Moment now) -> Result<void> {
-    latencies->with([&](LatencySet& set) { set.reset(now); });
+  parts.write_line = [=](std::string_view, const CallContext& call) -> Result<void> {
+    latencies->with([&](LatencySet& set) { set.reset(call.now); });
     return {};
   };
   return parts;
@@ -89,9 +90,9 @@ TextFile::Parts maxima_parts(const Shared& latencies) {
   TextFile::Parts parts =
       text_parts(latencies, [](LatencySet& set, Moment now) { return set.maxima(now.monotonic); });
   parts.version = {};  // intervals end though nothing comes
-  parts.write_line = [=](std::string_view line, Moment now) {
+  parts.write_line = [=](std::string_view line, const CallContext& call) {
     Result<void> done;
-    latencies->with([&](LatencySet& set) { done = set.define_maxima(line, now); });
+    latencies->with([&](LatencySet& set) { done = set.define_maxima(line, call.now); });
     return done;
   };
   return parts;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/call_context.h"
 #include "core/latency/latency_set.h"
 #include "core/tree/tree.h"
 
@@ -18,7 +19,7 @@ class LockedLatencies {
   // Called from any thread; use is called once, under the lock, and must not block.
   virtual void with(const std::function<void(LatencySet&)>& use) = 0;
   // As File's.
-  virtual void opened(Moment) {}
+  virtual void opened(const CallContext&) {}
   virtual bool waits() const { return false; }
 };
 

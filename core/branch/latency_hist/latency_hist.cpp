@@ -19,10 +19,11 @@ std::string_view only_token(std::string_view line) {
   return token && !tokens.next() ? token->text : std::string_view();
 }
 
-TextFile::Parts number_parts(std::function<std::int64_t()> number,
-                             std::function<Result<void>(std::string_view, Moment)> write_line,
-                             std::function<Moment()> last_change) {
-  return {.render = [=](Moment, std::size_t) -> Result<std::string> {
+TextFile::Parts number_parts(
+    std::function<std::int64_t()> number,
+    std::function<Result<void>(std::string_view, const CallContext&)> write_line,
+    std::function<Moment()> last_change) {
+  return {.render = [=](const CallContext&, std::size_t) -> Result<std::string> {
             return std::to_string(number()) + "\n";
           },
           .last_change = [=](Moment) { return last_change(); },
@@ -52,7 +53,7 @@ class LatencyHist::KernelSet final : public LockedLatencies {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
   }
-  void opened(Moment now) override { branch_.opened(now); }
+  void opened(const CallContext& call) override { branch_.opened(call); }
   bool waits() const override { return branch_.options_.source != nullptr; }
 
  private:
@@ -71,7 +72,7 @@ class LatencyHist::FedSet final : public LockedLatencies {
 
  private:
   const Reservation share_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kFedLatencySet};
   LatencySet latencies_ GUARDED_BY(mutex_);
 };
 
@@ -146,19 +147,21 @@ NodeId LatencyHist::enter_kernel_directory(NodeId parent, std::string_view name,
 
 void LatencyHist::enter_switch(NodeId directory, std::string_view name, Measuring what,
                                Moment now) {
-  auto parts = number_parts(
-      [=, this] { return enabled(what); },
-      [=, this](std::string_view line, Moment then) { return enable(what, line, then); },
-      [this] { return last_switch(); });
+  auto parts = number_parts([=, this] { return enabled(what); },
+                            [=, this](std::string_view line, const CallContext& call) {
+                              return enable(what, line, call);
+                            },
+                            [this] { return last_switch(); });
   tree_.add_file(directory, name, kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
                  now);
 }
 
 void LatencyHist::enter_pid(NodeId directory, Measuring what, Moment now) {
-  auto parts = number_parts(
-      [=, this] { return std::int64_t{selected(what)}; },
-      [=, this](std::string_view line, Moment then) { return select(what, line, then); },
-      [this] { return last_switch(); });
+  auto parts = number_parts([=, this] { return std::int64_t{selected(what)}; },
+                            [=, this](std::string_view line, const CallContext& call) {
+                              return select(what, line, call);
+                            },
+                            [this] { return last_switch(); });
   tree_.add_file(directory, "pid", kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
                  now);
 }
@@ -180,7 +183,7 @@ Moment LatencyHist::last_switch() const {
 
 // It is on before the feeder is asked, so that whoever else asks it meanwhile asks for this too;
 // and off again if the feeder refuses.
-Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment now) {
+Result<void> LatencyHist::enable(Measuring what, std::string_view line, const CallContext& call) {
   const auto value = parse_signed(only_token(line));
   if (!value) return invalid("an integer is wanted: 0 is off, all others are on", 0);
   const Switching only(*this);
@@ -189,9 +192,9 @@ Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment n
     const MutexLock lock(kernel_mutex_);
     before = kernel_.enabled(what);
     if (auto done = kernel_.enable(what, *value); !done) return done;
-    last_switch_ = now;
+    last_switch_ = call.now;
   }
-  auto asked = ask_source();
+  auto asked = ask_source(call.cancel);
   // What is switched off goes unasked.
   if (asked || *value == 0) return {};
   const MutexLock lock(kernel_mutex_);
@@ -199,7 +202,7 @@ Result<void> LatencyHist::enable(Measuring what, std::string_view line, Moment n
   return asked;
 }
 
-Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment now) {
+Result<void> LatencyHist::select(Measuring what, std::string_view line, const CallContext& call) {
   const std::string_view text = only_token(line);
   const bool is_decimal = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const auto pid = is_decimal ? parse_unsigned(text) : std::nullopt;
@@ -210,10 +213,10 @@ Result<void> LatencyHist::select(Measuring what, std::string_view line, Moment n
     const MutexLock lock(kernel_mutex_);
     before = kernel_.selected(what);
     kernel_.select(what, static_cast<pid_t>(*pid));
-    last_switch_ = now;
+    last_switch_ = call.now;
     if (!kernel_.is_on(what)) return {};
   }
-  auto asked = ask_source();
+  auto asked = ask_source(call.cancel);
   if (asked) return {};
   const MutexLock lock(kernel_mutex_);
   kernel_.select(what, before);
@@ -229,16 +232,16 @@ WantedEvents LatencyHist::wanted() const {
           .timer_pid = kernel_.selected(Measuring::kMissedTimerOffsets)};
 }
 
-Result<void> LatencyHist::ask_source() {
-  if (options_.source) return options_.source->want([this] { return wanted(); });
+Result<void> LatencyHist::ask_source(const CancellationToken& cancel) {
+  if (options_.source) return options_.source->want([this] { return wanted(); }, cancel);
   return Error{ErrorCode::kNoDevice,
                "the kernel's events are not read: tallyfs runs without -o tracefs"};
 }
 
-void LatencyHist::opened(Moment now) {
-  if (options_.source && wanted().any()) options_.source->drain();
+void LatencyHist::opened(const CallContext& call) {
+  if (options_.source && wanted().any()) options_.source->drain(call.cancel);
   const MutexLock lock(kernel_mutex_);
-  kernel_.pass(now);
+  kernel_.pass(call.now);
 }
 
 Result<void> LatencyHist::take(std::span<const KernelEvent> events, uid_t sender, Moment now) {

@@ -83,12 +83,14 @@ class LatencyHist {
   void enter_pid(NodeId directory, Measuring what, Moment now);
 
   std::int64_t enabled(Measuring what) const EXCLUDES(kernel_mutex_);
-  Result<void> enable(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  Result<void> enable(Measuring what, std::string_view line, const CallContext& call)
+      EXCLUDES(kernel_mutex_);
   pid_t selected(Measuring what) const EXCLUDES(kernel_mutex_);
-  Result<void> select(Measuring what, std::string_view line, Moment now) EXCLUDES(kernel_mutex_);
+  Result<void> select(Measuring what, std::string_view line, const CallContext& call)
+      EXCLUDES(kernel_mutex_);
   Moment last_switch() const EXCLUDES(kernel_mutex_);
-  void opened(Moment now) EXCLUDES(kernel_mutex_);
-  Result<void> ask_source();
+  void opened(const CallContext& call) EXCLUDES(kernel_mutex_);
+  Result<void> ask_source(const CancellationToken& cancel);
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // As reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
@@ -101,7 +103,7 @@ class LatencyHist {
   const Ownership ownership_;
   NodeId directory_ = 0;
 
-  mutable Mutex kernel_mutex_;
+  mutable Mutex kernel_mutex_{LockRank::kKernelLatencies};
   KernelLatencies kernel_ GUARDED_BY(kernel_mutex_);
   // Somebody writes to enable/ or a pid, and the feeder is asked. Others wait: what is refused is
   // taken back to how it was before, and that must not be half of what another one has written.
@@ -109,7 +111,7 @@ class LatencyHist {
   std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // when somebody wrote to enable/ or a pid
 
-  Mutex fed_mutex_;
+  Mutex fed_mutex_{LockRank::kFedLatencies};
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);
 };
 

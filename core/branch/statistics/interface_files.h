@@ -16,15 +16,15 @@ class DefinitionFile final : public File {
   explicit DefinitionFile(std::shared_ptr<Interface> interface)
       : interface_(std::move(interface)) {}
 
-  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+  Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
   }
   std::optional<std::uint64_t> version(Moment now) const override {
     return interface_->version(now);
   }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
-  Result<void> write_line(std::string_view line, Moment now) override {
-    return interface_->define(line, now);
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    return interface_->define(line, call.now);
   }
   std::optional<Error> remark(std::string_view line) const override {
     return find_unknown_key(line);
@@ -38,8 +38,8 @@ class DataFile final : public File {
  public:
   explicit DataFile(std::shared_ptr<Interface> interface) : interface_(std::move(interface)) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override {
-    return interface_->render_data(now, bytes_max);
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_data(call.now, bytes_max);
   }
   std::optional<std::uint64_t> version(Moment now) const override {
     return interface_->version(now);

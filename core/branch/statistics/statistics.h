@@ -168,7 +168,7 @@ class Statistics {
   NodeId directory_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kStatistics};
   Workspace workspace_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>

@@ -103,7 +103,7 @@ class FeederTemplates {
   void untell(Id id, pid_t teller) REQUIRES(mutex_);
 
   Ledger& ledger_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kFeederTemplates};
   std::map<Id, Entry> entries_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<std::uint64_t, Id> by_hash_ GUARDED_BY(mutex_);  // of a uid
   boost::unordered_flat_map<std::string, Ids> by_name_ GUARDED_BY(mutex_);   // of a uid

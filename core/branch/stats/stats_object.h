@@ -54,7 +54,7 @@ class StatsObject {
 
   const std::shared_ptr<const FeederTemplates> templates_;
   const std::uint64_t number_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kStatsObject};
   Reservation share_ GUARDED_BY(mutex_);
   Switch* switch_ GUARDED_BY(mutex_);
   std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);
@@ -74,12 +74,12 @@ class StatsObjectFile final : public File {
   StatsObjectFile(std::shared_ptr<StatsObject> object, StatsObject::Format format)
       : object_(std::move(object)), format_(format) {}
 
-  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+  Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return object_->render(format_, bytes_max);
   }
   std::optional<std::uint64_t> version(Moment) const override { return object_->version(); }
   Moment last_change(Moment) const override { return object_->last_change(); }
-  void opened(Moment now) override { object_->ask(now); }
+  void opened(const CallContext& call) override { object_->ask(call.now); }
 
  private:
   const std::shared_ptr<StatsObject> object_;

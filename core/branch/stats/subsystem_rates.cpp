@@ -1,9 +1,7 @@
 #include "core/branch/stats/subsystem_rates.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
-#include <variant>
 
 #include "core/blob/rates.h"
 
@@ -28,11 +26,8 @@ Result<SubsystemRates::Rates> SubsystemRates::parse(std::string_view text) const
     return static_cast<int>(rates.size()) - 1;
   };
   auto parsed = blob::parse_rates(text, find, kRatesMax);
-  if (const auto* const fault = std::get_if<blob::RatesFault>(&parsed)) {
-    const auto code = fault->error == ESRCH ? ErrorCode::kNoTemplate : ErrorCode::kInvalid;
-    return Error{code, fault->reason, fault->at};
-  }
-  const auto& percents = std::get<blob::Rates>(parsed);
+  if (!parsed) return parsed.error();
+  const blob::Rates& percents = parsed.value();
   for (std::size_t i = 0; i < rates.size(); ++i) rates[i].percent = percents[i].tpl_sample_pct;
   return rates;
 }
@@ -183,7 +178,7 @@ Moment SubsystemRates::last_change() const {
   return last_change_;
 }
 
-Result<std::string> SampleRatesFile::render(Moment, std::size_t bytes_max) const {
+Result<std::string> SampleRatesFile::render(const CallContext&, std::size_t bytes_max) const {
   std::string text = rates_->text() + "\n";
   if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
   return text;

@@ -93,7 +93,7 @@ class SubsystemRates {
 
   const std::shared_ptr<const FeederTemplates> templates_;
   const uid_t uid_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kSubsystemRates};
   Processes feeders_ GUARDED_BY(mutex_);
   std::uint64_t feeders_changes_ GUARDED_BY(mutex_) = 0;
   bool set_by_user_ GUARDED_BY(mutex_) = false;
@@ -109,11 +109,11 @@ class SampleRatesFile final : public File {
   // Shared with the branch and opens under way.
   explicit SampleRatesFile(std::shared_ptr<SubsystemRates> rates) : rates_(std::move(rates)) {}
 
-  Result<std::string> render(Moment, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext&, std::size_t bytes_max) const override;
   std::optional<std::uint64_t> version(Moment) const override { return rates_->version(); }
   Moment last_change(Moment) const override { return rates_->last_change(); }
-  Result<void> write_line(std::string_view line, Moment now) override {
-    return rates_->set(line, now);
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    return rates_->set(line, call.now);
   }
 
  private:

@@ -33,7 +33,7 @@ class TemplatesFile final : public File {
   explicit TemplatesFile(std::shared_ptr<const FeederTemplates> templates)
       : templates_(std::move(templates)) {}
 
-  Result<std::string> render(Moment, std::size_t bytes_max) const override {
+  Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     std::string text = templates_->list() + "\n";
     if (text.size() > bytes_max) return Error{ErrorCode::kNoSpace, "a text too long to be opened"};
     return text;

@@ -19,8 +19,8 @@
 #include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
-#include "core/base/result.h"
 #include "core/base/reservation.h"
+#include "core/base/result.h"
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
@@ -150,7 +150,7 @@ class Subsystems {
   const std::shared_ptr<FeederTemplates> templates_;
   NodeId directory_ = 0;
 
-  mutable Mutex mutex_;
+  mutable Mutex mutex_{LockRank::kSubsystems};
   NumberTable<std::unique_ptr<Numbered>> numbered_ GUARDED_BY(mutex_);
   Names<Subsystem> subsystems_ GUARDED_BY(mutex_);
 };

@@ -15,7 +15,7 @@ constexpr std::uint64_t kNamesMax = 4'194'304;
 
 std::size_t trace_bytes(TracingInstance& instance) { return instance.set.trace.bytes(); }
 
-Result<void> write_size(const InstanceView& view, std::string_view text, Moment now) {
+Result<void> write_size(const InstanceView& view, std::string_view text, const CallContext& call) {
   const std::uint32_t cpus = view.state().options.cpus;
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   const auto kib = parse_unsigned(text);
@@ -27,8 +27,8 @@ Result<void> write_size(const InstanceView& view, std::string_view text, Moment 
   }
   std::size_t before = 0;
   return view.change(
-      now,
-      [&](EventSet& set) -> Reply<void> {
+      call,
+      [&](EventSet& set) -> Result<void> {
         before = set.trace.bytes();
         set.trace.resize(*kib * kKib * cpus);
         return {};
@@ -41,8 +41,8 @@ TextFile::Parts buffer_size(const SharedView& view) {
   TextFile::Parts parts = shown(view, Waits::kNo, trace_bytes, [cpus](std::size_t bytes) {
     return number_text(bytes / kKib / cpus);
   });
-  parts.write_line = [view](std::string_view text, Moment now) {
-    return write_size(*view, text, now);
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return write_size(*view, text, call);
   };
   return parts;
 }
@@ -56,12 +56,12 @@ TextFile::Parts saved_cmdlines_size(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kNo, [](TracingInstance& instance) { return instance.cmdlines_max; },
       number_text);
-  parts.write_line = [view](std::string_view text, Moment now) -> Result<void> {
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
     const auto number = parse_unsigned(trimmed(text));
     if (!number || *number == 0 || *number > kNamesMax) {
       return invalid_write("a number of names is wanted, 1 to 4194304");
     }
-    return view->change_always(now,
+    return view->change_always(call,
                                [&](TracingInstance& instance) { instance.cmdlines_max = *number; });
   };
   return parts;

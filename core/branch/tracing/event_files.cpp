@@ -20,37 +20,38 @@ Result<std::string> EventFile::show(Moment now, std::size_t bytes_max, const Cop
       [&](const std::optional<Copied>& copied) { return copied ? text(*copied) : std::string(); });
 }
 
-Result<std::string> EventFile::render(Moment now, std::size_t bytes_max) const {
+Result<std::string> EventFile::render(const CallContext& call, std::size_t bytes_max) const {
   switch (kind_) {
     case Kind::kEnable:
       return show(
-          now, bytes_max,
+          call.now, bytes_max,
           [](EventSet& set, EventNumber event) { return set.switches.state(event); },
           [](const EnableState& state) { return state.text(); });
     case Kind::kFilter:
       return show(
-          now, bytes_max, [](EventSet& set, EventNumber event) { return set.filters.state(event); },
+          call.now, bytes_max,
+          [](EventSet& set, EventNumber event) { return set.filters.state(event); },
           [](const FilterState& state) { return state.text(); });
     case Kind::kFormat:
       return show(
-          now, bytes_max,
+          call.now, bytes_max,
           [](EventSet& set, EventNumber event) { return set.events.format_text(event); },
           [](const std::shared_ptr<const std::string>& text) { return *text; });
     case Kind::kId:
       return show(
-          now, bytes_max,
+          call.now, bytes_max,
           [](EventSet& set, EventNumber event) { return set.events.format(event).id; },
           [](std::uint16_t id) { return std::to_string(id) + "\n"; });
     case Kind::kTrigger:
       return show(
-          now, bytes_max,
+          call.now, bytes_max,
           [](EventSet& set, EventNumber event) { return set.triggers.lines(event); },
           triggers_text);
     case Kind::kHist:
     case Kind::kHistJson:
       break;
   }
-  return render_hist(now, bytes_max);
+  return render_hist(call, bytes_max);
 }
 
 Result<SharedHistReading> EventFile::read_hist(Moment now) const {
@@ -62,14 +63,14 @@ Result<SharedHistReading> EventFile::read_hist(Moment now) const {
   return state.readings.hist(view_->instance(), *number);
 }
 
-Result<std::string> EventFile::render_hist(Moment now, std::size_t bytes_max) const {
-  const auto reading = read_hist(now);
+Result<std::string> EventFile::render_hist(const CallContext& call, std::size_t bytes_max) const {
+  const auto reading = read_hist(call.now);
   if (!reading) return reading.error();
   static const HistCopy kNothing;
   const HistCopy& copy = reading.value() ? reading.value()->copy : kNothing;
   // Before it is sorted.
   if (copy.text_bytes_min() > bytes_max) return InstanceView::too_long();
-  const SourceSymbols symbols(view_->state().symbols());
+  const SourceSymbols symbols = view_->state().symbols(call.cancel);
   return InstanceView::bounded(
       kind_ == Kind::kHist ? copy.render(symbols, bytes_max) : copy.render_json(symbols, bytes_max),
       bytes_max);
@@ -88,10 +89,10 @@ bool EventFile::waits() const {
   return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
 }
 
-Reply<void> EventFile::write(EventSet& set, std::string_view text) const {
+Result<void> EventFile::write(EventSet& set, std::string_view text) const {
   const auto number = find(set);
   if (!number) {
-    return Refusal{Error{ErrorCode::kNotFound, std::string(fault::kNoSuchEvent)}, {}, {}};
+    return Error{ErrorCode::kNotFound, std::string(fault::kNoSuchEvent)};
   }
   if (kind_ == Kind::kEnable) return set.switches.write(*number, text);
   if (kind_ == Kind::kFilter) return set.filters.write(*number, text);
@@ -119,19 +120,19 @@ void EventFile::undo(EventSet& set, std::string_view text, const Before& before)
   }
 }
 
-Result<void> EventFile::write_line(std::string_view text, Moment now) {
+Result<void> EventFile::write_line(std::string_view text, const CallContext& call) {
   if (kind_ != Kind::kEnable && kind_ != Kind::kFilter && kind_ != Kind::kTrigger) {
-    return File::write_line(text, now);
+    return File::write_line(text, call);
   }
   const std::string_view command = trimmed(text);
   // `echo > trigger`: the open with O_TRUNC was all that it was for.
   if (command.empty() && kind_ == Kind::kTrigger) {
-    view_->state().sweep(now);
+    view_->state().sweep(call.now);
     return {};
   }
   Before before;
   return view_->change(
-      now,
+      call,
       [&](EventSet& set) {
         if (const auto number = find(set)) {
           before = {set.switches.state(*number), set.filters.state(*number)};
@@ -141,11 +142,11 @@ Result<void> EventFile::write_line(std::string_view text, Moment now) {
       [&](EventSet& set) { undo(set, command, before); });
 }
 
-Result<void> EventFile::truncate(Moment now) {
+Result<void> EventFile::truncate(const CallContext& call) {
   if (kind_ != Kind::kTrigger) return {};
   // An event that exists only for its triggers is removed by the write that follows, which would
   // else not find it.
-  return view_->state().change_only(view_->instance(), now, [this](EventSet& set) -> Reply<void> {
+  return view_->state().change_only(view_->instance(), call, [this](EventSet& set) -> Result<void> {
     if (const auto number = find(set)) set.triggers.truncate(*number);
     return {};
   });

@@ -21,18 +21,18 @@ class EventFile final : public File {
   EventFile(SharedView view, Path path, Kind kind)
       : view_(std::move(view)), path_(std::move(path)), kind_(kind) {}
 
-  Result<std::string> render(Moment now, std::size_t bytes_max) const override;
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
   std::optional<std::uint64_t> version(Moment) const override { return view_->version(); }
   Moment last_change(Moment) const override { return view_->last_change(); }
-  void opened(Moment now) override {
-    if (waits()) view_->refresh(now);
+  void opened(const CallContext& call) override {
+    if (waits()) view_->refresh(call);
   }
   Result<std::shared_ptr<const void>> hold() const override { return view_->hold(); }
   bool waits() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
-  Result<void> write_line(std::string_view text, Moment now) override;
-  Result<void> truncate(Moment now) override;
+  Result<void> write_line(std::string_view text, const CallContext& call) override;
+  Result<void> truncate(const CallContext& call) override;
 
  private:
   // The state of the event that an undo restores.
@@ -48,10 +48,10 @@ class EventFile final : public File {
   template <typename Copy, typename Text>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const;
-  Result<std::string> render_hist(Moment now, std::size_t bytes_max) const;
+  Result<std::string> render_hist(const CallContext& call, std::size_t bytes_max) const;
   // nullptr: the event was removed.
   Result<SharedHistReading> read_hist(Moment now) const;
-  Reply<void> write(EventSet& set, std::string_view text) const;
+  Result<void> write(EventSet& set, std::string_view text) const;
   void undo(EventSet& set, std::string_view text, const Before& before) const;
 
   const SharedView view_;

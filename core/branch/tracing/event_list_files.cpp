@@ -18,10 +18,11 @@ TextFile::Parts available_events(const SharedView& view) {
       [](const std::shared_ptr<const EventList>& events) { return event_list_text(*events); });
 }
 
-Result<void> write_set_event(const InstanceView& view, std::string_view text, Moment now) {
+Result<void> write_set_event(const InstanceView& view, std::string_view text,
+                             const CallContext& call) {
   std::vector<EventNumber> before;
   auto done = view.change(
-      now,
+      call,
       [&](EventSet& set) {
         before = set.switches.enabled();
         return set.switches.write_set_event(trimmed(text));
@@ -39,12 +40,12 @@ TextFile::Parts set_event(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kNo, [](TracingInstance& instance) { return instance.set.switches.chosen(); },
       [](const ChosenEvents& events) { return event_list_text(events); });
-  parts.write_line = [view](std::string_view text, Moment now) {
-    return write_set_event(*view, text, now);
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return write_set_event(*view, text, call);
   };
-  parts.truncate = [view](Moment now) {
+  parts.truncate = [view](const CallContext& call) {
     return view->change_always(
-        now, [](TracingInstance& instance) { instance.set.switches.truncate_set_event(); });
+        call, [](TracingInstance& instance) { instance.set.switches.truncate_set_event(); });
   };
   return parts;
 }
@@ -53,13 +54,13 @@ TextFile::Parts set_event_pid(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kNo, [](TracingInstance& instance) { return instance.set.selection.pids(); },
       TraceSelection::text);
-  parts.write_line = [view](std::string_view text, Moment now) {
-    return view->change(now,
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return view->change(call,
                         [&](EventSet& set) { return set.selection.write_pids(trimmed(text)); });
   };
-  parts.truncate = [view](Moment now) {
+  parts.truncate = [view](const CallContext& call) {
     return view->change_always(
-        now, [](TracingInstance& instance) { instance.set.selection.clear_pids(); });
+        call, [](TracingInstance& instance) { instance.set.selection.clear_pids(); });
   };
   return parts;
 }
@@ -69,12 +70,13 @@ TextFile::Parts set_event_notrace_pid(const SharedView& view) {
       view, Waits::kNo,
       [](TracingInstance& instance) { return instance.set.selection.notrace_pids(); },
       TraceSelection::text);
-  parts.write_line = [view](std::string_view text, Moment now) {
-    return view->change(now, [&](EventSet& set) { return set.selection.write_notrace_pids(text); });
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return view->change(call,
+                        [&](EventSet& set) { return set.selection.write_notrace_pids(text); });
   };
-  parts.truncate = [view](Moment now) {
+  parts.truncate = [view](const CallContext& call) {
     return view->change_always(
-        now, [](TracingInstance& instance) { instance.set.selection.clear_notrace_pids(); });
+        call, [](TracingInstance& instance) { instance.set.selection.clear_notrace_pids(); });
   };
   return parts;
 }
@@ -87,8 +89,8 @@ TextFile::Parts tracing_cpumask(const SharedView& view) {
       [cpus](const TraceSelection::Cpus& left_out) {
         return TraceSelection::cpumask_text(left_out, cpus);
       });
-  parts.write_line = [view, cpus](std::string_view text, Moment now) {
-    return view->change(now,
+  parts.write_line = [view, cpus](std::string_view text, const CallContext& call) {
+    return view->change(call,
                         [&](EventSet& set) { return set.selection.write_cpumask(text, cpus); });
   };
   return parts;
@@ -112,17 +114,17 @@ std::string_view next_command(std::string_view& text) {
   return trimmed(line.substr(0, line.find('#')));
 }
 
-using WriteCommand = Reply<void> (SyntheticEvents::*)(std::string_view line);
+using WriteCommand = Result<void> (SyntheticEvents::*)(std::string_view line);
 
 Result<void> write_synthetic(const InstanceView& view, WriteCommand write, std::string_view text,
-                             Moment now) {
+                             const CallContext& call) {
   const std::string whole = joined_lines(text);
   std::string_view rest = whole;
   while (!rest.empty()) {
     const std::string_view command = next_command(rest);
     if (command.empty()) continue;
     const auto one = [&](EventSet& set) { return (set.synthetic.*write)(command); };
-    if (auto done = view.state().change_synthetic(one, removed_by(command), now); !done) {
+    if (auto done = view.state().change_synthetic(one, removed_by(command), call.now); !done) {
       return done;
     }
   }
@@ -134,12 +136,12 @@ TextFile::Parts synthetic_file(const SharedView& view, std::string (*text)(const
   TextFile::Parts parts = shown(
       view, Waits::kNo,
       [](TracingInstance& instance) { return instance.set.synthetic.definitions(); }, text);
-  parts.write_line = [view, write](std::string_view line, Moment now) {
-    return write_synthetic(*view, write, line, now);
+  parts.write_line = [view, write](std::string_view line, const CallContext& call) {
+    return write_synthetic(*view, write, line, call);
   };
-  parts.truncate = [view](Moment now) {
+  parts.truncate = [view](const CallContext& call) {
     return view->state().change_synthetic([](EventSet& set) { return set.synthetic.truncate(); },
-                                          "*", now);
+                                          "*", call.now);
   };
   return parts;
 }
@@ -179,10 +181,10 @@ TextFile::Parts system_enable_file(const SharedView& view, std::string system) {
       view, Waits::kYes,
       [system](TracingInstance& instance) { return instance.set.switches.state(system); },
       [](const EnableState& state) { return state.text(); });
-  parts.write_line = [view, system](std::string_view text, Moment now) {
+  parts.write_line = [view, system](std::string_view text, const CallContext& call) {
     std::vector<EventNumber> before;
     return view->change(
-        now,
+        call,
         [&](EventSet& set) {
           before = set.switches.enabled();
           return set.switches.write(system, text);
@@ -199,8 +201,8 @@ TextFile::Parts system_filter_file(const SharedView& view, std::string system) {
         return FilterState{.filter = instance.set.filters.of_system(system), .error = {}};
       },
       [](const FilterState& state) { return EventFilters::system_text(state.filter); });
-  parts.write_line = [view, system](std::string_view text, Moment now) {
-    return view->change(now, [&](EventSet& set) { return set.filters.write(system, text); });
+  parts.write_line = [view, system](std::string_view text, const CallContext& call) {
+    return view->change(call, [&](EventSet& set) { return set.filters.write(system, text); });
   };
   return parts;
 }

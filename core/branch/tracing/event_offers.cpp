@@ -16,7 +16,7 @@ Result<std::string> name_of(const EventOffer& offer) {
   }
   auto fields = FieldsDefinition::parse(offer.text);
   if (fields) return std::move(fields.value().name);
-  return to_error(fields.error().in(std::string(offer.system), std::string(offer.text)));
+  return fields.error().in(std::string(offer.system), std::string(offer.text));
 }
 
 // Whether the event is defined as the offer has it, which is of the same form.
@@ -36,7 +36,7 @@ Result<void> define_in(TracingInstance& instance, std::string_view system, Event
     return defined ? Result<void>() : defined.error();
   }
   const auto defined = events.define_fields(system, text);
-  return defined ? Result<void>() : to_error(defined.error());
+  return defined ? Result<void>() : defined.error();
 }
 
 std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
@@ -156,7 +156,7 @@ Result<void> EventOffers::define_all(TracingInstance& instance) {
     Result<void> defined;
     if (fields) {
       const auto made = instance.set.events.define(event.system, fields, event.name);
-      if (!made) defined = to_error(made.error());
+      if (!made) defined = made.error();
     } else {
       defined =
           define_in(instance, event.system, Form::kKernelFormat, *from.format_text(event.number));

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
-#include "core/base/clock.h"
+#include "core/base/call_context.h"
 #include "core/base/result.h"
 #include "core/event/set/demand.h"
 #include "core/model/symbols.h"
@@ -30,15 +31,15 @@ class EventSource {
 
   virtual ~EventSource() = default;
 
-  // Has those events fed that wanted() names, and no others. It may be called several times, also
-  // later: what it said last is what counts, so that orders that overtake one another do no harm.
+  // Has those events fed that wanted() names, and no others. wanted() may be called several times,
+  // also later; the last result counts, so that orders that overtake one another do no harm.
   // Returns when the real events are on, or says why they are not, after a few seconds at most:
-  // kNoDevice, kNoAccess, kInvalid for a filter that the source cannot take. Whoever
-  // asked then takes its trigger off again.
-  virtual Result<void> want(const Wanted& wanted) = 0;
-  // What was recorded before this call has been fed when it returns; gives up soon (100 ms), and
-  // counts that.
-  virtual void drain() = 0;
+  // kNoDevice, kNoAccess, kInvalid for a filter that the source cannot take, kInterrupted. The
+  // caller then takes its trigger off again.
+  virtual Result<void> want(const Wanted& wanted, const CancellationToken& cancel) = 0;
+  // What was recorded before this call has been fed when it returns; gives up soon (100 ms), or
+  // when the call is cancelled, and counts that.
+  virtual void drain(const CancellationToken& cancel) = 0;
   // An event that it offered is from now on another source's, for which Tracing has a reason.
   virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Moment) {}
   // Something was taken off: what is there only because something was set on it can go.
@@ -49,8 +50,11 @@ class EventSource {
   // What is asked of it comes from several who send when it suits them: records of one may come
   // behind later ones of another. Called with Tracing's lock held.
   virtual bool is_from_several() const { return false; }
-  // Names of its addresses and system calls; nullptr: it knows none. Lasts as long as the source.
-  virtual const Symbols* symbols() const { return nullptr; }
+  // The names of its addresses and system calls, for one call, whose token ends the wait for a
+  // name; nullptr: it knows none. The source outlives the symbols.
+  virtual std::unique_ptr<const Symbols> symbols(CancellationToken /*cancel*/) const {
+    return nullptr;
+  }
 };
 
 }  // namespace tallyfs

@@ -10,7 +10,7 @@ namespace {
 
 TextFile::Parts fixed(const SharedView& view, std::string_view text) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
-  parts.render = [text](Moment, std::size_t bytes_max) {
+  parts.render = [text](const CallContext&, std::size_t bytes_max) {
     return InstanceView::bounded(std::string(text), bytes_max);
   };
   return parts;
@@ -20,7 +20,7 @@ TextFile::Parts available_tracers(const SharedView& view) { return fixed(view, "
 
 TextFile::Parts current_tracer(const SharedView& view) {
   TextFile::Parts parts = fixed(view, "nop\n");
-  parts.write_line = [](std::string_view text, Moment) -> Result<void> {
+  parts.write_line = [](std::string_view text, const CallContext&) -> Result<void> {
     if (trimmed(text) == "nop") return {};
     return invalid_write("there is no tracer but nop");
   };
@@ -44,14 +44,14 @@ std::span<const InstanceFileRow> fixed_files() {
 
 TextFile::Parts parts_of(const SharedView& view, Waits waits) {
   TextFile::Parts parts{
-      .render = [](Moment, std::size_t) { return Result<std::string>(std::string()); },
+      .render = [](const CallContext&, std::size_t) { return Result<std::string>(std::string()); },
       .last_change = [view](Moment) { return view->last_change(); },
   };
   parts.version = [view](Moment) { return std::optional(view->version()); };
   parts.hold = [view] { return view->hold(); };
   parts.write_unit = File::WriteUnit::kCommand;
   parts.waits = waits == Waits::kYes;
-  if (parts.waits) parts.opened = [view](Moment now) { view->refresh(now); };
+  if (parts.waits) parts.opened = [view](const CallContext& call) { view->refresh(call); };
   return parts;
 }
 

@@ -48,9 +48,9 @@ TextFile::Parts parts_of(const SharedView& view, Waits waits);
 template <typename Copy, typename Text>
 TextFile::Parts shown(const SharedView& view, Waits waits, Copy copy, Text text) {
   TextFile::Parts parts = parts_of(view, waits);
-  parts.render = [view, copy = std::move(copy), text = std::move(text)](Moment now,
+  parts.render = [view, copy = std::move(copy), text = std::move(text)](const CallContext& call,
                                                                         std::size_t bytes_max) {
-    return view->show(now, bytes_max, copy, text);
+    return view->show(call.now, bytes_max, copy, text);
   };
   return parts;
 }

@@ -36,7 +36,7 @@ class InstanceView {
   Moment last_change() const;
   // kStale: the instance was removed.
   Result<std::shared_ptr<const void>> hold() const;
-  void refresh(Moment now) const { state_->refresh(now, instance_.get()); }
+  void refresh(const CallContext& call) const { state_->refresh(call, instance_.get()); }
   bool shows_fields() const;  // as options/fields says
 
   // copy(const TracingInstance&), under the lock, gives a value; text(value), outside of it, makes
@@ -56,14 +56,14 @@ class InstanceView {
   Result<CopiedTrace> copy_trace(Moment now) const;
   Result<CopiedTrace> copy_snapshot(Moment now) const;
 
-  Result<void> change(Moment now, const Tracing::State::Write& write,
+  Result<void> change(const CallContext& call, const Tracing::State::Write& write,
                       const Tracing::State::Undo& undo = {}) const {
-    return state_->change(*instance_, now, write, undo);
+    return state_->change(*instance_, call, write, undo);
   }
   // A change that cannot be refused.
   template <typename Do>  // void(TracingInstance&)
-  Result<void> change_always(Moment now, const Do& change_it) const {
-    return change(now, [&](EventSet&) -> Reply<void> {
+  Result<void> change_always(const CallContext& call, const Do& change_it) const {
+    return change(call, [&](EventSet&) -> Result<void> {
       change_it(*instance_);
       return {};
     });

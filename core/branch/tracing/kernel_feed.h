@@ -52,7 +52,7 @@ class KernelFeed {
   Tracing& tracing_;
   EventSource& source_;
   const Ownership ownership_;
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kKernelFeed};
   std::vector<Offer> offers_ GUARDED_BY(mutex_);
   std::size_t offered_bytes_ GUARDED_BY(mutex_) = 0;
 };

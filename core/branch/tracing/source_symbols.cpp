@@ -3,14 +3,14 @@
 namespace tallyfs {
 
 Symbols::Place SourceSymbols::place(std::uint64_t address) const {
-  for (const Symbols* const source : sources_) {
+  for (const auto& source : sources_) {
     if (auto found = source->place(address); !found.name.empty()) return found;
   }
   return {};
 }
 
 std::string SourceSymbols::syscall(std::uint64_t number) const {
-  for (const Symbols* const source : sources_) {
+  for (const auto& source : sources_) {
     if (auto found = source->syscall(number); !found.empty()) return found;
   }
   return {};

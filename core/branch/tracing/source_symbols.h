@@ -1,6 +1,7 @@
-// The symbols of all sources as one. Confined to a thread; the sources outlive it.
+// The symbols of all sources together, for one call. Confined to a thread.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +12,16 @@ namespace tallyfs {
 
 class SourceSymbols final : public Symbols {
  public:
-  explicit SourceSymbols(std::vector<const Symbols*> sources) : sources_(std::move(sources)) {}
+  using Sources = std::vector<std::unique_ptr<const Symbols>>;
+
+  explicit SourceSymbols(Sources sources) : sources_(std::move(sources)) {}
 
   // Of the first source that knows it.
   Place place(std::uint64_t address) const override;
   std::string syscall(std::uint64_t number) const override;
 
  private:
-  const std::vector<const Symbols*> sources_;
+  const Sources sources_;
 };
 
 }  // namespace tallyfs

@@ -29,12 +29,12 @@ std::uint64_t lost_in(const InstanceView& view) {
   return view.instance().lost;
 }
 
-Result<std::string> render_trace(const InstanceView& view, Copier copy, Moment now,
+Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
                                  std::size_t bytes_max) {
-  const auto copied = (view.*copy)(now);
+  const auto copied = (view.*copy)(call.now);
   if (!copied) return copied.error();
   std::string text = copied.value().copy.render(
-      SourceSymbols(view.state().symbols()),
+      view.state().symbols(call.cancel),
       {.cpus = view.state().options.cpus, .fields = view.shows_fields()});
   const std::string lost = lost_line(lost_in(view));
   // Behind the two lines that every trace begins with.
@@ -44,26 +44,27 @@ Result<std::string> render_trace(const InstanceView& view, Copier copy, Moment n
 }
 
 // For files that are cleared by an open with O_TRUNC.
-Result<void> accept_any(std::string_view, Moment) { return {}; }
+Result<void> accept_any(std::string_view, const CallContext&) { return {}; }
 
 TextFile::Parts trace(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view](Moment now, std::size_t bytes_max) {
-    return render_trace(*view, &InstanceView::copy_trace, now, bytes_max);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    return render_trace(*view, &InstanceView::copy_trace, call, bytes_max);
   };
   parts.write_line = accept_any;
-  parts.truncate = [view](Moment now) {
-    return view->change_always(now, [](TracingInstance& instance) { instance.clear_trace(); });
+  parts.truncate = [view](const CallContext& call) {
+    return view->change_always(call, [](TracingInstance& instance) { instance.clear_trace(); });
   };
   return parts;
 }
 
-Result<void> write_snapshot(const InstanceView& view, std::string_view text, Moment now) {
+Result<void> write_snapshot(const InstanceView& view, std::string_view text,
+                            const CallContext& call) {
   const auto number = parse_unsigned(trimmed(text));
   if (!number) {
     return invalid_write("a number is wanted: 0 frees it, 1 takes one, others clear it");
   }
-  return view.change_always(now, [&](TracingInstance& instance) {
+  return view.change_always(call, [&](TracingInstance& instance) {
     TraceStore& store = instance.set.trace;
     if (*number == 0) {
       store.free_snapshot();
@@ -77,11 +78,11 @@ Result<void> write_snapshot(const InstanceView& view, std::string_view text, Mom
 
 TextFile::Parts snapshot(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view](Moment now, std::size_t bytes_max) {
-    return render_trace(*view, &InstanceView::copy_snapshot, now, bytes_max);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    return render_trace(*view, &InstanceView::copy_snapshot, call, bytes_max);
   };
-  parts.write_line = [view](std::string_view text, Moment now) {
-    return write_snapshot(*view, text, now);
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return write_snapshot(*view, text, call);
   };
   return parts;
 }
@@ -99,8 +100,7 @@ std::string take_trace(const InstanceView& view, Moment now) {
     taken = instance.set.trace.take(kTakenBytes);
     instance.touch(now);
   }
-  return taken->render(SourceSymbols(view.state().symbols()),
-                       {.header = false, .fields = view.shows_fields()});
+  return taken->render(view.state().symbols({}), {.header = false, .fields = view.shows_fields()});
 }
 
 TextFile::Parts trace_pipe(const SharedView& view) {
@@ -122,11 +122,11 @@ TextFile::Parts tracing_on(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kYes, [](TracingInstance& instance) { return instance.set.trace.is_on(); },
       switch_text);
-  parts.write_line = [view](std::string_view text, Moment now) -> Result<void> {
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
     const auto number = parse_unsigned(trimmed(text));
     if (!number) return invalid_write("a number is wanted: 0 is off, all others are on");
     return view->change_always(
-        now, [&](TracingInstance& instance) { instance.set.trace.set_on(*number != 0); });
+        call, [&](TracingInstance& instance) { instance.set.trace.set_on(*number != 0); });
   };
   return parts;
 }
@@ -144,12 +144,12 @@ TextFile::Parts trace_clock(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kNo, [](TracingInstance& instance) { return instance.clock; },
       [](const TraceClock* clock) { return clocks_text(*clock); });
-  parts.write_line = [view](std::string_view text, Moment now) -> Result<void> {
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
     const auto* const clock = std::ranges::find(kTraceClocks, trimmed(text));
     if (clock == kTraceClocks.end()) {
       return invalid_write("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
     }
-    return view->change_always(now, [&](TracingInstance& instance) {
+    return view->change_always(call, [&](TracingInstance& instance) {
       instance.clock = clock;
       instance.set.trace.clear();  // as the kernel does
     });
@@ -159,13 +159,13 @@ TextFile::Parts trace_clock(const SharedView& view) {
 
 TextFile::Parts trace_marker(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
-  parts.write_by = [view](pid_t writer, std::string_view text, Moment now) {
+  parts.write_by = [view](pid_t writer, std::string_view text, const CallContext& call) {
     text = text.substr(0, kMarkerBytesMax);
     if (text.ends_with('\n')) text.remove_suffix(1);
-    return view->state().mark(view->instance(), text, writer, now);
+    return view->state().mark(view->instance(), text, writer, call.now);
   };
-  parts.write_line = [write_by = parts.write_by](std::string_view text, Moment now) {
-    return write_by(0, text, now);
+  parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
+    return write_by(0, text, call);
   };
   parts.write_unit = File::WriteUnit::kWrite;
   parts.write_bytes_max = kMarkerBytesMax;
@@ -174,8 +174,8 @@ TextFile::Parts trace_marker(const SharedView& view) {
 
 TextFile::Parts saved_cmdlines(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view](Moment now, std::size_t bytes_max) -> Result<std::string> {
-    const auto copied = view->copy_trace(now);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
     const std::size_t names_max = [&] {
       const MutexLock lock(view->state().mutex);
@@ -188,18 +188,19 @@ TextFile::Parts saved_cmdlines(const SharedView& view) {
 
 TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view, cpu](Moment now, std::size_t bytes_max) -> Result<std::string> {
-    const auto copied = view->copy_trace(now);
+  parts.render = [view, cpu](const CallContext& call,
+                             std::size_t bytes_max) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
     return InstanceView::bounded(
         copied.value().copy.render(
-            SourceSymbols(view->state().symbols()),
+            view->state().symbols(call.cancel),
             {.cpus = view->state().options.cpus, .only_cpu = cpu, .fields = view->shows_fields()}),
         bytes_max);
   };
   parts.write_line = accept_any;
-  parts.truncate = [view, cpu](Moment now) {
-    return view->change_always(now, [&](TracingInstance& instance) {
+  parts.truncate = [view, cpu](const CallContext& call) {
+    return view->change_always(call, [&](TracingInstance& instance) {
       instance.clear_cpu(cpu, view->state().options.cpus);
     });
   };
@@ -208,10 +209,11 @@ TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
 
 TextFile::Parts cpu_stats(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view, cpu](Moment now, std::size_t) -> Result<std::string> {
-    const auto copied = view->copy_trace(now);
+  parts.render = [view, cpu](const CallContext& call, std::size_t) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
-    return copied.value().copy.render_stats(cpu, static_cast<std::uint64_t>(now.monotonic.count()));
+    return copied.value().copy.render_stats(cpu,
+                                            static_cast<std::uint64_t>(call.now.monotonic.count()));
   };
   return parts;
 }

@@ -35,7 +35,7 @@ Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment
     orders = orders_of(state_->routes, source);
   }
   notify(taken_over, now);
-  return state_->give(orders);
+  return state_->give(orders, {});
 }
 
 std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
@@ -51,7 +51,7 @@ std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offe
     orders = orders_of(state_->routes, source);
   }
   notify(taken_over, now);
-  (void)state_->give(orders);
+  (void)state_->give(orders, {});
   return taken;
 }
 

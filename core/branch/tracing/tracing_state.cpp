@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "core/base/patience.h"
-
 namespace tallyfs {
 namespace {
 
@@ -28,10 +26,10 @@ Tracing::State::State(Tree& tree, Ledger& ledger, const Options& given)
       order(instances, routes, options.own),
       directories(tree, instances, *this) {}
 
-Result<void> Tracing::State::change(TracingInstance& instance, Moment now, const Write& write,
-                                    const Undo& undo) {
-  auto done = change_only(instance, now, write, undo);
-  sweep(now);
+Result<void> Tracing::State::change(TracingInstance& instance, const CallContext& call,
+                                    const Write& write, const Undo& undo) {
+  auto done = change_only(instance, call, write, undo);
+  sweep(call.now);
   return done;
 }
 
@@ -45,19 +43,20 @@ void Tracing::State::sweep(Moment now) {
   for (EventSource* const source : all) source->let_go(now);
 }
 
-Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, const Write& write,
-                                         const Undo& undo) {
+Result<void> Tracing::State::change_only(TracingInstance& instance, const CallContext& call,
+                                         const Write& write, const Undo& undo) {
   // Earlier records are fed to what was set before the write, in whichever instance.
-  refresh(now);
-  if (Patience::has_ended()) return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
+  refresh(call);
+  if (call.cancel.is_cancelled())
+    return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
   SourceOrders orders;
   Result<void> done;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return removed_instance();
-    order.release_drained(now);
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
-    instance.touch(now);
+    order.release_drained(call.now);
+    if (const auto written = write(instance.set); !written) done = written.error();
+    instance.touch(call.now);
     if (auto fits = instance.hold_memory(); !fits) {
       if (undo) undo(instance.set);
       (void)instance.hold_memory();
@@ -66,24 +65,24 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, Moment now, 
     // A write that is refused may have taken effect in part.
     orders = enter_demands(instance);
   }
-  const auto given = give(orders);
+  const auto given = give(orders, call.cancel);
   const bool refused = !given && (orders.asks || orders.undelivered);
   if (!done || !refused || !undo) return done;
-  revert(instance, undo, now);
+  revert(instance, undo, call);
   return given;
 }
 
-void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment now) {
+void Tracing::State::revert(TracingInstance& instance, const Undo& undo, const CallContext& call) {
   SourceOrders orders;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return;
     undo(instance.set);
-    instance.touch(now);
+    instance.touch(call.now);
     (void)instance.hold_memory();
     orders = enter_demands(instance);
   }
-  (void)give(orders);
+  (void)give(orders, call.cancel);
 }
 
 SourceOrders Tracing::State::enter_demands(TracingInstance& instance) {
@@ -93,10 +92,10 @@ SourceOrders Tracing::State::enter_demands(TracingInstance& instance) {
   return orders;
 }
 
-Result<void> Tracing::State::give(const SourceOrders& orders) {
+Result<void> Tracing::State::give(const SourceOrders& orders, const CancellationToken& cancel) {
   Result<void> all;
   for (EventSource* const source : orders.sources) {
-    auto done = source->want([this, source] { return wanted(*source); });
+    auto done = source->want([this, source] { return wanted(*source); }, cancel);
     if (!done && all) all = std::move(done);
   }
   if (orders.undelivered && all) {
@@ -116,14 +115,14 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
   });
   instances.each([&](TracingInstance& instance) {
     if (!done) return;
-    if (const auto written = write(instance.set); !written) done = to_error(written.error());
+    if (const auto written = write(instance.set); !written) done = written.error();
     instance.touch(now);
   });
   directories.update_all(now);
   return done;
 }
 
-void Tracing::State::refresh(Moment now, const TracingInstance* only) {
+void Tracing::State::refresh(const CallContext& call, const TracingInstance* only) {
   std::vector<EventSource*> asked;
   {
     const MutexLock lock(mutex);
@@ -132,9 +131,9 @@ void Tracing::State::refresh(Moment now, const TracingInstance* only) {
       if (routes.is_asked(*source, all ? nullptr : only)) asked.push_back(source);
     }
   }
-  for (EventSource* const source : asked) source->drain();
+  for (EventSource* const source : asked) source->drain(call.cancel);
   const MutexLock lock(mutex);
-  order.note_drained(now);
+  order.note_drained(call.now);
 }
 
 Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
@@ -184,7 +183,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     routes.note_asked();
     if (!routes.is_late_asked()) order.release_and_touch(RecordOrder::kReleaseAll, now);
   }
-  (void)give(orders);
+  (void)give(orders, {});
   sweep(now);
   return {};
 }
@@ -194,13 +193,13 @@ std::vector<WantedEvent> Tracing::State::wanted(EventSource& source) {
   return routes.wanted(source);
 }
 
-std::vector<const Symbols*> Tracing::State::symbols() {
+SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
   const MutexLock lock(mutex);
-  std::vector<const Symbols*> all;
+  SourceSymbols::Sources all;
   for (const EventSource* const source : routes.sources()) {
-    if (const Symbols* const known = source->symbols()) all.push_back(known);
+    if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
   }
-  return all;
+  return SourceSymbols(std::move(all));
 }
 
 bool Tracing::State::has_kernel_events() {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/call_context.h"
 #include "core/base/mutex.h"
 #include "core/branch/tracing/event_offers.h"
 #include "core/branch/tracing/event_routes.h"
@@ -19,12 +20,13 @@
 #include "core/branch/tracing/readings.h"
 #include "core/branch/tracing/record_order.h"
 #include "core/branch/tracing/source_orders.h"
+#include "core/branch/tracing/source_symbols.h"
 #include "core/branch/tracing/tracing.h"
 
 namespace tallyfs {
 
 struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
-  using Write = std::function<Reply<void>(EventSet&)>;
+  using Write = std::function<Result<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
 
   // The tree and the ledger outlive it.
@@ -34,10 +36,10 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // Drains the sources, so that the write has its place among the records, writes, and asks the
   // sources for what that needs; if they refuse, undo reverts it. Without an undo, that does not
   // count. Then removes what existed only because something was set on it.
-  Result<void> change(TracingInstance& instance, Moment now, const Write& write,
+  Result<void> change(TracingInstance& instance, const CallContext& call, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
   // The same without sweep().
-  Result<void> change_only(TracingInstance& instance, Moment now, const Write& write,
+  Result<void> change_only(TracingInstance& instance, const CallContext& call, const Write& write,
                            const Undo& undo = {}) EXCLUDES(mutex);
   void sweep(Moment now) EXCLUDES(mutex);
   // A synthetic event is one of all instances, as in the kernel. removed: its name, "*" for all,
@@ -53,11 +55,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // --- Sources.
   // Feeds what the sources have recorded so far; only: as far as it matters to this instance.
   // Sources that are asked for nothing are left alone.
-  void refresh(Moment now, const TracingInstance* only = nullptr) EXCLUDES(mutex);
+  void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   // Asks the sources for what is wanted of them now.
-  Result<void> give(const SourceOrders& orders) EXCLUDES(mutex);
+  Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
-  std::vector<const Symbols*> symbols() EXCLUDES(mutex);
+  SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
 
   // Called by the operations above and by Tracing's.
@@ -68,7 +70,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   const Options options;
   Readings readings;
 
-  Mutex mutex;
+  Mutex mutex{LockRank::kTracing};
   Instances instances GUARDED_BY(mutex);
   EventRoutes routes GUARDED_BY(mutex);
   EventOffers offers GUARDED_BY(mutex);
@@ -77,7 +79,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 
  private:
   // Reverts a write that the sources have refused.
-  void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
+  void revert(TracingInstance& instance, const Undo& undo, const CallContext& call) EXCLUDES(mutex);
 };
 
 // A write into a file that was looked up before its instance was removed.

@@ -23,7 +23,8 @@ Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
   auto parsed = FieldsDefinition::parse(text);
   if (parsed && parsed.value().name == name) return std::move(parsed.value());
   if (parsed) return Error{ErrorCode::kInvalid, "not the name of an event"};
-  Error error = parsed.error().in({}, text).error;
+  Error error = parsed.error().in({}, text);
+  error.text.clear();  // the error log shows what the feeder sent
   error.token_at =
       error.token_at > name.size() ? error.token_at - name.size() - 1 : Error::kNoToken;
   return error;
@@ -336,7 +337,7 @@ void UserEvents::taken_over(std::string_view system, std::string_view name, Mome
   note_senders();
 }
 
-Result<void> UserEvents::want(const Wanted& wanted) {
+Result<void> UserEvents::want(const Wanted& wanted, const CancellationToken&) {
   const MutexLock one_at_a_time(ordering_);
   const auto events = wanted();
   const MutexLock lock(mutex_);

@@ -78,8 +78,9 @@ class UserEvents final : public EventSource {
   // The process has ended.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
-  Result<void> want(const Wanted& wanted) override EXCLUDES(mutex_);
-  void drain() override {}
+  Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
+      EXCLUDES(mutex_);
+  void drain(const CancellationToken&) override {}
   bool is_from_several() const override { return is_from_several_; }
   void taken_over(std::string_view system, std::string_view name, Moment now) override
       EXCLUDES(mutex_);
@@ -117,11 +118,12 @@ class UserEvents final : public EventSource {
   const Ownership ownership_;
   const FeederWatch processes_;
 
-  Mutex defining_;  // one comes or goes at a time; Tracing may be called while it is held
+  // One event comes or goes at a time; Tracing may be called while the lock is held.
+  Mutex defining_{LockRank::kUserEventsDefining};
   std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
   std::atomic<bool> is_from_several_{false};
-  Mutex ordering_;  // one want() at a time
-  mutable Mutex mutex_;
+  Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
+  mutable Mutex mutex_{LockRank::kUserEvents};
   NumberTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
   std::map<Path, std::uint64_t> by_path_ GUARDED_BY(mutex_);
 };

@@ -2,10 +2,13 @@
 
 namespace tallyfs {
 
-Refusal Fault::in(std::string location, std::string command) const {
-  const std::size_t found = command.find(token);
-  Error error{code, std::string(reason), found == std::string::npos ? 0 : found};
-  return {std::move(error), std::move(location), std::move(command)};
+Error Fault::in(std::string location, std::string command) const {
+  const std::size_t found = token.empty() ? at : command.find(token);
+  return {.code = code,
+          .reason = std::string(reason),
+          .token_at = found == std::string::npos ? 0 : found,
+          .location = std::move(location),
+          .text = std::move(command)};
 }
 
 }  // namespace tallyfs

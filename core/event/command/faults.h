@@ -4,22 +4,26 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "core/event/command/refusal.h"
+#include "core/base/result.h"
 
 namespace tallyfs {
 
-// What is wrong and which token of the command is to blame; becomes a Refusal where the command is
+// What is wrong and which token of the command is to blame; becomes an Error where the command is
 // known. As in the kernel, the caret goes to the token's first occurrence.
 struct Fault {
   std::string_view reason;  // one of fault::k...
-  std::string token = {};   // empty: the command's start
+  std::string token = {};   // empty: `at` says the place
   ErrorCode code = ErrorCode::kInvalid;
+  std::size_t at = 0;  // byte of the text that was parsed; 0 is its start
 
-  Refusal in(std::string location, std::string command) const;
+  // The Error of a write. location: "hist:sched:sched_waking", "synthetic_events". command: as
+  // error_log repeats it, "hist:keys=pid:vals=junk"; it need not be the text that was written.
+  Error in(std::string location, std::string command) const;
 };
 
 inline Fault wrong(std::string_view reason, std::string_view token = {}) {

@@ -26,15 +26,8 @@ class Filter {
   static constexpr int kNestingMax = 64;
   static constexpr std::size_t kOperandMax = 256;
 
-  // What is wrong, and where: the kernel shows both in the filter file.
-  struct Fault {
-    std::string_view reason;
-    std::size_t at = 0;  // byte of the text
-  };
-  template <typename T>
-  using Parsed = boost::system::result<T, Fault>;
-
-  static Parsed<Filter> compile(std::string_view text, const EventFormat& format);
+  // A fault says at which byte: the kernel shows both in the filter file.
+  static Checked<Filter> compile(std::string_view text, const EventFormat& format);
 
   // Of who the record's comm is needed, which no field says.
   bool uses_comm() const;
@@ -87,11 +80,6 @@ class Filter {
   std::vector<Term> terms_;
   std::uint32_t start_ = kTrue;
 };
-
-[[noreturn]] inline void throw_exception_from_error(const Filter::Fault& fault,
-                                                    const boost::source_location& where) {
-  throw_exception_from_error(Error{ErrorCode::kInvalid, std::string(fault.reason)}, where);
-}
 
 // Shell patterns: * ? [a-z] [!a-z], and a backslash before what stands for itself.
 bool glob_matches(std::string_view pattern, std::string_view text);

@@ -14,9 +14,9 @@ class FilterParser {
  public:
   FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
 
-  Filter::Parsed<Filter> parse() {
+  Checked<Filter> parse() {
     skip_blanks();
-    if (at_ == text_.size()) return Filter::Fault{fault::kNoFilter, 0};
+    if (at_ == text_.size()) return Fault{fault::kNoFilter};
     auto root = any_of();
     if (!root) return root.error();
     if (at_ < text_.size()) {
@@ -34,9 +34,11 @@ class FilterParser {
     Filter::Term term = {};
     std::unique_ptr<Node> left = {}, right = {};
   };
-  using Parsed = Filter::Parsed<std::unique_ptr<Node>>;
+  using Parsed = Checked<std::unique_ptr<Node>>;
 
-  static Filter::Fault wrong(std::string_view reason, std::size_t at) { return {reason, at}; }
+  static Fault wrong(std::string_view reason, std::size_t at) {
+    return {.reason = reason, .at = at};
+  }
   void skip_blanks() {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
@@ -120,7 +122,7 @@ class FilterParser {
     return node;
   }
 
-  Filter::Parsed<void> value_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> value_operand(Filter::Term& term, std::size_t op_at) {
     if (is_text_) return text_operand(term, op_at);
     if (text_.substr(at_).starts_with("CPUS")) return cpus_operand(term, op_at);
     if (term.is_mask) return wrong(fault::kMaskWithoutCpus, at_);
@@ -134,7 +136,7 @@ class FilterParser {
     return fault::kInvalidOperator;
   }
 
-  Filter::Parsed<void> find_field(std::string_view name, Filter::Term& term) {
+  Checked<void> find_field(std::string_view name, Filter::Term& term) {
     is_text_ = false;
     bytes_ = 4;
     if (const auto field = format_.field(name); field && name != "common_pid") {
@@ -154,7 +156,7 @@ class FilterParser {
     return {};
   }
 
-  Filter::Parsed<void> take_field(const TraceField& field, Filter::Term& term) {
+  Checked<void> take_field(const TraceField& field, Filter::Term& term) {
     bytes_ = field.size;
     term.is_signed = field.is_signed;
     switch (field.kind()) {
@@ -205,7 +207,7 @@ class FilterParser {
     return text_.substr(start, at_ - start);
   }
 
-  Filter::Parsed<void> text_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> text_operand(Filter::Term& term, std::size_t op_at) {
     if (term.compare == Compare::kEqual) {
       term.compare = Compare::kTextEqual;
     } else if (term.compare == Compare::kUnequal) {
@@ -230,7 +232,7 @@ class FilterParser {
   }
 
   // `CPUS{0-3,8}`
-  Filter::Parsed<void> cpus_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> cpus_operand(Filter::Term& term, std::size_t op_at) {
     if (term.compare == Compare::kAnd) {
       term.compare = Compare::kCpusMeet;
     } else if (term.compare == Compare::kEqual) {
@@ -251,7 +253,7 @@ class FilterParser {
     return {};
   }
 
-  Filter::Parsed<void> number_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> number_operand(Filter::Term& term, std::size_t op_at) {
     if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, op_at);
     const std::size_t start = at_;
     std::string_view word = take_word();
@@ -303,7 +305,7 @@ class FilterParser {
   Filter filter_;
 };
 
-Filter::Parsed<Filter> Filter::compile(std::string_view text, const EventFormat& format) {
+Checked<Filter> Filter::compile(std::string_view text, const EventFormat& format) {
   return FilterParser(text, format).parse();
 }
 

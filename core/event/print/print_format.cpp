@@ -52,6 +52,19 @@ void append_unsigned(std::string& out, const std::string& flags, char conversion
   if (changed && one != out.npos && one >= start) out[one] = '0';
 }
 
+struct Division {
+  std::uint64_t quotient = 0, remainder = 0;
+};
+
+// Divisions that would trap have a result, too: 0 for a divisor of 0.
+Division divide(std::uint64_t left, std::uint64_t right, bool is_signed) {
+  const auto a = static_cast<std::int64_t>(left), b = static_cast<std::int64_t>(right);
+  if (right == 0) return {};
+  if (is_signed && b == -1) return {.quotient = 0 - left};
+  const std::uint64_t quotient = is_signed ? static_cast<std::uint64_t>(a / b) : left / right;
+  return {.quotient = quotient, .remainder = left - quotient * right};
+}
+
 }  // namespace
 
 std::uint64_t PrintFormat::apply(Operator op, std::uint64_t left, std::uint64_t right,
@@ -93,14 +106,9 @@ std::uint64_t PrintFormat::apply(Operator op, std::uint64_t left, std::uint64_t 
     case Operator::kMultiply:
       return left * right;
     case Operator::kDivide:
-    case Operator::kRemainder: {
-      // What would trap is 0.
-      if (right == 0 || (is_signed && b == -1)) {
-        return op == Operator::kDivide && right != 0 ? 0 - left : 0;
-      }
-      const std::uint64_t quotient = is_signed ? static_cast<std::uint64_t>(a / b) : left / right;
-      return op == Operator::kDivide ? quotient : left - quotient * right;
-    }
+      return divide(left, right, is_signed).quotient;
+    case Operator::kRemainder:
+      return divide(left, right, is_signed).remainder;
     case Operator::kNone:
     case Operator::kNot:
     case Operator::kComplement:

@@ -14,10 +14,9 @@ constexpr std::string_view kNoSystemFilter =
 
 }  // namespace
 
-Refusal bad_filter(std::string_view filter, const EventFormat& format) {
+Error bad_filter(std::string_view filter, const EventFormat& format) {
   const auto compiled = Filter::compile(filter, format);
-  const auto& [reason, column] = compiled.error();
-  return {Error{ErrorCode::kInvalid, std::string(reason), column}, kLocation, std::string(filter)};
+  return compiled.error().in(kLocation, std::string(filter));
 }
 
 std::string FilterState::text() const {
@@ -32,10 +31,9 @@ Checked<void> EventFilters::set(DefinedEvent& event, std::string_view text) {
   if (text == "0") return {};
   auto filter = Filter::compile(text, *event.format);
   if (!filter) {
-    const auto& [reason, column] = filter.error();
-    event.filter_error = std::string(text) + "\n" + std::string(column, ' ') +
-                         "^\nparse_error: " + std::string(reason) + "\n";
-    return Fault{reason};
+    event.filter_error = std::string(text) + "\n" + std::string(filter.error().at, ' ') +
+                         "^\nparse_error: " + std::string(filter.error().reason) + "\n";
+    return filter.error();
   }
   event.filter = std::move(filter.value());
   event.filter_text = text;
@@ -47,7 +45,7 @@ FilterState EventFilters::state(EventNumber number) const {
   return {.filter = event.filter_text, .error = event.filter_error};
 }
 
-Reply<void> EventFilters::write(EventNumber number, std::string_view text) {
+Result<void> EventFilters::write(EventNumber number, std::string_view text) {
   text = trimmed(text);
   DefinedEvent& event = events_.at(number);
   if (!event.defined) return event_gone(text);
@@ -55,7 +53,7 @@ Reply<void> EventFilters::write(EventNumber number, std::string_view text) {
   return bad_filter(text, *event.format);
 }
 
-Reply<void> EventFilters::write(std::string_view system, std::string_view text) {
+Result<void> EventFilters::write(std::string_view system, std::string_view text) {
   text = trimmed(text);
   bool taken = false;
   for (const auto& event : events_.entries()) {

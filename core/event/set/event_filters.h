@@ -25,13 +25,13 @@ class EventFilters {
 
   FilterState state(EventNumber event) const;
   // "0" removes the filter.
-  Reply<void> write(EventNumber event, std::string_view text);
+  Result<void> write(EventNumber event, std::string_view text);
 
   // The last filter that was written for the system; empty: none.
   std::string of_system(std::string_view system) const;
   static std::string system_text(const std::string& filter);
   // Sets the filter on all events of the system that have its fields.
-  Reply<void> write(std::string_view system, std::string_view text);
+  Result<void> write(std::string_view system, std::string_view text);
 
  private:
   static Checked<void> set(DefinedEvent& event, std::string_view text);
@@ -42,6 +42,6 @@ class EventFilters {
 };
 
 // The refusal of a filter that does not compile.
-Refusal bad_filter(std::string_view filter, const EventFormat& format);
+Error bad_filter(std::string_view filter, const EventFormat& format);
 
 }  // namespace tallyfs

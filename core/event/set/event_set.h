@@ -8,7 +8,7 @@
 //   * an event is defined in `events`, by the kernel's format text or by fields like
 //     `u64 lat; pid_t pid`, and known by its number from then on;
 //   * a text that is written into a file goes to the write...() of the part that keeps the file's
-//     content, which replies with a Refusal for error_log;
+//     content, which replies with an Error for error_log;
 //   * a file is read in two steps: the part gives a copy, a value; the text is made of the copy,
 //     outside the lock;
 //   * after each write, demands.take_changed() names the events whose source must be told;

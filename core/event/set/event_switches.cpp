@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-Refusal not_zero_or_one(std::string location, std::string_view text) {
+Error not_zero_or_one(std::string location, std::string_view text) {
   return Fault{fault::kZeroOrOne}.in(std::move(location), std::string(text));
 }
 
@@ -54,7 +54,7 @@ EnableState EventSwitches::state(std::string_view system) const {
   return state;
 }
 
-Reply<void> EventSwitches::write(EventNumber event, std::string_view text) {
+Result<void> EventSwitches::write(EventNumber event, std::string_view text) {
   text = trimmed(text);
   if (!events_.at(event).is_listed()) return event_gone(text);
   const auto on = parse_switch(text);
@@ -63,7 +63,7 @@ Reply<void> EventSwitches::write(EventNumber event, std::string_view text) {
   return {};
 }
 
-Reply<void> EventSwitches::write(std::string_view system, std::string_view text) {
+Result<void> EventSwitches::write(std::string_view system, std::string_view text) {
   text = trimmed(text);
   const auto on = parse_switch(text);
   if (!on) return not_zero_or_one("enable:" + std::string(system), text);
@@ -82,7 +82,7 @@ ChosenEvents EventSwitches::chosen() const {
   return chosen;
 }
 
-Reply<void> EventSwitches::write_set_event(std::string_view text) {
+Result<void> EventSwitches::write_set_event(std::string_view text) {
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
     const bool off = token->text.starts_with('!');

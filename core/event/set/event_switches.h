@@ -27,13 +27,13 @@ class EventSwitches {
   // Of a system; of all if it is empty.
   EnableState state(std::string_view system) const;
   // "0" or "1".
-  Reply<void> write(EventNumber event, std::string_view text);
-  Reply<void> write(std::string_view system, std::string_view text);
+  Result<void> write(EventNumber event, std::string_view text);
+  Result<void> write(std::string_view system, std::string_view text);
 
   // set_event. Words `SYS:EVENT`, `SYS:*`, `EVENT`, `*:*`, each with '!' to disable; kInvalid if
   // nothing matches.
   ChosenEvents chosen() const;
-  Reply<void> write_set_event(std::string_view text);
+  Result<void> write_set_event(std::string_view text);
   void truncate_set_event();
 
   // Which events are enabled by a person, and how to restore them when a write is undone.

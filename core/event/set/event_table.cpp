@@ -9,6 +9,12 @@ bool is_system(std::string_view text) {
   return is_identifier(text) && text.size() <= kSystemBytesMax && text != kSyntheticSystem;
 }
 
+Error in_command(Error error, std::string_view location, std::string_view command) {
+  error.location = location;
+  error.text = command;
+  return error;
+}
+
 }  // namespace
 
 std::shared_ptr<const EventFormat> no_format() {
@@ -21,7 +27,7 @@ std::shared_ptr<const std::string> no_text() {
   return kNone;
 }
 
-Refusal event_gone(std::string_view command) {
+Error event_gone(std::string_view command) {
   return Fault{fault::kNoSuchEvent, {}, ErrorCode::kNotFound}.in("events", std::string(command));
 }
 
@@ -59,17 +65,17 @@ Result<EventNumber> EventTable::define(std::string_view system, EventFormat form
   return number;
 }
 
-Reply<EventNumber> EventTable::define(std::string_view system,
-                                      std::shared_ptr<const FieldsDefinition> fields,
-                                      std::string_view command) {
+Result<EventNumber> EventTable::define(std::string_view system,
+                                       std::shared_ptr<const FieldsDefinition> fields,
+                                       std::string_view command) {
   const auto known = find(system, fields->name);
   if (known && at(*known).fields && *at(*known).fields == *fields) return *known;
   const std::uint16_t id = known ? at(*known).format->id : next_id_;
   const std::string text = fields->format_text(id);
   auto format = parse_event_format(text);
-  if (!format) return Refusal{format.error(), std::string(system), std::string(command)};
+  if (!format) return in_command(format.error(), system, command);
   const auto number = define(system, std::move(format.value()), text);
-  if (!number) return Refusal{number.error(), std::string(system), std::string(command)};
+  if (!number) return in_command(number.error(), system, command);
   if (!known) {
     next_id_ = next_id_ == 65'535 ? kFirstOwnId : static_cast<std::uint16_t>(next_id_ + 1);
   }
@@ -91,7 +97,8 @@ Result<EventNumber> EventTable::define_built_in(std::string_view system, std::st
   return defined;
 }
 
-Reply<EventNumber> EventTable::define_fields(std::string_view system, std::string_view definition) {
+Result<EventNumber> EventTable::define_fields(std::string_view system,
+                                              std::string_view definition) {
   const std::string command(definition);
   if (!is_system(system)) return Fault{fault::kBadName}.in("event", command);
   auto fields = FieldsDefinition::parse(definition);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/event/command/refusal.h"
 #include "core/event/set/defined_event.h"
 #include "core/event/set/event_list.h"
 
@@ -35,13 +34,14 @@ class EventTable {
   Result<EventNumber> define_event(std::string_view system, std::string_view format);
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
-  Reply<EventNumber> define_fields(std::string_view system, std::string_view definition);
+  Result<EventNumber> define_fields(std::string_view system, std::string_view definition);
   // An event without a source, as the kernel's own ftrace/print: it cannot be enabled, is in no
   // list of events, and its records are always traced. As define_event() otherwise.
   Result<EventNumber> define_built_in(std::string_view system, std::string_view format);
   // Of any system. command: what a refusal repeats.
-  Reply<EventNumber> define(std::string_view system, std::shared_ptr<const FieldsDefinition> fields,
-                            std::string_view command);
+  Result<EventNumber> define(std::string_view system,
+                             std::shared_ptr<const FieldsDefinition> fields,
+                             std::string_view command);
   // kBusy: it has triggers, is enabled or referenced. Its number may be used again; until then
   // writes for it are refused with kNotFound, and texts of it are empty.
   Result<void> remove(EventNumber event);
@@ -90,6 +90,6 @@ class EventTable {
 };
 
 // The refusal of a write into a file that is still open when its event is gone.
-Refusal event_gone(std::string_view command);
+Error event_gone(std::string_view command);
 
 }  // namespace tallyfs

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kLocation[] = "synthetic_events";
 
-Refusal refused(const Fault& fault, std::string_view command) {
+Error refused(const Fault& fault, std::string_view command) {
   return fault.in(kLocation, std::string(command));
 }
 
@@ -35,25 +35,25 @@ std::string SyntheticEvents::dynamic_text(const Definitions& definitions) {
   return text;
 }
 
-Reply<void> SyntheticEvents::parse_and_add(std::string_view definition, std::string_view command) {
+Result<void> SyntheticEvents::parse_and_add(std::string_view definition, std::string_view command) {
   auto fields = FieldsDefinition::parse(definition);
   if (!fields) return refused(fields.error(), command);
   return add(std::make_shared<const FieldsDefinition>(std::move(fields.value())), command);
 }
 
-Reply<void> SyntheticEvents::add(std::shared_ptr<const FieldsDefinition> fields,
-                                 std::string_view command) {
+Result<void> SyntheticEvents::add(std::shared_ptr<const FieldsDefinition> fields,
+                                  std::string_view command) {
   if (events_.find(kSyntheticSystem, fields->name)) {
     return refused({fault::kEventExists, fields->name, ErrorCode::kExists}, command);
   }
   const auto made = events_.define(kSyntheticSystem, std::move(fields), command);
   if (made) return {};
-  Refusal refusal = made.error();
-  refusal.location = kLocation;
-  return refusal;
+  Error error = made.error();
+  error.location = kLocation;
+  return error;
 }
 
-Reply<void> SyntheticEvents::remove(std::string_view name, std::string_view command) {
+Result<void> SyntheticEvents::remove(std::string_view name, std::string_view command) {
   const auto number = events_.find(kSyntheticSystem, name);
   if (!number) {
     return refused({fault::kNoSuchEvent, std::string(name), ErrorCode::kNotFound}, command);
@@ -64,7 +64,7 @@ Reply<void> SyntheticEvents::remove(std::string_view name, std::string_view comm
   return {};
 }
 
-Reply<void> SyntheticEvents::write(std::string_view text) {
+Result<void> SyntheticEvents::write(std::string_view text) {
   const std::string_view whole = trimmed(text);
   if (!whole.starts_with('!')) return parse_and_add(whole, whole);
   Tokens tokens(whole.substr(1));
@@ -73,7 +73,7 @@ Reply<void> SyntheticEvents::write(std::string_view text) {
 }
 
 // `s:[synthetic/]NAME FIELDS`, `-:[synthetic/]NAME`
-Reply<void> SyntheticEvents::write_dynamic(std::string_view text) {
+Result<void> SyntheticEvents::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = trimmed(text);
   const bool adds = whole.starts_with("s:");
@@ -95,7 +95,7 @@ bool SyntheticEvents::is_used(std::string_view name) const {
   });
 }
 
-Reply<void> SyntheticEvents::truncate() {
+Result<void> SyntheticEvents::truncate() {
   const auto is_busy = [](const auto& event) { return event->is_synthetic() && event->in_use(); };
   const auto busy = std::ranges::find_if(events_.entries(), is_busy);
   if (busy != events_.entries().end()) {

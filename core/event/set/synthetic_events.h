@@ -23,18 +23,18 @@ class SyntheticEvents {
   static std::string dynamic_text(const Definitions& definitions);
 
   // Lines of synthetic_events: `NAME FIELDS`, `!NAME`; and of dynamic_events.
-  Reply<void> write(std::string_view line);
-  Reply<void> write_dynamic(std::string_view line);
+  Result<void> write(std::string_view line);
+  Result<void> write_dynamic(std::string_view line);
   // As write() of its text.
-  Reply<void> add(std::shared_ptr<const FieldsDefinition> fields, std::string_view command);
+  Result<void> add(std::shared_ptr<const FieldsDefinition> fields, std::string_view command);
   // O_TRUNC: removes all. kBusy if one is in use; then none is.
-  Reply<void> truncate();
+  Result<void> truncate();
   // Whether the event of that name is in use; "*": whether any is.
   bool is_used(std::string_view name) const;
 
  private:
-  Reply<void> parse_and_add(std::string_view definition, std::string_view command);
-  Reply<void> remove(std::string_view name, std::string_view command);
+  Result<void> parse_and_add(std::string_view definition, std::string_view command);
+  Result<void> remove(std::string_view name, std::string_view command);
 
   EventTable& events_;
 };

@@ -41,7 +41,8 @@ std::string TraceSelection::text(const Pids& pids) {
   return text;
 }
 
-Reply<void> TraceSelection::add_pids(Pids& to, std::string_view file, std::string_view text) const {
+Result<void> TraceSelection::add_pids(Pids& to, std::string_view file,
+                                      std::string_view text) const {
   Pids pids = to;
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
@@ -62,11 +63,11 @@ Reply<void> TraceSelection::add_pids(Pids& to, std::string_view file, std::strin
   return {};
 }
 
-Reply<void> TraceSelection::write_pids(std::string_view text) {
+Result<void> TraceSelection::write_pids(std::string_view text) {
   return add_pids(pids_, "set_event_pid", text);
 }
 
-Reply<void> TraceSelection::write_notrace_pids(std::string_view text) {
+Result<void> TraceSelection::write_notrace_pids(std::string_view text) {
   return add_pids(notrace_pids_, "set_event_notrace_pid", text);
 }
 
@@ -85,7 +86,7 @@ std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpu
   return text + "\n";
 }
 
-Reply<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
+Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
   auto mask = parse_mask(trimmed(text));
   if (mask) mask->resize(cpus);
   if (!mask || std::ranges::find(*mask, true) == mask->end()) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/event/command/refusal.h"
+#include "core/base/result.h"
 #include "core/model/record.h"
 
 namespace tallyfs {
@@ -32,11 +32,11 @@ class TraceSelection {
 
   // Only records of these processes are traced; with none, all are. Numbers, each added.
   const Pids& pids() const { return pids_; }
-  Reply<void> write_pids(std::string_view text);
+  Result<void> write_pids(std::string_view text);
   void clear_pids() { pids_.clear(); }
   // Records of these are not.
   const Pids& notrace_pids() const { return notrace_pids_; }
-  Reply<void> write_notrace_pids(std::string_view text);
+  Result<void> write_notrace_pids(std::string_view text);
   void clear_notrace_pids() { notrace_pids_.clear(); }
   // A line for each.
   static std::string text(const Pids& pids);
@@ -44,11 +44,11 @@ class TraceSelection {
   // Only what happens on the CPUs of the mask is traced; all are at first. The kernel's bit masks:
   // `ff`, `3,ffffffff`. kInvalid: no such mask, or one without any of the first `cpus`.
   const Cpus& left_out_cpus() const { return left_out_cpus_; }
-  Reply<void> write_cpumask(std::string_view text, std::uint32_t cpus);
+  Result<void> write_cpumask(std::string_view text, std::uint32_t cpus);
   static std::string cpumask_text(const Cpus& left_out, std::uint32_t cpus);
 
  private:
-  Reply<void> add_pids(Pids& to, std::string_view file, std::string_view text) const;
+  Result<void> add_pids(Pids& to, std::string_view file, std::string_view text) const;
 
   const std::size_t pids_max_;
   Pids pids_, notrace_pids_;

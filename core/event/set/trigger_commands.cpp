@@ -48,7 +48,7 @@ std::string_view next_part(std::string_view& text) {
 
 }  // namespace
 
-Reply<void> TriggerCommands::write(EventNumber number, std::string_view text) {
+Result<void> TriggerCommands::write(EventNumber number, std::string_view text) {
   const DefinedEvent& event = events_.at(number);
   if (!event.defined) return event_gone(text);
   const std::string whole = joined_lines(trimmed(text));
@@ -85,7 +85,7 @@ Trigger* TriggerCommands::find_shown(EventNumber event, TriggerKind kind,
 // which event. On an event without histograms the removal of any histogram succeeds: scripts remove
 // with `>`, whose O_TRUNC has done it, and with lines as they are shown. Such lines are no commands
 // where they have a name or sort by a field with a modifier.
-Reply<void> TriggerCommands::remove(EventNumber number, const TriggerCommand& command) {
+Result<void> TriggerCommands::remove(EventNumber number, const TriggerCommand& command) {
   const std::string kind(name_of(command.kind));
   const std::string shown = kind + (command.rest.empty() ? "" : ":") + std::string(command.rest);
   const bool is_hist = command.kind == TriggerKind::kHist;

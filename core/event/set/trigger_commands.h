@@ -16,10 +16,10 @@ class TriggerCommands {
       : events_(events), triggers_(triggers), hists_(hists), trace_(trace) {}
 
   // One command; a leading '!' removes. White space around it is not part of it.
-  Reply<void> write(EventNumber event, std::string_view text);
+  Result<void> write(EventNumber event, std::string_view text);
 
  private:
-  Reply<void> remove(EventNumber event, const TriggerCommand& command);
+  Result<void> remove(EventNumber event, const TriggerCommand& command);
   Trigger* find_shown(EventNumber event, TriggerKind kind, std::string_view shown) const;
   Checked<void> add_other(EventNumber event, const TriggerCommand& command);
   Checked<void> remove_other(EventNumber event, const TriggerCommand& command);

@@ -4,7 +4,6 @@
 // is woken once a second, a busy one once in a period, whatever the number of events.
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -111,13 +110,15 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-block"}};
-  CLI::App app("Feeds tallyfs with the sizes, latencies and numbers of block requests.");
-  add_options(app, options);
-  show_value(
-      app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
-          ->check(CLI::Range(1u, 1000u)),
-      "MS", "1 to 1000");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  auto line = make_command_line(
+      "Feeds tallyfs with the sizes, latencies and numbers of block requests.", options);
+  line.add({.names = "--poll-ms",
+            .variable = &options.poll_ms,
+            .value = "MS",
+            .text = "how long events gather before they are read",
+            .check = InRange{1, 1000},
+            .bounds = "1 to 1000"});
+  if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }
 

@@ -15,7 +15,7 @@
 #include "feeders/clock/program/cost.h"
 #include "feeders/clock/program/watch.h"
 #include "tally/clock.h"
-#include "usage/usage.h"
+#include "usage/command_line.h"
 
 namespace {
 
@@ -122,16 +122,22 @@ int written(int status) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Says what the instrumentation clock is worth on this machine.");
-  tallyfs::set_up_usage(app, "tally-clock", TALLYFS_VERSION);
-  app.add_option("--driver", options.driver, kDrivers)->option_text("NAME");
-  app.add_option("--watch", options.watch_seconds,
-                 "hold it against the system's clocks meanwhile (1 to 1000000)")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(1u, 1'000'000u));
-  app.add_flag("--cost", options.cost, "measure what the calls cost");
-  app.add_flag("-q,--quiet", options.quiet, "no progress");
-  if (const auto status = tallyfs::parse(app, argc, argv)) {
+  tallyfs::CommandLine line("Says what the instrumentation clock is worth on this machine.",
+                            "tally-clock", TALLYFS_VERSION);
+  line.add({.names = "--driver",
+            .variable = &options.driver,
+            .value = "NAME",
+            .text = kDrivers,
+            .shown = tallyfs::Option::Default::kHidden});
+  line.add({.names = "--watch",
+            .variable = &options.watch_seconds,
+            .value = "SECONDS",
+            .text = "hold it against the system's clocks meanwhile (1 to 1000000)",
+            .check = tallyfs::InRange{1, 1'000'000},
+            .shown = tallyfs::Option::Default::kHidden});
+  line.add_flag("--cost", options.cost, "measure what the calls cost");
+  line.add_flag("-q,--quiet", options.quiet, "no progress");
+  if (const auto status = line.parse(argc, argv)) {
     std::cout.flush();
     return written(*status);
   }

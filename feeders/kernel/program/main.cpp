@@ -7,9 +7,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <variant>
 #include <vector>
 
@@ -201,28 +201,36 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-tracefs"}};
-  CLI::App app("Feeds tracing/ with the kernel's events. tallyfs -o tracefs starts it.");
-  add_options(app, options);
-  app.add_option("--orders", options.orders,
-                 "the descriptor over which tallyfs gives orders (required)")
-      ->option_text("FD")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--owner", options.owner,
-                 "the process that the tracing instances are named after (this one)")
-      ->option_text("PID")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--successor", options.is_successor,
-               "go on with what a feeder of the same owner has left that died");
-  show_value(
-      app.add_option("--poll-ms", options.poll_ms, "how long events gather before they are read")
-          ->check(CLI::Range(1u, 1000u)),
-      "MS", "1 to 1000");
-  show_value(app.add_option("--buffer-kib", options.buffer_kib,
-                            "what the kernel keeps of events until then, for each CPU")
-                 ->check(CLI::Range(64u, 1u << 20)),
-             "KIB", "64 to 1048576");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  auto line = make_command_line(
+      "Feeds tracing/ with the kernel's events. tallyfs -o tracefs starts it.", options);
+  line.add({.names = "--orders",
+            .variable = &options.orders,
+            .value = "FD",
+            .text = "the descriptor over which tallyfs gives orders (required)",
+            .check = InRange{0, std::numeric_limits<int>::max()},
+            .shown = Option::Default::kHidden,
+            .need = Option::Need::kRequired});
+  line.add({.names = "--owner",
+            .variable = &options.owner,
+            .value = "PID",
+            .text = "the process that the tracing instances are named after (this one)",
+            .check = InRange{1, std::numeric_limits<pid_t>::max()},
+            .shown = Option::Default::kHidden});
+  line.add_flag("--successor", options.is_successor,
+                "go on with what a feeder of the same owner has left that died");
+  line.add({.names = "--poll-ms",
+            .variable = &options.poll_ms,
+            .value = "MS",
+            .text = "how long events gather before they are read",
+            .check = InRange{1, 1000},
+            .bounds = "1 to 1000"});
+  line.add({.names = "--buffer-kib",
+            .variable = &options.buffer_kib,
+            .value = "KIB",
+            .text = "what the kernel keeps of events until then, for each CPU",
+            .check = InRange{64, 1 << 20},
+            .bounds = "64 to 1048576"});
+  if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/line_splitter.h"
 #include "feeders/client/socket_path.h"
-#include "feeders/send/line_cutter.h"
-#include "feeders/send/refusal.h"
+#include "feeders/send/refused_line.h"
 #include "feeders/send/sender.h"
-#include "usage/usage.h"
+#include "usage/command_line.h"
 
 namespace tallyfs {
 namespace {
@@ -34,9 +34,10 @@ class Program {
  public:
   explicit Program(const Options& options)
       : options_(options),
-        sender_({.socket = find_socket_path(options.socket),
-                 .timeout = std::chrono::milliseconds(options.timeout_ms),
-                 .refused = [this](const Refusal& refusal) { refuse(refusal); }}) {}
+        sender_(
+            {.socket = find_socket_path(options.socket),
+             .timeout = std::chrono::milliseconds(options.timeout_ms),
+             .refused = [this](std::uint64_t line, const Error& error) { refuse(line, error); }}) {}
 
   Status run() {
     if (const auto done = send_all(); !done) {
@@ -77,34 +78,33 @@ class Program {
   }
 
   Result<void> send_text(std::string_view text) {
-    cutter_.feed(text);
-    while (const auto line = cutter_.next()) {
+    splitter_.feed(text);
+    while (const auto line = splitter_.next()) {
       if (auto done = send(*line); !done) return done;
     }
     return {};
   }
 
   Result<void> send_last() {
-    const auto line = cutter_.last();
+    const auto line = splitter_.last();
     return line ? send(*line) : Result<void>();
   }
 
   Result<void> send(const NumberedLine& line) {
-    if (line.says_nothing()) return {};
+    if (line.is_empty_or_comment()) return {};
     if (!line.too_long) return sender_.send(line);
-    refuse({.line = line.number,
-            .text = line.text,
-            .reason = "longer than " + std::to_string(kLineBytesMax) + " bytes, and not sent",
-            .at = std::nullopt});
+    refuse(line.number,
+           {.reason = "longer than " + std::to_string(kLineBytesMax) + " bytes, and not sent",
+            .text = std::string(line.text)});
     return {};
   }
 
-  // The message names the system's daemon, so that a user with a daemon of their own does not
-  // search the fault there.
-  void refuse(const Refusal& refusal) {
+  // The first message names the system's daemon, if that one was fallen back to, so that a user with
+  // a daemon of their own does not search the fault there.
+  void refuse(std::uint64_t line, const Error& error) {
     const bool is_first = !std::exchange(refused_, true);
     if (is_first && sender_.fell_back()) say("tally-send: to " + sender_.where() + "\n");
-    say(describe(refusal));
+    say(describe(line, error));
   }
 
   void say(const std::string& text) const {
@@ -113,32 +113,32 @@ class Program {
 
   const Options& options_;
   Sender sender_;
-  LineCutter cutter_;
+  LineSplitter splitter_{kLineBytesMax};
   bool refused_ = false;
 };
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Sends lines to tallyfs, and says what was wrong with those that it refuses.");
-  set_up_usage(app, "tally-send", TALLYFS_VERSION);
-  show_value(app.add_option("--socket", options.socket,
-                            "the daemon's socket; else $TALLY_SOCKET, else its default"),
-             "PATH");
-  show_value(app.add_option("--timeout-ms", options.timeout_ms,
-                            "give up when the daemon has not answered anything for so long")
-                 ->check(CLI::Range(1u, 86'400'000u)),
-             "MS");
-  auto* const quiet =
-      app.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
-  app.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to")->excludes(quiet);
-  app.add_option(
-      "LINE", options.lines,
-      "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; '-', or "
-      "none: lines from stdin");
-  app.footer(
+  CommandLine line("Sends lines to tallyfs, and says what was wrong with those that it refuses.",
+                   "tally-send", TALLYFS_VERSION);
+  line.add({.names = "--socket",
+            .variable = &options.socket,
+            .value = "PATH",
+            .text = "the daemon's socket; else $TALLY_SOCKET, else its default"});
+  line.add({.names = "--timeout-ms",
+            .variable = &options.timeout_ms,
+            .value = "MS",
+            .text = "give up when the daemon has not answered anything for so long",
+            .check = InRange{1, 86'400'000}});
+  line.add_flag("-q,--quiet", options.quiet, "say nothing; the exit status tells");
+  line.add_flag("-v,--verbose", options.verbose, "say which daemon is sent to", "--quiet");
+  line.add_arguments("LINE", options.lines,
+                     "a sample, 'INTERFACE/STATISTIC X [Y]', or a command, as tally-send(1) says; "
+                     "'-', or none: lines from stdin");
+  line.add_footer(
       "Exit status: 0 all lines took effect, 1 some were refused, 2 wrong usage, 3 no daemon, or "
       "it does not answer.");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  if (const auto status = line.parse(argc, argv)) return *status;
   return Program(options).run();
 }
 

@@ -2,7 +2,6 @@
 //
 // One thread, which asks the kernel for its connections once per period.
 #include <poll.h>
-#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "feeders/program/program.h"
@@ -18,7 +17,7 @@ constexpr int kUsage = 2;
 
 struct Options : ProgramOptions {
   int period_ms = 1000;
-  std::size_t objects_max = 1000;
+  std::uint64_t objects_max = 1000;
   std::string rates = "TCP_DEFAULT=100";
 };
 
@@ -54,19 +53,25 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-tcp"}};
-  CLI::App app("Feeds tallyfs with this machine's TCP connections, as stats/tcp.");
-  add_options(app, options);
-  show_value(app.add_option("--period-ms", options.period_ms, "how often the kernel is asked")
-                 ->check(CLI::Range(10, 60'000)),
-             "MS", "10 to 60000");
-  show_value(app.add_option("--rates", options.rates,
-                            "the sample rates that hold until a user writes others"),
-             "RATES");
-  show_value(app.add_option("--objects-max", options.objects_max,
-                            "at most so many connections have an object")
-                 ->check(CLI::Range(0, 60'000)),
-             "N", "0 to 60000");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  auto line =
+      make_command_line("Feeds tallyfs with this machine's TCP connections, as stats/tcp.", options);
+  line.add({.names = "--period-ms",
+            .variable = &options.period_ms,
+            .value = "MS",
+            .text = "how often the kernel is asked",
+            .check = InRange{10, 60'000},
+            .bounds = "10 to 60000"});
+  line.add({.names = "--rates",
+            .variable = &options.rates,
+            .value = "RATES",
+            .text = "the sample rates that hold until a user writes others"});
+  line.add({.names = "--objects-max",
+            .variable = &options.objects_max,
+            .value = "N",
+            .text = "at most so many connections have an object",
+            .check = InRange{0, 60'000},
+            .bounds = "0 to 60000"});
+  if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }
 

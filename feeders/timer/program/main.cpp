@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "feeders/program/program.h"
@@ -49,12 +48,14 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-timer"}};
-  CLI::App app("Feeds tallyfs with the lateness of timers on each CPU.");
-  add_options(app, options);
-  show_value(app.add_option("--period-us", options.period_us, "how long each sleep is")
-                 ->check(CLI::Range(100u, 1'000'000u)),
-             "US", "100 to 1000000");
-  if (const auto status = parse(app, argc, argv)) return *status;
+  auto line = make_command_line("Feeds tallyfs with the lateness of timers on each CPU.", options);
+  line.add({.names = "--period-us",
+            .variable = &options.period_us,
+            .value = "US",
+            .text = "how long each sleep is",
+            .check = InRange{100, 1'000'000},
+            .bounds = "100 to 1000000"});
+  if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }
 

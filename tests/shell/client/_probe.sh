@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# A feeder on libtally that does as it is told: tests/client/probe.cpp. Sourced by the files beside this one.
+# A feeder on libtally that does as it is told: tests/client/probe.cpp. Sourced by the files beside
+# this one.
 TALLY_PROBE=${TALLY_BIN:+$TALLY_BIN/}tally-probe
 
 # start_stats_probe: the same for stats/, tests/client/stats_probe.c.
@@ -26,7 +27,8 @@ ok() { local each; for each; do tell "$each"; assert_eq ok "$SAID" "$each"; done
 said() { tell "$2"; assert_eq "$1" "$SAID" "$2"; }
 # count_of WHAT: of its counts
 count_of() { tell counts; [[ " $SAID " =~ \ $1=([0-9]+)\  ]] || fail "no $1 in '$SAID'"; echo "${BASH_REMATCH[1]}"; }
-# Every sample is somewhere: added = held + sent + dropped, and sent = confirmed + lost + on the way.
+# Every sample is somewhere: added = held + sent + dropped, and sent = confirmed + lost + on the
+# way.
 assert_balanced() {
   tell counts
   local added held sent confirmed lost dropped

@@ -1,4 +1,5 @@
-# What a program does with libtally, and what is seen of it. The probe is a program on libtally that does as it is told.
+# What a program does with libtally, and what is seen of it. The probe is a program on libtally that
+# does as it is told.
 . ./client/_probe.sh
 
 what_is_created_is_in_the_tree_as_it_was_defined() {

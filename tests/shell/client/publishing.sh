@@ -1,4 +1,5 @@
-# Blobs that a program publishes with libtally, and sample rates that reach it. The probe is tests/client/stats_probe.c.
+# Blobs that a program publishes with libtally, and sample rates that reach it. The probe is
+# tests/client/stats_probe.c.
 . ./client/_probe.sh
 
 _blobs() { data tallyfs | sed -n 's/^blobs //p'; }

@@ -103,7 +103,8 @@ after_a_crash_auto_unmount_cleans_up() {
   assert_data web 'b 1'
 }
 
-# 3 a.m.: an earlier look has left the directory's attributes in the kernel, which goes on answering with them.
+# 3 a.m.: an earlier look has left the directory's attributes in the kernel, which goes on answering
+# with them.
 a_dead_mount_is_seen_as_such_though_its_attributes_are_cached() {
   ls -ld "$MNT" "$STAT" >/dev/null
   kill_daemon

@@ -1,4 +1,5 @@
-# Operations that are never permitted here are "not permitted", and never "Function not implemented".
+# Operations that are never permitted here are "not permitted", and never "Function not
+# implemented".
 
 _set_up() { start_daemon; send 'web/a 1'; }
 # _refused TEXT COMMAND...: in every directory of the mount, where {} stands

@@ -15,7 +15,8 @@ number = polite.make("web/hits on=1")
 # Of a process that has something with lifetime=feeder the daemon holds one descriptor, and no more.
 polite.make("kept lifetime=feeder")
 peer.epoch = polite.epoch
-# What a good feeder sends, to be spoilt. (Not `tallyfs` alone, which its owner may redefine: it is read below.)
+# What a good feeder sends, to be spoilt. (Not `tallyfs` alone, which its owner may redefine: it is
+# read below.)
 WORDS = ["create", "define", "remove", "attach", "switches", "a/b", "db", "db/hits", "tallyfs/samples", "on=1", "data=reset",
          "type=list", "type=array", "entries_max=1048576", "base_interval=1", "scale=log2", "lifetime=feeder", "0x7",
          "-9223372036854775808", "18446744073709551616", "/", "=", "|", "\0", "\xff", "\n", "\n", "\n"]
@@ -73,7 +74,8 @@ while time.monotonic() < deadline:
         wanted, cut = f"hits {sent // 50}\n", own("drains_cut")
         if waits.read("web") != wanted:  # only if it waited for as long as an open waits; then it is there soon
             assert own("drains_cut") > cut, data("web")
-            while data("web") != wanted: assert time.monotonic() < deadline + 10 * PATIENCE, (wanted, data("web"))
+            while data("web") != wanted:
+                assert time.monotonic() < deadline + time_limit(10), (wanted, data("web"))
 print(f"{sent} datagrams, {own('rejects')} rejects, {own('truncated')} truncated")
 assert own("rejects") > 0 and own("truncated") > 0
 assert descriptors() == before, (before, descriptors())
@@ -155,7 +157,8 @@ def flood(make):
 def read():
     waits = Waits()
     while not os.path.exists(DONE): waits.read("flood")
-    # Each look at a file waits up to 20 ms for the socket to be drained, and an open looks several times.
+    # Each look at a file waits up to 20 ms for the socket to be drained, and an open looks several
+    # times.
     waits.assert_short(0.3, 2)
 
 
@@ -181,7 +184,7 @@ try:
     assert os.waitpid(reader, 0)[1] == 0, "the reader"
     children.remove(reader)
     # An open may be cut short under a flood; what was sent is there soon.
-    deadline = time.monotonic() + 10 * PATIENCE
+    deadline = time.monotonic() + time_limit(10)
     while data("polite") != f"hits {taken}\n": assert time.monotonic() < deadline, (taken, refused, data("polite"))
     print(f"polite: {taken} taken, {refused} refused, in {took:.1f} s for {total / 1000:.1f}; {own('samples')} samples of all")
     assert descriptors() == before, (before, descriptors())
@@ -230,7 +233,7 @@ try:
     waits.sort()
     print(f"{len(waits)} asked: median {waits[len(waits) // 2] * 1e3:.2f} ms, longest {waits[-1] * 1e3:.2f} ms; "
           f"{own('commands') - commands - len(waits)} commands of the other's meanwhile")
-    assert waits[len(waits) // 2] < 0.1 * PATIENCE and waits[-1] < 1 * PATIENCE, waits[-5:]
+    assert waits[len(waits) // 2] < time_limit(0.1) and waits[-1] < time_limit(1), waits[-5:]
     assert data("polite") == f"hits {len(waits)}\n"
     assert own("commands") > commands + len(waits), "what was put off must go on"
     assert own("rejects") == 0
@@ -260,7 +263,7 @@ if pid == 0:
         signal.pause()
     finally: os._exit(1)
 try:
-    deadline = time.monotonic() + 60 * PATIENCE
+    deadline = time.monotonic() + time_limit(60)
     while not os.path.exists(os.environ["STAT"] + "/deaf"): assert time.monotonic() < deadline
     print(f"{own('answers_over_share')} over the share, {own('answers_dropped')} dropped")
     assert own("answers_over_share") > 0

@@ -27,8 +27,9 @@ path = os.environ["PYTHONPATH"] + "/syscalls.py"
 subprocess.run([sys.executable, path], env={**os.environ, "TALLY_SEED": str(SEED)}, check=True)
 peer.socket.send(b"still/a 1\n")
 name = os.environ["STAT"] + "/still/data"
-# All that were open are closed: as many as at first can be opened. A release comes after its close().
-fds, deadline = [], time.monotonic() + 10 * PATIENCE
+# All that were open are closed: as many as at first can be opened. A release comes after its
+# close().
+fds, deadline = [], time.monotonic() + time_limit(10)
 while len(fds) < 200:
     try: fds.append(os.open(name, os.O_RDONLY))
     except OSError: assert time.monotonic() < deadline, f"only {len(fds)} can be opened"

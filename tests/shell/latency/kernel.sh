@@ -1,4 +1,5 @@
-# tracing/latency_hist on real events of this kernel: what a real-time task meets, and the feeder's life.
+# tracing/latency_hist on real events of this kernel: what a real-time task meets, and the feeder's
+# life.
 _alone=yes # others would wake real-time tasks, and trace
 HIST=$MNT/tracing/latency_hist
 
@@ -15,13 +16,13 @@ _samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
 # Whose the instances are.
 _warden() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
-# Sleeps ten times for a millisecond, with real-time priority, on a CPU that never does: of one that sleeps the kernel
-# may leave out the switches from its idle task.
+# Sleeps ten times for a millisecond, with real-time priority, on a CPU that never does: of one that
+# sleeps the kernel may leave out the switches from its idle task.
 _sleep_ten_times() {
   taskset -c 0 sh -c 'chrt -i 0 sh -c "while :; do :; done" & chrt -f 80 perl -e "select(undef, undef, undef, 0.001) for 1 .. 10"; kill $!'
 }
-# One that sleeps ten times whenever it is told to, selected by its pid: of all real-time tasks, others of this machine
-# could have a higher priority or the same, and fill `top` besides.
+# One that sleeps ten times whenever it is told to, selected by its pid: of all real-time tasks,
+# others of this machine could have a higher priority or the same, and fill `top` besides.
 _start_sleeper() {
   taskset -c 0 chrt -i 0 sh -c 'while :; do :; done' &
   BUSY=$!
@@ -81,7 +82,8 @@ what_is_off_is_not_traced_and_keeps_its_data() {
   assert_eq "$samples" "$(_samples wakeup)"
 }
 
-# Each change once took what is traced away for some 70 ms, and what happened meanwhile counted as nothing.
+# Each change once took what is traced away for some 70 ms, and what happened meanwhile counted as
+# nothing.
 what_is_traced_changes_without_a_gap() {
   need perl
   local before each
@@ -137,7 +139,8 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   assert_eq 1 "$(cat "$HIST/enable/missed_timer_offsets")"
 }
 
-# A feeder that was killed with its daemon and its warden has left an instance, which is not held open.
+# A feeder that was killed with its daemon and its warden has left an instance, which is not held
+# open.
 what_was_left_behind_is_removed_at_the_next_start() {
   local feeder warden
   feeder=$(_feeder) warden=$(_warden)

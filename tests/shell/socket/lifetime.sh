@@ -1,7 +1,7 @@
 # Interfaces that go with the process that made them.
 
-# _feeder NAME LINE...: a process that sends the lines as requests, one after the other, says so by NAME.ready and stays
-# until it is killed.
+# _feeder NAME LINE...: a process that sends the lines as requests, one after the other, says so by
+# NAME.ready and stays until it is killed.
 _feeder() {
   local name=$1
   shift

@@ -36,7 +36,8 @@ with open(f"{os.environ['STAT']}/web/definition", "r+b", buffering=0) as held:
     other = peer.make("other/b")
     assert other & 0xFFFFFFFF == number & 0xFFFFFFFF, "the slot is used again"
     assert switches[number] == (0, False) and switches[other] == (0, True)
-    # A process with the old definition open does not reach the switch, whether its write is taken or not.
+    # A process with the old definition open does not reach the switch, whether its write is taken
+    # or not.
     try:
         held.write(b"on=1\n")
     except OSError:

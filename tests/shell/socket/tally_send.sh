@@ -294,7 +294,8 @@ socat_sends_lines() {
   assert_data web 'a 5'
 }
 
-# With -b 65536, as much as a pipe holds: a backlog of more than socat's 8192 bytes would be cut inside a line.
+# With -b 65536, as much as a pipe holds: a backlog of more than socat's 8192 bytes would be cut
+# inside a line.
 a_loop_of_echos_into_one_socat_is_counted() {
   need socat
   local i
@@ -309,7 +310,8 @@ _need_nc() {
   [[ $help == *-*U*u* ]] || skip 'nc is not that of netcat-openbsd'
 }
 
-# -q0: nc ends with its stdin. (-w0 ends as soon as stdin has nothing ready, and loses what comes later.)
+# -q0: nc ends with its stdin. (-w0 ends as soon as stdin has nothing ready, and loses what comes
+# later.)
 nc_sends_lines() {
   _need_nc
   echo 'web/a 1' | nc -uU -q0 "$SOCK"

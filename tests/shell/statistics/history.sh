@@ -2,7 +2,8 @@
 _alone=yes
 
 _makes() { send "create web/h on=1 type=history period=${2:-50000} entries_max=${3:-1000} mode=$1"; }
-# What was sent is in its period when this returns, however late the daemon gets to it: an open waits for it.
+# What was sent is in its period when this returns, however late the daemon gets to it: an open
+# waits for it.
 _taken_in() { data web >/dev/null; }
 # Reads the data once all that was fed stands in complete periods, checks the time stamps, and
 # prints what stands behind them, without the empty periods before and after.

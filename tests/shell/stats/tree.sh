@@ -1,4 +1,5 @@
-# The stats/ branch as people and scripts see it: templates, blobs as text and JSON, sample rates, and how they go.
+# The stats/ branch as people and scripts see it: templates, blobs as text and JSON, sample rates,
+# and how they go.
 
 _publishing() {
   py "$@" <<'EOT'

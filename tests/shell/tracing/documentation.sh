@@ -1,5 +1,5 @@
-# The kernel documentation's examples of histograms of several events, as they stand there, on events of these names; and the
-# rules that scripts rely on, one by one.
+# The kernel documentation's examples of histograms of several events, as they stand there, on
+# events of these names; and the rules that scripts rely on, one by one.
 T=$MNT/tracing
 E=$MNT/tracing/events
 
@@ -124,7 +124,8 @@ the_highest_latency_with_whom_it_waited_for() {
       /sys/kernel/debug/tracing/events/sched/sched_switch/trigger
 EOT
   _waking cyclictest 2255 19
-  # Taken in before the other one: a daemon that has been waiting for a CPU takes both in at one moment.
+  # Taken in before the other one: a daemon that has been waiting for a CPU takes both in at one
+  # moment.
   assert_has 'Hits: 1' "$(cat "$E/sched/sched_waking/hist")"
   _switch cyclictest 2255 19
   assert_match '.*
@@ -149,7 +150,8 @@ echo 'disable_event:kmem:kmalloc:5 if next_prio == 7' >> events/sched/sched_swit
 echo 'enable_hist:kmem:kmalloc' >> events/sched/sched_switch/trigger
 echo 'hist:name=foo:keys=call_site.hex:vals=bytes_req' >> events/kmem/kmalloc/trigger
  all() { find events -name trigger | xargs grep -Hv '^#' || true; }
-# First those with actions, since they refer to others; opened for appending, which removes nothing by itself.
+# First those with actions, since they refer to others; opened for appending, which removes nothing
+# by itself.
 for which in ':on[^:]*(' .; do
   all | { grep "$which" || true; } | while read -r line; do
     echo "!$(echo "$line" | cut -f2- -d: | cut -f1 -d'[')" >> "${line%%:*}"

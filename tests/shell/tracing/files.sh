@@ -1,4 +1,5 @@
-# The tracing directory as scripts meet it that were written for the kernel's: names, modes, texts, what may be written.
+# The tracing directory as scripts meet it that were written for the kernel's: names, modes, texts,
+# what may be written.
 T=$MNT/tracing
 E=$MNT/tracing/events
 

@@ -130,7 +130,8 @@ _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
 # A name that the case's own helpers do not have.
 _traced() { grep -c "newtask.* comm=forker" "$1" || true; }
 
-# Records that the kernel makes without a reader are kept for the next feeder; those that the dead feeder held may be missing.
+# Records that the kernel makes without a reader are kept for the next feeder; those that the dead
+# feeder held may be missing.
 what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   local feeder
   feeder=$(_feeder)

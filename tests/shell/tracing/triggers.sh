@@ -1,4 +1,5 @@
-# Scripts for the kernel's tracing directory, with `set -e`, on events of user programs and on synthetic ones.
+# Scripts for the kernel's tracing directory, with `set -e`, on events of user programs and on
+# synthetic ones.
 T=$MNT/tracing
 E=$MNT/tracing/events
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "core/blob/rates.h"
@@ -35,13 +36,19 @@ class Answers {
   std::size_t at_ = 0;
 };
 
-#define SAY(call) answers.expect(std::string(#call " = ") + std::to_string(call))
+// A call as the file has it: no blanks behind commas and around `|`.
+std::string as_in_file(std::string call) {
+  for (const std::string_view spaced : {", ", " |", "| "}) {
+    const char kept = spaced[0] == ' ' ? spaced[1] : spaced[0];
+    for (std::size_t at; (at = call.find(spaced)) != call.npos;) call.replace(at, 2, 1, kept);
+  }
+  return call;
+}
+
+#define SAY(call) answers.expect(as_in_file(#call) + " = " + std::to_string(call))
 #define SAY_AS(text, number) answers.expect(std::string(text) + std::to_string(number))
 
-TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
-  Stand stand;
-  Answers answers(kGolden + "13_errors/ops.txt");
-  ASSERT_EQ(stats_tpl_alloc("MANPAGE", 0), 0);
+void call_for_templates(Answers& answers) {
   const std::string long_name(65, 'n');
   const char* const n65 = long_name.c_str();
   statsblob_tpl* tp = nullptr;
@@ -61,8 +68,9 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   SAY(stats_tpl_id2name(0, b, 8));
   SAY(stats_tpl_id2name(9999, b, 8));
   SAY(stats_tpl_id2name(0, NULL, 80));
+}
 
-  const auto t = static_cast<std::uint32_t>(stats_tpl_alloc("t", 0));
+void call_for_specifications(Answers& answers, std::uint32_t t) {
   Specs sum, dv_specs, lin0, small, big;
   voistatspec* const s = sum.sum().data();
   voistatspec* const dv = dv_specs.usr(VSD_DTYPE_DVHIST32, VSD_HIST_LBOUND_INF, {{1, 1}}).data();
@@ -80,7 +88,9 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   SAY(stats_tpl_add_voistats(t, 1, "dtype CRHIST32 as VOI", VSD_DTYPE_CRHIST32, 1, hq, 0));
   SAY(stats_tpl_add_voistats(t, 1, "5001 buckets", VSD_DTYPE_INT_U32, 1, bigh, 0));
   SAY_AS("blob_alloc(9999)==NULL: ", stats_blob_alloc(9999, 0) == nullptr);
+}
 
+void call_for_memory(Answers& answers, std::uint32_t t) {
   alignas(8) char memory[256] = {};
   auto* const s2 = reinterpret_cast<statsblob*>(memory);
   s2->maxsz = 59;
@@ -91,9 +101,9 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
                  std::to_string(s2->cursz));
   SAY(stats_blob_init(NULL, t, 0));
   SAY(stats_blob_init(s2, 9999, 0));
+}
 
-  const OwnedBlob owned(stats_blob_alloc(t, 0));
-  statsblob* const sb = owned.get();
+void call_for_copies(Answers& answers, statsblob* sb) {
   alignas(8) char target[256] = {};
   statsblob* d = reinterpret_cast<statsblob*>(target);
   const auto say_after = [&](const std::string& what, bool abi) {
@@ -112,7 +122,10 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   SAY(stats_blob_clone(&d, 256, sb, 0));
   say_after("256-byte", false);
   SAY(stats_blob_snapshot(&d, 256, NULL, 0));
+}
 
+// Leaves the blob with an ABI that there is not.
+void call_for_updates(Answers& answers, statsblob* sb) {
   SAY(stats_voi_update_abs_u32(NULL, 0, 1));
   SAY(stats_voi_update_abs_u32(sb, 0, 1));
   SAY(stats_voi_update_abs_s32(sb, 0, 1));
@@ -120,6 +133,10 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   SAY(stats_voi_update_abs_u32(sb, 1, 1));
   sb->abi = 2;
   SAY(stats_voi_update_abs_u32(sb, 0, 1));
+}
+
+// Of a blob with an ABI that there is not; leaves it sound.
+void call_for_texts(Answers& answers, statsblob* sb) {
   sbuf* const bf = sbuf_new_auto();
   // The file has numbers for the format's names.
   constexpr auto freeform = SB_STRFMT_FREEFORM;
@@ -140,7 +157,9 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
                  std::to_string(stats_blob_tostr(sb, fx, freeform, 0)));
   sbuf_delete(fx);
   sbuf_delete(bf);
+}
 
+void call_for_reading(Answers& answers, statsblob* sb) {
   std::uint32_t u32v = 0;
   std::int64_t s64v = 0;
   SAY(stats_voistat_fetch_u32(sb, 0, VS_STYPE_SUM, &u32v));
@@ -159,6 +178,21 @@ TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
   const stats_blob_visitcb_t vcb = [](sb_visit*, void*) { return 0; };
   SAY(stats_blob_visit(NULL, vcb, NULL));
   SAY(stats_blob_visit(sb, NULL, NULL));
+}
+
+TEST(CallsGoldenTest, ErrorsAreThoseOfFreeBsd) {
+  Stand stand;
+  Answers answers(kGolden + "13_errors/ops.txt");
+  ASSERT_EQ(stats_tpl_alloc("MANPAGE", 0), 0);
+  call_for_templates(answers);
+  const auto t = static_cast<std::uint32_t>(stats_tpl_alloc("t", 0));
+  call_for_specifications(answers, t);
+  call_for_memory(answers, t);
+  const OwnedBlob owned(stats_blob_alloc(t, 0));
+  call_for_copies(answers, owned.get());
+  call_for_updates(answers, owned.get());
+  call_for_texts(answers, owned.get());
+  call_for_reading(answers, owned.get());
   EXPECT_TRUE(answers.done());
 }
 

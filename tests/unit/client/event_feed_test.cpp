@@ -27,21 +27,12 @@ class EventFeedTest : public testing::Test {
     daemon_->page = std::make_unique<SwitchPage>(4096);
     EXPECT_TRUE(link_.connect());
     EXPECT_TRUE(switches_.map(daemon_->page->fd(), 4096));
-    feed_.begin();
+    conversation_.begin();
   }
   void exchange() {
-    feed_.ask(daemon_->epoch, now_);
+    conversation_.request(now_);
     log_ = daemon_->serve();
-    take_answers();
-  }
-  void take_answers() {
-    while (auto received = link_.receive()) {
-      auto reader = wire::DatagramReader::open(received->datagram).value();
-      while (auto message = reader.next()) {
-        const auto& answer = std::get<wire::Answer>(message->value());
-        feed_.take(answer.sequence & 0xFFFFFFF, answer, reader.epoch(), now_);
-      }
-    }
+    conversation_.take_responses(now_);
   }
   int write(FedEvent& event, std::uint8_t a, std::uint16_t b) {
     struct {
@@ -65,7 +56,11 @@ class EventFeedTest : public testing::Test {
   Link link_{directory_ + "/socket"};
   Switches switches_;
   std::vector<std::string> reports_;
-  EventFeed feed_{link_, switches_, [this](std::string text) { reports_.push_back(text); }};
+  Conversation conversation_{link_,
+                             {.other_epoch = [](std::uint64_t) {},
+                              .confirmed = [](std::uint64_t, bool) {},
+                              .report = [this](std::string text) { reports_.push_back(text); }}};
+  EventFeed feed_{conversation_, switches_};
   std::unique_ptr<FakeDaemon> daemon_;
   std::vector<std::string> log_;
 };
@@ -141,7 +136,7 @@ TEST_F(EventFeedTest, WhatIsRefusedIsToldAndAskedForAgainLater) {
   exchange();
   EXPECT_TRUE(log_.empty());
   daemon_->refuses.clear();
-  now_ += EventFeed::kRefusedPause;
+  now_ += Conversation::kRefusedBackOff;
   exchange();
   EXPECT_EQ(log_.size(), 1u);
 }
@@ -149,12 +144,12 @@ TEST_F(EventFeedTest, WhatIsRefusedIsToldAndAskedForAgainLater) {
 TEST_F(EventFeedTest, AnAnswerThatDoesNotComeIsAskedForAgain) {
   added("done");
   meet();
-  feed_.ask(daemon_->epoch, now_);
+  conversation_.request(now_);
   while (daemon_->take()) {
   }
   exchange();
   EXPECT_TRUE(log_.empty());
-  now_ += EventFeed::kAnswerWait;
+  now_ += Conversation::kResponseTimeout;
   exchange();
   EXPECT_EQ(log_.size(), 1u);
 }

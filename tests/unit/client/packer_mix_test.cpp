@@ -73,7 +73,7 @@ TEST(PackerConcurrentTest, WhatAThreadAddsWhileItIsPackedArrivesOnceAndInOrder) 
   constexpr std::int64_t kSamples = 50'000;
   FedStatistic statistic;
   statistic.number = 7;
-  statistic.standing = Standing::kKnown;
+  statistic.registration = Registration::kRegistered;
   SampleTime time;
   const LanePointer lane = make_lane(2048);
   std::thread producer([&] {

@@ -74,13 +74,13 @@ class PackerStand : public testing::Test {
   FedStatistic& numbered(std::uint64_t number) {
     FedStatistic& made = statistics_.emplace_back();
     made.number = number;
-    made.standing = Standing::kKnown;
+    made.registration = Registration::kRegistered;
     return made;
   }
   FedStatistic& unknown() { return statistics_.emplace_back(); }
   FedStatistic& refused() {
     FedStatistic& made = statistics_.emplace_back();
-    made.standing = Standing::kRefused;
+    made.registration = Registration::kRefused;
     return made;
   }
   void add(FedStatistic& statistic, std::int64_t x, std::uint64_t y = 1, std::uint64_t ns = 0) {

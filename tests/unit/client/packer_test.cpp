@@ -143,10 +143,10 @@ TEST_F(PackerTest, StopsExactlyBeforeAStatisticWithoutANumber) {
 }
 
 TEST_F(PackerTest, AStatisticThatIsGoneOrAskedForWaitsForItsNumber) {
-  for (const Standing standing :
-       {Standing::kUnknown, Standing::kAsked, Standing::kKnown, Standing::kGone}) {
+  for (const Registration registration : {Registration::kUnregistered, Registration::kRequested,
+                                          Registration::kRegistered, Registration::kRemoved}) {
     FedStatistic& waits = unknown();
-    waits.standing = standing;
+    waits.registration = registration;
     add(waits, 1);
     const Packed packed = pack();
     EXPECT_EQ(packed.entries, 0u);

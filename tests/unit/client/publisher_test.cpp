@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "fake_daemon.h"
-#include "feeders/client/registrar.h"
 
 namespace tallyfs {
 namespace {
@@ -18,7 +17,7 @@ class PublisherTest : public testing::Test {
  protected:
   PublisherTest() {
     EXPECT_TRUE(link_.connect());
-    registrar_.begin();
+    conversation_.begin();
     settle();
   }
 
@@ -26,12 +25,11 @@ class PublisherTest : public testing::Test {
   Log settle() {
     Log all;
     for (int i = 0; i < 1000; ++i) {
-      registrar_.ask(now_);
-      publisher_.ask(registrar_.epoch(), now_);
+      conversation_.request(now_);
       const Log log = daemon_.serve();
       all.insert(all.end(), log.begin(), log.end());
-      registrar_.take_answers(now_);
-      if (log.empty() && registrar_.is_settled() && publisher_.is_settled()) break;
+      conversation_.take_responses(now_);
+      if (log.empty() && conversation_.is_settled()) break;
     }
     return all;
   }
@@ -39,28 +37,20 @@ class PublisherTest : public testing::Test {
                     Holder holder = Holder::kProgram, unsigned flags = 0) {
     return *publisher_.create(subsystem, name, flags, holder).value();
   }
-  int publish(FedObject& object) { return publisher_.publish(object, "bytes", registrar_.epoch()); }
+  int publish(FedObject& object) { return publisher_.publish(object, "bytes"); }
 
   TemporaryDirectory directory_;
   const std::string path_ = directory_ / "socket";
   FakeDaemon daemon_{path_};
   Link link_{path_};
-  Registry registry_;
   Switches switches_;
   Log reports_;
-  Publisher publisher_{link_, switches_,
-                       [this](std::string text) { reports_.push_back(std::move(text)); }};
-  Registrar registrar_{registry_,
-                       link_,
-                       switches_,
-                       {.other_epoch = [](std::uint64_t) {},
-                        .confirmed = [](std::uint64_t, bool) {},
-                        .report = [this](std::string text) { reports_.push_back(std::move(text)); },
-                        .begun = [this] { publisher_.begin(); },
-                        .other_answer =
-                            [this](std::uint32_t id, const wire::Answer& answer) {
-                              publisher_.take(id, answer, registrar_.epoch(), now_);
-                            }}};
+  Conversation conversation_{
+      link_,
+      {.other_epoch = [](std::uint64_t) {},
+       .confirmed = [](std::uint64_t, bool) {},
+       .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
+  Publisher publisher_{conversation_, switches_};
   std::chrono::nanoseconds now_ = 100s;
 };
 
@@ -76,21 +66,21 @@ TEST_F(PublisherTest, WhatIsKeptWhileNobodyAsksIsSentOnceWhenItIsFlushed) {
   FedObject& total = object("web", "total");
   publish(total);
   settle();
-  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), Log{}) << "nothing is kept";
   publisher_.keep(total, "older");
   publisher_.keep(total, "bytes");
   EXPECT_EQ(settle(), Log{});
-  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
-  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_TRUE(publisher_.send_kept());
+  EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
   publisher_.keep(total, "bytes");
   publish(total);
-  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"})) << "a later one was sent";
   publisher_.keep(total, "bytes");
   publisher_.inherit();
-  EXPECT_TRUE(publisher_.send_kept(registrar_.epoch()));
+  EXPECT_TRUE(publisher_.send_kept());
   EXPECT_EQ(daemon_.serve(), Log{}) << "the parent sends it";
 }
 
@@ -174,7 +164,7 @@ TEST_F(PublisherTest, AChildAsksForItsParentsObjectsWhenItPublishesThem) {
   FedObject& a = object("web", "a");
   settle();
   publisher_.inherit();
-  publisher_.begin();
+  conversation_.begin();
   EXPECT_EQ(settle(), (Log{"subsystem web "}));
   EXPECT_EQ(publish(a), 0);
   EXPECT_EQ(settle(), (Log{"object web/a", "blob web/a"}));

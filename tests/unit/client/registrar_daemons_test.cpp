@@ -8,9 +8,9 @@ namespace {
 
 TEST_F(RegistrarTest, TheFirstAnswerTellsTheEpoch) {
   interface("web");
-  EXPECT_EQ(registrar_.epoch(), 0u);
+  EXPECT_EQ(conversation_.epoch(), 0u);
   settle();
-  EXPECT_EQ(registrar_.epoch(), FakeDaemon::kEpoch);
+  EXPECT_EQ(conversation_.epoch(), FakeDaemon::kEpoch);
   EXPECT_EQ(epochs_, (std::vector<std::uint64_t>{FakeDaemon::kEpoch}));
 }
 
@@ -19,15 +19,15 @@ TEST_F(RegistrarTest, InAnotherEpochAllBeginsAnew) {
   hits.type = "type=range range_min=0 range_max=9";
   start(hits);
   settle();
-  registrar_.ping(now_, 0);
+  conversation_.ping(now_, 0);
   const auto ping = daemon_->take();
   daemon_->epoch = 2;
   daemon_->remove("web");
   daemon_->remove("web/hits");
   daemon_->answer({{.sequence = ping->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, 0u);
-  EXPECT_EQ(hits.standing, Standing::kUnknown);
+  EXPECT_EQ(hits.registration, Registration::kUnregistered);
   EXPECT_TRUE(hits.is_on());
   EXPECT_EQ(epochs_, (std::vector<std::uint64_t>{FakeDaemon::kEpoch, 2}));
   EXPECT_EQ(settle(), (Log{"switches", "create web",
@@ -78,57 +78,57 @@ TEST_F(RegistrarTest, ANewConnectionForgetsRemovalsAndPings) {
   interface("web");
   settle();
   registrar_.remove("web/old");
-  registrar_.ping(now_, 5);
+  conversation_.ping(now_, 5);
   const auto ping = daemon_->take();
   link_.disconnect();
   connect();
-  EXPECT_FALSE(registrar_.is_waiting());
+  EXPECT_FALSE(conversation_.is_waiting());
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
   daemon_->answer({{.sequence = ping->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
 }
 
 // ---- pings
 
 TEST_F(RegistrarTest, APingConfirmsWhatWasSentBefore) {
-  registrar_.ping(now_, 42);
-  EXPECT_TRUE(registrar_.is_waiting());
+  conversation_.ping(now_, 42);
+  EXPECT_TRUE(conversation_.is_waiting());
   EXPECT_EQ(daemon_->serve(), Log{"(ping)"});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(confirmed_, (decltype(confirmed_){{42, false}}));
-  EXPECT_FALSE(registrar_.is_waiting());
+  EXPECT_FALSE(conversation_.is_waiting());
 }
 
 TEST_F(RegistrarTest, OnePingIsOnItsWayAtATimeUntilASecondHasGone) {
-  registrar_.ping(now_, 1);
-  registrar_.ping(now_ + 999ms, 2);
+  conversation_.ping(now_, 1);
+  conversation_.ping(now_ + 999ms, 2);
   EXPECT_TRUE(daemon_->take());
   EXPECT_FALSE(daemon_->take());
-  registrar_.ping(now_ + 1s, 3);
+  conversation_.ping(now_ + 1s, 3);
   EXPECT_TRUE(daemon_->take());
 }
 
 TEST_F(RegistrarTest, AnAnswerToAnEarlierPingConfirmsNothing) {
-  registrar_.ping(now_, 1);
+  conversation_.ping(now_, 1);
   const auto first = daemon_->take();
-  registrar_.ping(now_ + 1s, 3);
+  conversation_.ping(now_ + 1s, 3);
   const auto second = daemon_->take();
   daemon_->answer({{.sequence = first->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
   daemon_->answer({{.sequence = second->requests.at(0).first}});
   daemon_->answer({{.sequence = second->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(confirmed_, (decltype(confirmed_){{3, false}}));
 }
 
 TEST_F(RegistrarTest, APingDoesNotKeepRequestsFromBeingAsked) {
-  registrar_.ping(now_, 1);
+  conversation_.ping(now_, 1);
   daemon_->take();
   interface("web");
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
-  EXPECT_TRUE(registrar_.is_waiting());
+  EXPECT_TRUE(conversation_.is_waiting());
 }
 
 // ---- what the daemon no longer knows
@@ -137,12 +137,12 @@ TEST_F(RegistrarTest, AStaleAnswerMakesTheNextPingSaySo) {
   statistic(interface("web"), "hits");
   settle();
   daemon_->answer({{.sequence = 0, .error = ESTALE}});
-  registrar_.ping(now_, 5);
+  conversation_.ping(now_, 5);
   daemon_->serve();
-  registrar_.take_answers(now_);
-  registrar_.ping(now_, 6);
+  conversation_.take_responses(now_);
+  conversation_.ping(now_, 6);
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(confirmed_, (decltype(confirmed_){{5, true}, {6, false}}));
 }
 
@@ -154,7 +154,7 @@ TEST_F(RegistrarTest, WithoutAPageAStaleAnswerMakesItAskForEverythingAgain) {
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
   daemon_->answer({{.sequence = 0, .error = ESTALE}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, number);
   EXPECT_EQ(settle(), (Log{"create web", "create web/hits", "create web/gone"}));
   EXPECT_EQ(hits.number, number);
@@ -166,7 +166,7 @@ TEST_F(RegistrarTest, AResetSaidWhileItAsksForEverythingAgainIsSent) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   settle();
   daemon_->answer({{.sequence = 0, .error = ESTALE}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   hits.pending_reset = true;
   const Log log = settle();
   EXPECT_EQ(std::ranges::count(log, "define web name=hits data=reset"), 1);
@@ -181,15 +181,15 @@ TEST_F(RegistrarTest, WithAPageOnlyWhatIsVoidIsGone) {
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
   daemon_->answer({{.sequence = 0, .error = ESTALE}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, number);
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_EQ(gone.number, 0u);
-  EXPECT_EQ(gone.standing, Standing::kGone);
+  EXPECT_EQ(gone.registration, Registration::kRemoved);
   EXPECT_TRUE(gone.is_on());
   EXPECT_EQ(settle(), Log{});
   // There is a sample for it again.
-  gone.standing = Standing::kUnknown;
+  gone.registration = Registration::kUnregistered;
   registrar_.note_change();
   EXPECT_EQ(settle(), (Log{"create web", "create web/gone"}));
   EXPECT_EQ(gone.number, daemon_->number_of("web/gone"));
@@ -200,10 +200,10 @@ TEST_F(RegistrarTest, LooksForWhatIsVoidWithoutBeingToldToo) {
   FedStatistic& gone = statistic(interface("web"), "gone");
   settle();
   registrar_.look_for_void();
-  EXPECT_EQ(gone.standing, Standing::kKnown);
+  EXPECT_EQ(gone.registration, Registration::kRegistered);
   daemon_->remove("web/gone");
   registrar_.look_for_void();
-  EXPECT_EQ(gone.standing, Standing::kGone);
+  EXPECT_EQ(gone.registration, Registration::kRemoved);
 }
 
 }  // namespace

@@ -5,16 +5,16 @@ namespace tallyfs {
 namespace {
 
 TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
-  Registrar early(registry_, link_, switches_,
-                  {.other_epoch = [](std::uint64_t) {},
-                   .confirmed = [](std::uint64_t, bool) {},
-                   .report = [](const std::string&) {}});
+  Conversation conversation(link_, {.other_epoch = [](std::uint64_t) {},
+                                    .confirmed = [](std::uint64_t, bool) {},
+                                    .report = [](const std::string&) {}});
+  Registrar early(registry_, conversation, switches_);
   link_.disconnect();
   early.remove("old/hits");
   early.remove("old");
   ASSERT_TRUE(link_.connect());
-  early.begin();
-  early.ask(now_);
+  conversation.begin();
+  conversation.request(now_);
   EXPECT_EQ(daemon_->serve(), (Log{"switches", "remove old/hits", "remove old"}));
 }
 
@@ -24,7 +24,7 @@ TEST_F(RegistrarTest, WhatIsRemovedWhileADaemonIsAwayIsLeftToTheNext) {
   link_.disconnect();
   registrar_.remove("web");
   ASSERT_TRUE(link_.connect());
-  registrar_.begin();
+  conversation_.begin();
   EXPECT_EQ(settle(), Log{"switches"});
 }
 
@@ -57,7 +57,7 @@ TEST_F(RegistrarTest, RemovalsThatFindNoRoomAreSentWhenThereIsSome) {
   settle();
   fill();
   registrar_.remove("web/hits");
-  registrar_.ask(now_);
+  conversation_.request(now_);
   serve_but_fillers();
   EXPECT_EQ(settle(), Log{"remove web/hits"});
 }

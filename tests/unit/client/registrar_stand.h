@@ -23,7 +23,7 @@ class RegistrarTest : public testing::Test {
 
   void connect() {
     ASSERT_TRUE(link_.connect());
-    registrar_.begin();
+    conversation_.begin();
   }
   FedInterface& interface(std::string_view name, unsigned flags = 0) {
     registrar_.note_change();
@@ -37,9 +37,9 @@ class RegistrarTest : public testing::Test {
 
   // One exchange: what was asked, and answered at once.
   Log round() {
-    registrar_.ask(now_);
+    conversation_.request(now_);
     Log log = daemon_->serve();
-    registrar_.take_answers(now_);
+    conversation_.take_responses(now_);
     return log;
   }
   // What was asked until there was nothing more to ask.
@@ -74,10 +74,8 @@ class RegistrarTest : public testing::Test {
   std::vector<std::uint64_t> epochs_;
   std::vector<std::pair<std::uint64_t, bool>> confirmed_;
   Log reports_;
-  Registrar registrar_{
-      registry_,
+  Conversation conversation_{
       link_,
-      switches_,
       {.other_epoch =
            [this](std::uint64_t epoch) {
              epochs_.push_back(epoch);
@@ -88,6 +86,7 @@ class RegistrarTest : public testing::Test {
        .confirmed = [this](std::uint64_t sent,
                            bool stale) { confirmed_.emplace_back(sent, stale); },
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
+  Registrar registrar_{registry_, conversation_, switches_};
   std::chrono::nanoseconds now_ = 100s;
 };
 

@@ -35,15 +35,15 @@ TEST_F(RegistrarTest, UntilAChangeIsAnsweredTheSwitchIsAsTheFeederWantsIt) {
   hits.pending_on = true;
   registrar_.define(hits, now_);
   hits.set_switch(&FedStatistic::kOn);
-  registrar_.ping(now_, 0);
+  conversation_.ping(now_, 0);
   const auto define = daemon_->take();
   const auto ping = daemon_->take();
   daemon_->answer({{.sequence = ping->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(hits.is_on());
   // The fake daemon does not switch it, as if a user had stopped it again.
   daemon_->answer({{.sequence = define->requests.at(0).first}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_FALSE(hits.is_on());
 }
 
@@ -60,10 +60,10 @@ TEST_F(RegistrarTest, AStatisticBeyondThePageIsOn) {
   FedInterface& web = interface("web");
   round();
   FedStatistic& hits = statistic(web, "hits");
-  registrar_.ask(now_);
+  conversation_.request(now_);
   const auto asked = daemon_->take();
   daemon_->answer({{.sequence = asked->requests.at(0).first, .number = 1ull << 32 | 512}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(hits.is_on());
 }
 
@@ -93,7 +93,7 @@ TEST_F(RegistrarTest, TheSwitchesAreAskedForAgainIfThereWasNoRoomForTheRequest) 
   daemon_->page = std::make_unique<SwitchPage>(4096);
   interface("web");
   fill();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(serve_but_fillers(), Log{});
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
   EXPECT_TRUE(switches_.has_page());

@@ -11,9 +11,9 @@ TEST_F(RegistrarTest, AsksForTheSwitchesThenInterfacesThenTheirStatistics) {
   FedStatistic& hits = statistic(web, "hits");
   statistic(interface("disk"), "reads");
   EXPECT_EQ(round(), (Log{"switches", "create web", "create disk"}));
-  EXPECT_EQ(hits.standing, Standing::kUnknown);
+  EXPECT_EQ(hits.registration, Registration::kUnregistered);
   EXPECT_EQ(round(), (Log{"create web/hits", "create disk/reads"}));
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
   EXPECT_TRUE(registrar_.is_settled());
   EXPECT_EQ(registrar_.refusal(), 0);
@@ -53,7 +53,7 @@ TEST_F(RegistrarTest, AThousandStatisticsAreAskedForInDatagramsOf8KiBAtMost) {
   EXPECT_EQ(asked.size(), 2u + 1000);
   EXPECT_LE(daemon_->largest, 8192u);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    ASSERT_EQ(made[i]->standing, Standing::kKnown);
+    ASSERT_EQ(made[i]->registration, Registration::kRegistered);
     ASSERT_EQ(made[i]->number, daemon_->number_of(path_of(*made[i])));
     ASSERT_TRUE(asked[i + 2].starts_with("create " + path_of(*made[i]) + " "));
   }
@@ -71,18 +71,18 @@ TEST_F(RegistrarTest, OneDatagramOfRequestsIsOnItsWayAtATime) {
   FedInterface& web = interface("web");
   round();
   for (int i = 0; i < 1000; ++i) statistic(web, std::string("s").append(std::to_string(i)));
-  registrar_.ask(now_);
-  registrar_.ask(now_);
+  conversation_.request(now_);
+  conversation_.request(now_);
   EXPECT_TRUE(daemon_->take());
   EXPECT_FALSE(daemon_->take());
-  EXPECT_TRUE(registrar_.is_waiting());
+  EXPECT_TRUE(conversation_.is_waiting());
 }
 
 TEST_F(RegistrarTest, NamesAndUnitsOfTheGreatestLengthFit) {
   const std::string name(255, 'n');
   FedStatistic& longest = statistic(interface(name), name, std::string(255, 'u'));
   settle();
-  EXPECT_EQ(longest.standing, Standing::kKnown);
+  EXPECT_EQ(longest.registration, Registration::kRegistered);
 }
 
 // ---- definitions
@@ -91,13 +91,13 @@ TEST_F(RegistrarTest, WhatWasThereStaysAsItsUsersHaveDefinedIt) {
   daemon_->there = {"web/hits"};
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   // Said by the program while the daemon is asked.
   hits.type = "type=range range_min=0 range_max=9";
   hits.pending_type = true;
   hits.pending_begin = true;
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(hits.was_there);
   EXPECT_FALSE(hits.has_pending());
   EXPECT_EQ(settle(), Log{});
@@ -106,12 +106,12 @@ TEST_F(RegistrarTest, WhatWasThereStaysAsItsUsersHaveDefinedIt) {
 TEST_F(RegistrarTest, WhatIsNewIsDefinedAsTheFeederSaidMeanwhile) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   hits.type = "type=range range_min=0 range_max=9";
   hits.pending_type = true;
   hits.pending_begin = true;
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_FALSE(hits.was_there);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits type=range range_min=0 range_max=9 on=1"});
 }
@@ -120,25 +120,25 @@ TEST_F(RegistrarTest, LaterStartsAndStopsReachWhatWasThereToo) {
   daemon_->there = {"web/hits"};
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   hits.pending_begin = true;
   hits.pending_on = false;
   hits.pending_reset = true;
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   // Not before the samples that were added before it, which its number lets go.
   EXPECT_EQ(daemon_->serve(), Log{});
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits data=reset on=0"});
 }
 
 TEST_F(RegistrarTest, WhatIsNewHasNothingToReset) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   hits.pending_reset = true;
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_FALSE(hits.has_pending());
   EXPECT_EQ(daemon_->serve(), Log{});
 }
@@ -149,7 +149,7 @@ TEST_F(RegistrarTest, AChangeIsSentAtOnceAndOnce) {
   hits.pending_on = true;
   registrar_.define(hits, now_);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits on=1"});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(settle(), Log{});
 }
 
@@ -223,7 +223,7 @@ TEST_F(RegistrarTest, AChangeThatFindsNoRoomIsSentWhenThereIsSome) {
   registrar_.define(hits, now_);
   EXPECT_TRUE(hits.has_pending());
   EXPECT_EQ(serve_but_fillers(), Log{});
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits on=0"});
 }
 
@@ -234,9 +234,9 @@ TEST_F(RegistrarTest, AChangeThatFindsNoRoomTwiceIsStillSentWhenThereIsSome) {
   hits.pending_on = false;
   hits.pending_reset = true;
   registrar_.define(hits, now_);
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(serve_but_fillers(), Log{});
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(daemon_->serve(), Log{"define web name=hits data=reset on=0"});
 }
 

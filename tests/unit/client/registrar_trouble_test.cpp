@@ -12,8 +12,8 @@ TEST_F(RegistrarTest, ARefusedStatisticIsSaidToBeAndReportedWithItsReason) {
   FedStatistic& hits = statistic(web, "hits");
   FedStatistic& misses = statistic(web, "misses");
   settle();
-  EXPECT_EQ(hits.standing, Standing::kRefused);
-  EXPECT_EQ(misses.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRefused);
+  EXPECT_EQ(misses.registration, Registration::kRegistered);
   EXPECT_EQ(registrar_.refusal(), EPERM);
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_EQ(reports_[0], "the daemon refused web/hits: Operation not permitted");
@@ -21,14 +21,14 @@ TEST_F(RegistrarTest, ARefusedStatisticIsSaidToBeAndReportedWithItsReason) {
 
 TEST_F(RegistrarTest, TheDaemonsReasonIsInTheReport) {
   interface("web");
-  registrar_.ask(now_);
+  conversation_.request(now_);
   const auto asked = daemon_->take();
   daemon_->answer({{.sequence = asked->requests.at(0).first, .error = EINVAL},
                    {.sequence = asked->requests.at(1).first,
                     .error = ENOSPC,
                     .at = 7,
                     .reason = "too many interfaces"}});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_EQ(reports_[0], "the daemon refused web: too many interfaces (No space left on device)");
 }
@@ -46,19 +46,19 @@ TEST_F(RegistrarTest, WhatIsRefusedIsAskedForAgainAfter10Seconds) {
   now_ += 10s;
   EXPECT_EQ(round(), Log{"create web/hits"});
   EXPECT_EQ(registrar_.refusal(), 0);
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
 TEST_F(RegistrarTest, InARefusedInterfaceNothingIsAskedForUntilItIsAskedAgain) {
   daemon_->refuses["web"] = EPERM;
   FedStatistic& hits = statistic(interface("web"), "hits");
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
-  EXPECT_EQ(hits.standing, Standing::kRefused);
+  EXPECT_EQ(hits.registration, Registration::kRefused);
   daemon_->refuses.clear();
   now_ += 10s;
   EXPECT_EQ(round(), Log{"create web"});
   EXPECT_EQ(round(), Log{"create web/hits"});
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
 // ---- lost answers
@@ -66,35 +66,35 @@ TEST_F(RegistrarTest, InARefusedInterfaceNothingIsAskedForUntilItIsAskedAgain) {
 TEST_F(RegistrarTest, AnAnswerThatDoesNotComeIsAskedForAgainAfterASecond) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   EXPECT_EQ(daemon_->take()->log, Log{"create web/hits"});
   now_ += 999ms;
   EXPECT_EQ(round(), Log{});
   EXPECT_FALSE(registrar_.is_settled());
   now_ += 1ms;
   EXPECT_EQ(round(), Log{"create web/hits"});
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
 TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   const auto first = daemon_->take();
   now_ += 1s;
-  registrar_.ask(now_);
+  conversation_.request(now_);
   const auto second = daemon_->take();
   const wire::Answer answer{.sequence = first->requests.at(0).first, .number = 1ull << 32 | 5};
   daemon_->answer({answer});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, answer.number);
   wire::Answer again = answer;
   again.sequence = second->requests.at(0).first;
   again.made = wire::Made::kWasThere;
   daemon_->answer({again});
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, answer.number);
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_FALSE(hits.was_there);
   EXPECT_TRUE(registrar_.is_settled());
 }
@@ -117,22 +117,22 @@ TEST_F(RegistrarTest, RequestsThatFindNoRoomAreSentWhenThereIsSome) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   round();
   fill();
-  registrar_.ask(now_);
-  EXPECT_FALSE(registrar_.is_waiting());
+  conversation_.request(now_);
+  EXPECT_FALSE(conversation_.is_waiting());
   serve_but_fillers();
   EXPECT_EQ(round(), Log{"create web/hits"});
-  EXPECT_EQ(hits.standing, Standing::kKnown);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
 TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
   round();
-  registrar_.ask(now_);
+  conversation_.request(now_);
   registry_.erase(hits);
   registry_.erase(web);
   daemon_->serve();
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_TRUE(registrar_.is_settled());
   EXPECT_EQ(reports_, Log{});
 }
@@ -149,7 +149,7 @@ TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
   writer.answer({.sequence = 77, .number = 5});
   writer.answer({.sequence = 7u << 29 | 1, .number = 5});
   daemon_->send(writer.bytes());
-  registrar_.take_answers(now_);
+  conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
   EXPECT_EQ(settle(), Log{});
 }

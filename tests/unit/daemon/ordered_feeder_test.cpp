@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/patience.h"
+#include "core/base/call_context.h"
 
 namespace tallyfs {
 namespace {
@@ -78,12 +78,12 @@ class OrderedFeederTest : public testing::Test {
   }
   std::future<Result<void>> want(bool wakeups) {
     return std::async(std::launch::async, [this, wakeups] {
-      return feeder_.want([wakeups] { return WantedEvents{.wakeups = wakeups}; });
+      return feeder_.want([wakeups] { return WantedEvents{.wakeups = wakeups}; }, {});
     });
   }
   std::future<Result<void>> want(std::vector<WantedEvent> events) {
     const EventSource::Wanted wanted = [events] { return events; };
-    return std::async(std::launch::async, [this, wanted] { return feeder_.want(wanted); });
+    return std::async(std::launch::async, [this, wanted] { return feeder_.want(wanted, {}); });
   }
   static std::chrono::milliseconds since(Clock::time_point start) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -170,7 +170,7 @@ TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond)
   const auto later = Clock::now();
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(want(false).get().error().code, ErrorCode::kTimedOut);
-    feeder_.drain();
+    feeder_.drain({});
   }
   EXPECT_LT(since(later), 900ms) << "not even the time of one";
   EXPECT_EQ(cuts_, 10) << "drains that were none";
@@ -193,8 +193,8 @@ TEST_F(OrderedFeederTest, WhoIsInterruptedWaitsForNoAnswerNorForATurn) {
   std::atomic<bool> is_interrupted = false;
   const auto start = Clock::now();
   auto second = std::async(std::launch::async, [&] {
-    const Patience patience([&] { return is_interrupted.load(); });
-    return feeder_.want([] { return WantedEvents{.wakeups = false}; });
+    const CancellationToken cancel([&] { return is_interrupted.load(); });
+    return feeder_.want([] { return WantedEvents{.wakeups = false}; }, cancel);
   });
   EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout);
   is_interrupted = true;
@@ -206,8 +206,8 @@ TEST_F(OrderedFeederTest, WhoIsInterruptedWaitsForNoAnswerNorForATurn) {
 TEST_F(OrderedFeederTest, WhatAnInterruptedOneHasOrderedIsOrderedAnewOrTakenBack) {
   arrive();
   const auto want_interrupted = [this](std::vector<WantedEvent> events) {
-    const Patience patience([] { return true; });
-    return feeder_.want(EventSource::Wanted([events] { return events; }));
+    const CancellationToken cancelled([] { return true; });
+    return feeder_.want(EventSource::Wanted([events] { return events; }), cancelled);
   };
   EXPECT_EQ(want_interrupted({{.source_id = 5, .demand = {.on = true}}}).error().code,
             ErrorCode::kInterrupted);
@@ -256,7 +256,7 @@ TEST_F(OrderedFeederTest, WhatANewFeederRefusesIsTold) {
 
 TEST_F(OrderedFeederTest, ADrainThatTheFeederGivesUpIsCounted) {
   arrive();
-  auto draining = std::async(std::launch::async, [this] { feeder_.drain(); });
+  auto draining = std::async(std::launch::async, [this] { feeder_.drain({}); });
   played_.say("failed " + played_.number_of("drain") + " EBUSY too many");
   draining.get();
   EXPECT_EQ(cuts_, 1);
@@ -286,7 +286,7 @@ TEST_F(OrderedFeederTest, EventsThatWereGivenUpAreSwitchedOffOnceTheFeederAnswer
   auto waiting = want({{.source_id = 7, .demand = {.on = true}}});
   const std::string number = played_.number_of("events");
   EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
-  EXPECT_FALSE(feeder_.want(nothing)) << "as a refused caller takes it back";
+  EXPECT_FALSE(feeder_.want(nothing, {})) << "as a refused caller takes it back";
   played_.say("done " + number);
   EXPECT_TRUE(played_.hear().starts_with("want "));
   const std::string order = played_.hear();
@@ -298,7 +298,7 @@ TEST_F(OrderedFeederTest, WhatFindsNoRoomIsToldOnceTheFeederHasReadSome) {
   const EventSource::Wanted wanted = [] {
     return std::vector<WantedEvent>{{.source_id = 7, .demand = {.on = true}}};
   };
-  on_arrival_ = [&] { EXPECT_TRUE(feeder_.want(wanted)); };
+  on_arrival_ = [&] { EXPECT_TRUE(feeder_.want(wanted, {})); };
   for (int i = 0; i < kMoreThanFit; ++i) played_.say("hello 4711");
   for (int seen = arrivals_; seen < kMoreThanFit; seen = arrivals_) arrivals_.wait(seen);
   int heard = 0;
@@ -317,7 +317,8 @@ TEST_F(OrderedFeederTest, WhatFindsNoRoomIsToldOnceTheFeederHasReadSome) {
 
 TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
   arrive();
-  const Symbols& symbols = *feeder_.symbols();
+  const auto all = feeder_.symbols({});
+  const Symbols& symbols = *all;
   auto asking = std::async(std::launch::async, [&] { return symbols.place(0x1010).name; });
   const std::string number = played_.number_of("place");
   EXPECT_EQ(asking.get(), "");

@@ -235,19 +235,19 @@ TEST_F(BeyondTest, BoundsOperatorsAndNesting) {
   std::string sum = "(prio)";
   for (int i = 0; i < 16; ++i) sum += "+prio";
   EXPECT_TRUE(set.commands.write(waking, "hist:keys=pid:x=" + sum));
-  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + sum + "+prio").error().error.reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + sum + "+prio").error().reason,
             "Too many subexpressions (3 max)");
   const std::string deep = std::string(40, '(') + "prio" + std::string(40, ')');
-  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + deep).error().error.reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + deep).error().reason,
             "Nested too deeply");
   std::string doubled = "v0=prio*2";
   for (int i = 1; i < 16; ++i) {
     const std::string last = "$v" + std::to_string(i - 1);
     doubled += ",v" + std::to_string(i) + "=" + last + "+" + last + "+" + last + "+" + last;
   }
-  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:" + doubled).error().error.reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:" + doubled).error().reason,
             "Nested too deeply");
-  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=$z,z=$y").error().error.reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=$z,z=$y").error().reason,
             "Nested too deeply");
 }
 

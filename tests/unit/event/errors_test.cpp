@@ -16,13 +16,13 @@ class ErrorsTest : public EventStand {
     if (caret != command.npos) command.erase(caret, 1);
     const auto written = set.commands.write(event, command);
     ASSERT_FALSE(written) << command;
-    const Refusal& refusal = written.error();
-    EXPECT_EQ(refusal.error.reason, reason) << command;
-    EXPECT_EQ(refusal.error.token_at, caret == command.npos ? 0 : caret) << command;
-    EXPECT_EQ(refusal.command, command);
-    EXPECT_EQ(refusal.error.code, code) << command;
+    const Error& error = written.error();
+    EXPECT_EQ(error.reason, reason) << command;
+    EXPECT_EQ(error.token_at, caret == command.npos ? 0 : caret) << command;
+    EXPECT_EQ(error.text, command);
+    EXPECT_EQ(error.code, code) << command;
     const EventFormat& format = set.events.format(event);
-    EXPECT_EQ(refusal.location.substr(refusal.location.find(':') + 1),
+    EXPECT_EQ(error.location.substr(error.location.find(':') + 1),
               (event == kmalloc ? "kmem:" : "sched:") + format.name);
   }
   void refuses(const std::string& command, std::string_view reason,
@@ -264,7 +264,7 @@ TEST_F(ErrorsTest, OfSizesAndBounds) {
 TEST_F(ErrorsTest, OfOtherTriggers) {
   const auto refused = [&](const std::string& command) {
     const auto written = set.commands.write(kmalloc, command);
-    return written ? "not refused" : written.error().error.reason;
+    return written ? "not refused" : written.error().reason;
   };
   EXPECT_EQ(refused("junk"), "Unknown trigger command");
   EXPECT_EQ(refused(""), "Unknown trigger command");
@@ -304,8 +304,8 @@ TEST_F(ErrorsTest, OfBounds) {
   const auto is_full = [&](const std::string& text, std::string_view reason) {
     const auto written = small.commands.write(only, text);
     ASSERT_FALSE(written) << text;
-    EXPECT_EQ(written.error().error.code, ErrorCode::kNoSpace) << text;
-    EXPECT_EQ(written.error().error.reason, reason) << text;
+    EXPECT_EQ(written.error().code, ErrorCode::kNoSpace) << text;
+    EXPECT_EQ(written.error().reason, reason) << text;
   };
   is_full("hist:keys=call_site:size=131072", "Histograms would take more memory than allowed");
   ASSERT_TRUE(small.commands.write(only, "traceon"));

@@ -120,14 +120,14 @@ class EventStand : public testing::Test {
 
   EventNumber synthetic(const std::string& definition) {
     const auto written = set.synthetic.write(definition);
-    EXPECT_TRUE(written) << definition << ": " << written.error().error.reason;
+    EXPECT_TRUE(written) << definition << ": " << written.error().reason;
     const std::string name = definition.substr(0, definition.find(' '));
     return set.events.find("synthetic", name).value();
   }
 
   void trigger(EventNumber event, const std::string& text) {
     const auto written = set.commands.write(event, text);
-    EXPECT_TRUE(written) << text << ": " << written.error().error.reason;
+    EXPECT_TRUE(written) << text << ": " << written.error().reason;
   }
 
   std::string hist(EventNumber event) const { return set.hists.copy(event).render(NoSymbols()); }
@@ -141,13 +141,13 @@ class EventStand : public testing::Test {
   std::string refusal(EventNumber event, const std::string& text) {
     return described(set.commands.write(event, text));
   }
-  static std::string described(const Reply<void>& reply) {
+  static std::string described(const Result<void>& reply) {
     if (reply) return "not refused";
-    const Refusal& refusal = reply.error();
-    return refusal.location + ": " + refusal.error.reason + "\n" + refusal.command + "\n" +
-           std::string(refusal.error.token_at, ' ') + "^\n";
+    const Error& error = reply.error();
+    return error.location + ": " + error.reason + "\n" + error.text + "\n" +
+           std::string(error.token_at, ' ') + "^\n";
   }
-  static ErrorCode code_of(const Reply<void>& reply) { return reply.error().error.code; }
+  static ErrorCode code_of(const Result<void>& reply) { return reply.error().code; }
 
   EventSet set;
   EventNumber waking, switched, kmalloc, exec, sys_enter, print;

@@ -12,7 +12,7 @@ namespace {
 class SyntheticTest : public EventStand {
  protected:
   enum class File { kSynthetic, kDynamic };
-  Reply<void> write(File file, const std::string& text) {
+  Result<void> write(File file, const std::string& text) {
     return file == File::kSynthetic ? set.synthetic.write(text) : set.synthetic.write_dynamic(text);
   }
   void refuses(File file, std::string text, std::string_view reason,
@@ -21,10 +21,10 @@ class SyntheticTest : public EventStand {
     if (caret != text.npos) text.erase(caret, 1);
     const auto written = write(file, text);
     ASSERT_FALSE(written) << text;
-    EXPECT_EQ(written.error().error.reason, reason) << text;
-    EXPECT_EQ(written.error().error.token_at, caret == text.npos ? 0 : caret) << text;
+    EXPECT_EQ(written.error().reason, reason) << text;
+    EXPECT_EQ(written.error().token_at, caret == text.npos ? 0 : caret) << text;
     EXPECT_EQ(written.error().location, "synthetic_events");
-    EXPECT_EQ(written.error().command, text);
+    EXPECT_EQ(written.error().text, text);
     EXPECT_EQ(code_of(written), code);
   }
 };
@@ -158,9 +158,8 @@ TEST_F(SyntheticTest, DefinesEventsOfUsers) {
   EXPECT_EQ(set.events.define_fields("web", "request u64 lat; pid_t pid; char comm[16]").value(),
             made.value());
   trigger(made.value(), "hist:keys=comm:vals=lat");
-  EXPECT_EQ(set.events.define_fields("web", "request u64 other").error().error.code,
-            ErrorCode::kExists);
-  EXPECT_EQ(set.events.define_fields("synthetic", "request u64 other").error().error.code,
+  EXPECT_EQ(set.events.define_fields("web", "request u64 other").error().code, ErrorCode::kExists);
+  EXPECT_EQ(set.events.define_fields("synthetic", "request u64 other").error().code,
             ErrorCode::kInvalid);
   feed(made.value(), 1, {{"lat", 7}, {"comm", "nginx"}});
   EXPECT_EQ(entries(made.value()),
@@ -172,7 +171,7 @@ TEST_F(SyntheticTest, DefinesEventsOfUsers) {
   EXPECT_EQ(code_of(set.commands.write(made.value(), "traceon")), ErrorCode::kNotFound);
   EXPECT_EQ(code_of(set.switches.write(made.value(), "1")), ErrorCode::kNotFound);
   EXPECT_EQ(code_of(set.filters.write(made.value(), "0")), ErrorCode::kNotFound);
-  EXPECT_EQ(set.render_format(made.value()), "");
+  EXPECT_EQ(*set.events.format_text(made.value()), "");
 }
 
 TEST_F(SyntheticTest, JoinsEventsOfUsersWithThoseOfTheKernelByKey) {

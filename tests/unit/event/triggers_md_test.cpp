@@ -34,7 +34,7 @@ class TriggersMdTest : public EventStand {
     return set.events.find(system, name).value();
   }
 
-  Reply<void> write(const std::string& path, const std::string& text) {
+  Result<void> write(const std::string& path, const std::string& text) {
     if (path == "synthetic_events") return set.synthetic.write(text);
     return set.commands.write(event_of(path), text);
   }
@@ -78,7 +78,7 @@ TEST_F(TriggersMdTest, ShowsWhatHappens) {
     const std::string text = rest.size() > path.size() ? rest.substr(path.size() + 1) : "";
     if (verb == "write") {
       const auto written = write(path, text);
-      EXPECT_TRUE(written) << lines[i] << ": " << written.error().error.reason;
+      EXPECT_TRUE(written) << lines[i] << ": " << written.error().reason;
       continue;
     }
     std::string expected;

@@ -27,7 +27,7 @@ class NotifierTest : public testing::Test {
     return told_;
   }
 
-  Mutex mutex_;
+  Mutex mutex_{LockRank::kTest};
   std::condition_variable_any told_changed_;
   std::vector<NodeId> told_ GUARDED_BY(mutex_);
   std::size_t unknown_ GUARDED_BY(mutex_) = 0;  // how often kDirectory is not known yet

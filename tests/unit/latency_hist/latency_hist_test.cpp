@@ -17,13 +17,14 @@ using namespace std::chrono_literals;
 
 class FakeKernel final : public KernelSource {
  public:
-  Result<void> want(const std::function<WantedEvents()>& wanted) override {
+  Result<void> want(const std::function<WantedEvents()>& wanted,
+                    const CancellationToken&) override {
     wanted_ = wanted();
     if (auto meanwhile = std::exchange(meanwhile_, {})) meanwhile();
     if (refusal_) return *refusal_;
     return {};
   }
-  void drain() override { drains_ += 1; }
+  void drain(const CancellationToken&) override { drains_ += 1; }
 
   WantedEvents wanted_;
   std::optional<Error> refusal_;

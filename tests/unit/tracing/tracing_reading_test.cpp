@@ -9,19 +9,23 @@ constexpr char kWakingFiles[] = "events/sched/sched_waking/";
 // Names everything, after it has done as the test says.
 class AskedSymbols final : public Symbols {
  public:
+  explicit AskedSymbols(std::function<void()>& when_asked) : when_asked_(when_asked) {}
   Place place(std::uint64_t) const override {
-    if (const auto now = std::exchange(when_asked, {})) now();
+    if (const auto now = std::exchange(when_asked_, {})) now();
     return {.name = "somewhere"};
   }
   std::string syscall(std::uint64_t) const override { return {}; }
 
-  mutable std::function<void()> when_asked;
+ private:
+  std::function<void()>& when_asked_;
 };
 
 class SymbolSource final : public FakeSource {
  public:
-  const Symbols* symbols() const override { return &asked; }
-  AskedSymbols asked;
+  std::unique_ptr<const Symbols> symbols(CancellationToken) const override {
+    return std::make_unique<AskedSymbols>(when_asked);
+  }
+  mutable std::function<void()> when_asked;  // called once, by the first question
 };
 
 class TracingReadingTest : public TracingTest {
@@ -49,7 +53,7 @@ class TracingReadingTest : public TracingTest {
 TEST_F(TracingReadingTest, WhatAnotherReaderKeepsIsNotThereForThis) {
   count_by_place();
   Result<std::string> within = std::string();
-  source_.asked.when_asked = [&] {
+  source_.when_asked = [&] {
     feed(source_, kWaking, 8, 1);
     within = hist();
   };
@@ -62,7 +66,7 @@ TEST_F(TracingReadingTest, WhatAnotherReaderKeepsIsNotThereForThis) {
 TEST_F(TracingReadingTest, ReadersOfTheSameMomentShareIt) {
   count_by_place();
   Result<std::string> within = std::string();
-  source_.asked.when_asked = [&] { within = hist(); };
+  source_.when_asked = [&] { within = hist(); };
   const auto first = hist();
   ASSERT_TRUE(within);
   EXPECT_EQ(within.value(), first.value());

@@ -19,12 +19,12 @@ namespace tallyfs {
 
 class FakeSource : public EventSource {
  public:
-  Result<void> want(const Wanted& wanted) override {
+  Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     orders += 1;
     is_wanted = wanted();
     return answer;
   }
-  void drain() override {
+  void drain(const CancellationToken&) override {
     drains += 1;
     if (at_drain) at_drain();
   }

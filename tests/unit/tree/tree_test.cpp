@@ -12,7 +12,9 @@ namespace {
 
 class Note final : public File {
  public:
-  Result<std::string> render(Moment, std::size_t) const override { return std::string("text\n"); }
+  Result<std::string> render(const CallContext&, std::size_t) const override {
+    return std::string("text\n");
+  }
   Moment last_change(Moment) const override { return {}; }
 };
 

@@ -52,8 +52,8 @@ Modules form layers. Each imports the modules drawn here and no others:
     exclusion ->
     link ->
     pace ->
+    requester ->
     task ->
-    user ->
     wire ->
     definition -> checks
     reports -> bell
@@ -64,15 +64,15 @@ Modules form layers. Each imports the modules drawn here and no others:
     connection -> link settings
     conversation -> link wire request
     keeper -> exclusion samples
-    sample_queue -> link user wire request samples
+    sample_queue -> link requester wire request samples
     rounds -> link pace samples connection conversation sample_queue
     feeder -> checks exclusion reports settings callers keeper rounds
-    latency -> checks exclusion link task user wire definition feeder
-    removals -> user request conversation feeder
-    switches -> user request feeder
+    latency -> checks exclusion link requester task wire definition feeder
+    removals -> requester request conversation feeder
+    switches -> requester request feeder
     fed_statistic -> checks exclusion wire request feeder switches
-    registry -> checks exclusion user request feeder removals switches
-    event -> checks event_fields exclusion link task user wire request feeder switches registry
+    registry -> checks exclusion requester request feeder removals switches
+    event -> checks event_fields exclusion link requester task wire request feeder switches registry
     statistic -> definition samples feeder fed_statistic registry
     interface -> checks request feeder registry statistic
     functions -> checks settings sample_queue feeder statistic interface

@@ -1,4 +1,4 @@
-"""What the thread does that has added samples, when a datagram is full or there is no room.
+"""The work of calls that add samples, when a datagram is full or there is no room.
 
 Called outside the exclusion. A call waits for another thread only where each sample is sent in its
 own call, or where there is no room for the sample; and for the daemon only if Settings.wait_ms says

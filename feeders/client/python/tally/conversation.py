@@ -1,19 +1,21 @@
 """Requests to the daemon and its responses.
 
-This is the only module that numbers requests, matches responses, notices lost ones, waits before a
-refused request is repeated, and knows the daemon's epoch. A user of it (see User) says what to
-request and what a response means. A new kind of request is one new file with such a user, and its
-name in __init__.py.
+This is the only module that numbers requests, matches responses, notices lost ones, backs off after
+refusals, and knows the daemon's epoch. Its users are Requesters: each says which requests are due,
+and what a response means. A new kind of request is one module with a requester; __init__.py has
+its public names.
+
+A request is due until it is sent, and pending until its response.
+Time-outs: the daemon responds in the order of requests, so a response shows that pending requests
+before it were lost: they are due again. An idle process requests a response every second (ping),
+which shows lost ones, and whether the daemon is there.
+Back-off: a subject that the daemon refused is due again after 10 s.
+Epoch: every datagram carries the daemon's. Another epoch on the same connection is another daemon
+that has taken over the socket: it knows nothing of this process.
 
 Threads: guarded by the exclusion (exclusion.py), like everything that is called from here.
-Limits: one datagram of requests is sent at a time, while fewer than 400 responses are outstanding:
-they must find room in this process's queue, which may be short.
-
-Responses: the daemon answers in the order of requests, so a response says that those before it
-that have not come are lost. An idle process requests a response every second (ping), which shows
-lost ones and whether the daemon is there. A subject that is refused is requested again after 10 s.
-Epoch: every datagram carries the daemon's. Another epoch on the same connection is another daemon
-that has taken over the socket: it knows nothing of this process."""
+Limits: requests are sent by one datagram while fewer than 400 are pending: their responses must
+find room in this process's queue, which may be short."""
 import functools
 import os
 from time import monotonic_ns
@@ -23,20 +25,21 @@ from .request import GONE, REFUSED, REGISTERED, REQUESTED, UNKNOWN, Request
 from .wire import DATAGRAM_BYTES, HEADER_BYTES, decode_answers, encode_header, encode_request
 
 IDLE_NS = 1_000_000_000  # after so long without one, a ping
-_REFUSED_PAUSE_NS = 10_000_000_000
-_IN_FLIGHT_MAX = 400
+_REFUSED_BACK_OFF_NS = 10_000_000_000
+_PENDING_MAX = 400
 # How long a new subject waits for its definition before it is requested.
-_GATHER_NS = 10_000_000
+_DEFINITION_WAIT_NS = 10_000_000
 _SEQUENCE_MAX = 0xFFFFFFFF
+
 
 class Conversation:
     """report: called with a line of text. now: the clock, in nanoseconds."""
 
     def __init__(self, link, report, now=monotonic_ns):
         self._link, self._report, self._now = link, report, now
-        self.users = []
+        self.requesters = []
         self._last_sequence = 0
-        self._send_at = 0
+        self._request_at = 0
         self.attached = -1  # the descriptor that came with the response at hand
         self.begin(0)
 
@@ -44,46 +47,47 @@ class Conversation:
 
     def begin(self, now):
         """On a new connection."""
-        self.in_flight = {}  # take_response by sequence number, in the order of sending
+        self.pending = {}  # take_response by sequence number, in order
         self.pinged_at = now
         self._forget()
 
     def _forget(self):
         self.epoch = 0  # until the first response
-        self.pending = {}  # to be requested, in order: objects that have _requests()
+        self.due = {}  # objects that have _requests(), in order
         self.refused = {}  # the response by subject
         self.refused_changes = {}  # the last of each subject
         self._retry_at = 0
         self._is_stale = False  # since the last ping was answered
-        self._ping_in_flight = False
-        for user in self.users:
-            user.begin()
+        self._is_ping_pending = False
+        for requester in self.requesters:
+            requester.begin()
 
     def end(self):
         """The connection has ended."""
-        for user in self.users:
-            user.end()
+        for requester in self.requesters:
+            requester.end()
 
-    # ---- pending
+    # ---- due
 
-    def pend(self, pending):
-        """Has its _requests() sent, as soon as there is room."""
-        self.pending[pending] = None
+    def make_due(self, source):
+        """Sends the _requests() of this object, as soon as there is room, until withdraw()."""
+        self.due[source] = None
 
-    def pend_new(self, subject):
-        """As pend(), once its program has had the time to define it."""
+    def make_due_soon(self, subject):
+        """As make_due(), once its program has had the time to define it."""
         now = self._now()
-        self.pend(subject)
-        if self._send_at <= now:
-            self._send_at = now + _GATHER_NS
+        self.make_due(subject)
+        if self._request_at <= now:
+            self._request_at = now + _DEFINITION_WAIT_NS
 
-    def withdraw(self, pending):
-        self.pending.pop(pending, None)
+    def withdraw(self, source):
+        """Its requests were sent, or are not wanted any more."""
+        self.due.pop(source, None)
 
     def register(self, subject):
         """Requests a subject (again), of which the daemon knows nothing."""
         subject._standing = UNKNOWN
-        self.pend(subject)
+        self.make_due(subject)
 
     def register_again(self, subject):
         """The same if the daemon knew it. It may know it still."""
@@ -99,8 +103,8 @@ class Conversation:
             self.withdraw(subject)
 
     def is_settled(self):
-        """Nothing is pending, and only a ping is in flight."""
-        return not self.pending and len(self.in_flight) == self._ping_in_flight
+        """No request is due, and only a ping is pending."""
+        return not self.due and len(self.pending) == self._is_ping_pending
 
     def refusals(self):
         """{subject: response} of those in force, subjects before changes."""
@@ -108,19 +112,19 @@ class Conversation:
 
     # ---- sending
 
-    def send_due(self, now):
+    def request_if_due(self, now):
         """Sends one datagram of requests, unless a new subject is waited for."""
-        if now >= self._send_at:
-            self.send_pending()
+        if now >= self._request_at:
+            self.request()
 
-    def send_pending(self):
+    def request(self):
         """Sends one datagram of requests."""
         if self.refused and self._now() >= self._retry_at:
             for subject in self.refused:
                 self.register(subject)
             self.refused = {}
-        if len(self.in_flight) < _IN_FLIGHT_MAX:
-            requests = (each for one in self.pending for each in one._requests(self))
+        if len(self.pending) < _PENDING_MAX:
+            requests = (each for source in self.due for each in source._requests(self))
             for request in self._send(requests):
                 request.note_sent()
 
@@ -139,24 +143,24 @@ class Conversation:
             return []
         for request in taken:
             self._last_sequence = self._last_sequence % _SEQUENCE_MAX + 1
-            self.in_flight[self._last_sequence] = request.take_response
+            self.pending[self._last_sequence] = request.take_response
         return taken
 
     def ping(self, now, sent):
-        """Requests a response. sent: the samples sent so far, for User.confirm(). One ping is in
-        flight at a time, unless its response takes a second."""
-        if self._ping_in_flight and now - self.pinged_at < IDLE_NS:
+        """Requests a response. sent: the samples sent so far, for Requester.confirm(). One ping is
+        pending at a time, unless its response takes a second."""
+        if self._is_ping_pending and now - self.pinged_at < IDLE_NS:
             return
         self.pinged_at = now
         pong = functools.partial(self._take_pong, sent)
         if self._send([Request("", lambda: None, pong)]):
-            self._ping_in_flight = True
+            self._is_ping_pending = True
 
     def _take_pong(self, sent_before, response):
-        self._ping_in_flight = False
+        self._is_ping_pending = False
         if response:
-            for user in self.users:
-                user.confirm(sent_before, self._is_stale)
+            for requester in self.requesters:
+                requester.confirm(sent_before, self._is_stale)
             self._is_stale = False
 
     # ---- responses
@@ -180,7 +184,7 @@ class Conversation:
                 os.close(self.attached)
         return True
 
-    # The new daemon answers the requests that it finds in the socket, so they stay in flight.
+    # The new daemon answers the requests that it finds in the socket, so they stay pending.
     def _change_epoch(self, epoch):
         if self.epoch:
             self._forget()
@@ -189,11 +193,11 @@ class Conversation:
     def _take(self, response):
         if response.sequence == 0:
             self._is_stale = True
-            for user in self.users:
-                user.take_stale()
-        while response.sequence in self.in_flight:
-            sequence = next(iter(self.in_flight))
-            take_response = self.in_flight.pop(sequence)
+            for requester in self.requesters:
+                requester.take_stale()
+        while response.sequence in self.pending:
+            sequence = next(iter(self.pending))
+            take_response = self.pending.pop(sequence)
             take_response(response if sequence == response.sequence else None)
 
     # ---- registration
@@ -223,7 +227,7 @@ class Conversation:
     def refuse(self, subject, response):
         """The daemon refused it, or that to which it belongs."""
         if not self.refused:
-            self._retry_at = self._now() + _REFUSED_PAUSE_NS
+            self._retry_at = self._now() + _REFUSED_BACK_OFF_NS
         subject._standing = REFUSED
         self.withdraw(subject)
         if not subject._removed:

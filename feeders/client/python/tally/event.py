@@ -5,7 +5,7 @@ import threading
 from time import monotonic_ns as _now
 
 from .checks import check_name
-from .event_fields import pack_fields, parse_fields
+from .event_fields import fixed_bytes, pack_fields, parse_fields
 from .exclusion import exclusive
 from .feeder import feeder
 from .link import SENT
@@ -13,7 +13,7 @@ from .registry import check_new
 from .request import REGISTERED, Subject
 from .switches import OFF, switches
 from .task import own_cpu, own_name
-from .user import User
+from .requester import Requester
 from .wire import encode_header, encode_user_record
 
 _WANTS_COMM = 2  # a bit of the switch
@@ -39,6 +39,7 @@ class Event(Subject):
         self.name = check_name("an event's name", name)
         self._fields = fields
         self._parsed = parse_fields(fields)
+        self._texts_at = fixed_bytes(self._parsed)
         self._switch = OFF
         _events.add(self)
 
@@ -53,7 +54,7 @@ class Event(Subject):
         child that of the child. statistic_count() does not count records. ValueError: a value."""
         feeder.wake_up_in_child()
         if self._switch[0]:
-            _events.write(self, pack_fields(repr(self), self._parsed, values))
+            _events.write(self, pack_fields(self, self._parsed, self._texts_at, values))
 
     def release(self):
         """Ends it. In the tree it goes with the process."""
@@ -86,7 +87,7 @@ class Event(Subject):
             self._switch = switches.of(self._number)
 
 
-class _Events(User):
+class _Events(Requester):
     def __init__(self):
         self._exclusion = feeder.exclusion
         self._events = {}  # by system and name
@@ -96,7 +97,7 @@ class _Events(User):
         check_new((event.system, event.name) in self._events, len(self._events))
         feeder.start_keeper()
         self._events[event.system, event.name] = event
-        feeder.conversation.pend_new(event)
+        feeder.conversation.make_due_soon(event)
         feeder.wake_keeper()
 
     @exclusive
@@ -118,7 +119,7 @@ class _Events(User):
         datagram = encode_header(feeder.conversation.epoch) + record
         feeder.queue.dropped += feeder.connection.link.send(datagram) != SENT
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         for event in self._events.values():
@@ -140,4 +141,4 @@ class _Events(User):
                 feeder.conversation.register_again(event)
 
 
-_events = feeder.add_user(_Events())
+_events = feeder.join(_Events())

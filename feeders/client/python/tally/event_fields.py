@@ -38,30 +38,30 @@ def _parse_field(text):
     return field[3], length
 
 
-def pack_fields(what, parsed, values):
+def fixed_bytes(parsed):
+    """The bytes of a record from byte 8 to its texts."""
+    return sum(8 if not kind or isinstance(kind, str) else -(-kind // 8) * 8 for _, kind in parsed)
+
+
+def pack_fields(event, parsed, texts_at, values):
     """The record's bytes from byte 8 on; texts are cut to their room, a char[] to 1,024 bytes.
-    what: the event in messages. ValueError: a value, or their number."""
+    event: for messages. texts_at: fixed_bytes(). ValueError: a value, or their number."""
     if len(values) != len(parsed):
-        raise ValueError(f"{what} has {len(parsed)} fields, not {len(values)}")
+        raise ValueError(f"{event!r} has {len(parsed)} fields, not {len(values)}")
     fixed, texts = bytearray(), bytearray()
-    start = sum(_fixed_bytes(kind) for _, kind in parsed)
     for (name, kind), value in zip(parsed, values):
         if isinstance(kind, str):
             try:
                 fixed += struct.pack("<" + kind, value)
             except struct.error as error:
-                raise ValueError(f"{name} of {what}: {error}") from None
+                raise ValueError(f"{name} of {event!r}: {error}") from None
         else:
             text = value.encode() if isinstance(value, str) else bytes(value)
             if kind:
                 fixed += text[:kind].ljust(kind, b"\0")
             else:
                 text = text[:_TEXT_MAX] + b"\0"
-                fixed += struct.pack("<HH", 8 + start + len(texts), len(text))
+                fixed += struct.pack("<HH", 8 + texts_at + len(texts), len(text))
                 texts += text + bytes(-len(text) % 8)
         fixed += bytes(-len(fixed) % 8)
     return bytes(fixed + texts)
-
-
-def _fixed_bytes(kind):
-    return 8 if not kind or isinstance(kind, str) else -(-kind // 8) * 8

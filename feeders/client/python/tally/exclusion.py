@@ -1,4 +1,4 @@
-"""The one lock of this package, and what happens to a call that interrupts its own thread.
+"""The one lock of this package, which also turns away a call that interrupts its own thread.
 
 One thread at a time is inside; it waits for nothing there. A signal handler or a __del__ may run
 on a thread that is inside: the lock lets it in again, so the exclusion turns it away by itself.
@@ -11,20 +11,21 @@ OTHERS, OURSELVES = object(), object()
 
 
 class Exclusion:
-    """entered: called after the lock is taken; left: before it is released."""
+    """left: called before the lock is released."""
 
-    def __init__(self, entered, left):
-        self._entered, self._left = entered, left
+    def __init__(self, left):
+        self._left = left
         self.reset()
 
     def reset(self):
         """As at the start of a process; in a forked child, where another thread may have had it."""
         self._lock = threading.RLock()
         self._inside = False
+        self.before_next = None  # called once, inside, before the next call
         self.timeout_s = -1  # for the lock; -1: none
 
     def run(self, do, timeout_s=None):
-        """What do() returns, or OTHERS after the time-out, or OURSELVES."""
+        """Returns the result of do(), or OTHERS after the time-out, or OURSELVES."""
         lock = self._lock  # a signal handler may fork, and give the child another one
         if not lock.acquire(timeout=self.timeout_s if timeout_s is None else timeout_s):
             return OTHERS
@@ -33,7 +34,9 @@ class Exclusion:
                 return OURSELVES
             self._inside = True
             try:
-                self._entered()
+                if self.before_next:
+                    before, self.before_next = self.before_next, None
+                    before()
                 return do()
             finally:
                 self._left()

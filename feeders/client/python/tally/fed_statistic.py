@@ -2,10 +2,10 @@
 
 Guarded by the exclusion, except _switch and _id, which calls that add samples read.
 
-What a program says before the daemon has registered a statistic is part of the registration. Of
-later changes some must precede samples (_early), others must follow those that were added before
-them (_late). The program's first words on on, off and reset apply to a new statistic only: one that
-was there before stays as its users have defined it."""
+Changes that a program makes before the daemon has registered a statistic are part of the
+registration. Of later changes some must precede samples (_early), others must follow the samples
+that were added before them (_late). The first start(), stop() or reset() applies to a new statistic
+only: one that was there before stays as its users have defined it."""
 import functools
 
 from .checks import check_name
@@ -18,7 +18,7 @@ from .wire import WAS_THERE
 
 class FedStatistic(Subject):
     __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_has_begun", "_begin",
-                 "_on", "_early", "_late", "_changes_in_flight", "_made_in", "_was_there",
+                 "_on", "_early", "_late", "_changes_pending", "_made_in", "_was_there",
                  "_dropped", "__weakref__")  # fmt: skip
 
     _exclusion = feeder.exclusion
@@ -31,13 +31,13 @@ class FedStatistic(Subject):
         self._type = ""  # as in a definition line, with its range
         self._switch = OFF
         self._id = 0  # of its samples in this process
-        # What the program said of on and off: at first, and last.
+        # Whether start() or stop() was called; the first of them, and the last.
         self._has_begun = False
         self._begin = self._on = False
         # Changes that a daemon which has registered it is still to be told: those that precede its
         # samples if it is new ("type", "on"), and those that follow them ("on", "reset").
         self._early, self._late = {}, {}
-        self._changes_in_flight = 0
+        self._changes_pending = 0
         # The epoch of the daemon that made it for this process. In any other it was there before.
         self._made_in = 0
         self._was_there = False
@@ -46,7 +46,7 @@ class FedStatistic(Subject):
     def _path(self):
         return f"{self.interface.name}/{self.name}"
 
-    # ---- what the program says
+    # ---- changes by the program
 
     @exclusive
     def _define(self, text):
@@ -94,9 +94,9 @@ class FedStatistic(Subject):
         if self._standing != REGISTERED:
             return
         feeder.queue.send_all()
-        feeder.conversation.pend(self)
+        feeder.conversation.make_due(self)
         if feeder.connection.connected:
-            feeder.conversation.send_pending()
+            feeder.conversation.request()
         feeder.wake_keeper()
 
     # ---- requests and responses
@@ -130,11 +130,11 @@ class FedStatistic(Subject):
             self._late.clear()
         if not self._late:
             feeder.conversation.withdraw(self)
-        self._changes_in_flight += 1
+        self._changes_pending += 1
 
     def _take_change(self, response):
         feeder.conversation.take_change(self, response)
-        self._changes_in_flight = max(self._changes_in_flight - 1, 0)
+        self._changes_pending = max(self._changes_pending - 1, 0)
         self._point_at_switch()
 
     def _take_registration(self, response):
@@ -149,7 +149,7 @@ class FedStatistic(Subject):
         self._standing, self._number = REGISTERED, response.number
         feeder.conversation.withdraw(self)
         if not self._removed and (self._early or self._late):
-            feeder.conversation.pend(self)
+            feeder.conversation.make_due(self)
         self._point_at_switch()
 
     def _must_precede_samples(self):
@@ -161,7 +161,7 @@ class FedStatistic(Subject):
 
     def _forget_registration(self, is_leaving):
         """Nothing is known of the daemon."""
-        self._number = self._changes_in_flight = 0
+        self._number = self._changes_pending = 0
         self._early.clear()
         # Users that had it on in the daemon before may have it on in the next one: its response
         # will tell.
@@ -171,6 +171,6 @@ class FedStatistic(Subject):
     def _point_at_switch(self):
         if self._standing != REGISTERED or self._id in feeder.queue.leaving or self._removed:
             return
-        if self._early or self._late or self._changes_in_flight:
+        if self._early or self._late or self._changes_pending:
             return  # it is as the program wants it
         self._switch = switches.of(self._number)

@@ -1,8 +1,7 @@
 """The feeder of this process: its parts, how a call waits for the daemon, fork and end.
 
-`feeder` is the only one. All parts but the callers' are guarded by the exclusion; no thread waits
-inside it. Users of the conversation (interfaces, events, latencies, ...) add
-themselves."""
+`feeder` is the only one. Its parts are guarded by the exclusion, except callers.py, and no thread
+waits inside it. The requesters (interfaces, events, latencies, ...) join it from their modules."""
 import atexit
 import errno
 import os
@@ -23,10 +22,9 @@ _FINISH_NS = 250_000_000
 
 class Feeder:
     def __init__(self):
-        self._is_asleep = False  # a forked child that has not made any call yet
         self._is_used = False  # settings can no longer change
         self.configured = Configured()
-        self.exclusion = self._exclusion = Exclusion(self._enter, self._leave)
+        self.exclusion = self._exclusion = Exclusion(self._leave)
         self.reports = Reports(self.configured)
         self.rounds = Rounds(self.configured, self.reports.add)
         self.connection = self.rounds.connection
@@ -39,10 +37,10 @@ class Feeder:
             self.configured, self.exclusion, self.connection, self.queue, self.keeper
         )
 
-    def add_user(self, user):
-        """Of the conversation, behind those that are there. Returns it."""
-        self.conversation.users.append(user)
-        return user
+    def join(self, requester):
+        """Adds a requester to the conversation, behind those that are there. Returns it."""
+        self.conversation.requesters.append(requester)
+        return requester
 
     @exclusive
     def configure(self, settings):
@@ -67,38 +65,34 @@ class Feeder:
 
     # ---- exclusion
 
-    def _enter(self):
-        if self._is_asleep:
-            self._wake_up()
-
     def _leave(self):
         self.queue.stop = self.queue.alert
 
     # ---- fork
 
     def after_fork_in_child(self):
-        for user in self.conversation.users:
-            user.inherit()
+        for requester in self.conversation.requesters:
+            requester.inherit()
         for part in (self.exclusion, self.reports, self.keeper, self.rounds):
             part.reset()
-        self._is_asleep = True
+        self.exclusion.before_next = self._wake_up
 
     def wake_up_in_child(self):
-        """Before a call that looks at a switch: it may be out of date in a forked child."""
-        if self._is_asleep:
+        """Before a call that looks at a switch: it may be out of date in a forked child, until its
+        first call."""
+        if self.exclusion.before_next:
             self.exclusion.run(lambda: None)
 
     def _wake_up(self):
-        self._is_asleep = False
-        for user in self.conversation.users:
-            user.wake_up()
+        for requester in self.conversation.requesters:
+            requester.wake_up()
         self.wake_keeper()
 
     # ---- waiting for the daemon
 
     def flush(self):
         """See statistic_flush()."""
-        self._flush_users()
+        self._flush_requesters()
         deadline = _now() + self.configured.settings.wait_ms * 1_000_000
         try:
             self._wait_until(deadline, lambda: not self.queue.held())
@@ -135,9 +129,9 @@ class Feeder:
     def _added(self):
         return self.queue.consumed + self.queue.held()
 
-    def _flush_users(self):
-        for user in self.conversation.users:
-            user.flush()
+    def _flush_requesters(self):
+        for requester in self.conversation.requesters:
+            requester.flush()
 
     # Does the keeper's rounds until check() is true.
     def _wait_until(self, deadline, check):
@@ -163,18 +157,18 @@ class Feeder:
     # ---- the end of the process
 
     def finish(self):
-        """Sends what is held, within 0.25 s, and ends the keeper. Later samples are sent in their
-        calls."""
+        """Sends the samples that are held, within 0.25 s, and ends the keeper. Later samples are
+        sent in their calls."""
         try:
-            self._flush_users()
+            self._flush_requesters()
         except (OSError, RuntimeError):
-            pass  # what was to be told is lost with this process
+            pass  # the counts of dropped latencies are lost with this process
         if not self.keeper.is_running() or self.keeper.is_ending:
             return
         try:
             self._wait_until(_now() + _FINISH_NS, self._is_done)
         except OSError:
-            pass  # what is held is lost with this process
+            pass  # samples that are held are lost with this process
         self.keeper.end()
 
     def _is_done(self):

@@ -70,6 +70,6 @@ class Interface(Subject):
 
     def _take_refusal(self, response):
         conversation = feeder.conversation
-        for each in list(conversation.pending):
+        for each in list(conversation.due):
             if isinstance(each, Statistic) and each.interface is self:
                 conversation.refuse(each, response)

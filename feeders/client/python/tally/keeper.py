@@ -1,4 +1,4 @@
-"""The keeper: a thread of this package, for what no call of the program comes by to do in time.
+"""The keeper: a thread of this package, for work that no call of the program does in time.
 
 It sends samples that have waited for delay_us, finds the daemon, and registers. It starts with the
 first interface or event, as a daemon thread, and again in a forked child. The exclusion guards all
@@ -15,8 +15,8 @@ _JOIN_S = 1
 
 
 class Keeper:
-    """keep_up: one round, and returns the seconds until the next. finish: what a process calls at
-    its end."""
+    """keep_up: does one round, and returns the seconds until the next. finish: is called at the
+    end of a process of multiprocessing."""
 
     def __init__(self, configured, exclusion, rounds, reports, keep_up, finish):
         self._configured, self._exclusion = configured, exclusion

@@ -10,13 +10,13 @@ from .exclusion import exclusive
 from .feeder import feeder
 from .link import QUEUE_FULL, SENT
 from .task import own_task
-from .user import User
+from .requester import Requester
 from .wire import encode_dropped, encode_header, encode_latencies
 
 # How long flush() and the end of the process wait to tell how many latencies were dropped.
 _FLUSH_NS = 100_000_000
 _TYPES = 64
-_PRIORITY_OF_0 = 99  # the kernel's, of what max_latency shows as 0
+_PRIORITY_OF_0 = 99  # the kernel's priority that max_latency shows as 0
 
 
 def latency_record(type, cpu, ns, pid, prio, comm=None):
@@ -58,14 +58,14 @@ def _send(type, latency):
     _latencies.send(type, encode_latencies(type, latency))
 
 
-class _Latencies(User):
+class _Latencies(Requester):
     def __init__(self):
         self._exclusion = feeder.exclusion
         self.inherit()
 
     def inherit(self):
-        # (count, type of the last) of what was dropped and the daemon has not been told, by a hash
-        # of the type; types that share a hash are counted as one.
+        # Dropped latencies of which the daemon has not been told: (count, type of the last), by a
+        # hash of the type; types that share a hash are counted as one.
         self._dropped = [(0, "")] * _TYPES
 
     @exclusive
@@ -105,4 +105,4 @@ class _Latencies(User):
         return SENT
 
 
-_latencies = feeder.add_user(_Latencies())
+_latencies = feeder.join(_Latencies())

@@ -5,7 +5,7 @@ import socket
 import sys
 import time
 
-SENT, QUEUE_FULL, DAEMON_GONE = range(3)  # what send() returns
+SENT, QUEUE_FULL, DAEMON_GONE = range(3)  # results of send()
 _SEND_BUFFER_BYTES = 4 << 20
 _ANSWER_BYTES_MAX = 16 * 1024
 # Of asm-generic/socket.h; the module socket has no names for them.
@@ -97,4 +97,4 @@ def _enlarge_send_buffer(made):
         try:
             return made.setsockopt(socket.SOL_SOCKET, option, _SEND_BUFFER_BYTES)
         except OSError:
-            pass  # without privileges: what net.core.wmem_max allows
+            pass  # without privileges net.core.wmem_max is the limit

@@ -1,4 +1,4 @@
-"""The interfaces and statistics of this process: which there are, and what happens to all of them.
+"""The interfaces and statistics of this process, and what concerns all of them.
 
 Guarded by the exclusion. At most 65,536 interfaces, and as many statistics."""
 import errno
@@ -9,7 +9,7 @@ from .feeder import feeder
 from .removals import removals
 from .request import GONE, REGISTERED, REQUESTED, UNKNOWN
 from .switches import ASLEEP, OFF, ON, switches
-from .user import User
+from .requester import Requester
 
 _COUNT_MAX = 65_536
 
@@ -22,7 +22,7 @@ def check_new(exists, count):
         raise os_error(errno.ENOSPC, f"one feeder cannot have more than {_COUNT_MAX}")
 
 
-class Registry(User):
+class Registry(Requester):
     def __init__(self):
         self._exclusion = feeder.exclusion
         self._interfaces = {}  # by name
@@ -36,7 +36,7 @@ class Registry(User):
         check_new(interface.name in self._interfaces, len(self._interfaces))
         feeder.start_keeper()
         self._interfaces[interface.name] = interface
-        self._pend_new(interface)
+        self._make_due_soon(interface)
 
     @exclusive
     def add_statistic(self, statistic):
@@ -47,15 +47,15 @@ class Registry(User):
         self._count += 1
         interface._statistics[statistic.name] = statistic
         feeder.queue.give_id(statistic)
-        self._pend_new(statistic)
+        self._make_due_soon(statistic)
         conversation = feeder.conversation
         if interface._standing == GONE:
             conversation.register_again(interface)
         if interface in conversation.refused:
             conversation.refuse(statistic, conversation.refused[interface])
 
-    def _pend_new(self, subject):
-        feeder.conversation.pend_new(subject)
+    def _make_due_soon(self, subject):
+        feeder.conversation.make_due_soon(subject)
         feeder.wake_keeper()
 
     @exclusive
@@ -91,7 +91,7 @@ class Registry(User):
         self.end_round()
         feeder.wake_keeper()
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         leaving = feeder.queue.leaving
@@ -165,4 +165,4 @@ class Registry(User):
         feeder.queue.keep_only_wanted(ids_off)
 
 
-registry = feeder.add_user(Registry())
+registry = feeder.join(Registry())

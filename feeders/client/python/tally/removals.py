@@ -9,23 +9,23 @@ import functools
 from .conversation import reason_of
 from .feeder import feeder
 from .request import Request
-from .user import User
+from .requester import Requester
 
 _REMOVALS_MAX = 1024
 
 
-class Removals(User):
+class Removals(Requester):
     def __init__(self):
         self._paths = collections.deque(maxlen=_REMOVALS_MAX)
 
     def add(self, path):
         """INTERFACE or INTERFACE/STATISTIC."""
         self._paths.append(path)
-        feeder.conversation.pend(self)
+        feeder.conversation.make_due(self)
 
     def begin(self):
         if self._paths:
-            feeder.conversation.pend(self)
+            feeder.conversation.make_due(self)
 
     def end(self):
         self._paths.clear()
@@ -49,4 +49,4 @@ class Removals(User):
             feeder.reports.add(words)
 
 
-removals = feeder.add_user(Removals())
+removals = feeder.join(Removals())

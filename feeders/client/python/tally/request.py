@@ -1,4 +1,4 @@
-"""What a conversation consists of: requests, and the subjects that they register.
+"""The parts of a conversation: requests, and the subjects that they register.
 
 Guarded by the exclusion."""
 from typing import Callable, NamedTuple, Optional

@@ -26,7 +26,7 @@ class Rounds:
         self.connection = Connection(configured, report)
         self.conversation = Conversation(self.connection.link, report)
         self.queue = SampleQueue(self.connection, self.conversation, configured, self.pace)
-        self.conversation.users.append(self.queue)
+        self.conversation.requesters.append(self.queue)
 
     def reset(self):
         """As at the start of a process."""
@@ -35,7 +35,7 @@ class Rounds:
         self.conversation.begin(0)
 
     def round(self, now, urgent=False):
-        """urgent: sends and requests at once what would have waited for more."""
+        """urgent: samples and requests do not wait for more of them."""
         connection, conversation, queue = self.connection, self.conversation, self.queue
         self.reach_daemon(now)
         if connection.connected:
@@ -45,13 +45,13 @@ class Rounds:
                 queue.send_all()
             self._take_responses(now)
             if urgent:
-                queue.send_all()  # samples whose statistic has just got its number
-                conversation.send_pending()
+                queue.send_all()  # of statistics that have just got their numbers
+                conversation.request()
             else:
-                conversation.send_due(now)
+                conversation.request_if_due(now)
             self._keep_in_touch(now, urgent)
-            for user in conversation.users:
-                user.end_round()
+            for requester in conversation.requesters:
+                requester.end_round()
         if connection.is_cut():
             self.lose_daemon(now)
 
@@ -65,8 +65,8 @@ class Rounds:
         self.conversation.end()
 
     def send_at_once(self, message):
-        """A datagram that waits for nothing; returns what Link.send() returns. A daemon that has
-        been replaced is noticed by the first datagram that it does not get, so there are two
+        """Sends a datagram before everything else, with the result of Link.send(). A daemon that
+        has been replaced is noticed by the first datagram that it does not get, so there are two
         attempts."""
         for _ in range(2):
             now = _now()
@@ -102,7 +102,7 @@ class Rounds:
         return max(min(pace.send_at - now, _SLOW_TICK_NS), 0)
 
     def _take_responses(self, now):
-        while self.conversation.in_flight or self.queue.is_under_way():
+        while self.conversation.pending or self.queue.is_under_way():
             if not self.conversation.receive():
                 return
             self.pace.note_activity(now)
@@ -116,5 +116,5 @@ class Rounds:
         if is_idle or (is_due and self.queue.is_under_way()):
             conversation.ping(now, self.queue.sent)
         if is_idle:
-            for user in conversation.users:
-                user.look()
+            for requester in conversation.requesters:
+                requester.look()

@@ -1,7 +1,7 @@
 """Samples on their way from their calls to the daemon, in the order in which they were added.
 
 `gathered` (samples.py) -> records -> datagrams. Guarded by the exclusion, except held() and stop,
-which any thread may read. At most Settings.held_max samples; callers.py says what happens then.
+which any thread may read. At most Settings.held_max samples: callers.py drops more.
 A datagram ends before the first sample whose statistic has no number yet; later samples wait, so
 that all keep their order."""
 from time import monotonic_ns as _now
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .link import SENT
 from .request import REFUSED
 from .samples import FULL, ONES, RECORD_BYTES, by_statistic, gathered, id_of, ids_of
-from .user import User
+from .requester import Requester
 from .wire import DATAGRAM_BYTES, encode_dropped, encode_header, encode_samples
 
 
@@ -27,7 +27,7 @@ class Counts(NamedTuple):
     dropped: int  # there was no room, or the daemon refused their statistic
 
 
-class SampleQueue(User):
+class SampleQueue(Requester):
     def __init__(self, connection, conversation, configured, pace):
         self._connection, self._link = connection, connection.link
         self._conversation, self._configured, self._pace = conversation, configured, pace
@@ -48,7 +48,7 @@ class SampleQueue(User):
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.has_waited_in_vain = False
 
-    # ---- what is held
+    # ---- held samples
 
     def held(self):
         return len(gathered) + len(self._records) // RECORD_BYTES
@@ -87,7 +87,7 @@ class SampleQueue(User):
         count = len(gathered)
         gathered[:count] = [each for each in gathered[:count] if id_of(each)[0] not in ids_off]
 
-    # ---- what the conversation tells
+    # ---- the conversation
 
     def begin(self):
         self._lost = self.sent - self._confirmed

@@ -64,7 +64,7 @@ def _numbers(records):
 
 
 def to_columns(xs, ys, times_ns):
-    """(X, Y, times) as array("q") of one length, from what add_batch() takes. ValueError: a number
+    """(X, Y, times) as array("q") of one length, from add_batch()'s arguments. ValueError: a number
     is out of range, or the lengths differ."""
     try:
         columns = [_column(xs, "q")]

@@ -9,7 +9,7 @@ _SOCKET_PATH_BYTES_MAX = 107  # of sockaddr_un
 
 
 class Settings(NamedTuple):
-    """What statistic_configure() takes."""
+    """The arguments of statistic_configure()."""
 
     # The daemon's socket; a path of at most 107 bytes. None: $TALLY_SOCKET, else
     # /run/tallyfs/socket for root and $XDG_RUNTIME_DIR/tallyfs/socket for others.

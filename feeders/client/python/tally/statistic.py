@@ -1,5 +1,4 @@
-"""Statistics: what a program calls to define, feed and drop one. See FedStatistic for how it is
-registered."""
+"""Statistics: the calls that feed, turn on and off, and drop one. FedStatistic registers it."""
 import struct
 from time import monotonic_ns as _now
 

@@ -10,7 +10,7 @@ import weakref
 
 from .feeder import feeder
 from .request import Request
-from .user import User
+from .requester import Requester
 
 # Switches of subjects whose own, in the daemon's page, is not known.
 ON, OFF = b"\1", b"\0"
@@ -18,7 +18,7 @@ ON, OFF = b"\1", b"\0"
 ASLEEP = memoryview(b"\1")
 
 
-class Switches(User):
+class Switches(Requester):
     """Guarded by the exclusion. Without a page everything is on, and the daemon drops samples of
     statistics that are off."""
 
@@ -27,13 +27,13 @@ class Switches(User):
 
     def begin(self):
         self._page = None
-        feeder.conversation.pend(self)
+        feeder.conversation.make_due(self)
 
     def is_there(self):
         return self._page is not None
 
     def of(self, number):
-        """The switch of this number: its item 0 is 0 or what is wanted."""
+        """The switch of this number: its item 0 is 0 while the subject is off."""
         place = 2 * (number & 0xFFFFFFFF)
         has_one = self._page is not None and place + 2 <= len(self._page)
         return self._page[place : place + 1] if has_one else ON
@@ -53,17 +53,17 @@ class Switches(User):
 
     def _take(self, response):
         if response is None:
-            feeder.conversation.pend(self)
+            feeder.conversation.make_due(self)
         elif not response.error and feeder.conversation.attached >= 0:
             try:
                 self._page = map_switches(feeder.conversation.attached, response.number)
             except (OSError, ValueError) as error:
                 feeder.reports.add(str(error))
-            for user in feeder.conversation.users:
-                user.point_at_switches()
+            for requester in feeder.conversation.requesters:
+                requester.point_at_switches()
 
 
-switches = feeder.add_user(Switches())
+switches = feeder.join(Switches())
 
 
 def map_switches(descriptor, size):

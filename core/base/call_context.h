@@ -1,0 +1,41 @@
+// What a call knows of its caller: when it was made, and whether the caller still waits for its
+// result. A writer that presses Ctrl-C ends the wait long before the awaited feeder answers. The
+// few calls that wait for another process look at the token while they do; all calls between hand
+// it on. Values; is_cancelled() may be called on any thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "core/base/clock.h"
+
+namespace tallyfs {
+
+class CancellationToken {
+ public:
+  // How often a call that waits looks at its token.
+  static constexpr std::chrono::milliseconds kPollPeriod{20};
+
+  // Is never cancelled.
+  CancellationToken() = default;
+  // is_cancelled is called by calls that wait only, and stays callable as long as the token lives.
+  explicit CancellationToken(std::function<bool()> is_cancelled)
+      : is_cancelled_(std::move(is_cancelled)) {}
+
+  bool is_cancelled() const { return is_cancelled_ && is_cancelled_(); }
+
+ private:
+  std::function<bool()> is_cancelled_;
+};
+
+struct CallContext {
+  // A call that is never cancelled needs no more than its time.
+  CallContext(Moment its_now, CancellationToken its_cancel = {})  // NOLINT: implicit by intent
+      : now(its_now), cancel(std::move(its_cancel)) {}
+
+  Moment now;
+  CancellationToken cancel;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,73 @@
+// Writes JSON (RFC 8259) onto a string, piece by piece and without white space: objects, arrays,
+// keys, strings, numbers. Commas and colons are the writer's; that each begin has its end, and each
+// key its value, is the caller's.
+//
+//   JsonWriter json(out);
+//   json.begin_object().key("name").string("web").key("hits").number(17).end_object();
+//   // {"name":"web","hits":17}
+//
+// A writer may begin inside of an object or array that others write: it sets no comma before its
+// first piece. Numbers are printed as they are given: integers exactly, of up to 128 bits, and
+// never through a double. Confined to one thread; the string outlives the writer.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/int128.h"
+
+namespace tallyfs {
+
+class JsonWriter {
+ public:
+  // What the bytes of a string are. kUtf8: characters stay as they are, and a byte that belongs to
+  // none becomes U+FFFD. kUnknown: each byte beyond ASCII becomes the code point of its number,
+  // \u0080 to \u00ff, so that no byte is lost.
+  enum class Encoding : std::uint8_t { kUtf8, kUnknown };
+
+  explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8)
+      : out_(out), encoding_(encoding) {}
+
+  JsonWriter& begin_object() { return begin('{'); }
+  JsonWriter& end_object() { return end('}'); }
+  JsonWriter& begin_array() { return begin('['); }
+  JsonWriter& end_array() { return end(']'); }
+
+  // The name of the next value, in an object.
+  JsonWriter& key(std::string_view name);
+
+  JsonWriter& string(std::string_view text);
+  template <std::integral Integer>
+  JsonWriter& number(Integer value) {
+    if constexpr (std::signed_integral<Integer>) return append(static_cast<std::int64_t>(value));
+    return append(static_cast<std::uint64_t>(value));
+  }
+  JsonWriter& number(Int128 value) { return append(value); }
+  // The shortest text that reads back as this value; null for what JSON has no number for.
+  JsonWriter& number(double value);
+  // As printf's %.*g does, for a text that shall not be longer than it says; null as above.
+  JsonWriter& number(double value, int digits);
+  // A number that is a text already: digits, with a sign, a fraction and an exponent as JSON has
+  // them.
+  JsonWriter& number_text(std::string_view digits);
+  JsonWriter& boolean(bool value);
+  JsonWriter& null();
+
+ private:
+  JsonWriter& begin(char bracket);
+  JsonWriter& end(char bracket);
+  JsonWriter& append(std::int64_t value);
+  JsonWriter& append(std::uint64_t value);
+  JsonWriter& append(Int128 value);
+  void separate();
+  void quote(std::string_view text);
+  std::size_t append_character(std::string_view text);
+
+  std::string& out_;
+  const Encoding encoding_;
+  bool follows_value_ = false;
+};
+
+}  // namespace tallyfs

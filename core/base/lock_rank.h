@@ -1,0 +1,66 @@
+// The order in which locks are taken. A thread that holds a lock takes only locks that stand below
+// it here, so that no two threads can wait for each other. Builds with TALLYFS_LOCK_RANKS (debug,
+// asan, tsan) check each lock(): a wrong order aborts with both names. try_lock() cannot wait, so
+// its order is free; what is locked after it is checked. docs/locks.md has this table with what
+// each lock guards, and tests/rooms/locks.py holds the two together.
+//
+// Any thread, signal handlers included: the check allocates nothing and takes no lock. Other builds
+// store no rank and check nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace tallyfs {
+
+enum class LockRank : std::uint8_t {
+  kFileWriting,         // fs/handles.h
+  kFileReading,         // fs/handles.h
+  kIntakeTurn,          // feeders/intake/intake.h
+  kUserEventsDefining,  // core/branch/tracing/user_events.h
+  kUserEventsOrdering,  // core/branch/tracing/user_events.h
+  kTracing,             // core/branch/tracing/tracing_state.h
+  kUserEvents,          // core/branch/tracing/user_events.h
+  kKernelFeed,          // core/branch/tracing/kernel_feed.h
+  kKernelLatencies,     // core/branch/latency_hist/latency_hist.h
+  kFedLatencies,        // core/branch/latency_hist/latency_hist.h
+  kFedLatencySet,       // core/branch/latency_hist/latency_hist.cpp
+  kStatistics,          // core/branch/statistics/statistics.h
+  kSubsystems,          // core/branch/stats/subsystems.h
+  kStatsObject,         // core/branch/stats/stats_object.h
+  kSubsystemRates,      // core/branch/stats/subsystem_rates.h
+  kFeederTemplates,     // core/branch/stats/feeder_templates.h
+  kOrderedFeeder,       // fs/daemon/ordered_feeder.h
+  kFeederDialogue,      // fs/daemon/feeder_dialogue.h
+  kInterface,           // core/statistic/interface.h
+  kProcessEnds,         // feeders/intake/process_ends.h
+  kErrorLog,            // core/tree/error_log.h
+  kHandles,             // fs/handles.h
+  kWaitingReaders,      // fs/waiting_readers.h
+  kTextCache,           // fs/text_cache.h
+  kLeaderFollowers,     // fs/leader_followers.h
+  kLedger,              // core/base/ledger.h
+  kTree,                // core/tree/tree.h
+  kNotifier,            // fs/notifier.h
+  // Those below are libtally's and its programs'.
+  kTcpRates,        // feeders/tcp/tcp_rates.cpp
+  kClientSettings,  // feeders/client/statistic.cpp
+  kClient,          // feeders/client/client.h
+  kLane,            // feeders/client/lane.h
+  kTemplates,       // core/blob/templates.h
+  kWakeups,         // feeders/timer/wakeups.h
+  kTest,            // tests/unit
+};
+
+// fork() holds all lanes of a client at once, in the order of their table.
+constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kLane; }
+
+const char* name_of(LockRank rank);
+
+#ifdef TALLYFS_LOCK_RANKS
+// What a Mutex calls. Aborts if this thread holds a lock that a lock of this rank must come before.
+void check_lock_order(LockRank rank);
+void note_locked(LockRank rank);
+void note_unlocked(LockRank rank);
+#endif
+
+}  // namespace tallyfs

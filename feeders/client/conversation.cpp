@@ -1,0 +1,102 @@
+#include "feeders/client/conversation.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace tallyfs {
+
+Conversation::Conversation(Link& link, Events events) : link_(link), events_(std::move(events)) {}
+
+void Conversation::begin() {
+  epoch_ = 0;
+  pending_.clear();
+  ping_sequence_ = 0;
+  stale_ = told_silence_ = false;
+  for (Requester* const each : requesters_) each->reset();
+}
+
+bool Conversation::is_settled() const {
+  return std::ranges::all_of(requesters_, &Requester::is_settled);
+}
+
+bool Conversation::is_waiting() const {
+  const auto waits = [](const Requester* each) { return each->awaited_ != 0; };
+  return ping_sequence_ != 0 || std::ranges::any_of(requesters_, waits);
+}
+
+// ---- requests
+
+void Conversation::request(Time now) {
+  for (Requester* const each : requesters_) each->request(now);
+}
+
+RequestDatagram& Conversation::new_datagram() {
+  datagram_.clear(epoch_);
+  return datagram_;
+}
+
+bool Conversation::send(const RequestDatagram& requests) {
+  return link_.send(requests.bytes()) == Link::Sent::kDone;
+}
+
+void Conversation::ping(Time now, std::uint64_t sent) {
+  if (ping_sequence_ != 0 && now - ping_at_ < kResponseTimeout) return;
+  RequestDatagram& requests = new_datagram();
+  requests.add("", {});
+  if (!send(requests)) return;
+  ping_sequence_ = requests.take_requests().front().sequence;
+  ping_sent_ = sent;
+  ping_at_ = now;
+}
+
+// Once for a connection, if the daemon has not responded at all. Our address is an abstract one,
+// which a daemon in another network namespace does not see.
+void Conversation::report_silence() {
+  if (epoch_ != 0 || std::exchange(told_silence_, true)) return;
+  report("no answer from the daemon at " + link_.path() +
+         ": is it stopped, or in another network namespace?");
+}
+
+// ---- responses
+
+void Conversation::take_responses(Time now) {
+  now_ = now;
+  while (auto received = link_.receive()) {
+    auto reader = wire::DatagramReader::open(received->datagram);
+    if (!reader) continue;
+    enter_epoch(reader.value().epoch());
+    while (const auto message = reader.value().next()) {
+      if (!*message) continue;
+      if (const auto* answer = std::get_if<wire::Answer>(&message->value())) {
+        take({*answer, &received->attached});
+      }
+    }
+  }
+}
+
+// On one connection only a daemon that took over from another has a new one.
+void Conversation::enter_epoch(std::uint64_t epoch) {
+  if (epoch == epoch_) return;
+  if (epoch_ != 0) begin();
+  epoch_ = epoch;
+  events_.other_epoch(epoch);
+}
+
+void Conversation::take(const Response& response) {
+  if (response.sequence == 0) return take_stale(response.number);
+  if (response.sequence == ping_sequence_) return take_ping();
+  pending_.respond(response);
+}
+
+void Conversation::take_stale(std::uint64_t number) {
+  if (number == 0) stale_ = true;
+  for (Requester* const each : requesters_) each->take_stale(number);
+}
+
+void Conversation::take_ping() {
+  ping_sequence_ = 0;
+  events_.confirmed(ping_sent_, std::exchange(stale_, false));
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,96 @@
+// The conversation of this process with the daemon, apart from samples, blobs and records: requests
+// with sequence numbers, responses, time-outs, back-off after refusals, and epochs.
+//
+// Its users are Requesters: Registrar, Publisher and EventFeed. Each says which requests are due;
+// a new kind of request touches the requester's file alone. RequestDatagram numbers requests,
+// PendingRequests keeps them until their response, and a ping asks how far the daemon has come.
+//
+// A round is take_responses(), then request(). The responses to one datagram fit into a queue of
+// ten datagrams, which is what some systems grant.
+//
+// Confined to the Client's lock. Bounds: RequestDatagram::kBytesMax a datagram,
+// PendingRequests::kRequestsMax requests without a response.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/wire/binary.h"
+#include "feeders/client/link.h"
+#include "feeders/client/pending_requests.h"
+#include "feeders/client/request_datagram.h"
+#include "feeders/client/requester.h"
+
+namespace tallyfs {
+
+class Conversation {
+ public:
+  using Time = std::chrono::nanoseconds;
+  // Responses take microseconds, unless the daemon hangs or found no room for them.
+  static constexpr Time kResponseTimeout = std::chrono::seconds(1);
+  static constexpr Time kRefusedBackOff = std::chrono::seconds(10);
+
+  struct Events {
+    // Another daemon responds, or the same one with new numbers. All numbers of the last epoch are
+    // forgotten by then; no datagram with one of them may follow.
+    std::function<void(std::uint64_t epoch)> other_epoch;
+    // All samples sent before the ping have been taken in. With `stale` set, some of them were for
+    // a statistic that is gone.
+    std::function<void(std::uint64_t sent_before, bool stale)> confirmed;
+    std::function<void(std::string)> report;
+  };
+
+  Conversation(Link& link, Events events);
+
+  // On a new connection: nothing is known of the daemon.
+  void begin();
+  // Takes the responses that have arrived.
+  void take_responses(Time now);
+  // Sends the requests that are due, requester by requester in the order in which they joined.
+  void request(Time now);
+  // Asks how far the daemon has come. sent: how many samples have been sent so far. At most one
+  // ping is on its way; only a response to the last one counts.
+  void ping(Time now, std::uint64_t sent);
+
+  // True: all requesters are.
+  bool is_settled() const;
+  // Some response is awaited, that of a ping included.
+  bool is_waiting() const;
+  // The daemon's, with its first response; 0 before.
+  std::uint64_t epoch() const { return epoch_; }
+  // The time of the responses that are being taken.
+  Time now() const { return now_; }
+  Link& link() { return link_; }
+  void report(std::string text) { events_.report(std::move(text)); }
+
+ private:
+  friend class Requester;
+
+  void join(Requester& requester) { requesters_.push_back(&requester); }
+  RequestDatagram& new_datagram();
+  bool send(const RequestDatagram& requests);
+  void report_silence();
+  void enter_epoch(std::uint64_t epoch);
+  void take(const Response& response);
+  void take_stale(std::uint64_t number);
+  void take_ping();
+
+  Link& link_;
+  const Events events_;
+  std::vector<Requester*> requesters_;
+  RequestDatagram datagram_;
+  PendingRequests pending_;
+  std::uint64_t epoch_ = 0;
+  Time now_{0};
+  bool told_silence_ = false;
+
+  std::uint32_t ping_sequence_ = 0;  // 0: none is on its way
+  std::uint64_t ping_sent_ = 0;
+  Time ping_at_{0};
+  bool stale_ = false;  // since the last ping was answered
+};
+
+}  // namespace tallyfs

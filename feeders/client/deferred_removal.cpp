@@ -1,0 +1,79 @@
+#include "feeders/client/deferred_removal.h"
+
+#include <algorithm>
+
+namespace tallyfs {
+
+void DeferredRemoval::add(FedStatistic& statistic) {
+  if (statistic.lingers) return;
+  waiting_.push_back(&statistic);
+  registry_.detach(statistic);
+}
+
+void DeferredRemoval::let_go(const Lanes& lanes) {
+  if (waiting_.size() + passing_.size() >= search_at_) search(lanes);
+  for (int turn = 0; turn < 2; ++turn) {
+    if (passing_.empty()) {
+      if (waiting_.empty() || !note_heads(lanes)) return;
+      passing_.swap(waiting_);
+    }
+    if (!have_passed(lanes)) return;
+    for (std::size_t i = 0; i < kDestroyedMax && !passing_.empty(); ++i) {
+      destroy(*passing_.back());
+      passing_.pop_back();
+    }
+  }
+}
+
+// False: of which statistics nested samples are only the lane's owner can say.
+bool DeferredRemoval::note_heads(const Lanes& lanes) {
+  heads_.clear();
+  for (const Lane* const lane : lanes) {
+    if (lane->has_nested()) return false;
+    heads_.push_back(lane->head());
+  }
+  return true;
+}
+
+// Lanes that are newer than the positions never had anything of them.
+bool DeferredRemoval::have_passed(const Lanes& lanes) const {
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    if (!lanes[i]->has_sent(heads_[i])) return false;
+  }
+  return true;
+}
+
+void DeferredRemoval::search(const Lanes& lanes) {
+  std::vector<const FedStatistic*> held;
+  bool some_nested = false;
+  for (Lane* const lane : lanes) {
+    const MutexLock lock(lane->mutex());
+    some_nested = some_nested || lane->has_nested();
+    lane->for_each_held([&](Entry& entry) {
+      FedStatistic* const statistic = entry.statistic();
+      if (!statistic || !statistic->lingers) return;
+      if (statistic->removed) {
+        entry.make_void();
+      } else if (held.empty() || held.back() != statistic) {
+        held.push_back(statistic);
+      }
+    });
+  }
+  std::ranges::sort(held);
+  for (auto* const some : {&waiting_, &passing_}) {
+    std::erase_if(*some, [&](FedStatistic* each) {
+      if (some_nested || std::ranges::binary_search(held, each)) return false;
+      destroy(*each);
+      return true;
+    });
+  }
+  search_at_ = std::max(kSearchMin, 2 * (waiting_.size() + passing_.size()));
+}
+
+void DeferredRemoval::destroy(FedStatistic& statistic) {
+  FedInterface* const interface = statistic.interface;
+  registry_.erase(statistic);
+  if (interface->lingers && interface->statistics.empty()) registry_.erase(*interface);
+}
+
+}  // namespace tallyfs

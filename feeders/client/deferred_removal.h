@@ -1,0 +1,52 @@
+// Statistics that the program has removed or released while lanes may hold their samples. They stay
+// in the Registry, without a name, until every lane has sent what it held at their removal. The
+// lanes' positions show this, for many statistics at once: the cost does not depend on the number
+// of statistics or of samples.
+//
+// A statistic with samples that are held for long keeps back those removed with it. So that a
+// program which makes and drops statistics all the time does not reach the Registry's bound while
+// the daemon is away, the lanes are searched whenever kSearchMin of them, or twice as many as the
+// last time, wait.
+//
+// Confined to the Client's lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "feeders/client/lane.h"
+#include "feeders/client/registry.h"
+
+namespace tallyfs {
+
+class DeferredRemoval {
+ public:
+  using Lanes = std::vector<Lane*>;  // all there are, always in one order
+  static constexpr std::size_t kSearchMin = 1024;
+  // So many are destroyed at a time: the lock is others' too.
+  static constexpr std::size_t kDestroyedMax = 1024;
+
+  explicit DeferredRemoval(Registry& registry) : registry_(registry) {}
+
+  void add(FedStatistic& statistic);
+  bool empty() const { return waiting_.empty() && passing_.empty(); }
+  // Destroys those of which nothing is held any more, and interfaces that were waiting for them.
+  void let_go(const Lanes& lanes);
+  // In a forked child, whose lanes are empty.
+  void forget_positions() { heads_.clear(); }
+
+ private:
+  bool note_heads(const Lanes& lanes);
+  bool have_passed(const Lanes& lanes) const;
+  void search(const Lanes& lanes);
+  void destroy(FedStatistic& statistic);
+
+  Registry& registry_;
+  std::vector<FedStatistic*> waiting_;  // for a turn
+  std::vector<FedStatistic*> passing_;  // until all tails have passed
+  std::vector<std::uint64_t> heads_;    // these
+  std::size_t search_at_ = kSearchMin;
+};
+
+}  // namespace tallyfs

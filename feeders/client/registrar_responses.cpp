@@ -1,0 +1,115 @@
+// What the daemon responds to a Registrar, and what its page of switches says.
+#include <cerrno>
+
+#include "feeders/client/registrar.h"
+
+namespace tallyfs {
+
+void Registrar::take_page(const Response& response) {
+  page_ = response.error == 0 ? Registration::kRegistered : Registration::kRefused;
+  if (response.error != 0) return;  // then everything is sent, and the daemon sees what is on
+  if (const auto done = switches_.map(*response.attached, response.number); !done) {
+    return conversation_.report(done.error().reason);
+  }
+  registry_.for_each_statistic([this](FedStatistic& each) { point_at_switch(each); });
+}
+
+void Registrar::take_removal(const Response& response) {
+  // What is gone already was to be removed.
+  if (response.error == 0 || response.error == ENOENT) return;
+  conversation_.report("the daemon refused to remove something: " + refusal_text(response));
+}
+
+void Registrar::take_interface(FedInterface& interface, const Response& response) {
+  if (interface.removed) return;
+  interface.refusal = response.refusal();
+  if (response.error != 0) {
+    interface.registration = Registration::kRefused;
+    return report_refusal(interface.name, response);
+  }
+  interface.registration = Registration::kRegistered;
+}
+
+void Registrar::take_statistic(FedStatistic& statistic, const Response& response) {
+  if (statistic.removed) return;
+  statistic.refusal = response.refusal();
+  if (response.error != 0) {
+    statistic.registration = Registration::kRefused;
+    return report_refusal(path_of(statistic), response);
+  }
+  const bool is_new = response.made == wire::Made::kNew;
+  if (is_new) statistic.made_in_epoch = conversation_.epoch();
+  statistic.was_there = statistic.made_in_epoch != conversation_.epoch();
+  if (statistic.was_there) statistic.forget_defaults();
+  if (is_new) statistic.pending_reset = false;  // there was nothing yet
+  statistic.registration = Registration::kRegistered;
+  // Before the number is known, and samples follow.
+  if (statistic.has_pending_defaults()) {
+    define(statistic, conversation_.now(), Pending::kDefaults);
+  }
+  if (statistic.has_pending()) note_change();
+  statistic.number.store(response.number, std::memory_order_release);
+  point_at_switch(statistic);
+}
+
+void Registrar::take_change(FedStatistic& statistic, const Response& response) {
+  statistic.refusal = response.refusal();
+  if (response.error != 0) {
+    conversation_.report("the daemon refused to change " + path_of(statistic) + ": " +
+                         refusal_text(response));
+  }
+  if (statistic.changes_sent != 0) statistic.changes_sent -= 1;
+  point_at_switch(statistic);
+}
+
+int Registrar::refusal() const {
+  int first = 0;
+  const auto look = [&first](const auto& each) {
+    if (first == 0 && !each.lingers) first = each.refusal;
+  };
+  registry_.for_each_interface(look);
+  registry_.for_each_statistic(look);
+  return first;
+}
+
+// ---- what the daemon no longer knows
+
+void Registrar::take_stale(std::uint64_t number) {
+  if (number != 0) return;
+  if (switches_.has_page()) return look_for_void();
+  request_anew();
+}
+
+// The daemon does not say which statistic is gone. All are numbered as they were until it responds.
+void Registrar::request_anew() {
+  const auto forget = [](auto& each) {
+    if (each.registration == Registration::kRegistered) {
+      each.registration = Registration::kUnregistered;
+    }
+  };
+  registry_.for_each_interface(forget);
+  registry_.for_each_statistic(forget);
+  note_change();
+}
+
+// A statistic with a void number is gone, and its interface may be.
+void Registrar::look_for_void() {
+  registry_.for_each_statistic([this](FedStatistic& statistic) {
+    const auto number = statistic.number.load(std::memory_order_relaxed);
+    if (statistic.registration != Registration::kRegistered || !switches_.is_void(number)) return;
+    statistic.set_switch(&FedStatistic::kOn);
+    statistic.registration = Registration::kRemoved;
+    statistic.number.store(0, std::memory_order_release);
+    statistic.interface->registration = Registration::kUnregistered;
+  });
+}
+
+void Registrar::point_at_switch(FedStatistic& statistic) {
+  if (statistic.registration != Registration::kRegistered) return;
+  if (statistic.has_pending() || statistic.changes_sent != 0) return;
+  const auto number = statistic.number.load(std::memory_order_relaxed);
+  const std::uint32_t* const found = switches_.find(number);
+  statistic.set_switch(found ? found : &FedStatistic::kOn);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,67 @@
+#include "feeders/client/requester.h"
+
+#include <utility>
+
+#include "feeders/client/conversation.h"
+
+namespace tallyfs {
+
+Requester::Requester(Conversation& conversation) : conversation_(conversation) {
+  conversation.join(*this);
+}
+
+void Requester::reset() {
+  awaited_ = 0;
+  some_refused_ = false;
+  changed_ = true;
+  begin();
+}
+
+void Requester::request(std::chrono::nanoseconds now) {
+  if (awaited_ != 0) {
+    if (now - sent_at_ < Conversation::kResponseTimeout) return;
+    conversation_.report_silence();
+    conversation_.pending_.time_out(*this);
+    changed_ = true;
+  }
+  if (some_refused_ && now >= retry_at_) {
+    some_refused_ = false;
+    changed_ = true;
+    retry_refused();
+  }
+  if (!std::exchange(changed_, false)) return;
+  RequestDatagram& requests = conversation_.new_datagram();
+  add_requests(requests);
+  if (requests.is_full()) changed_ = true;
+  if (!requests.empty() && !send(requests, now)) changed_ = true;
+  if (has_more()) changed_ = true;
+}
+
+bool Requester::send_now(std::string_view text, RequestHandlers handlers,
+                         std::chrono::nanoseconds now) {
+  RequestDatagram& requests = conversation_.new_datagram();
+  requests.add(text, std::move(handlers));
+  return send(requests, now);
+}
+
+bool Requester::send(RequestDatagram& requests, std::chrono::nanoseconds now) {
+  if (!conversation_.send(requests)) return false;
+  sent_at_ = now;
+  for (RequestDatagram::Numbered& each : requests.take_requests()) {
+    if (each.handlers.sent) each.handlers.sent();
+    conversation_.pending_.add(std::move(each), *this);
+  }
+  return true;
+}
+
+void Requester::report_refusal(const std::string& subject, const Response& response) {
+  conversation_.report("the daemon refused " + subject + ": " + refusal_text(response));
+  back_off();
+}
+
+void Requester::back_off() {
+  some_refused_ = changed_ = true;
+  retry_at_ = conversation_.now() + Conversation::kRefusedBackOff;
+}
+
+}  // namespace tallyfs

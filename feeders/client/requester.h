@@ -1,0 +1,74 @@
+// One user of the Conversation: registration, publishing or events. It says which requests are due
+// and what a response means; when to send, to repeat and to back off is decided here.
+//
+// Each requester has one datagram of requests on its way at a time, and those of send_now(). What
+// is not answered within Conversation::kResponseTimeout is due again, and what the daemon refused
+// after Conversation::kRefusedBackOff.
+//
+// A kind of request is one call of RequestDatagram::add() in add_requests(), with its handlers.
+//
+// Confined to the Client's lock. It lives as long as its Conversation.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "feeders/client/request.h"
+#include "feeders/client/request_datagram.h"
+
+namespace tallyfs {
+
+class Conversation;
+
+class Requester {
+ public:
+  Requester(const Requester&) = delete;
+  Requester& operator=(const Requester&) = delete;
+
+  // Requests may have become due.
+  void note_change() { changed_ = true; }
+  // No response is awaited, and no request is due but those that were refused.
+  bool is_settled() const { return awaited_ == 0 && !changed_; }
+
+ protected:
+  // Joins the conversation.
+  explicit Requester(Conversation& conversation);
+  ~Requester() = default;
+
+  // A datagram with this request alone, beside the one that may be on its way. False: not sent.
+  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now);
+  // The daemon refused `subject`: that is reported, and what was refused is due after the back-off.
+  void report_refusal(const std::string& subject, const Response& response);
+  void back_off();
+
+  Conversation& conversation_;
+
+ private:
+  friend class Conversation;
+  friend class PendingRequests;
+
+  // A new connection, or another daemon: what is known of the daemon is void.
+  virtual void begin() = 0;
+  // Adds what is due, as far as there is room; what finds none waits for the next datagram.
+  virtual void add_requests(RequestDatagram& requests) = 0;
+  // After the sending: something is due besides what found no room.
+  virtual bool has_more() { return false; }
+  // What the daemon refused is due again.
+  virtual void retry_refused() = 0;
+  // The daemon got data for a number that names nothing; 0: the number of a statistic.
+  virtual void take_stale(std::uint64_t number) = 0;
+
+  void reset();
+  void request(std::chrono::nanoseconds now);
+  bool send(RequestDatagram& requests, std::chrono::nanoseconds now);
+
+  bool changed_ = false;
+  std::uint32_t awaited_ = 0;  // responses
+  std::chrono::nanoseconds sent_at_{0};
+  bool some_refused_ = false;
+  std::chrono::nanoseconds retry_at_{0};
+};
+
+}  // namespace tallyfs
