@@ -1,14 +1,15 @@
-// A file made of functions, for parts of the tree with many small files that share one object: what
-// it says, what becomes of a line that is written into it. They are called as File's own are: from
-// several threads, without any lock of the tree held.
+// A file made of functions, for parts of the tree with many small files that share one object. The
+// functions are called as File's own are: from several threads, without any lock of the tree held.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/base/call_context.h"
 #include "core/tree/file.h"
 
 namespace tallyfs {
@@ -17,21 +18,30 @@ class TextFile final : public File {
  public:
   struct Parts {
     // kNoSpace if it would be longer than bytes_max.
-    std::function<Result<std::string>(Moment now, std::size_t bytes_max)> render;
+    std::function<Result<std::string>(const CallContext& call, std::size_t bytes_max)> render;
     std::function<Moment(Moment now)> last_change;
     // Each of these may be left out; then the file does what a File does by default.
     std::function<std::optional<std::uint64_t>(Moment now)> version = {};
     std::function<Result<void>(std::string_view line, const CallContext& call)> write_line = {};
+    std::function<Result<void>(pid_t writer, std::string_view text, const CallContext& call)>
+        write_by = {};
+    std::function<Result<void>(const CallContext& call)> truncate = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
     std::function<void(const CallContext& call)> opened = {};
+    std::function<Result<std::shared_ptr<const void>>()> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
+    std::optional<std::size_t> write_bytes_max = {};
+    // Of a stream, all of them.
+    std::function<std::optional<std::uint64_t>(Moment now)> news = {};
+    std::function<std::string(Moment now)> next = {};
+    std::function<bool()> is_over = {};
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
-    return parts_.render(call.now, bytes_max);
+    return parts_.render(call, bytes_max);
   }
   std::optional<std::uint64_t> version(Moment now) const override {
     return parts_.version ? parts_.version(now) : File::version(now);
@@ -39,14 +49,35 @@ class TextFile final : public File {
   std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override {
     return parts_.take ? parts_.take(call.now, bytes_max) : File::take(call, bytes_max);
   }
+  Moment last_change(Moment now) const override { return parts_.last_change(now); }
   void opened(const CallContext& call) override {
     if (parts_.opened) parts_.opened(call);
   }
+  Result<std::shared_ptr<const void>> hold() const override {
+    return parts_.hold ? parts_.hold() : File::hold();
+  }
   bool waits() const override { return parts_.waits; }
+
+  std::optional<std::uint64_t> news(Moment now) const override {
+    return parts_.news ? parts_.news(now) : File::news(now);
+  }
+  bool is_stream() const override { return parts_.next != nullptr; }
+  std::string next(Moment now) override { return parts_.next ? parts_.next(now) : File::next(now); }
+  bool is_over() const override { return parts_.is_over ? parts_.is_over() : File::is_over(); }
+
   WriteUnit write_unit() const override { return parts_.write_unit; }
-  Moment last_change(Moment now) const override { return parts_.last_change(now); }
+  std::size_t write_bytes_max() const override {
+    return parts_.write_bytes_max.value_or(File::write_bytes_max());
+  }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     return parts_.write_line ? parts_.write_line(line, call) : File::write_line(line, call);
+  }
+  Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call) override {
+    return parts_.write_by ? parts_.write_by(writer, text, call)
+                           : File::write_by(writer, text, call);
+  }
+  Result<void> truncate(const CallContext& call) override {
+    return parts_.truncate ? parts_.truncate(call) : File::truncate(call);
   }
 
  private:

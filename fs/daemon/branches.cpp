@@ -33,7 +33,8 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
       TracingBranch::Options{.tracing = {.owner = owner,
                                          .cpus = cpus,
                                          .error_log = parts.errors,
-                                         .own = &statistics_->own()},
+                                         .own = &statistics_->own(),
+                                         .processes = &process_names_},
                              .ports = ports(TracingBranch::kSwitches),
                              .kernel = parts.feeder},
       now);

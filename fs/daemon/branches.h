@@ -18,6 +18,7 @@
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
+#include "fs/daemon/proc_names.h"
 
 namespace tallyfs {
 
@@ -44,6 +45,7 @@ class Branches {
   TracingBranch& tracing() { return *tracing_; }
 
  private:
+  const ProcNames process_names_;
   std::unique_ptr<StatisticsBranch> statistics_;
   std::unique_ptr<StatsBranch> stats_;
   std::unique_ptr<LatencyBranch> latencies_;

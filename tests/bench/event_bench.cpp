@@ -87,7 +87,7 @@ double bare(const std::vector<Sent>& all) {
 }
 
 EventNumber define_sent(EventSet& set) {
-  return set
+  return set.events
       .define_event("net", format_of("sent",
                                      "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
                                      "\tfield:int bytes;\toffset:12;\tsize:4;\tsigned:1;\n"))
@@ -97,7 +97,7 @@ EventNumber define_sent(EventSet& set) {
 double histogram(const std::vector<Sent>& all) {
   EventSet set;
   const EventNumber event = define_sent(set);
-  must(set.write_trigger(event, "hist:keys=pid:vals=bytes:sort=bytes").has_value(), "refused");
+  must(set.commands.write(event, "hist:keys=pid:vals=bytes:sort=bytes").has_value(), "refused");
   EventRecord record{.event = event};
   const double ns = best_ns(all.size(), [&] {
     for (const Sent& one : all) {
@@ -106,7 +106,7 @@ double histogram(const std::vector<Sent>& all) {
       set.feed(record);
     }
   });
-  must(set.hits(event) == all.size() * kRounds, "records are missing");
+  must(set.hists.hits(event) == all.size() * kRounds, "records are missing");
   return ns;
 }
 
@@ -115,22 +115,26 @@ double chain(const std::vector<Sent>& all) {
   const std::string fields =
       "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
       "\tfield:int prio;\toffset:12;\tsize:4;\tsigned:1;\n";
-  const EventNumber waking = set.define_event("sched", format_of("sched_waking", fields)).value();
+  const EventNumber waking =
+      set.events.define_event("sched", format_of("sched_waking", fields)).value();
   const EventNumber switched =
-      set.define_event("sched",
-                       format_of("sched_switch",
-                                 "\tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                 "\tfield:int next_prio;\toffset:12;\tsize:4;\tsigned:1;\n"))
+      set.events
+          .define_event("sched",
+                        format_of("sched_switch",
+                                  "\tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+                                  "\tfield:int next_prio;\toffset:12;\tsize:4;\tsigned:1;\n"))
           .value();
-  must(set.write_synthetic_events("wakeup_latency u64 lat; pid_t pid").has_value(), "refused");
-  const EventNumber latency = set.find("synthetic", "wakeup_latency").value();
-  must(set.write_trigger(waking, "hist:keys=pid:ts0=common_timestamp.usecs").has_value(), "waking");
-  must(set.write_trigger(switched,
-                         "hist:keys=next_pid:wakeup_lat=common_timestamp.usecs-$ts0:"
-                         "onmatch(sched.sched_waking).wakeup_latency($wakeup_lat,next_pid)")
+  must(set.synthetic.write("wakeup_latency u64 lat; pid_t pid").has_value(), "refused");
+  const EventNumber latency = set.events.find("synthetic", "wakeup_latency").value();
+  must(set.commands.write(waking, "hist:keys=pid:ts0=common_timestamp.usecs").has_value(),
+       "waking");
+  must(set.commands
+           .write(switched,
+                  "hist:keys=next_pid:wakeup_lat=common_timestamp.usecs-$ts0:"
+                  "onmatch(sched.sched_waking).wakeup_latency($wakeup_lat,next_pid)")
            .has_value(),
        "switch");
-  must(set.write_trigger(latency, "hist:keys=pid:vals=lat:sort=pid").has_value(), "latency");
+  must(set.commands.write(latency, "hist:keys=pid:vals=lat:sort=pid").has_value(), "latency");
   EventRecord woken{.event = waking}, run{.event = switched};
   std::uint64_t time_ns = 0;
   const double ns = best_ns(all.size(), [&] {
@@ -142,7 +146,7 @@ double chain(const std::vector<Sent>& all) {
       set.feed(run);
     }
   });
-  must(set.hits(latency) == all.size() * kRounds, "latencies are missing");
+  must(set.hists.hits(latency) == all.size() * kRounds, "latencies are missing");
   return ns;
 }
 
@@ -153,13 +157,13 @@ struct Copied {
 Copied copy_of_65536_entries() {
   EventSet set;
   const EventNumber event = define_sent(set);
-  must(set.write_trigger(event, "hist:keys=pid:vals=bytes.p99:size=65536").has_value(), "refused");
+  must(set.commands.write(event, "hist:keys=pid:vals=bytes.p99:size=65536").has_value(), "refused");
   Sent one;
   for (; one.pid < 65536; ++one.pid) {
     set.feed({.event = event, .bytes = {reinterpret_cast<const char*>(&one), sizeof one}});
   }
-  const double us = best_ns(1, [&] { (void)set.copy_hist(event); }) / 1000;
-  const std::vector<char> bytes(set.copy_hist(event).kept_bytes());
+  const double us = best_ns(1, [&] { (void)set.hists.copy(event); }) / 1000;
+  const std::vector<char> bytes(set.hists.copy(event).kept_bytes());
   std::vector<char> to(bytes.size());
   const double bare_us = best_ns(1, [&] { std::ranges::copy(bytes, to.begin()); });
   return {us, bare_us / 1000};

@@ -27,12 +27,12 @@ void check_definition(const std::string& text) {
 
 void check_files(const std::string& text) {
   EventSet set;
-  const auto by_file = set.write_dynamic_events(text);
+  const auto by_file = set.synthetic.write_dynamic(text);
   if (by_file) must(!text.empty(), "nothing defines nothing");
-  (void)set.write_synthetic_events(text);
-  (void)set.define_fields("user", text);
-  must(set.truncate_synthetic_events().has_value(), "all can go");
-  must(set.render_synthetic_events().empty(), "all went");
+  (void)set.synthetic.write(text);
+  (void)set.events.define_fields("user", text);
+  must(set.synthetic.truncate().has_value(), "all can go");
+  must(SyntheticEvents::text(set.synthetic.definitions()).empty(), "all went");
 }
 
 }  // namespace

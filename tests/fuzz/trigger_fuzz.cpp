@@ -14,20 +14,19 @@ namespace {
 class Driver {
  public:
   Driver() {
-    events_.push_back(set_.define_event("sys", kAllKinds).value());
-    events_.push_back(set_.define_event("sys", kSecond).value());
-    must(
-        set_.write_synthetic_events("syn u64 x; s32 y; char t[16]; char[] d; long[] s").has_value(),
-        "the synthetic event is good");
-    events_.push_back(set_.find("synthetic", "syn").value());
+    events_.push_back(set_.events.define_event("sys", kAllKinds).value());
+    events_.push_back(set_.events.define_event("sys", kSecond).value());
+    must(set_.synthetic.write("syn u64 x; s32 y; char t[16]; char[] d; long[] s").has_value(),
+         "the synthetic event is good");
+    events_.push_back(set_.events.find("synthetic", "syn").value());
   }
 
   void command(std::string_view line) {
     if (line.empty()) return;
-    if (line[0] == 'y') return (void)set_.write_synthetic_events(line.substr(1));
+    if (line[0] == 'y') return (void)set_.synthetic.write(line.substr(1));
     const EventNumber event = events_[line[0] == '1' ? 0 : line[0] == '2' ? 1 : 2];
     const std::string before = all_triggers();
-    const auto written = set_.write_trigger(event, line.substr(1));
+    const auto written = set_.commands.write(event, line.substr(1));
     if (written) return;
     must(!written.error().error.reason.empty(), "a reason");
     must(written.error().error.token_at <= written.error().command.size(),
@@ -55,23 +54,23 @@ class Driver {
 
   void look() {
     for (const EventNumber event : events_) {
-      const HistCopy copy = set_.copy_hist(event);
+      const HistCopy copy = set_.hists.copy(event);
       (void)copy.render(NoSymbols());
       (void)copy.render_json(NoSymbols());
-      (void)set_.render_enable(event);
+      (void)set_.switches.state(event).text();
     }
-    (void)set_.render_trace(NoSymbols());
-    (void)set_.take_changed_demands();
+    (void)set_.trace.copy().render(NoSymbols());
+    (void)set_.demands.take_changed();
   }
 
   void remove_as_shown() {
     for (const EventNumber event : events_) {
-      std::string lines = set_.render_trigger(event);
+      std::string lines = triggers_text(set_.triggers.lines(event));
       while (!lines.empty()) {
         const std::string line = lines.substr(0, lines.find('\n'));
         lines.erase(0, line.size() + 1);
         if (!line.starts_with("hist:keys=")) continue;
-        const auto removed = set_.write_trigger(event, "!" + line.substr(0, line.rfind(" [")));
+        const auto removed = set_.commands.write(event, "!" + line.substr(0, line.rfind(" [")));
         const bool refers = line.find('$') != line.npos;
         must(removed || removed.error().error.code == ErrorCode::kBusy || refers,
              "what is shown is understood");
@@ -81,18 +80,18 @@ class Driver {
 
   void end() {
     for (std::size_t i = 0; i < 64; ++i) {
-      for (const EventNumber event : events_) set_.truncate_trigger(event);
+      for (const EventNumber event : events_) set_.triggers.truncate(event);
     }
     for (const EventNumber event : events_) {
-      must(set_.render_trigger(event).starts_with('#'), "all can go");
+      must(triggers_text(set_.triggers.lines(event)).starts_with('#'), "all can go");
     }
-    must(set_.truncate_synthetic_events().has_value(), "nothing is in use any more");
+    must(set_.synthetic.truncate().has_value(), "nothing is in use any more");
   }
 
  private:
   std::string all_triggers() const {
     std::string text;
-    for (const EventNumber event : events_) text += set_.render_trigger(event);
+    for (const EventNumber event : events_) text += triggers_text(set_.triggers.lines(event));
     return text;
   }
 

@@ -23,7 +23,7 @@ TextFile::Parts number_parts(
     std::function<std::int64_t()> number,
     std::function<Result<void>(std::string_view, const CallContext&)> write_line,
     std::function<Moment()> last_change) {
-  return {.render = [=](Moment, std::size_t) -> Result<std::string> {
+  return {.render = [=](const CallContext&, std::size_t) -> Result<std::string> {
             return std::to_string(number()) + "\n";
           },
           .last_change = [=](Moment) { return last_change(); },

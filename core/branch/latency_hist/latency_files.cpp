@@ -43,9 +43,10 @@ TextFile::Parts parts_of(const Shared& latencies) {
 template <typename Make>
 TextFile::Parts text_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment now, std::size_t bytes_max) {
-    return bounded(get<std::string>(latencies, [&](LatencySet& set) { return make(set, now); }),
-                   bytes_max);
+  parts.render = [=](const CallContext& call, std::size_t bytes_max) {
+    return bounded(
+        get<std::string>(latencies, [&](LatencySet& set) { return make(set, call.now); }),
+        bytes_max);
   };
   return parts;
 }
@@ -54,7 +55,7 @@ TextFile::Parts text_parts(const Shared& latencies, Make make) {
 template <typename Make>
 TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment, std::size_t bytes_max) {
+  parts.render = [=](const CallContext&, std::size_t bytes_max) {
     const auto snapshot =
         get<LatencySnapshot>(latencies, [](LatencySet& set) { return set.snapshot(); });
     return bounded(make(snapshot), bytes_max);
@@ -64,7 +65,7 @@ TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
 
 TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
   TextFile::Parts parts = parts_of(latencies);
-  parts.render = [=](Moment, std::size_t bytes_max) -> Result<std::string> {
+  parts.render = [=](const CallContext&, std::size_t bytes_max) -> Result<std::string> {
     if (bytes_max < LatencyHistogram::kTextBytesMin) return too_long();
     const auto histogram =
         get<LatencyHistogram>(latencies, [&](LatencySet& set) { return set.histogram(cpu); });

@@ -22,6 +22,7 @@
 #include "core/base/ledger.h"
 #include "core/base/result.h"
 #include "core/branch/own_numbers.h"
+#include "core/branch/process_names.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/event/set/event_set.h"
 #include "core/tree/error_log.h"
@@ -60,7 +61,9 @@ class Tracing {
     std::uint64_t reading_bytes_max = 512ull << 20;
     // Shared with its directories in the tree: one for all of the mount. nullptr: there is none.
     std::shared_ptr<ErrorLog> error_log = nullptr;
-    OwnNumbers* own = nullptr;  // outlives it; nullptr: nobody counts
+    OwnNumbers* own = nullptr;  // outlives it; nullptr: nothing is counted
+    // Outlives it; nullptr: markers are shown without the name of their writer.
+    const ProcessNames* processes = nullptr;
   };
 
   // Fills the directory `directory`. Tree and ledger outlive it, it outlives the tree's files.

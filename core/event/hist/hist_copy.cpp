@@ -15,7 +15,7 @@ int three_way(T a, T b) {
 
 }  // namespace
 
-void HistCopy::add(std::string line, std::shared_ptr<const HistPlan> plan, HistTable& table) {
+void HistCopy::add(TriggerLine line, std::shared_ptr<const HistPlan> plan, HistTable& table) {
   Table copy{.line = std::move(line),
              .plan = std::move(plan),
              .view = table.map.view(),

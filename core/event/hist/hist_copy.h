@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/event/command/trigger_line.h"
 #include "core/event/hist/hist_plan.h"
 #include "core/model/symbols.h"
 
@@ -15,8 +16,8 @@ namespace tallyfs {
 
 class HistCopy {
  public:
-  // line: as `trigger` shows it, with its newline.
-  void add(std::string line, std::shared_ptr<const HistPlan> plan, HistTable& table);
+  // line: of the trigger, which the text begins with.
+  void add(TriggerLine line, std::shared_ptr<const HistPlan> plan, HistTable& table);
 
   // What it keeps, if all of it is counted on meanwhile.
   std::size_t kept_bytes() const;
@@ -34,7 +35,7 @@ class HistCopy {
   friend class HistText;
   friend class HistJson;
   struct Table {
-    std::string line;
+    TriggerLine line;
     std::shared_ptr<const HistPlan> plan;
     HistMap::View view;
     std::size_t view_bytes = 0;

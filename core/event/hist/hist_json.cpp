@@ -13,7 +13,8 @@ class HistJson {
   void render(const std::string& text, std::size_t bytes_max) {
     json_.begin_object();
     json_.key("system").string(plan_.system).key("event").string(plan_.event);
-    json_.key("trigger").string(std::string_view(table_.line).substr(0, table_.line.size() - 1));
+    const std::string line = table_.line.text();
+    json_.key("trigger").string(std::string_view(line).substr(0, line.size() - 1));
     json_.key("entries").begin_array();
     for (const std::uint32_t entry : table_.sorted()) {
       if (text.size() > bytes_max) return;

@@ -52,7 +52,9 @@ class HistText {
       : table_(table), plan_(*table.plan), symbols_(symbols), out_(out) {}
 
   void render(std::size_t bytes_max) {
-    out_.append("# event histogram\n#\n# trigger info: ").append(table_.line).append("#\n\n");
+    out_.append("# event histogram\n#\n# trigger info: ")
+        .append(table_.line.text())
+        .append("#\n\n");
     add_up();
     for (const std::uint32_t entry : table_.sorted()) {
       if (out_.size() > bytes_max) return;

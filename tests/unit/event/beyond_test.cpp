@@ -27,7 +27,7 @@ TEST_F(BeyondTest, KeepsStatisticsOfValues) {
             "{ call_site:          1 } hitcount:          8  bytes_req.avg:      5.000"
             "  bytes_req.min:          2  bytes_req.max:          9  bytes_req.stddev:      2.000"
             "  bytes_req:         40\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=call_site:vals=hitcount,bytes_req.avg,bytes_req.min,bytes_req.max,"
             "bytes_req.stddev,bytes_req:sort=hitcount:size=2048 [active]\n");
 }
@@ -83,7 +83,7 @@ TEST_F(BeyondTest, CountsValuesBelowZeroWithTheirSign) {
             "{ pid:          2 } hitcount:          2  prio.min:         -1  prio.max:          3"
             "  prio.avg:      1.000  prio.stddev:      2.000  prio.p50:         -1"
             "  prio.p99:          3\n");
-  const std::string json = set.copy_hist(waking).render_json(NoSymbols());
+  const std::string json = set.hists.copy(waking).render_json(NoSymbols());
   EXPECT_NE(json.find("{\"key\":{\"pid\":3},\"hitcount\":1,\"prio.min\":-100,\"prio.max\":-100,"
                       "\"prio.avg\":-100,\"prio.stddev\":0,\"prio.p50\":-100,\"prio.p99\":-100}"),
             std::string::npos)
@@ -140,7 +140,7 @@ TEST_F(BeyondTest, ShowsNoPercentileBeyondTheSmallestAndTheLargestValue) {
             "  bytes_req.p99: 18446744073709551615  bytes_req.max: 18446744073709551615\n"
             "{ call_site:          1 } hitcount:          3  bytes_req.p50:       1023"
             "  bytes_req.p99:       1800  bytes_req.max:       1800\n");
-  set.truncate_trigger(waking);
+  set.triggers.truncate(waking);
   trigger(waking, "hist:keys=pid:vals=prio.p50");
   feed(waking, 1, {{"prio", -1001}});
   EXPECT_EQ(entries(waking), "{ pid:          0 } hitcount:          1  prio.p50:      -1001\n")
@@ -149,7 +149,7 @@ TEST_F(BeyondTest, ShowsNoPercentileBeyondTheSmallestAndTheLargestValue) {
 
 TEST_F(BeyondTest, GroupsNumbersBelowZeroToo) {
   const auto groups = [&](const std::string& modifier) {
-    set.truncate_trigger(waking);
+    set.triggers.truncate(waking);
     trigger(waking, "hist:keys=prio." + modifier + ":sort=prio");
     for (const std::int64_t prio : {-101, -20, -11, -10, -9, -8, -5, -4, -1, 0, 1, 9, 10, 101}) {
       feed(waking, 1, {{"prio", prio}});
@@ -209,11 +209,11 @@ TEST_F(BeyondTest, TakesMoreKeysAndValues) {
       "{ call_site:          1, ptr:          0, gfp_flags:          0, common_cpu:          0"
       ", common_pid:          0 } hitcount:          1  bytes_req:          2  bytes_alloc:"
       "          0  ptr:          0  gfp_flags:          0\n");
-  EXPECT_EQ(code_of(set.write_trigger(kmalloc, "hist:keys=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
+  EXPECT_EQ(code_of(set.commands.write(kmalloc, "hist:keys=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
             ErrorCode::kInvalid);
-  EXPECT_EQ(
-      code_of(set.write_trigger(kmalloc, "hist:keys=ptr:vals=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
-      ErrorCode::kInvalid);
+  EXPECT_EQ(code_of(set.commands.write(kmalloc,
+                                       "hist:keys=ptr:vals=ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr,ptr")),
+            ErrorCode::kInvalid);
 }
 
 TEST_F(BeyondTest, ComputesWithParenthesesAndThenMoreOperators) {
@@ -225,29 +225,29 @@ TEST_F(BeyondTest, ComputesWithParenthesesAndThenMoreOperators) {
   EXPECT_EQ(entries(switched),
             "{ next_pid:          7 } hitcount:          1  a:         32  b:         42"
             "  c:         50\n");
-  EXPECT_NE(set.render_trigger(waking).find(
-                ":a=(prio+2)*(prio-2)/3,b=2*(prio-3)+prio*3-2,c=100/(-(prio)+12):"),
+  EXPECT_NE(triggers_text(set.triggers.lines(waking))
+                .find(":a=(prio+2)*(prio-2)/3,b=2*(prio-3)+prio*3-2,c=100/(-(prio)+12):"),
             std::string::npos)
-      << set.render_trigger(waking);
+      << triggers_text(set.triggers.lines(waking));
 }
 
 TEST_F(BeyondTest, BoundsOperatorsAndNesting) {
   std::string sum = "(prio)";
   for (int i = 0; i < 16; ++i) sum += "+prio";
-  EXPECT_TRUE(set.write_trigger(waking, "hist:keys=pid:x=" + sum));
-  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=" + sum + "+prio").error().reason,
+  EXPECT_TRUE(set.commands.write(waking, "hist:keys=pid:x=" + sum));
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + sum + "+prio").error().reason,
             "Too many subexpressions (3 max)");
   const std::string deep = std::string(40, '(') + "prio" + std::string(40, ')');
-  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=" + deep).error().reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=" + deep).error().reason,
             "Nested too deeply");
   std::string doubled = "v0=prio*2";
   for (int i = 1; i < 16; ++i) {
     const std::string last = "$v" + std::to_string(i - 1);
     doubled += ",v" + std::to_string(i) + "=" + last + "+" + last + "+" + last + "+" + last;
   }
-  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:" + doubled).error().reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:" + doubled).error().reason,
             "Nested too deeply");
-  EXPECT_EQ(set.write_trigger(waking, "hist:keys=pid:y=$z,z=$y").error().reason,
+  EXPECT_EQ(set.commands.write(waking, "hist:keys=pid:y=$z,z=$y").error().reason,
             "Nested too deeply");
 }
 
@@ -260,7 +260,8 @@ TEST_F(BeyondTest, ShowsTheFirstOfSortedEntriesOnly) {
             "{ call_site:          5 } hitcount:          5\n"
             "{ call_site:          4 } hitcount:          4\n");
   EXPECT_NE(hist(kmalloc).find("    Entries: 5\n"), std::string::npos);
-  EXPECT_NE(set.render_trigger(kmalloc).find(":size=2048:limit=2 [active]\n"), std::string::npos);
+  EXPECT_NE(triggers_text(set.triggers.lines(kmalloc)).find(":size=2048:limit=2 [active]\n"),
+            std::string::npos);
 }
 
 TEST_F(BeyondTest, ForgetsVariablesThatNobodyReadsInTime) {
@@ -297,19 +298,20 @@ TEST_F(BeyondTest, RendersJson) {
           "sort=comm");
   feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 2}});
   feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 3}});
-  EXPECT_EQ(set.copy_hist(waking).render_json(NoSymbols()),
+  EXPECT_EQ(set.hists.copy(waking).render_json(NoSymbols()),
             "[{\"system\":\"sched\",\"event\":\"sched_waking\",\"trigger\":\"hist:keys=comm,prio:"
             "vals=hitcount,target_cpu,target_cpu.avg:m=target_cpu:sort=comm:size=2048:"
             "onmax($m).save(pid) [active]\",\"entries\":[{\"key\":{\"comm\":"
             "\"a \\\"b\\\"\\\\\\u000a\",\"prio\":-3},\"hitcount\":2,\"target_cpu\":5,"
             "\"target_cpu.avg\":2.5,\"max\":3}],\"hits\":2,\"count\":1,\"dropped\":0,\"expired\":0,"
             "\"unmatched\":0}]\n");
-  EXPECT_EQ(set.copy_hist(kmalloc).render_json(NoSymbols()), "[]\n");
+  EXPECT_EQ(set.hists.copy(kmalloc).render_json(NoSymbols()), "[]\n");
 }
 
 TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {
   trigger(kmalloc, "hist:keys=call_site:limit=bytes_req:expire=ptr");
-  EXPECT_NE(set.render_trigger(kmalloc).find(":limit=bytes_req,expire=ptr:"), std::string::npos);
+  EXPECT_NE(triggers_text(set.triggers.lines(kmalloc)).find(":limit=bytes_req,expire=ptr:"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -14,29 +14,31 @@ class DocumentationTest : public EventStand {
         "\tfield:void * skbaddr;\toffset:8;\tsize:8;\tsigned:0;\n"
         "\tfield:unsigned int len;\toffset:16;\tsize:4;\tsigned:0;\n"
         "\tfield:__data_loc char[] name;\toffset:20;\tsize:4;\tsigned:0;\n";
-    receive = set.define_event("net", format_of("netif_receive_skb", 1, skb)).value();
-    rx = set.define_event("net", format_of("netif_rx", 2, skb)).value();
+    receive = set.events.define_event("net", format_of("netif_receive_skb", 1, skb)).value();
+    rx = set.events.define_event("net", format_of("netif_rx", 2, skb)).value();
     const std::string task =
         "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
         "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
         "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n";
-    leave = set.define_event("sched", format_of("sched_process_exit", 3, task)).value();
-    wakeup_new = set.define_event("sched", format_of("sched_wakeup_new", 4, task)).value();
-    fork = set.define_event("sched", format_of("sched_process_fork", 5, task)).value();
-    read = set.define_event("syscalls",
-                            format_of("sys_enter_read", 6,
-                                      "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
-                                      "\tfield:unsigned int fd;\toffset:16;\tsize:8;\tsigned:0;\n"
-                                      "\tfield:char * buf;\toffset:24;\tsize:8;\tsigned:0;\n"
-                                      "\tfield:size_t count;\toffset:32;\tsize:8;\tsigned:0;\n"))
+    leave = set.events.define_event("sched", format_of("sched_process_exit", 3, task)).value();
+    wakeup_new = set.events.define_event("sched", format_of("sched_wakeup_new", 4, task)).value();
+    fork = set.events.define_event("sched", format_of("sched_process_fork", 5, task)).value();
+    read = set.events
+               .define_event("syscalls",
+                             format_of("sys_enter_read", 6,
+                                       "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+                                       "\tfield:unsigned int fd;\toffset:16;\tsize:8;\tsigned:0;\n"
+                                       "\tfield:char * buf;\toffset:24;\tsize:8;\tsigned:0;\n"
+                                       "\tfield:size_t count;\toffset:32;\tsize:8;\tsigned:0;\n"))
                .value();
-    probe = set.define_event("tcp",
-                             format_of("tcp_probe", 7,
-                                       "\tfield:__u16 dport;\toffset:8;\tsize:2;\tsigned:0;\n"
-                                       "\tfield:__u32 snd_cwnd;\toffset:12;\tsize:4;\tsigned:0;\n"
-                                       "\tfield:__u32 snd_wnd;\toffset:16;\tsize:4;\tsigned:0;\n"
-                                       "\tfield:__u32 srtt;\toffset:20;\tsize:4;\tsigned:0;\n"
-                                       "\tfield:__u32 rcv_wnd;\toffset:24;\tsize:4;\tsigned:0;\n"))
+    probe = set.events
+                .define_event("tcp",
+                              format_of("tcp_probe", 7,
+                                        "\tfield:__u16 dport;\toffset:8;\tsize:2;\tsigned:0;\n"
+                                        "\tfield:__u32 snd_cwnd;\toffset:12;\tsize:4;\tsigned:0;\n"
+                                        "\tfield:__u32 snd_wnd;\toffset:16;\tsize:4;\tsigned:0;\n"
+                                        "\tfield:__u32 srtt;\toffset:20;\tsize:4;\tsigned:0;\n"
+                                        "\tfield:__u32 rcv_wnd;\toffset:24;\tsize:4;\tsigned:0;\n"))
                 .value();
   }
 
@@ -44,7 +46,7 @@ class DocumentationTest : public EventStand {
   void takes(EventNumber event, const std::string& command) {
     trigger(event, command);
     trigger(event, "!" + command);
-    EXPECT_EQ(set.render_trigger(event)[0], '#') << command;
+    EXPECT_EQ(triggers_text(set.triggers.lines(event))[0], '#') << command;
   }
 
   EventNumber receive, rx, leave, wakeup_new, fork, read, probe;
@@ -74,7 +76,7 @@ TEST_F(DocumentationTest, StartsAndStopsAsDocumented) {
   trigger(exec, "enable_hist:net:netif_receive_skb if filename==/usr/bin/wget");
   trigger(leave, "disable_hist:net:netif_receive_skb if comm==wget");
   trigger(receive, "hist:key=stacktrace:vals=len:clear");
-  EXPECT_EQ(set.render_trigger(receive),
+  EXPECT_EQ(triggers_text(set.triggers.lines(receive)),
             "hist:keys=common_stacktrace:vals=hitcount,len:sort=hitcount:size=2048 [paused]\n");
 }
 
@@ -85,7 +87,7 @@ TEST_F(DocumentationTest, SetsSeveralHistogramsOnOneEvent) {
         "hist:keys=len:vals=common_preempt_count"}) {
     trigger(receive, command);
   }
-  EXPECT_EQ(set.render_trigger(receive),
+  EXPECT_EQ(triggers_text(set.triggers.lines(receive)),
             "hist:keys=len:vals=hitcount,common_preempt_count:sort=hitcount:size=2048 [active]\n"
             "hist:keys=skbaddr.hex:vals=hitcount,len:sort=hitcount:size=2048 [active]\n"
             "hist:keys=skbaddr.hex:vals=hitcount,len:sort=hitcount:size=2048 if len == 256 "
@@ -120,24 +122,26 @@ TEST_F(DocumentationTest, TakesTheVariablesOfTheDocumentation) {
 }
 
 TEST_F(DocumentationTest, MeasuresHowLongTasksAreBlocked) {
-  ASSERT_TRUE(set.write_dynamic_events("s:block_lat pid_t pid; u64 delta; unsigned long[] stack;"));
-  const EventNumber block = set.find("synthetic", "block_lat").value();
+  ASSERT_TRUE(
+      set.synthetic.write_dynamic("s:block_lat pid_t pid; u64 delta; unsigned long[] stack;"));
+  const EventNumber block = set.events.find("synthetic", "block_lat").value();
   trigger(switched,
           "hist:keys=next_pid:ts=common_timestamp.usecs,st=stacktrace  if prev_state == 2");
   trigger(switched,
           "hist:keys=prev_pid:delta=common_timestamp.usecs-$ts,s=$st:"
           "onmax($delta).trace(block_lat,prev_pid,$delta,$s)");
-  ASSERT_TRUE(set.write_enable(block, "1"));
+  ASSERT_TRUE(set.switches.write(block, "1"));
   trigger(block, "hist:keys=delta.buckets=100,stack.stacktrace:sort=delta");
   stack = {0x11};
   feed(switched, 100, {{"next_pid", 8}, {"prev_state", 2}});
   feed(switched, 176, {{"prev_pid", 8}});
   EXPECT_EQ(entries(block),
             "{ delta: ~ 0-99, stack.stacktrace         0x11\n} hitcount:          1\n");
-  EXPECT_NE(
-      set.render_trace(NoSymbols()).find(": block_lat: pid=8 delta=76 stack=STACK:\n=> 0x11\n"),
-      std::string::npos)
-      << set.render_trace(NoSymbols());
+  EXPECT_NE(set.trace.copy()
+                .render(NoSymbols())
+                .find(": block_lat: pid=8 delta=76 stack=STACK:\n=> 0x11\n"),
+            std::string::npos)
+      << set.trace.copy().render(NoSymbols());
 }
 
 TEST_F(DocumentationTest, TracksChangesOfACongestionWindow) {

@@ -14,14 +14,14 @@ class ErrorsTest : public EventStand {
                ErrorCode code = ErrorCode::kInvalid) {
     const std::size_t caret = command.find('^');
     if (caret != command.npos) command.erase(caret, 1);
-    const auto written = set.write_trigger(event, command);
+    const auto written = set.commands.write(event, command);
     ASSERT_FALSE(written) << command;
     const Error& error = written.error();
     EXPECT_EQ(error.reason, reason) << command;
     EXPECT_EQ(error.token_at, caret == command.npos ? 0 : caret) << command;
     EXPECT_EQ(error.text, command);
     EXPECT_EQ(error.code, code) << command;
-    const EventFormat& format = set.format(event);
+    const EventFormat& format = set.events.format(event);
     EXPECT_EQ(error.location.substr(error.location.find(':') + 1),
               (event == kmalloc ? "kmem:" : "sched:") + format.name);
   }
@@ -154,7 +154,7 @@ std::string format_with(const std::string& name, int id, const std::string& decl
 TEST_F(ErrorsTest, OfHistogramsThatEventsOfOtherFieldsCannotShare) {
   const auto define = [this](const std::string& name, int id, const std::string& declared,
                              int size) {
-    return set.define_event("sched", format_with(name, id, declared, size)).value();
+    return set.events.define_event("sched", format_with(name, id, declared, size)).value();
   };
   const EventNumber shorter = define("shorter", 9001, "char f[8]", 8);
   const EventNumber longer = define("longer", 9002, "char f[256]", 256);
@@ -228,7 +228,7 @@ TEST_F(ErrorsTest, OfParams) {
   refuses(onmatch + "made(call_site,^pid)", "Matching event histogram not found");
   trigger(waking, "hist:keys=pid");
   refuses(onmatch + "made(call_site,^junk)", "Couldn't create histogram for field");
-  EXPECT_EQ(set.render_trigger(waking),
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [active]\n");
   std::string params = many("$val", 65, ",");
   refuses(onmax + "made(" + params + ",^last)", "Too many action params");
@@ -239,13 +239,13 @@ TEST_F(ErrorsTest, LeavesNoHiddenHistogramBehind) {
   trigger(waking, "hist:keys=pid");
   refuses("hist:keys=call_site:onmatch(sched.sched_waking).made(prio,^target_cpu)",
           "Param type doesn't match synthetic event field type");
-  EXPECT_EQ(set.render_trigger(waking),
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=pid:vals=hitcount:sort=hitcount:size=2048 [active]\n");
 }
 
 TEST_F(ErrorsTest, OfSizesAndBounds) {
   trigger(kmalloc, "hist:keys=call_site:size=65");
-  EXPECT_NE(set.render_trigger(kmalloc).find("size=128 "), std::string::npos);
+  EXPECT_NE(triggers_text(set.triggers.lines(kmalloc)).find("size=128 "), std::string::npos);
   refuses("hist:^vals=bytes_req", "No keys");
   refuses("hist:keys=^,call_site", "Malformed expression");
   refuses("hist:keys=^call_site,,ptr", "Malformed expression");
@@ -263,7 +263,7 @@ TEST_F(ErrorsTest, OfSizesAndBounds) {
 
 TEST_F(ErrorsTest, OfOtherTriggers) {
   const auto refused = [&](const std::string& command) {
-    const auto written = set.write_trigger(kmalloc, command);
+    const auto written = set.commands.write(kmalloc, command);
     return written ? "not refused" : written.error().reason;
   };
   EXPECT_EQ(refused("junk"), "Unknown trigger command");
@@ -290,25 +290,25 @@ TEST_F(ErrorsTest, OfWhatStandsBehindOtherTriggers) {
           "Nothing but: if FILTER may stand behind the count");
   refuses("enable_event:^sched:junk", "No such event");
   refuses("disable_hist:^sched", "Expected: SYSTEM:EVENT");
-  EXPECT_EQ(described(set.write_trigger(kmalloc, "traceon 5")),
+  EXPECT_EQ(described(set.commands.write(kmalloc, "traceon 5")),
             "trigger:kmem:kmalloc: Expected: if FILTER\ntraceon 5\n        ^\n");
-  EXPECT_EQ(described(set.write_trigger(kmalloc, "enable_event")),
+  EXPECT_EQ(described(set.commands.write(kmalloc, "enable_event")),
             "enable_event:kmem:kmalloc: Expected: SYSTEM:EVENT\nenable_event:\n^\n");
-  EXPECT_TRUE(set.write_trigger(kmalloc, "traceon : 5 if bytes_req == 3"));
+  EXPECT_TRUE(set.commands.write(kmalloc, "traceon : 5 if bytes_req == 3"));
 }
 
 TEST_F(ErrorsTest, OfBounds) {
   EventSet small({.events_max = 1, .triggers_max = 1, .hist_bytes_max = 1 << 20});
-  const EventNumber only = small.define_event("kmem", kKmalloc).value();
-  EXPECT_EQ(small.define_event("sched", kSchedWaking).error().code, ErrorCode::kNoSpace);
+  const EventNumber only = small.events.define_event("kmem", kKmalloc).value();
+  EXPECT_EQ(small.events.define_event("sched", kSchedWaking).error().code, ErrorCode::kNoSpace);
   const auto is_full = [&](const std::string& text, std::string_view reason) {
-    const auto written = small.write_trigger(only, text);
+    const auto written = small.commands.write(only, text);
     ASSERT_FALSE(written) << text;
     EXPECT_EQ(written.error().code, ErrorCode::kNoSpace) << text;
     EXPECT_EQ(written.error().reason, reason) << text;
   };
   is_full("hist:keys=call_site:size=131072", "Histograms would take more memory than allowed");
-  ASSERT_TRUE(small.write_trigger(only, "traceon"));
+  ASSERT_TRUE(small.commands.write(only, "traceon"));
   is_full("hist:keys=call_site", "Too many triggers");
   is_full("stacktrace", "Too many triggers");
   refuses("hist:keys=" + many("$k", 8, ",") + ",^call_site:" + many("k", 8, "=bytes_req:") +
@@ -320,39 +320,39 @@ TEST_F(ErrorsTest, OfBounds) {
 }
 
 TEST_F(ErrorsTest, OfFieldsThatNobodyCanCompare) {
-  EXPECT_EQ(described(set.write_trigger(sys_enter, "hist:keys=id,args")),
+  EXPECT_EQ(described(set.commands.write(sys_enter, "hist:keys=id,args")),
             "hist:raw_syscalls:sys_enter: This field is neither number nor text\n"
             "hist:keys=id,args\n             ^\n");
 }
 
 TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
-  EXPECT_EQ(described(set.write_enable(kmalloc, "2")),
+  EXPECT_EQ(described(set.switches.write(kmalloc, "2")),
             "enable:kmem:kmalloc: Must be 0 or 1\n2\n^\n");
   for (const char* const text : {"", "-1", "0x1", "1 1", "1x", "10", "+", "18446744073709551617"}) {
-    EXPECT_EQ(code_of(set.write_enable(kmalloc, text)), ErrorCode::kInvalid) << text;
+    EXPECT_EQ(code_of(set.switches.write(kmalloc, text)), ErrorCode::kInvalid) << text;
   }
-  EXPECT_EQ(set.render_enable(kmalloc), "0\n");
+  EXPECT_EQ(set.switches.state(kmalloc).text(), "0\n");
   for (const char* const text : {"01", " 1", "1\n", "+1", "0001"}) {
-    ASSERT_TRUE(set.write_enable(kmalloc, text)) << text;
-    EXPECT_EQ(set.render_enable(kmalloc), "1\n") << text;
-    ASSERT_TRUE(set.write_enable("kmem", "00")) << text;
-    EXPECT_EQ(set.render_enable(kmalloc), "0\n") << text;
+    ASSERT_TRUE(set.switches.write(kmalloc, text)) << text;
+    EXPECT_EQ(set.switches.state(kmalloc).text(), "1\n") << text;
+    ASSERT_TRUE(set.switches.write("kmem", "00")) << text;
+    EXPECT_EQ(set.switches.state(kmalloc).text(), "0\n") << text;
   }
-  EXPECT_EQ(described(set.write_enable("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
-  EXPECT_EQ(described(set.write_filter("kmem", "junk == 3")),
+  EXPECT_EQ(described(set.switches.write("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
+  EXPECT_EQ(described(set.filters.write("kmem", "junk == 3")),
             "event filter parse error: Couldn't find or set field in one of a subsystem's events\n"
             "junk == 3\n^\n");
-  EXPECT_EQ(described(set.write_tracing_cpumask("f0", 4)),
+  EXPECT_EQ(described(set.selection.write_cpumask("f0", 4)),
             "tracing_cpumask: Not a mask with a CPU that there is\nf0\n^\n");
   EventSet small({.pids_max = 2});
-  EXPECT_EQ(described(small.write_set_event_pid("1 2 3")),
+  EXPECT_EQ(described(small.selection.write_pids("1 2 3")),
             "set_event_pid: Too many process ids\n1 2 3\n    ^\n");
-  EXPECT_EQ(described(small.write_set_event_notrace_pid("x")),
+  EXPECT_EQ(described(small.selection.write_notrace_pids("x")),
             "set_event_notrace_pid: Not a process id (0 to 4194303)\nx\n^\n");
-  EXPECT_TRUE(small.write_set_event_pid("0 4194303"));
-  EXPECT_EQ(described(small.write_set_event_pid("4194304")),
+  EXPECT_TRUE(small.selection.write_pids("0 4194303"));
+  EXPECT_EQ(described(small.selection.write_pids("4194304")),
             "set_event_pid: Not a process id (0 to 4194303)\n4194304\n^\n");
-  EXPECT_EQ(small.render_set_event_pid(), "0\n4194303\n");
+  EXPECT_EQ(TraceSelection::text(small.selection.pids()), "0\n4194303\n");
 }
 
 }  // namespace

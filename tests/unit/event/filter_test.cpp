@@ -13,7 +13,7 @@ class FilterTest : public EventStand {
  protected:
   bool matches(EventNumber event, const std::string& text, const std::vector<Given>& given) const {
     const std::string bytes = bytes_of(event, given);
-    const auto filter = Filter::compile(text, set.format(event));
+    const auto filter = Filter::compile(text, set.events.format(event));
     EXPECT_TRUE(filter) << text;
     return filter && filter.value().matches(
                          {.event = event, .cpu = 2, .pid = 42, .bytes = bytes, .comm = "bash"});
@@ -22,7 +22,7 @@ class FilterTest : public EventStand {
   void refuses(std::string text, std::string_view reason) const {
     const std::size_t caret = text.find('^');
     if (caret != text.npos) text.erase(caret, 1);
-    const auto filter = Filter::compile(text, set.format(waking));
+    const auto filter = Filter::compile(text, set.events.format(waking));
     ASSERT_FALSE(filter) << text;
     EXPECT_EQ(filter.error().reason, reason) << text;
     EXPECT_EQ(filter.error().at, caret == text.npos ? 0 : caret) << text;
@@ -134,7 +134,7 @@ TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {
   refuses("prio == 3 && target_cpu^.function != \"schedule\"", functions);
   refuses("prio^.ustring ~ \"x\"",
           "The memory of programs is not read here: compare a text of the record's");
-  EXPECT_EQ(Filter::compile("id == 3 && args == 3", set.format(sys_enter)).error().reason,
+  EXPECT_EQ(Filter::compile("id == 3 && args == 3", set.events.format(sys_enter)).error().reason,
             "This field is neither number nor text");
 }
 
@@ -165,9 +165,9 @@ TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("comm ^& CPUS{1}", "Illegal operation for field type");
   std::string many = "prio == 3";
   for (std::size_t i = 0; i < Filter::kTermsMax; ++i) many += " || prio == 3";
-  EXPECT_EQ(Filter::compile(many, set.format(waking)).error().reason,
+  EXPECT_EQ(Filter::compile(many, set.events.format(waking)).error().reason,
             "Too many terms in predicate expression");
-  EXPECT_EQ(Filter::compile(std::string(100, '('), set.format(waking)).error().reason,
+  EXPECT_EQ(Filter::compile(std::string(100, '('), set.events.format(waking)).error().reason,
             "Too many '('");
 }
 

@@ -32,7 +32,7 @@ class HistCopyTest : public EventStand {
 TEST_F(HistCopyTest, ShowsWhatWasCountedWhenItWasTaken) {
   trigger(kmalloc, "hist:keys=call_site");
   alloc(1);
-  const HistCopy copy = set.copy_hist(kmalloc);
+  const HistCopy copy = set.hists.copy(kmalloc);
   alloc(1);
   alloc(2);
   EXPECT_TRUE(has(copy, line(1, 1)));
@@ -43,7 +43,7 @@ TEST_F(HistCopyTest, ShowsWhatWasCountedWhenItWasTaken) {
 TEST_F(HistCopyTest, StaysWhenTheHistogramIsClearedAndFilledAnew) {
   trigger(kmalloc, "hist:keys=call_site");
   alloc(1);
-  const HistCopy copy = set.copy_hist(kmalloc);
+  const HistCopy copy = set.hists.copy(kmalloc);
   trigger(kmalloc, "hist:keys=call_site:clear");
   alloc(2);
   EXPECT_TRUE(has(copy, line(1, 1)));
@@ -53,7 +53,7 @@ TEST_F(HistCopyTest, StaysWhenTheHistogramIsClearedAndFilledAnew) {
 TEST_F(HistCopyTest, StaysWhenAnEntryGivesUpItsPlace) {
   trigger(kmalloc, "hist:keys=call_site:ts=common_timestamp.usecs:size=128:expire=1s");
   for (int site = 1; site <= 128; ++site) alloc(site, 1);
-  const HistCopy copy = set.copy_hist(kmalloc);
+  const HistCopy copy = set.hists.copy(kmalloc);
   alloc(500, 10'000'000);
   EXPECT_TRUE(has(copy, line(2, 1)));
   EXPECT_FALSE(has(copy, line(500, 1)));
@@ -69,7 +69,7 @@ TEST_F(HistCopyTest, EachOfManyCopiesShowsItsOwnMoment) {
   std::vector<std::pair<HistCopy, std::string>> taken;
   for (int round = 0; round < 50; ++round) {
     for (auto i = random() % 100; i > 0; --i) alloc(static_cast<std::int64_t>(1 + random() % 700));
-    HistCopy copy = set.copy_hist(kmalloc);
+    HistCopy copy = set.hists.copy(kmalloc);
     std::string text = copy.render(NoSymbols());
     taken.emplace_back(std::move(copy), std::move(text));
     if (taken.size() > 5) taken.erase(taken.begin() + static_cast<std::ptrdiff_t>(random() % 5));
@@ -80,7 +80,7 @@ TEST_F(HistCopyTest, EachOfManyCopiesShowsItsOwnMoment) {
 TEST_F(HistCopyTest, IsRenderedWhileTheHistogramGoesOn) {
   trigger(kmalloc, "hist:keys=call_site:vals=bytes_req.p99:size=512");
   for (int site = 1; site <= 400; ++site) alloc(site);
-  const HistCopy copy = set.copy_hist(kmalloc);
+  const HistCopy copy = set.hists.copy(kmalloc);
   const std::string then = copy.render(NoSymbols());
   std::atomic<bool> is_over = false;
   std::thread reader([&] {
@@ -98,7 +98,7 @@ TEST_F(HistCopyTest, NoTextIsShorterThanItSays) {
         "hist:keys=call_site:vals=bytes_req"}) {
     trigger(kmalloc, command);
     for (int site = 1; site <= 100; ++site) alloc(site);
-    const HistCopy copy = set.copy_hist(kmalloc);
+    const HistCopy copy = set.hists.copy(kmalloc);
     EXPECT_LE(copy.text_bytes_min(), copy.render(NoSymbols()).size()) << command;
     EXPECT_LE(copy.text_bytes_min(), copy.render_json(NoSymbols()).size()) << command;
     trigger(kmalloc, "!" + command);

@@ -15,7 +15,7 @@ class HistTest : public EventStand {
 
 TEST_F(HistTest, IsEmptyWithoutATrigger) {
   EXPECT_EQ(hist(kmalloc), "");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "# Available triggers:\n# traceon traceoff snapshot stacktrace enable_event "
             "disable_event enable_hist disable_hist hist\n");
 }
@@ -39,7 +39,7 @@ TEST_F(HistTest, PrintsKeysAndSumsAsTheKernelDoes) {
             "    Hits: 3\n"
             "    Entries: 2\n"
             "    Dropped: 0\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=call_site:vals=hitcount,bytes_req:sort=hitcount:size=2048 [active]\n");
 }
 
@@ -66,7 +66,7 @@ TEST_F(HistTest, PrintsSymbolsWithAndWithoutTheirOffsets) {
   alloc(static_cast<std::int64_t>(0xffffffff8154bc62), 1);
   alloc(static_cast<std::int64_t>(0xffffffffa00bf6fe), 1);
   alloc(16, 1);
-  const std::string text = set.copy_hist(kmalloc).render(FewSymbols());
+  const std::string text = set.hists.copy(kmalloc).render(FewSymbols());
   EXPECT_NE(text.find("{ call_site: [ffffffff8154bc62] usb_control_msg                             "
                       "  } hitcount:          1\n"),
             text.npos)
@@ -84,7 +84,7 @@ TEST_F(HistTest, PrintsSystemCallsByName) {
   trigger(sys_enter, "hist:keys=id.syscall:sort=id");
   feed(sys_enter, 1, {{"id", 0}});
   feed(sys_enter, 1, {{"id", 999}});
-  const std::string text = set.copy_hist(sys_enter).render(FewSymbols());
+  const std::string text = set.hists.copy(sys_enter).render(FewSymbols());
   EXPECT_NE(text.find("{ id: sys_read                      [  0] } hitcount:          1\n"
                       "{ id: unknown_syscall               [999] } hitcount:          1\n"),
             text.npos)
@@ -93,7 +93,7 @@ TEST_F(HistTest, PrintsSystemCallsByName) {
 
 TEST_F(HistTest, PrintsTheNameThatAProcessHadAtFirst) {
   trigger(sys_enter, "hist:keys=common_pid.execname");
-  EXPECT_TRUE(set.demand(sys_enter).comm);
+  EXPECT_TRUE(set.demands.of(sys_enter).comm);
   pid = 2869;
   comm = "bash";
   feed(sys_enter, 1, {});
@@ -137,7 +137,7 @@ TEST_F(HistTest, GroupsByPowersOfTwo) {
             "{ bytes_req: ~ 2^3  } hitcount:          2\n"
             "{ bytes_req: ~ 2^4  } hitcount:          1\n"
             "{ bytes_req: ~ 2^10 } hitcount:          1\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=bytes_req.log2:vals=hitcount:sort=bytes_req.log2:size=2048 [active]\n");
 }
 
@@ -148,7 +148,7 @@ TEST_F(HistTest, GroupsByWidth) {
             "{ bytes_req: ~ 0-9 } hitcount:          2\n"
             "{ bytes_req: ~ 10-19 } hitcount:          2\n"
             "{ bytes_req: ~ 20-29 } hitcount:          1\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=bytes_req.buckets=10:vals=hitcount:sort=bytes_req.buckets=10:size=2048 "
             "[active]\n");
 }
@@ -171,7 +171,7 @@ TEST_F(HistTest, SortsSignedKeysAsSigned) {
             "{ prio: 18446744073709551614 } hitcount:          1\n"
             "{ prio:          5 } hitcount:          1\n"
             "{ prio:        120 } hitcount:          1\n");
-  EXPECT_EQ(set.render_trigger(waking),
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=prio:vals=hitcount:sort=prio:size=2048 [active]\n");
 }
 
@@ -201,20 +201,21 @@ TEST_F(HistTest, ShowsSharesAndGraphs) {
                 "  \n"),
       text.npos);
   EXPECT_NE(text.find("hitcount:          2  bytes_req: ####################\n"), text.npos);
-  EXPECT_EQ(set.render_trigger(kmalloc).substr(set.render_trigger(kmalloc).find('\n') + 1),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc))
+                .substr(triggers_text(set.triggers.lines(kmalloc)).find('\n') + 1),
             "hist:keys=call_site:vals=hitcount.percent,bytes_req.percent:sort=call_site:size=2048:"
             "nohitcount [active]\n");
 }
 
 TEST_F(HistTest, PrintsStacksOneFrameToALine) {
   trigger(kmalloc, "hist:keys=stacktrace:sort=hitcount");
-  EXPECT_TRUE(set.demand(kmalloc).stack);
+  EXPECT_TRUE(set.demands.of(kmalloc).stack);
   stack = {0xffffffff8154bc62, 0x10};
   alloc(1, 1);
   alloc(1, 1);
   stack = {0x10};
   alloc(1, 1);
-  EXPECT_EQ(set.copy_hist(kmalloc).render(FewSymbols()),
+  EXPECT_EQ(set.hists.copy(kmalloc).render(FewSymbols()),
             "# event histogram\n#\n# trigger info: hist:keys=common_stacktrace:vals=hitcount:"
             "sort=hitcount:size=2048 [active]\n#\n\n"
             "{ common_stacktrace:\n"
@@ -232,7 +233,7 @@ TEST_F(HistTest, UsecsAtANumberThatIsNoTimeIsAMarkInItsNameOnly) {
   feed(kmalloc, 1'000, {{"bytes_req", 5000}, {"bytes_alloc", 8192}});
   EXPECT_EQ(entries(kmalloc),
             "{ bytes_req:       5000 } hitcount:          1  bytes_alloc:       8192\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=bytes_req.usecs:vals=hitcount,bytes_alloc.usecs:sort=hitcount:size=2048 "
             "[active]\n");
 }
@@ -246,14 +247,14 @@ TEST_F(HistTest, KnowsTheSpecialFields) {
   EXPECT_EQ(entries(kmalloc),
             "{ common_cpu:          3, common_pid:         77, common_comm: make" +
                 std::string(46, ' ') + " } hitcount:          1  common_timestamp:          1\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=common_cpu,common_pid,common_comm:vals=hitcount,common_timestamp.usecs:"
             "sort=hitcount:size=2048:clock=global [active]\n");
 }
 
 TEST_F(HistTest, KnowsTheOldNameOfTheCpu) {
   trigger(kmalloc, "hist:keys=cpu");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=common_cpu:vals=hitcount:sort=hitcount:size=2048 [active]\n");
 }
 
@@ -261,7 +262,7 @@ TEST_F(HistTest, SumsExpressionsWithoutShowingThem) {
   trigger(kmalloc, "hist:keys=call_site:vals=bytes_alloc-bytes_req:sort=call_site");
   alloc(1, 10, 16);
   EXPECT_EQ(entries(kmalloc), "{ call_site:          1 } hitcount:          1\n");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=call_site:vals=hitcount,bytes_alloc-bytes_req:sort=call_site:size=2048 "
             "[active]\n");
 }
@@ -295,7 +296,7 @@ TEST_F(HistTest, SharesOneTableAmongTriggersOfOneName) {
   feed(exec, 1, {{"pid", 7}});
   EXPECT_EQ(hist(waking), hist(exec));
   EXPECT_EQ(entries(waking), "{ pid:          7 } hitcount:          2\n");
-  EXPECT_EQ(set.render_trigger(exec),
+  EXPECT_EQ(triggers_text(set.triggers.lines(exec)),
             "hist:foo:keys=pid:vals=hitcount:sort=hitcount:size=2048 [active]\n");
   trigger(waking, "!hist:name=foo:keys=pid");
   EXPECT_EQ(entries(exec), "{ pid:          7 } hitcount:          2\n");
@@ -304,7 +305,7 @@ TEST_F(HistTest, SharesOneTableAmongTriggersOfOneName) {
 TEST_F(HistTest, PausesContinuesAndClears) {
   trigger(kmalloc, "hist:keys=call_site:pause");
   alloc(1, 1);
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=call_site:vals=hitcount:sort=hitcount:size=2048 [paused]\n");
   trigger(kmalloc, "hist:keys=call_site:cont");
   alloc(1, 1);
@@ -319,10 +320,10 @@ TEST_F(HistTest, PausesContinuesAndClears) {
 
 TEST_F(HistTest, SaysWhetherItChanged) {
   trigger(kmalloc, "hist:keys=call_site");
-  const std::uint64_t before = set.hits(kmalloc);
-  EXPECT_EQ(set.hits(kmalloc), before);
+  const std::uint64_t before = set.hists.hits(kmalloc);
+  EXPECT_EQ(set.hists.hits(kmalloc), before);
   alloc(1, 1);
-  EXPECT_NE(set.hits(kmalloc), before);
+  EXPECT_NE(set.hists.hits(kmalloc), before);
 }
 
 TEST_F(HistTest, RemovesByTheSameCommandOnly) {
@@ -346,8 +347,8 @@ TEST_F(HistTest, IgnoresRecordsThatAreTooShortOrOfNoEvent) {
 TEST_F(HistTest, TakesACopyThatOutlivesTheTrigger) {
   trigger(kmalloc, "hist:keys=call_site");
   alloc(1, 1);
-  const HistCopy copy = set.copy_hist(kmalloc);
-  set.truncate_trigger(kmalloc);
+  const HistCopy copy = set.hists.copy(kmalloc);
+  set.triggers.truncate(kmalloc);
   EXPECT_NE(copy.render(NoSymbols()).find("{ call_site:          1 } hitcount:          1\n"),
             std::string::npos);
 }

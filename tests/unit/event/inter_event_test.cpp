@@ -30,10 +30,10 @@ TEST_F(InterEventTest, MeasuresWakeupLatencyAsTheDocumentationDoes) {
   EXPECT_EQ(entries(latency),
             "{ pid:       2255, prio:         19, lat:          7 } hitcount:          2\n"
             "{ pid:       2256, prio:         19, lat:         17 } hitcount:          1\n");
-  EXPECT_EQ(set.render_trigger(waking),
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=pid:vals=hitcount:saved_pid=pid,ts0=common_timestamp.usecs:sort=hitcount:"
             "size=2048:clock=global if comm==\"cyclictest\" [active]\n");
-  EXPECT_EQ(set.render_trigger(switched),
+  EXPECT_EQ(triggers_text(set.triggers.lines(switched)),
             "hist:keys=next_pid:vals=hitcount:wakeup_lat=common_timestamp.usecs-$ts0:sort=hitcount:"
             "size=2048:clock=global:onmatch(sched.sched_waking).wakeup_latency($wakeup_lat,"
             "$saved_pid,next_prio) if next_comm==\"cyclictest\" [active]\n");
@@ -145,7 +145,7 @@ TEST_F(InterEventTest, SumsVariablesOfItsOwn) {
 
 TEST_F(InterEventTest, TakesAKeyByTheNameOfAVariable) {
   trigger(kmalloc, "hist:timer_pid=common_pid:key=timer_pid");
-  EXPECT_EQ(set.render_trigger(kmalloc),
+  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
             "hist:keys=common_pid:vals=hitcount:timer_pid=common_pid:sort=hitcount:size=2048 "
             "[active]\n");
 }
@@ -169,8 +169,8 @@ TEST_F(InterEventTest, TakesTheTraceKeyword) {
   trigger(test, "hist:keys=pid");
   wake(1, 7);
   EXPECT_EQ(entries(test), "{ pid:          7 } hitcount:          1\n");
-  EXPECT_NE(set.render_trigger(waking).find(
-                ":onmatch(sched.sched_waking).trace(wakeup_new_test,$testpid) [active]\n"),
+  EXPECT_NE(triggers_text(set.triggers.lines(waking))
+                .find(":onmatch(sched.sched_waking).trace(wakeup_new_test,$testpid) [active]\n"),
             std::string::npos);
   trigger(test, "!hist:keys=pid");
   trigger(waking, "!" + command);
@@ -207,7 +207,7 @@ TEST_F(InterEventTest, MakesAHiddenHistogramForAFieldOfTheMatchingEvent) {
       "onmatch(sched.sched_waking).test(next_prio,sched.sched_waking.target_cpu)";
   trigger(switched, command);
   trigger(test, "hist:keys=prio,target");
-  EXPECT_EQ(set.render_trigger(waking),
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=pid:vals=hitcount:synthetic_target_cpu=target_cpu:sort=hitcount:size=2048 "
             "if comm==\"cyclictest\" [active]\n"
             "hist:keys=pid:vals=hitcount:ts0=common_timestamp.usecs:sort=hitcount:size=2048:"
@@ -215,11 +215,12 @@ TEST_F(InterEventTest, MakesAHiddenHistogramForAFieldOfTheMatchingEvent) {
   feed(waking, 1, {{"pid", 7}, {"comm", "cyclictest"}, {"target_cpu", 5}});
   run(3, 7);
   EXPECT_EQ(entries(test), "{ prio:         19, target:          5 } hitcount:          1\n");
-  EXPECT_EQ(code_of(set.write_trigger(
+  EXPECT_EQ(code_of(set.commands.write(
                 waking, "!hist:keys=pid:synthetic_target_cpu=target_cpu if comm==\"cyclictest\"")),
             ErrorCode::kBusy);
   trigger(switched, "!" + command);
-  EXPECT_EQ(set.render_trigger(waking).find("synthetic_target_cpu"), std::string::npos)
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)).find("synthetic_target_cpu"),
+            std::string::npos)
       << "it goes with the one that needed it";
 }
 
@@ -271,23 +272,23 @@ TEST_F(InterEventTest, MeasuresTheTraceMarker) {
 TEST_F(InterEventTest, KeepsWhatIsReferredTo) {
   trigger(waking, "hist:keys=pid:ts0=common_timestamp");
   trigger(switched, "hist:keys=next_pid:lat=common_timestamp-$ts0");
-  EXPECT_EQ(code_of(set.write_trigger(waking, "!hist:keys=pid:ts0=common_timestamp")),
+  EXPECT_EQ(code_of(set.commands.write(waking, "!hist:keys=pid:ts0=common_timestamp")),
             ErrorCode::kBusy);
   trigger(waking, "hist:keys=prio");
-  set.truncate_trigger(waking);
-  EXPECT_EQ(set.render_trigger(waking),
+  set.triggers.truncate(waking);
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking)),
             "hist:keys=pid:vals=hitcount:ts0=common_timestamp:sort=hitcount:size=2048:clock=global "
             "[active]\n");
-  set.truncate_trigger(switched);
-  set.truncate_trigger(waking);
-  EXPECT_EQ(set.render_trigger(waking)[0], '#');
+  set.triggers.truncate(switched);
+  set.triggers.truncate(waking);
+  EXPECT_EQ(triggers_text(set.triggers.lines(waking))[0], '#');
 }
 
 TEST_F(InterEventTest, TruncatesTriggersThatReferToEachOther) {
   trigger(switched, "hist:keys=next_pid:ts0=common_timestamp");
   trigger(switched, "hist:keys=prev_pid:lat=common_timestamp-$ts0");
-  set.truncate_trigger(switched);
-  EXPECT_EQ(set.render_trigger(switched)[0], '#');
+  set.triggers.truncate(switched);
+  EXPECT_EQ(triggers_text(set.triggers.lines(switched))[0], '#');
 }
 
 TEST_F(InterEventTest, CutsSyntheticEventsThatCauseThemselves) {

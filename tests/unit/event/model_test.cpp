@@ -131,7 +131,7 @@ class ModelTest : public EventStand {
     random.seed(seed);
     std::string alike = kSchedWaking;
     alike.replace(alike.find("sched_waking"), 12, "sched_second");
-    second = set.define_event("sched", alike).value();
+    second = set.events.define_event("sched", alike).value();
   }
 
   std::uint64_t below(std::uint64_t bound) { return random() % bound; }
@@ -188,8 +188,8 @@ TEST_F(ModelTest, CountsWhatTheModelCounts) {
     trigger(second, drawn.second_trigger());
     for (std::uint64_t i = 0; i < 150; ++i) feed_one(drawn, i);
     compare(drawn);
-    set.truncate_trigger(second);
-    set.truncate_trigger(waking);
+    set.triggers.truncate(second);
+    set.triggers.truncate(waking);
   }
 }
 

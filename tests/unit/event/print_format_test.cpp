@@ -35,10 +35,10 @@ class PrintFormatTest : public EventStand {
   }
   std::string shown(const std::string& line, const std::vector<Given>& given) {
     const EventNumber event = set.take_over_event("some", text_with(line)).value();
-    EXPECT_TRUE(set.write_enable(event, "1"));
-    set.clear_trace();
+    EXPECT_TRUE(set.switches.write(event, "1"));
+    set.trace.clear();
     feed(event, 1, given);
-    const std::string text = set.copy_trace().render(NoSymbols(), {.header = false});
+    const std::string text = set.trace.copy().render(NoSymbols(), {.header = false});
     const std::string_view mark = ": x:";
     return text.substr(text.find(mark) + mark.size() + 1);
   }
@@ -251,10 +251,11 @@ TEST_F(PrintFormatTest, IsBoundedInAllItTakes) {
 }
 
 TEST_F(PrintFormatTest, AFormatsFieldsCanBeShownInstead) {
-  const EventNumber event = set.define_event("some", text_with(R"("only %d", REC->pid)")).value();
-  ASSERT_TRUE(set.write_enable(event, "1"));
+  const EventNumber event =
+      set.events.define_event("some", text_with(R"("only %d", REC->pid)")).value();
+  ASSERT_TRUE(set.switches.write(event, "1"));
   feed(event, 1, {{"pid", 7}});
-  const TraceCopy copy = set.copy_trace();
+  const TraceCopy copy = set.trace.copy();
   EXPECT_NE(copy.render(NoSymbols()).find(": x: only 7\n"), std::string::npos);
   EXPECT_NE(copy.render(NoSymbols(), {.fields = true}).find(" pid=7 "), std::string::npos);
 }

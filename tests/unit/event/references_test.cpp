@@ -22,10 +22,10 @@ TEST_F(ReferencesTest, DividesByAVariableThatIsZeroWithAllOnes) {
 
 TEST_F(ReferencesTest, FoldsConstants) {
   trigger(waking, "hist:keys=pid:a=2*3+4,b=-(5),c=prio*10/5:us_per_sec=1000000");
-  EXPECT_NE(set.render_trigger(waking).find(
-                ":a=10,b=18446744073709551611,c=prio*10/5,us_per_sec=1000000:"),
+  EXPECT_NE(triggers_text(set.triggers.lines(waking))
+                .find(":a=10,b=18446744073709551611,c=prio*10/5,us_per_sec=1000000:"),
             std::string::npos)
-      << set.render_trigger(waking);
+      << triggers_text(set.triggers.lines(waking));
   trigger(switched, "hist:keys=next_pid:vals=$a,$b,$c");
   feed(waking, 1, {{"pid", 7}, {"prio", 6}});
   run(2, 7);

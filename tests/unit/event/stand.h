@@ -76,17 +76,17 @@ class EventStand : public testing::Test {
 
  protected:
   EventStand() {
-    waking = set.define_event("sched", kSchedWaking).value();
-    switched = set.define_event("sched", kSchedSwitch).value();
-    kmalloc = set.define_event("kmem", kKmalloc).value();
-    exec = set.define_event("sched", kProcessExec).value();
-    sys_enter = set.define_event("raw_syscalls", kSysEnter).value();
-    print = set.define_event("ftrace", kPrint).value();
+    waking = set.events.define_event("sched", kSchedWaking).value();
+    switched = set.events.define_event("sched", kSchedSwitch).value();
+    kmalloc = set.events.define_event("kmem", kKmalloc).value();
+    exec = set.events.define_event("sched", kProcessExec).value();
+    sys_enter = set.events.define_event("raw_syscalls", kSysEnter).value();
+    print = set.events.define_event("ftrace", kPrint).value();
   }
 
   // The fields' bytes; a text of no fixed size goes behind them.
   std::string bytes_of(EventNumber event, const std::vector<Given>& given) const {
-    const EventFormat& format = set.format(event);
+    const EventFormat& format = set.events.format(event);
     std::string bytes(format.fixed_bytes(), '\0');
     for (const Given& one : given) {
       const TraceField field = format.field(one.name).value();
@@ -119,18 +119,18 @@ class EventStand : public testing::Test {
   }
 
   EventNumber synthetic(const std::string& definition) {
-    const auto written = set.write_synthetic_events(definition);
+    const auto written = set.synthetic.write(definition);
     EXPECT_TRUE(written) << definition << ": " << written.error().reason;
     const std::string name = definition.substr(0, definition.find(' '));
-    return set.find("synthetic", name).value();
+    return set.events.find("synthetic", name).value();
   }
 
   void trigger(EventNumber event, const std::string& text) {
-    const auto written = set.write_trigger(event, text);
+    const auto written = set.commands.write(event, text);
     EXPECT_TRUE(written) << text << ": " << written.error().reason;
   }
 
-  std::string hist(EventNumber event) const { return set.copy_hist(event).render(NoSymbols()); }
+  std::string hist(EventNumber event) const { return set.hists.copy(event).render(NoSymbols()); }
   // Only the entries, without the head and the totals.
   std::string entries(EventNumber event) const {
     const std::string text = hist(event);
@@ -139,7 +139,7 @@ class EventStand : public testing::Test {
   }
   // Why it is refused: the reason, the location, the command and a line with the caret.
   std::string refusal(EventNumber event, const std::string& text) {
-    return described(set.write_trigger(event, text));
+    return described(set.commands.write(event, text));
   }
   static std::string described(const Result<void>& reply) {
     if (reply) return "not refused";

@@ -13,8 +13,7 @@ class SyntheticTest : public EventStand {
  protected:
   enum class File { kSynthetic, kDynamic };
   Result<void> write(File file, const std::string& text) {
-    return file == File::kSynthetic ? set.write_synthetic_events(text)
-                                    : set.write_dynamic_events(text);
+    return file == File::kSynthetic ? set.synthetic.write(text) : set.synthetic.write_dynamic(text);
   }
   void refuses(File file, std::string text, std::string_view reason,
                ErrorCode code = ErrorCode::kInvalid) {
@@ -34,11 +33,11 @@ TEST_F(SyntheticTest, ListsWhatWasDefined) {
   synthetic("wakeup_latency u64 lat; pid_t pid; int prio");
   synthetic("strings char comm[16]; char name[]; unsigned long[] stack; unsigned int x;");
   synthetic("loose u64 lat pid_t pid int prio");
-  EXPECT_EQ(set.render_synthetic_events(),
+  EXPECT_EQ(SyntheticEvents::text(set.synthetic.definitions()),
             "wakeup_latency\tu64 lat; pid_t pid; int prio\n"
             "strings\tchar[16] comm; char[] name; unsigned long[] stack; unsigned int x\n"
             "loose\tu64 lat; pid_t pid; int prio\n");
-  EXPECT_EQ(set.render_dynamic_events(),
+  EXPECT_EQ(SyntheticEvents::dynamic_text(set.synthetic.definitions()),
             "s:synthetic/wakeup_latency\tu64 lat; pid_t pid; int prio\n"
             "s:synthetic/strings\tchar[16] comm; char[] name; unsigned long[] stack; unsigned int "
             "x\n"
@@ -75,7 +74,7 @@ TEST_F(SyntheticTest, TakesEveryType) {
 
 TEST_F(SyntheticTest, DescribesItsRecords) {
   const EventNumber made = synthetic("made u64 lat; pid_t pid; char comm[16]; char name[]");
-  const std::string text = set.render_format(made);
+  const std::string text = *set.events.format_text(made);
   EXPECT_EQ(text.substr(text.find("\n\n") + 2),
             "\tfield:u64 lat;\toffset:8;\tsize:8;\tsigned:0;\n"
             "\tfield:pid_t pid;\toffset:16;\tsize:4;\tsigned:1;\n"
@@ -85,21 +84,22 @@ TEST_F(SyntheticTest, DescribesItsRecords) {
             "__get_str(name)\n");
   EXPECT_EQ(text.substr(0, text.find("\nfield:common_type")),
             text.substr(0, text.find("\nfield:common_type")));
-  EXPECT_EQ("ID: " + set.render_id(made), text.substr(text.find("ID: "), 10));
-  EXPECT_EQ(set.format(made).fixed_bytes(), 48u);
+  EXPECT_EQ("ID: " + std::to_string(set.events.format(made).id),
+            text.substr(text.find("ID: "), 10));
+  EXPECT_EQ(set.events.format(made).fixed_bytes(), 48u);
 }
 
 TEST_F(SyntheticTest, RemovesByNameWhateverFollowsIt) {
   synthetic("wakeup_latency u64 lat; pid_t pid; int prio");
   synthetic("other u64 lat");
-  EXPECT_TRUE(set.write_synthetic_events("!wakeup_latency u64 lat pid_t pid int prio"));
-  EXPECT_TRUE(set.write_dynamic_events("-:synthetic/other"));
-  EXPECT_EQ(set.render_synthetic_events(), "");
-  EXPECT_FALSE(set.find("synthetic", "other"));
-  EXPECT_TRUE(set.write_dynamic_events("s:block_lat pid_t pid; u64 delta;"));
-  EXPECT_TRUE(set.write_dynamic_events("s:synthetic/second pid_t pid"));
-  EXPECT_TRUE(set.write_dynamic_events("-:block_lat"));
-  EXPECT_TRUE(set.write_synthetic_events("!second"));
+  EXPECT_TRUE(set.synthetic.write("!wakeup_latency u64 lat pid_t pid int prio"));
+  EXPECT_TRUE(set.synthetic.write_dynamic("-:synthetic/other"));
+  EXPECT_EQ(SyntheticEvents::text(set.synthetic.definitions()), "");
+  EXPECT_FALSE(set.events.find("synthetic", "other"));
+  EXPECT_TRUE(set.synthetic.write_dynamic("s:block_lat pid_t pid; u64 delta;"));
+  EXPECT_TRUE(set.synthetic.write_dynamic("s:synthetic/second pid_t pid"));
+  EXPECT_TRUE(set.synthetic.write_dynamic("-:block_lat"));
+  EXPECT_TRUE(set.synthetic.write("!second"));
   refuses(File::kSynthetic, "!^second", "No such event", ErrorCode::kNotFound);
 }
 
@@ -108,17 +108,17 @@ TEST_F(SyntheticTest, KeepsWhatIsInUse) {
   synthetic("free u64 lat");
   trigger(made, "hist:keys=lat");
   refuses(File::kSynthetic, "!^made", "The event is in use", ErrorCode::kBusy);
-  EXPECT_EQ(code_of(set.truncate_synthetic_events()), ErrorCode::kBusy);
-  EXPECT_TRUE(set.find("synthetic", "free")) << "all or none";
+  EXPECT_EQ(code_of(set.synthetic.truncate()), ErrorCode::kBusy);
+  EXPECT_TRUE(set.events.find("synthetic", "free")) << "all or none";
   trigger(made, "!hist:keys=lat");
   trigger(kmalloc, "hist:keys=call_site:onmatch(kmem.kmalloc).made(call_site)");
-  EXPECT_EQ(code_of(set.write_synthetic_events("!made")), ErrorCode::kBusy);
-  set.truncate_trigger(kmalloc);
-  ASSERT_TRUE(set.write_enable(made, "1"));
-  EXPECT_EQ(code_of(set.write_synthetic_events("!made")), ErrorCode::kBusy);
-  ASSERT_TRUE(set.write_enable(made, "0"));
-  EXPECT_TRUE(set.truncate_synthetic_events());
-  EXPECT_EQ(set.render_synthetic_events(), "");
+  EXPECT_EQ(code_of(set.synthetic.write("!made")), ErrorCode::kBusy);
+  set.triggers.truncate(kmalloc);
+  ASSERT_TRUE(set.switches.write(made, "1"));
+  EXPECT_EQ(code_of(set.synthetic.write("!made")), ErrorCode::kBusy);
+  ASSERT_TRUE(set.switches.write(made, "0"));
+  EXPECT_TRUE(set.synthetic.truncate());
+  EXPECT_EQ(SyntheticEvents::text(set.synthetic.definitions()), "");
 }
 
 TEST_F(SyntheticTest, RefusesWhatIsWrongWhereItIsWrong) {
@@ -149,33 +149,33 @@ TEST_F(SyntheticTest, RefusesWhatIsWrongWhereItIsWrong) {
   std::string many = "many ";
   for (int i = 10; i < 74; ++i) many += "u8 f" + std::to_string(i) + ";";
   refuses(kSynthetic, many + "u8 ^last", "Too many fields");
-  EXPECT_TRUE(set.write_synthetic_events(many));
+  EXPECT_TRUE(set.synthetic.write(many));
 }
 
 TEST_F(SyntheticTest, DefinesEventsOfUsers) {
-  const auto made = set.define_fields("web", "request u64 lat; pid_t pid; char comm[16]");
+  const auto made = set.events.define_fields("web", "request u64 lat; pid_t pid; char comm[16]");
   ASSERT_TRUE(made);
-  EXPECT_EQ(set.define_fields("web", "request u64 lat; pid_t pid; char comm[16]").value(),
+  EXPECT_EQ(set.events.define_fields("web", "request u64 lat; pid_t pid; char comm[16]").value(),
             made.value());
   trigger(made.value(), "hist:keys=comm:vals=lat");
-  EXPECT_EQ(set.define_fields("web", "request u64 other").error().code, ErrorCode::kExists);
-  EXPECT_EQ(set.define_fields("synthetic", "request u64 other").error().code,
+  EXPECT_EQ(set.events.define_fields("web", "request u64 other").error().code, ErrorCode::kExists);
+  EXPECT_EQ(set.events.define_fields("synthetic", "request u64 other").error().code,
             ErrorCode::kInvalid);
   feed(made.value(), 1, {{"lat", 7}, {"comm", "nginx"}});
   EXPECT_EQ(entries(made.value()),
             "{ comm: nginx" + std::string(45, ' ') + " } hitcount:          1  lat:          7\n");
-  EXPECT_EQ(set.remove_event(made.value()).error().code, ErrorCode::kBusy);
-  set.truncate_trigger(made.value());
-  EXPECT_TRUE(set.remove_event(made.value()));
-  EXPECT_FALSE(set.find("web", "request"));
-  EXPECT_EQ(code_of(set.write_trigger(made.value(), "traceon")), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(set.write_enable(made.value(), "1")), ErrorCode::kNotFound);
-  EXPECT_EQ(code_of(set.write_filter(made.value(), "0")), ErrorCode::kNotFound);
-  EXPECT_EQ(set.render_format(made.value()), "");
+  EXPECT_EQ(set.events.remove(made.value()).error().code, ErrorCode::kBusy);
+  set.triggers.truncate(made.value());
+  EXPECT_TRUE(set.events.remove(made.value()));
+  EXPECT_FALSE(set.events.find("web", "request"));
+  EXPECT_EQ(code_of(set.commands.write(made.value(), "traceon")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(set.switches.write(made.value(), "1")), ErrorCode::kNotFound);
+  EXPECT_EQ(code_of(set.filters.write(made.value(), "0")), ErrorCode::kNotFound);
+  EXPECT_EQ(*set.events.format_text(made.value()), "");
 }
 
 TEST_F(SyntheticTest, JoinsEventsOfUsersWithThoseOfTheKernelByKey) {
-  const EventNumber sent = set.define_fields("web", "sent u64 job; pid_t worker").value();
+  const EventNumber sent = set.events.define_fields("web", "sent u64 job; pid_t worker").value();
   const EventNumber done = synthetic("served u64 lat; u64 job");
   trigger(sent, "hist:keys=worker:ts0=common_timestamp.usecs,j=job");
   trigger(waking,

@@ -31,19 +31,19 @@ class TriggersMdTest : public EventStand {
     std::getline(parts, part, '/');
     std::getline(parts, system, '/');
     std::getline(parts, name, '/');
-    return set.find(system, name).value();
+    return set.events.find(system, name).value();
   }
 
   Result<void> write(const std::string& path, const std::string& text) {
-    if (path == "synthetic_events") return set.write_synthetic_events(text);
-    return set.write_trigger(event_of(path), text);
+    if (path == "synthetic_events") return set.synthetic.write(text);
+    return set.commands.write(event_of(path), text);
   }
 
   std::string read(const std::string& path) const {
     const EventNumber event = event_of(path);
-    if (path.ends_with("/trigger")) return set.render_trigger(event);
+    if (path.ends_with("/trigger")) return triggers_text(set.triggers.lines(event));
     if (path.ends_with("/hist")) return hist(event);
-    return set.copy_hist(event).render_json(NoSymbols());
+    return set.hists.copy(event).render_json(NoSymbols());
   }
 
   // "1000 sched:sched_waking comm=cyclictest pid=2255"
@@ -60,7 +60,7 @@ class TriggersMdTest : public EventStand {
       given.push_back({name, number ? Value(*number) : Value(value)});
     }
     const std::size_t colon = event.find(':');
-    feed(set.find(event.substr(0, colon), event.substr(colon + 1)).value(), time_us, given);
+    feed(set.events.find(event.substr(0, colon), event.substr(colon + 1)).value(), time_us, given);
   }
 };
 

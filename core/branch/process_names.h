@@ -1,0 +1,20 @@
+// A port: the names of processes. The daemon gives an implementation that reads them where the
+// system has them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace tallyfs {
+
+// Called from any thread, with no lock of the caller's held.
+class ProcessNames {
+ public:
+  virtual ~ProcessNames() = default;
+
+  // Empty: the process is not visible from here.
+  virtual std::string name_of(pid_t process) const = 0;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,210 @@
+// Files that say which events are traced, and of which processes and CPUs; the synthetic events.
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.h"
+#include "core/branch/tracing/instance_files.h"
+#include "core/event/command/command_text.h"
+#include "core/event/command/faults.h"
+
+namespace tallyfs {
+namespace {
+
+using Definitions = SyntheticEvents::Definitions;
+
+TextFile::Parts available_events(const SharedView& view) {
+  return shown(
+      view, Waits::kNo, [](TracingInstance& instance) { return instance.set.events.listed(); },
+      [](const std::shared_ptr<const EventList>& events) { return event_list_text(*events); });
+}
+
+Result<void> write_set_event(const InstanceView& view, std::string_view text,
+                             const CallContext& call) {
+  std::vector<EventNumber> before;
+  auto done = view.change(
+      call,
+      [&](EventSet& set) {
+        before = set.switches.enabled();
+        return set.switches.write_set_event(trimmed(text));
+      },
+      [&](EventSet& set) { set.switches.restore(before); });
+  if (!done && done.error().reason == fault::kNoSuchEvent && !view.state().has_kernel_events()) {
+    Error error = done.error();
+    error.reason.append(" (the kernel's are there with tallyfs -o tracefs)");
+    return error;
+  }
+  return done;
+}
+
+TextFile::Parts set_event(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo, [](TracingInstance& instance) { return instance.set.switches.chosen(); },
+      [](const ChosenEvents& events) { return event_list_text(events); });
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return write_set_event(*view, text, call);
+  };
+  parts.truncate = [view](const CallContext& call) {
+    return view->change_always(
+        call, [](TracingInstance& instance) { instance.set.switches.truncate_set_event(); });
+  };
+  return parts;
+}
+
+TextFile::Parts set_event_pid(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo, [](TracingInstance& instance) { return instance.set.selection.pids(); },
+      TraceSelection::text);
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return view->change(call,
+                        [&](EventSet& set) { return set.selection.write_pids(trimmed(text)); });
+  };
+  parts.truncate = [view](const CallContext& call) {
+    return view->change_always(
+        call, [](TracingInstance& instance) { instance.set.selection.clear_pids(); });
+  };
+  return parts;
+}
+
+TextFile::Parts set_event_notrace_pid(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo,
+      [](TracingInstance& instance) { return instance.set.selection.notrace_pids(); },
+      TraceSelection::text);
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return view->change(call,
+                        [&](EventSet& set) { return set.selection.write_notrace_pids(text); });
+  };
+  parts.truncate = [view](const CallContext& call) {
+    return view->change_always(
+        call, [](TracingInstance& instance) { instance.set.selection.clear_notrace_pids(); });
+  };
+  return parts;
+}
+
+TextFile::Parts tracing_cpumask(const SharedView& view) {
+  const std::uint32_t cpus = view->state().options.cpus;
+  TextFile::Parts parts = shown(
+      view, Waits::kNo,
+      [](TracingInstance& instance) { return instance.set.selection.left_out_cpus(); },
+      [cpus](const TraceSelection::Cpus& left_out) {
+        return TraceSelection::cpumask_text(left_out, cpus);
+      });
+  parts.write_line = [view, cpus](std::string_view text, const CallContext& call) {
+    return view->change(call,
+                        [&](EventSet& set) { return set.selection.write_cpumask(text, cpus); });
+  };
+  return parts;
+}
+
+// The synthetic event that `!NAME ...` or `-:[synthetic/]NAME` removes; empty: none.
+std::string_view removed_by(std::string_view command) {
+  if (!command.starts_with('!') && !command.starts_with("-:")) return {};
+  command.remove_prefix(command.starts_with('!') ? 1 : 2);
+  constexpr std::string_view kGroup = "synthetic/";
+  if (command.starts_with(kGroup)) command.remove_prefix(kGroup.size());
+  const auto name = Tokens(command).next();
+  return name ? name->text : std::string_view();
+}
+
+// The next line of several commands, up to a '#'.
+std::string_view next_command(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return trimmed(line.substr(0, line.find('#')));
+}
+
+using WriteCommand = Result<void> (SyntheticEvents::*)(std::string_view line);
+
+Result<void> write_synthetic(const InstanceView& view, WriteCommand write, std::string_view text,
+                             const CallContext& call) {
+  const std::string whole = joined_lines(text);
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const std::string_view command = next_command(rest);
+    if (command.empty()) continue;
+    const auto one = [&](EventSet& set) { return (set.synthetic.*write)(command); };
+    if (auto done = view.state().change_synthetic(one, removed_by(command), call.now); !done) {
+      return done;
+    }
+  }
+  return {};
+}
+
+TextFile::Parts synthetic_file(const SharedView& view, std::string (*text)(const Definitions&),
+                               WriteCommand write) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo,
+      [](TracingInstance& instance) { return instance.set.synthetic.definitions(); }, text);
+  parts.write_line = [view, write](std::string_view line, const CallContext& call) {
+    return write_synthetic(*view, write, line, call);
+  };
+  parts.truncate = [view](const CallContext& call) {
+    return view->state().change_synthetic([](EventSet& set) { return set.synthetic.truncate(); },
+                                          "*", call.now);
+  };
+  return parts;
+}
+
+TextFile::Parts synthetic_events(const SharedView& view) {
+  return synthetic_file(view, SyntheticEvents::text, &SyntheticEvents::write);
+}
+
+TextFile::Parts dynamic_events(const SharedView& view) {
+  return synthetic_file(view, SyntheticEvents::dynamic_text, &SyntheticEvents::write_dynamic);
+}
+
+}  // namespace
+
+std::span<const InstanceFileRow> event_list_files() {
+  static constexpr std::array kRows = {
+      InstanceFileRow{"set_event", kWritable, set_event},
+      InstanceFileRow{"set_event_notrace_pid", kWritable, set_event_notrace_pid},
+      InstanceFileRow{"set_event_pid", kWritable, set_event_pid},
+      InstanceFileRow{"tracing_cpumask", kWritable, tracing_cpumask},
+  };
+  return kRows;
+}
+
+std::span<const InstanceFileRow> top_files() {
+  static constexpr std::array kRows = {
+      InstanceFileRow{"README", kReadable, readme_file},
+      InstanceFileRow{"available_events", kReadable, available_events},
+      InstanceFileRow{"dynamic_events", kWritable, dynamic_events},
+      InstanceFileRow{"synthetic_events", kWritable, synthetic_events},
+  };
+  return kRows;
+}
+
+TextFile::Parts system_enable_file(const SharedView& view, std::string system) {
+  TextFile::Parts parts = shown(
+      view, Waits::kYes,
+      [system](TracingInstance& instance) { return instance.set.switches.state(system); },
+      [](const EnableState& state) { return state.text(); });
+  parts.write_line = [view, system](std::string_view text, const CallContext& call) {
+    std::vector<EventNumber> before;
+    return view->change(
+        call,
+        [&](EventSet& set) {
+          before = set.switches.enabled();
+          return set.switches.write(system, text);
+        },
+        [&](EventSet& set) { set.switches.restore(before); });
+  };
+  return parts;
+}
+
+TextFile::Parts system_filter_file(const SharedView& view, std::string system) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo,
+      [system](TracingInstance& instance) {
+        return FilterState{.filter = instance.set.filters.of_system(system), .error = {}};
+      },
+      [](const FilterState& state) { return EventFilters::system_text(state.filter); });
+  parts.write_line = [view, system](std::string_view text, const CallContext& call) {
+    return view->change(call, [&](EventSet& set) { return set.filters.write(system, text); });
+  };
+  return parts;
+}
+
+}  // namespace tallyfs

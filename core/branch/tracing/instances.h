@@ -1,0 +1,51 @@
+// The tracing directories that exist: the top, and those of instances/ by name.
+// Confined to the lock of Tracing's State.
+// Limits: instances_max instances beside the top; each takes a share of the owner's quota.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/branch/tracing/tracing.h"
+#include "core/branch/tracing/tracing_instance.h"
+
+namespace tallyfs {
+
+class Instances {
+ public:
+  using ByName = std::map<std::string, SharedInstance, std::less<>>;
+
+  // Both outlive it. Creates the top.
+  Instances(Ledger& ledger, const Tracing::Options& options);
+
+  const SharedInstance& top() const { return top_; }
+  const ByName& by_name() const { return by_name_; }
+  template <typename Use>  // void(TracingInstance&)
+  void each(const Use& use) const {
+    use(*top_);
+    for (const auto& [name, instance] : by_name_) use(*instance);
+  }
+  template <typename Use>  // void(const SharedInstance&)
+  void each_shared(const Use& use) const {
+    use(top_);
+    for (const auto& [name, instance] : by_name_) use(instance);
+  }
+
+  // An instance without events, not yet among the others. kExists, kInvalid: no name; kNoSpace.
+  Result<SharedInstance> create(std::string_view name, Moment now);
+  void add(const SharedInstance& instance) { by_name_.emplace(instance->name, instance); }
+  // nullptr: there is none.
+  SharedInstance find(std::string_view name) const;
+  void erase(const SharedInstance& instance) { by_name_.erase(instance->name); }
+
+ private:
+  Result<SharedInstance> make(std::string_view name);
+
+  Ledger& ledger_;
+  const Tracing::Options& options_;
+  const SharedInstance top_;
+  ByName by_name_;
+};
+
+}  // namespace tallyfs

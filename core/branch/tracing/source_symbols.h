@@ -1,0 +1,27 @@
+// The symbols of all sources together, for one call. Confined to a thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/symbols.h"
+
+namespace tallyfs {
+
+class SourceSymbols final : public Symbols {
+ public:
+  using Sources = std::vector<std::unique_ptr<const Symbols>>;
+
+  explicit SourceSymbols(Sources sources) : sources_(std::move(sources)) {}
+
+  // Of the first source that knows it.
+  Place place(std::uint64_t address) const override;
+  std::string syscall(std::uint64_t number) const override;
+
+ private:
+  const Sources sources_;
+};
+
+}  // namespace tallyfs

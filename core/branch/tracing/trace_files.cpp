@@ -1,0 +1,244 @@
+// Files of what was traced: trace, snapshot, trace_pipe, per_cpu/, saved_cmdlines; and those that
+// switch it: tracing_on, trace_clock, trace_marker.
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.h"
+#include "core/branch/tracing/instance_files.h"
+#include "core/branch/tracing/source_symbols.h"
+#include "core/event/hist/hist_command.h"
+
+namespace tallyfs {
+namespace {
+
+// Bytes of a trace_marker that one write takes; as in the kernel, the writer hears that the rest
+// was not taken.
+constexpr std::size_t kMarkerBytesMax = 4096;
+// Bytes that trace_pipe takes out at a time.
+constexpr std::size_t kTakenBytes = 4096;
+
+using Copier = Result<InstanceView::CopiedTrace> (InstanceView::*)(Moment now) const;
+
+std::string lost_line(std::uint64_t lost) {
+  if (lost == 0) return {};
+  return "# records lost on their way: " + std::to_string(lost) + "\n#\n";
+}
+
+std::uint64_t lost_in(const InstanceView& view) {
+  const MutexLock lock(view.state().mutex);
+  return view.instance().lost;
+}
+
+Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
+                                 std::size_t bytes_max) {
+  const auto copied = (view.*copy)(call.now);
+  if (!copied) return copied.error();
+  std::string text = copied.value().copy.render(
+      view.state().symbols(call.cancel),
+      {.cpus = view.state().options.cpus, .fields = view.shows_fields()});
+  const std::string lost = lost_line(lost_in(view));
+  // Behind the two lines that every trace begins with.
+  constexpr std::string_view kHead = "# tracer: nop\n#\n";
+  if (!lost.empty() && text.starts_with(kHead)) text.insert(kHead.size(), lost);
+  return InstanceView::bounded(std::move(text), bytes_max);
+}
+
+// For files that are cleared by an open with O_TRUNC.
+Result<void> accept_any(std::string_view, const CallContext&) { return {}; }
+
+TextFile::Parts trace(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    return render_trace(*view, &InstanceView::copy_trace, call, bytes_max);
+  };
+  parts.write_line = accept_any;
+  parts.truncate = [view](const CallContext& call) {
+    return view->change_always(call, [](TracingInstance& instance) { instance.clear_trace(); });
+  };
+  return parts;
+}
+
+Result<void> write_snapshot(const InstanceView& view, std::string_view text,
+                            const CallContext& call) {
+  const auto number = parse_unsigned(trimmed(text));
+  if (!number) {
+    return invalid_write("a number is wanted: 0 frees it, 1 takes one, others clear it");
+  }
+  return view.change_always(call, [&](TracingInstance& instance) {
+    TraceStore& store = instance.set.trace;
+    if (*number == 0) {
+      store.free_snapshot();
+    } else if (*number == 1) {
+      store.take_snapshot();
+    } else {
+      store.clear_snapshot();
+    }
+  });
+}
+
+TextFile::Parts snapshot(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    return render_trace(*view, &InstanceView::copy_snapshot, call, bytes_max);
+  };
+  parts.write_line = [view](std::string_view text, const CallContext& call) {
+    return write_snapshot(*view, text, call);
+  };
+  return parts;
+}
+
+// Each record goes to one reader only, the first that comes.
+std::string take_trace(const InstanceView& view, Moment now) {
+  std::optional<TraceCopy> taken;
+  {
+    Tracing::State& state = view.state();
+    const MutexLock lock(state.mutex);
+    state.order.release_drained(now);
+    state.order.release_old(now);
+    TracingInstance& instance = view.instance();
+    if (instance.set.trace.is_empty()) return {};
+    taken = instance.set.trace.take(kTakenBytes);
+    instance.touch(now);
+  }
+  return taken->render(view.state().symbols({}), {.header = false, .fields = view.shows_fields()});
+}
+
+TextFile::Parts trace_pipe(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.next = [view](Moment now) { return take_trace(*view, now); };
+  parts.is_over = [view] {
+    const MutexLock lock(view->state().mutex);
+    return !view->instance().set.trace.is_on();
+  };
+  parts.news = [view](Moment now) -> std::optional<std::uint64_t> {
+    const MutexLock lock(view->state().mutex);
+    view->state().order.release_old(now);
+    return view->instance().set.trace.is_empty() ? 0 : 1;
+  };
+  return parts;
+}
+
+TextFile::Parts tracing_on(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kYes, [](TracingInstance& instance) { return instance.set.trace.is_on(); },
+      switch_text);
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
+    const auto number = parse_unsigned(trimmed(text));
+    if (!number) return invalid_write("a number is wanted: 0 is off, all others are on");
+    return view->change_always(
+        call, [&](TracingInstance& instance) { instance.set.trace.set_on(*number != 0); });
+  };
+  return parts;
+}
+
+std::string clocks_text(std::string_view chosen) {
+  std::string text;
+  for (const std::string_view clock : kTraceClocks) {
+    text.append(text.empty() ? "" : " ");
+    text.append(clock == chosen ? "[" + std::string(clock) + "]" : std::string(clock));
+  }
+  return text + "\n";
+}
+
+TextFile::Parts trace_clock(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo, [](TracingInstance& instance) { return instance.clock; },
+      [](const TraceClock* clock) { return clocks_text(*clock); });
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
+    const auto* const clock = std::ranges::find(kTraceClocks, trimmed(text));
+    if (clock == kTraceClocks.end()) {
+      return invalid_write("all times here are CLOCK_MONOTONIC: local, global, mono or perf");
+    }
+    return view->change_always(call, [&](TracingInstance& instance) {
+      instance.clock = clock;
+      instance.set.trace.clear();  // as the kernel does
+    });
+  };
+  return parts;
+}
+
+TextFile::Parts trace_marker(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.write_by = [view](pid_t writer, std::string_view text, const CallContext& call) {
+    text = text.substr(0, kMarkerBytesMax);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    return view->state().mark(view->instance(), text, writer, call.now);
+  };
+  parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
+    return write_by(0, text, call);
+  };
+  parts.write_unit = File::WriteUnit::kWrite;
+  parts.write_bytes_max = kMarkerBytesMax;
+  return parts;
+}
+
+TextFile::Parts saved_cmdlines(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
+    if (!copied) return copied.error();
+    const std::size_t names_max = [&] {
+      const MutexLock lock(view->state().mutex);
+      return view->instance().cmdlines_max;
+    }();
+    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(names_max), bytes_max);
+  };
+  return parts;
+}
+
+TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view, cpu](const CallContext& call,
+                             std::size_t bytes_max) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
+    if (!copied) return copied.error();
+    return InstanceView::bounded(
+        copied.value().copy.render(
+            view->state().symbols(call.cancel),
+            {.cpus = view->state().options.cpus, .only_cpu = cpu, .fields = view->shows_fields()}),
+        bytes_max);
+  };
+  parts.write_line = accept_any;
+  parts.truncate = [view, cpu](const CallContext& call) {
+    return view->change_always(call, [&](TracingInstance& instance) {
+      instance.clear_cpu(cpu, view->state().options.cpus);
+    });
+  };
+  return parts;
+}
+
+TextFile::Parts cpu_stats(const SharedView& view, std::uint32_t cpu) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view, cpu](const CallContext& call, std::size_t) -> Result<std::string> {
+    const auto copied = view->copy_trace(call.now);
+    if (!copied) return copied.error();
+    return copied.value().copy.render_stats(cpu,
+                                            static_cast<std::uint64_t>(call.now.monotonic.count()));
+  };
+  return parts;
+}
+
+}  // namespace
+
+std::span<const InstanceFileRow> trace_files() {
+  static constexpr std::array kRows = {
+      InstanceFileRow{"saved_cmdlines", kReadable, saved_cmdlines},
+      InstanceFileRow{"snapshot", kWritable, snapshot},
+      InstanceFileRow{"trace", kWritable, trace},
+      InstanceFileRow{"trace_clock", kWritable, trace_clock},
+      InstanceFileRow{"trace_marker", kWriteOnly, trace_marker},
+      InstanceFileRow{"trace_pipe", kReadable, trace_pipe},
+      InstanceFileRow{"tracing_on", kWritable, tracing_on},
+  };
+  return kRows;
+}
+
+std::span<const CpuFileRow> cpu_files() {
+  static constexpr std::array kRows = {
+      CpuFileRow{"stats", kReadable, cpu_stats},
+      CpuFileRow{"trace", kWritable, cpu_trace},
+  };
+  return kRows;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,95 @@
+// One tracing directory: the top, or one of instances/. Guarded by the lock of Tracing's State.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/reservation.h"
+#include "core/branch/tracing/readings.h"
+#include "core/event/hist/hist_command.h"
+#include "core/event/set/event_set.h"
+#include "core/tree/tree.h"
+
+namespace tallyfs {
+
+inline constexpr std::string_view kMarkerSystem = "ftrace";
+
+using EventPath = std::pair<std::string, std::string>;  // system, event
+
+// The nodes of an instance. Those of systems and events exist once a person has looked into
+// the directory above them.
+struct InstanceNodes {
+  struct System {
+    NodeId node = 0;
+    bool filled = false;
+    std::map<std::string, NodeId, std::less<>> events;
+  };
+
+  NodeId directory = 0, events = 0;
+  bool filled = false;
+  std::map<std::string, System, std::less<>> systems;
+};
+
+using TraceClock = std::string_view;  // one of kTraceClocks
+
+struct TracingInstance {
+  TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
+      : name(std::move(its_name)),
+        set(limits),
+        share(std::move(its_share)),
+        trace_bytes_first(limits.trace_bytes_max) {}
+
+  std::optional<EventNumber> find(const EventPath& path) const {
+    return set.events.find(path.first, path.second);
+  }
+  // Its texts have changed.
+  void touch(Moment now) {
+    changes += 1;
+    last_change = now;
+  }
+  void count_lost(std::uint64_t records) {
+    lost += records;
+    cleared_cpus.clear();
+  }
+  void clear_cpu(std::uint32_t cpu, std::uint32_t cpus);
+  void clear_trace() {
+    set.trace.clear();
+    lost = 0;
+  }
+  // Brings its share of the ledger to what it may grow to now: histograms, and the buffers of trace
+  // and snapshot beyond what they have at first. kNoSpace: the share is what it was.
+  Result<void> hold_memory();
+
+  const std::string name;  // empty: the top
+  EventSet set;
+  Reservation share;
+  const std::size_t trace_bytes_first;
+  std::size_t held_bytes = 0;  // of the share: histograms, and what buffer_size_kb added
+  EventNumber marker = 0;      // ftrace/print
+  bool markers = true;         // options/markers
+  bool shows_fields = false;   // options/fields: no print formats
+  const TraceClock* clock = kTraceClocks.begin();  // trace_clock
+  std::uint64_t cmdlines_max = 128;                // saved_cmdlines_size
+  bool removed = false;  // files that were looked up before still lead here, and change nothing
+  // Held by its open files: another owner beside this one means that a file is open.
+  const std::shared_ptr<const void> open_mark = std::make_shared<char>();
+  // Lost records of sources that it asked for any, since `trace` was cleared: at once, or one CPU
+  // after the other, as it is unknown which CPU's records they were.
+  std::uint64_t lost = 0;
+  std::set<std::uint32_t> cleared_cpus;  // since the last loss
+  std::uint64_t changes = 0;             // changes whenever one of its texts does
+  Moment last_change;
+  LastHist last_hist;
+  InstanceNodes nodes;
+};
+
+// Shared with its files and with directories that are being entered; the last of these frees it.
+using SharedInstance = std::shared_ptr<TracingInstance>;
+
+}  // namespace tallyfs

@@ -1,0 +1,219 @@
+#include "core/branch/tracing/tracing_state.h"
+
+#include <cstring>
+
+namespace tallyfs {
+namespace {
+
+// A record of ftrace/print, see its format.
+std::string marker_bytes(std::string_view text, std::int32_t pid) {
+  constexpr std::size_t kPidAt = 4;
+  constexpr std::size_t kTextAt = 16;
+  constexpr char kId = 5;
+  std::string bytes(kTextAt, '\0');
+  bytes[0] = kId;
+  std::memcpy(bytes.data() + kPidAt, &pid, sizeof pid);
+  return bytes.append(text);
+}
+
+}  // namespace
+
+Tracing::State::State(Tree& tree, Ledger& ledger, const Options& given)
+    : options(given),
+      readings(options.owner, options.reading_bytes_max),
+      instances(ledger, options),
+      offers(instances, routes, options),
+      order(instances, routes, options.own),
+      directories(tree, instances, *this) {}
+
+Result<void> Tracing::State::change(TracingInstance& instance, const CallContext& call,
+                                    const Write& write, const Undo& undo) {
+  auto done = change_only(instance, call, write, undo);
+  sweep(call.now);
+  return done;
+}
+
+void Tracing::State::sweep(Moment now) {
+  std::vector<EventSource*> all;
+  {
+    const MutexLock lock(mutex);
+    for (const EventPath& path : offers.remove_unused()) directories.update_all(path, now);
+    all = routes.sources();
+  }
+  for (EventSource* const source : all) source->let_go(now);
+}
+
+Result<void> Tracing::State::change_only(TracingInstance& instance, const CallContext& call,
+                                         const Write& write, const Undo& undo) {
+  // Earlier records are fed to what was set before the write, in whichever instance.
+  refresh(call);
+  if (call.cancel.is_cancelled())
+    return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
+  SourceOrders orders;
+  Result<void> done;
+  {
+    const MutexLock lock(mutex);
+    if (instance.removed) return removed_instance();
+    order.release_drained(call.now);
+    if (const auto written = write(instance.set); !written) done = written.error();
+    instance.touch(call.now);
+    if (auto fits = instance.hold_memory(); !fits) {
+      if (undo) undo(instance.set);
+      (void)instance.hold_memory();
+      done = std::move(fits);
+    }
+    // A write that is refused may have taken effect in part.
+    orders = enter_demands(instance);
+  }
+  const auto given = give(orders, call.cancel);
+  const bool refused = !given && (orders.asks || orders.undelivered);
+  if (!done || !refused || !undo) return done;
+  revert(instance, undo, call);
+  return given;
+}
+
+void Tracing::State::revert(TracingInstance& instance, const Undo& undo, const CallContext& call) {
+  SourceOrders orders;
+  {
+    const MutexLock lock(mutex);
+    if (instance.removed) return;
+    undo(instance.set);
+    instance.touch(call.now);
+    (void)instance.hold_memory();
+    orders = enter_demands(instance);
+  }
+  (void)give(orders, call.cancel);
+}
+
+SourceOrders Tracing::State::enter_demands(TracingInstance& instance) {
+  SourceOrders orders;
+  orders.enter(instance, offers, routes);
+  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll);
+  return orders;
+}
+
+Result<void> Tracing::State::give(const SourceOrders& orders, const CancellationToken& cancel) {
+  Result<void> all;
+  for (EventSource* const source : orders.sources) {
+    auto done = source->want([this, source] { return wanted(*source); }, cancel);
+    if (!done && all) all = std::move(done);
+  }
+  if (orders.undelivered && all) {
+    return Error{ErrorCode::kNoDevice, "no source delivers this event at present"};
+  }
+  return all;
+}
+
+Result<void> Tracing::State::change_synthetic(const Write& write, std::string_view removed,
+                                              Moment now) {
+  const MutexLock lock(mutex);
+  Result<void> done;
+  instances.each([&](TracingInstance& instance) {
+    if (removed.empty() || !instance.set.synthetic.is_used(removed)) return;
+    // The top refuses with an error of its own, which repeats the command.
+    if (!instance.name.empty()) done = Error{ErrorCode::kBusy, "in use in " + instance.name};
+  });
+  instances.each([&](TracingInstance& instance) {
+    if (!done) return;
+    if (const auto written = write(instance.set); !written) done = written.error();
+    instance.touch(now);
+  });
+  directories.update_all(now);
+  return done;
+}
+
+void Tracing::State::refresh(const CallContext& call, const TracingInstance* only) {
+  std::vector<EventSource*> asked;
+  {
+    const MutexLock lock(mutex);
+    for (EventSource* const source : routes.sources()) {
+      const bool all = source->is_late() && order.has_pending();
+      if (routes.is_asked(*source, all ? nullptr : only)) asked.push_back(source);
+    }
+  }
+  for (EventSource* const source : asked) source->drain(call.cancel);
+  const MutexLock lock(mutex);
+  order.note_drained(call.now);
+}
+
+Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
+                                  Moment now) {
+  const auto pid = static_cast<std::int32_t>(writer);
+  const std::string bytes = marker_bytes(text, pid);
+  const std::string name = options.processes ? options.processes->name_of(writer) : std::string();
+  const MutexLock lock(mutex);
+  if (instance.removed) return removed_instance();
+  if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
+  order.feed_marker(instance, {.event = instance.marker,
+                               .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                               .pid = pid,
+                               .bytes = bytes,
+                               .comm = name});
+  instance.touch(now);
+  return {};
+}
+
+Result<void> Tracing::State::make_instance(std::string_view name, Moment now) {
+  const MutexLock lock(mutex);
+  const auto made = instances.create(name, now);
+  if (!made) return made.error();
+  if (const auto defined = offers.define_all(*made.value()); !defined) return defined.error();
+  directories.enter(made.value(), now);
+  instances.add(made.value());
+  return {};
+}
+
+Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) {
+  SourceOrders orders;
+  SharedInstance removed;  // freed after the lock is released, unless a file is open
+  {
+    const MutexLock lock(mutex);
+    removed = instances.find(name);
+    if (!removed) return Error{ErrorCode::kNotFound, "no such instance"};
+    if (removed->open_mark.use_count() > 1) {
+      return Error{ErrorCode::kBusy, "files of the instance are open"};
+    }
+    removed->removed = true;
+    orders.sources = routes.asked_by(*removed);
+    routes.remove(*removed);
+    order.drop(*removed);
+    directories.remove(*removed, now);
+    instances.erase(removed);
+    // Records that were pending for a source that only this instance asked are so no longer.
+    routes.note_asked();
+    if (!routes.is_late_asked()) order.release_and_touch(RecordOrder::kReleaseAll, now);
+  }
+  (void)give(orders, {});
+  sweep(now);
+  return {};
+}
+
+std::vector<WantedEvent> Tracing::State::wanted(EventSource& source) {
+  const MutexLock lock(mutex);
+  return routes.wanted(source);
+}
+
+SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
+  const MutexLock lock(mutex);
+  SourceSymbols::Sources all;
+  for (const EventSource* const source : routes.sources()) {
+    if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
+  }
+  return SourceSymbols(std::move(all));
+}
+
+bool Tracing::State::has_kernel_events() {
+  const MutexLock lock(mutex);
+  return offers.has_kernel_events();
+}
+
+void Tracing::State::count_lost(const std::set<TracingInstance*>& by, std::uint64_t records,
+                                Moment now) {
+  for (TracingInstance* const each : by) {
+    each->count_lost(records);
+    each->touch(now);
+  }
+  if (options.own) options.own->count(Own::kEventsLost, records, now);
+}
+
+}  // namespace tallyfs

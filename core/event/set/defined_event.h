@@ -1,0 +1,71 @@
+// An event of an EventSet: its definition, and what is set on it. The parts of the EventSet share
+// these entries; each part says which members it changes.
+// Confined to the EventSet's lock. What is behind a shared_ptr is immutable and shared with copies
+// that are being rendered; the last of these frees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/event/filter/filter.h"
+#include "core/event/format/synthetic.h"
+#include "core/event/print/print_format.h"
+#include "core/event/set/demand.h"
+#include "core/event/set/trigger.h"
+
+namespace tallyfs {
+
+inline constexpr std::string_view kSyntheticSystem = "synthetic";
+
+// Of entries that are free: empty, and shared by all of them.
+std::shared_ptr<const EventFormat> no_format();
+std::shared_ptr<const std::string> no_text();
+
+struct DefinedEvent {
+  // --- EventTable
+  bool defined = false;  // else the entry is free
+  bool built_in = false;
+  std::string system;
+  std::shared_ptr<const EventFormat> format = no_format();  // never nullptr
+  std::shared_ptr<const std::string> format_text = no_text();
+  std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
+  std::uint32_t fixed_bytes = 0;
+  std::uint32_t generation = 0;  // how often the entry was used
+
+  // --- TraceStore
+  // The kernel's wording, compiled when the event is first shown. nullptr: there is none.
+  std::shared_ptr<const PrintFormat> print;
+  bool is_print_known = false;
+
+  // --- EventSwitches
+  bool enabled = false;       // by a person
+  bool soft_enabled = false;  // what enable_event and disable_event triggers made of it
+
+  // --- EventFilters
+  std::string filter_text;
+  std::string filter_error;  // what the filter file shows instead
+  std::optional<Filter> filter;
+
+  // --- TriggerStore
+  std::uint32_t waiting = 0;  // enable_event and disable_event triggers of other events
+  std::uint32_t referrers =
+      0;  // triggers of other events that name this one, actions that trace it
+  std::vector<std::unique_ptr<Trigger>> triggers;  // newest first
+
+  // --- Demands
+  Demand told;  // the demand at the last take_changed()
+
+  bool is_synthetic() const { return system == kSyntheticSystem; }
+  // Among the events that a person may enable.
+  bool is_listed() const { return defined && !built_in; }
+  // Its records are traced, or will be when a trigger says so.
+  bool is_traced() const { return enabled || waiting > 0; }
+  bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
+  bool in_use() const { return enabled || waiting > 0 || referrers > 0 || !triggers.empty(); }
+  void enable(bool on) { enabled = soft_enabled = on; }
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,95 @@
+// The events of an EventSet, by number and by name, with their formats.
+// Confined to the EventSet's lock. Events keep their place in memory as long as the table exists.
+// Limits: events_max events.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/event/set/defined_event.h"
+#include "core/event/set/event_list.h"
+
+namespace tallyfs {
+
+class EventTable {
+ public:
+  // Views that last until an event is defined or removed.
+  struct EventName {
+    EventNumber number;
+    std::string_view system;
+    std::string_view name;
+  };
+
+  explicit EventTable(std::size_t events_max) : events_max_(events_max) {}
+
+  // --- Definitions. A system is 1 to 64 letters, digits or '_', and not `synthetic`.
+  // kInvalid: no format; kNoSpace; kExists: defined otherwise, and in use (else it is redefined,
+  // and keeps its number).
+  Result<EventNumber> define_event(std::string_view system, std::string_view format);
+  // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
+  // out as format() says. kInvalid, kNoSpace, kExists likewise.
+  Result<EventNumber> define_fields(std::string_view system, std::string_view definition);
+  // An event without a source, as the kernel's own ftrace/print: it cannot be enabled, is in no
+  // list of events, and its records are always traced. As define_event() otherwise.
+  Result<EventNumber> define_built_in(std::string_view system, std::string_view format);
+  // Of any system. command: what a refusal repeats.
+  Result<EventNumber> define(std::string_view system,
+                             std::shared_ptr<const FieldsDefinition> fields,
+                             std::string_view command);
+  // kBusy: it has triggers, is enabled or referenced. Its number may be used again; until then
+  // writes for it are refused with kNotFound, and texts of it are empty.
+  Result<void> remove(EventNumber event);
+
+  // --- Look-up.
+  std::optional<EventNumber> find(std::string_view system, std::string_view name) const;
+  // All, or those of a system, by system and name.
+  std::vector<EventName> names() const;
+  std::vector<EventName> names(std::string_view system) const;
+  // Those that a person may enable, by system and name. Shared by all who ask until the next
+  // definition or removal.
+  std::shared_ptr<const EventList> listed();
+  bool has_system(std::string_view system) const;
+  EventName name(EventNumber event) const;
+  std::string full_name(EventNumber event) const;  // "sched:sched_switch"
+  const EventFormat& format(EventNumber event) const { return *at(event).format; }
+  std::shared_ptr<const std::string> format_text(EventNumber event) const {
+    return at(event).format_text;
+  }
+  // nullptr: it was not defined by its fields.
+  std::shared_ptr<const FieldsDefinition> fields(EventNumber event) const {
+    return at(event).fields;
+  }
+  bool is_built_in(EventNumber event) const { return at(event).built_in; }
+  bool in_use(EventNumber event) const { return at(event).in_use(); }
+
+  // --- For the other parts of the EventSet: every entry, free ones included.
+  EventNumber size() const { return static_cast<EventNumber>(entries_.size()); }
+  DefinedEvent& at(EventNumber number) { return *entries_[number]; }
+  const DefinedEvent& at(EventNumber number) const { return *entries_[number]; }
+  const std::vector<std::unique_ptr<DefinedEvent>>& entries() const { return entries_; }
+
+ private:
+  Result<EventNumber> define(std::string_view system, EventFormat format, std::string_view text);
+  EventNumber take_entry();
+
+  const std::size_t events_max_;
+  std::vector<std::unique_ptr<DefinedEvent>> entries_;
+  std::map<std::pair<std::string, std::string>, EventNumber, std::less<>> by_name_;
+  std::vector<EventNumber> free_;            // entries of events that were removed
+  std::shared_ptr<const EventList> listed_;  // nullptr: to be made again
+
+  // Ids of the kernel's own events come with their formats; those of ours begin here.
+  static constexpr std::uint16_t kFirstOwnId = 32'768;
+  std::uint16_t next_id_ = kFirstOwnId;
+};
+
+// The refusal of a write into a file that is still open when its event is gone.
+Error event_gone(std::string_view command);
+
+}  // namespace tallyfs

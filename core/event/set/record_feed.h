@@ -1,0 +1,66 @@
+// The way of a record through an EventSet: what is traced, then the event's triggers in turn, their
+// actions, and the synthetic events that these cause.
+//
+// Confined to the EventSet's lock. Triggers are compiled when they are set: feed() parses nothing,
+// allocates only for a key that is new, and makes no virtual call.
+// Limits: depth_max synthetic events that cause synthetic events.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/event/set/event_table.h"
+#include "core/event/set/trace_selection.h"
+#include "core/event/set/trace_store.h"
+
+namespace tallyfs {
+
+// Bounds that were reached, and records that could not be used, since the set was made.
+struct EventCounts {
+  std::uint64_t records = 0;
+  std::uint64_t records_short = 0;    // fewer bytes than the event's fixed fields
+  std::uint64_t records_unknown = 0;  // of an event that is not defined
+  std::uint64_t synthetic = 0;
+  std::uint64_t synthetic_cut = 0;      // beyond depth_max
+  std::uint64_t records_of_others = 0;  // not traced for set_event_pid, or tracing_cpumask
+  std::uint64_t trace_overwritten = 0;
+};
+
+class RecordFeed {
+ public:
+  RecordFeed(EventTable& events, const TraceSelection& selection, TraceStore& trace,
+             std::size_t depth_max)
+      : events_(events), selection_(selection), trace_(trace), levels_(depth_max + 1) {}
+
+  // Records come in the order of their times.
+  void feed(const EventRecord& record) { feed(record, 0); }
+  EventCounts counts() const;
+
+ private:
+  // What one depth of synthetic events within synthetic events works with.
+  struct Level {
+    HistUpdate update;
+    std::string bytes;
+  };
+
+  void feed(const EventRecord& record, std::size_t depth);
+  void act(Trigger& trigger, const EventRecord& record);
+  void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
+  void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,
+                  std::size_t depth);
+  // Takes over the value that the action tracks. False: the action does nothing for this record.
+  bool track(const Action& action, const HistUpdate& update);
+  void take_snapshot(const Action& action, const Trigger& trigger, const EventRecord& record,
+                     const HistUpdate& update);
+  static void save(const Trigger& trigger, const EventRecord& record, const HistUpdate& update);
+  void trace_synthetic(const Action& action, const EventRecord& record, std::size_t depth);
+
+  EventTable& events_;
+  const TraceSelection& selection_;
+  TraceStore& trace_;
+  EventCounts counts_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,100 @@
+#include "core/event/set/trace_selection.h"
+
+#include <cctype>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/event/command/faults.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::size_t kMaskCpusMax = 8192;
+// Linux assigns none beyond: proc(5), kernel/pid_max.
+constexpr std::uint64_t kPidMax = (1u << 22) - 1;
+
+char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// The last 32 CPUs come last; nullopt: not such a mask.
+std::optional<std::vector<bool>> parse_mask(std::string_view text) {
+  std::vector<bool> cpus;
+  unsigned digits = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    if (text[i] == ',' && digits > 0 && digits <= 8) {
+      cpus.resize((cpus.size() + 31) / 32 * 32);
+      digits = 0;
+      continue;
+    }
+    const std::size_t value = std::string_view("0123456789abcdef").find(to_lower(text[i]));
+    if (value == std::string_view::npos || ++digits > 8 || cpus.size() > kMaskCpusMax) return {};
+    for (unsigned bit = 0; bit < 4; ++bit) cpus.push_back((value >> bit & 1) != 0);
+  }
+  if (digits == 0) return std::nullopt;
+  return cpus;
+}
+
+}  // namespace
+
+std::string TraceSelection::text(const Pids& pids) {
+  std::string text;
+  for (const std::int32_t pid : pids) text.append(std::to_string(pid)).append("\n");
+  return text;
+}
+
+Result<void> TraceSelection::add_pids(Pids& to, std::string_view file,
+                                      std::string_view text) const {
+  Pids pids = to;
+  Tokens tokens(text);
+  while (const auto token = tokens.next()) {
+    const auto pid = parse_unsigned(token->text);
+    if (!pid || *pid > kPidMax) {
+      return Fault{fault::kBadPid, std::string(token->text)}.in(std::string(file),
+                                                                std::string(text));
+    }
+    const auto number = static_cast<std::int32_t>(*pid);
+    const auto at = std::ranges::lower_bound(pids, number);
+    if (at == pids.end() || *at != number) pids.insert(at, number);
+    if (pids.size() > pids_max_) {
+      return Fault{fault::kTooManyPids, std::string(token->text), ErrorCode::kNoSpace}.in(
+          std::string(file), std::string(text));
+    }
+  }
+  to = std::move(pids);
+  return {};
+}
+
+Result<void> TraceSelection::write_pids(std::string_view text) {
+  return add_pids(pids_, "set_event_pid", text);
+}
+
+Result<void> TraceSelection::write_notrace_pids(std::string_view text) {
+  return add_pids(notrace_pids_, "set_event_notrace_pid", text);
+}
+
+std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpus) {
+  std::string text;
+  const std::uint32_t digits = (cpus + 3) / 4;
+  for (std::uint32_t digit = digits; digit-- > 0;) {
+    unsigned value = 0;
+    for (std::uint32_t bit = 0; bit < 4; ++bit) {
+      const std::uint32_t cpu = 4 * digit + bit;
+      if (cpu < cpus && (cpu >= left_out.size() || !left_out[cpu])) value |= 1u << bit;
+    }
+    text.push_back("0123456789abcdef"[value]);
+    if (digit > 0 && digit % 8 == 0) text.push_back(',');
+  }
+  return text + "\n";
+}
+
+Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
+  auto mask = parse_mask(trimmed(text));
+  if (mask) mask->resize(cpus);
+  if (!mask || std::ranges::find(*mask, true) == mask->end()) {
+    return Fault{fault::kBadMask}.in("tracing_cpumask", std::string(text));
+  }
+  mask->flip();
+  left_out_cpus_ = std::move(*mask);
+  return {};
+}
+
+}  // namespace tallyfs

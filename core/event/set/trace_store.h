@@ -1,0 +1,66 @@
+// What an EventSet has traced: the records of `trace`, those of `snapshot`, and tracing_on.
+// Confined to the EventSet's lock; a TraceCopy is a value that any thread may render.
+// Limits: bytes() for each of trace and snapshot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/event/set/event_table.h"
+#include "core/event/trace/trace_buffer.h"
+#include "core/event/trace/trace_copy.h"
+
+namespace tallyfs {
+
+class TraceStore {
+ public:
+  TraceStore(EventTable& events, std::size_t bytes_max) : events_(events), trace_(bytes_max) {}
+
+  bool is_on() const { return is_on_; }
+  void set_on(bool on) { is_on_ = on; }
+
+  // --- trace
+  void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
+    trace_.add(kind, record, generation);
+  }
+  // At this time an unknown number of records of each CPU is missing: `trace` says so, if tracing
+  // is on.
+  void add_gap(std::uint64_t time_ns, std::uint32_t cpus);
+  void clear() { trace_.clear(); }
+  void clear(std::uint32_t cpu) { trace_.clear(cpu); }
+  bool is_empty() const { return trace_.is_empty(); }
+  TraceCopy copy() const { return copy(trace_.copy()); }
+  // The oldest records, of together at most bytes_max or one alone: they are no longer there, and
+  // the copy has no header. For trace_pipe.
+  TraceCopy take(std::size_t bytes_max) { return copy(trace_.take(bytes_max)); }
+  // What is kept for `trace`, and for `snapshot`. The newest records that fit stay.
+  std::size_t bytes() const { return trace_.bytes_max(); }
+  void resize(std::size_t bytes);
+
+  // --- snapshot
+  // What was traced so far becomes the snapshot, and tracing goes on with nothing: as in the
+  // kernel, buffers change places, so that a trigger may do it for every record.
+  void take_snapshot();
+  void make_snapshot();  // an empty one, if there is none
+  void clear_snapshot();
+  void free_snapshot() { snapshot_.reset(); }
+  // A text that says so if there is none, or nothing in it.
+  TraceCopy copy_snapshot() const;
+
+  // What a copy takes.
+  std::size_t kept_bytes() const { return trace_.kept_bytes(); }
+  std::size_t snapshot_kept_bytes() const { return snapshot_ ? snapshot_->kept_bytes() : 0; }
+  std::uint64_t overwritten() const;
+
+ private:
+  TraceCopy copy(TraceBuffer records) const;
+  static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
+
+  EventTable& events_;
+  bool is_on_ = true;
+  TraceBuffer trace_;
+  std::optional<TraceBuffer> snapshot_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,35 @@
+// The commands of events/SYSTEM/EVENT/trigger, of all kinds; a HistRegistry does those of
+// histograms. Confined to the EventSet's lock.
+#pragma once
+
+#include <string_view>
+
+#include "core/event/command/trigger_command.h"
+#include "core/event/set/hist_registry.h"
+
+namespace tallyfs {
+
+class TriggerCommands {
+ public:
+  TriggerCommands(EventTable& events, TriggerStore& triggers, HistRegistry& hists,
+                  TraceStore& trace)
+      : events_(events), triggers_(triggers), hists_(hists), trace_(trace) {}
+
+  // One command; a leading '!' removes. White space around it is not part of it.
+  Result<void> write(EventNumber event, std::string_view text);
+
+ private:
+  Result<void> remove(EventNumber event, const TriggerCommand& command);
+  Trigger* find_shown(EventNumber event, TriggerKind kind, std::string_view shown) const;
+  Checked<void> add_other(EventNumber event, const TriggerCommand& command);
+  Checked<void> remove_other(EventNumber event, const TriggerCommand& command);
+  Checked<void> find_target(std::string_view& parameters, Trigger& trigger) const;
+  Checked<void> parse_other(const TriggerCommand& command, Trigger& trigger) const;
+
+  EventTable& events_;
+  TriggerStore& triggers_;
+  HistRegistry& hists_;
+  TraceStore& trace_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,47 @@
+// Which triggers are set on the events of an EventSet, and what keeps one from being removed:
+// variables of its histogram that other triggers reference.
+// Confined to the EventSet's lock. A trigger keeps its place in memory as long as it exists.
+// Limits: triggers_max triggers of all events together.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/event/set/event_table.h"
+
+namespace tallyfs {
+
+class TriggerStore {
+ public:
+  TriggerStore(EventTable& events, std::size_t triggers_max)
+      : events_(events), triggers_max_(triggers_max) {}
+
+  // Lines of the trigger file, newest first, as the kernel has them.
+  std::vector<TriggerLine> lines(EventNumber event) const;
+  // O_TRUNC: removes all triggers but those whose variables others reference.
+  void truncate(EventNumber event);
+
+  bool is_full() const { return count_ >= triggers_max_; }
+  Trigger& add(std::unique_ptr<Trigger> trigger);
+  // With the hidden histograms that it owns.
+  void remove(Trigger& trigger);
+  void remove_hidden(const Trigger* owner);
+  // Removes everything that is set on the event, and the triggers that reference it.
+  void strip(EventNumber number);
+
+ private:
+  std::vector<std::pair<EventNumber, Trigger*>> with_referrers(EventNumber number) const;
+  // Counts what the trigger names: its target, tables whose variables it references, synthetic
+  // events that it traces.
+  void count_references(const Trigger& trigger, int change);
+
+  EventTable& events_;
+  const std::size_t triggers_max_;
+  std::size_t count_ = 0;
+};
+
+// The file `trigger`: the lines, or what may be written into it.
+std::string triggers_text(const std::vector<TriggerLine>& lines);
+
+}  // namespace tallyfs

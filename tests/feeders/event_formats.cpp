@@ -1,0 +1,257 @@
+// Holds our reading of event formats and of their `print fmt` against libtraceevent's, for each
+// event of a directory events/ of tracefs: what fields there are, and how a record is worded.
+//   event_formats EVENTS_DIRECTORY
+// Prints a line for each difference and, at the end, how much was compared; 1: there is a
+// difference without a known reason. Confined to one thread.
+#include <event-parse.h>
+#include <trace-seq.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/event/print/print_format.h"
+
+namespace tallyfs {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Why the wording of an event may differ; by a part of its print format.
+struct Known {
+  std::string_view part;
+  std::string_view reason;
+};
+constexpr Known kKnownWordings[] = {
+    {"__print_hex", "libtraceevent reads beyond the end of a dynamic array"},
+    {"%*pb", "libtraceevent does not know this conversion"},
+    {"__get_bitmask", "libtraceevent prints a list, as the kernel does, from another layout"},
+    {"__get_cpumask", "the same"},
+    {"vmemmap", "an address that depends on a variable of the kernel: we print '?'"},
+    {"jiffies", "a variable of the kernel: we print '?'"},
+    {"%pISpc", "no address of a family that is known: we print '?', libtraceevent nothing"},
+    {"%-8s", "libtraceevent does not pad"},
+    {"{ (1ULL << 63)", "libtraceevent takes the bit for set"},
+    {"{ 0u, \"none\" }", "libtraceevent leaves out flags without a bit, the kernel does not"},
+    {"1 << REC->alarm_type", "the shift may be wider than the number: C does not define that"},
+    {"REC->flags & (0x00040000 |", "libtraceevent computes this mask otherwise"},
+    {"BTRFS_ORDERED_", "enumerators without a value in the format: libtraceevent takes them for 0"},
+    {"APICV_INHIBIT_REASON_", "the same"},
+    {"VMSCAN_THROTTLE_", "the same"},
+    {"REC->fallback_order < (", "libtraceevent computes the choice after the comparison"},
+    {"REC->stripe_nr - REC->nr_data + 1", "libtraceevent computes a - b + c from the right"},
+    {"(void *)REC->ip, REC->fmt", "formats of trace_printk are in the kernel's memory"},
+};
+
+struct Totals {
+  int events = 0, fields = 0, worded = 0, unread = 0, known = 0, differences = 0;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A line for a field: what both readers say of it must be the same.
+std::string described(std::string_view name, unsigned long offset, unsigned long size,
+                      bool is_signed, bool is_array, bool is_dynamic) {
+  std::ostringstream out;
+  out << name << " at " << offset << ", " << size << " bytes" << (is_signed ? ", signed" : "")
+      << (is_array ? ", array" : "") << (is_dynamic ? ", dynamic" : "");
+  return out.str();
+}
+
+bool is_dynamic(const TraceField& field) {
+  return field.type.find("__data_loc") != std::string::npos ||
+         field.type.find("__rel_loc") != std::string::npos;
+}
+
+std::string ours(const TraceField& field) {
+  const bool is_array = field.type.find('[') != std::string::npos;
+  return described(field.name, field.offset, field.size, field.is_signed, is_array,
+                   is_dynamic(field));
+}
+
+std::string theirs(const tep_format_field& field) {
+  const auto has = [&](unsigned long flag) { return (field.flags & flag) != 0; };
+  return described(field.name, static_cast<unsigned long>(field.offset),
+                   static_cast<unsigned long>(field.size), has(TEP_FIELD_IS_SIGNED),
+                   has(TEP_FIELD_IS_ARRAY), has(TEP_FIELD_IS_DYNAMIC));
+}
+
+std::vector<std::string> fields_of(const tep_event& event) {
+  std::vector<std::string> all;
+  for (auto* each = event.format.common_fields; each; each = each->next) {
+    all.push_back(theirs(*each));
+  }
+  for (auto* each = event.format.fields; each; each = each->next) all.push_back(theirs(*each));
+  return all;
+}
+
+// A record with a small number in each field, and a text where one belongs. seed: another record.
+std::string record_of(const EventFormat& format, unsigned seed) {
+  std::string bytes(format.fixed_bytes(), '\0');
+  std::string behind;
+  unsigned number = seed;
+  for (const TraceField& field : format.fields) {
+    number = number * 29 + 7;
+    char* const at = bytes.data() + field.offset;
+    if (field.name == "common_type") {
+      std::memcpy(at, &format.id, sizeof format.id);
+    } else if (is_dynamic(field)) {
+      const std::size_t base = field.kind() == FieldKind::kRelative ? field.end() : 0;
+      const std::string content("text\0\0\0\0", 8);
+      const auto place = static_cast<std::uint32_t>(bytes.size() + behind.size() - base);
+      const std::uint32_t located = place | (field.is_text() ? 5u : 8u) << 16;
+      std::memcpy(at, &located, sizeof located);
+      behind.append(content);
+    } else if (field.kind() == FieldKind::kText) {
+      std::memcpy(at, "abc", std::min<std::size_t>(field.size - 1, 3));
+    } else if (field.kind() == FieldKind::kNumber) {
+      const std::uint64_t value = number % 100;
+      std::memcpy(at, &value, field.size);
+    }
+  }
+  return bytes + behind;
+}
+
+std::string worded_by_us(const PrintFormat& print, const std::string& bytes) {
+  std::string out;
+  print.append(out, {.bytes = bytes}, NoSymbols());
+  return out;
+}
+
+std::string worded_by_them(tep_handle* tep, const std::string& bytes) {
+  tep_record record{};
+  std::string copy = bytes;
+  record.data = copy.data();
+  record.size = static_cast<int>(copy.size());
+  trace_seq text;
+  trace_seq_init(&text);
+  tep_print_event(tep, &text, &record, "%s", TEP_PRINT_INFO);
+  trace_seq_terminate(&text);
+  std::string out(text.buffer, text.len);
+  trace_seq_destroy(&text);
+  return out;
+}
+
+// Pointers are 16 digits to us, as to the kernel, and 0x and less digits to libtraceevent.
+std::string comparable(std::string text) {
+  static const std::regex kPrefix("\\b(0x0*|0{8}0*)(?=[0-9a-f])");
+  text = std::regex_replace(text, kPrefix, "");
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  return text;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(tep_handle* tep) : tep_(tep) {}
+
+  void compare(const std::string& system, const std::string& name, const std::string& text) {
+    const std::string where = system + ":" + name;
+    totals_.events += 1;
+    const auto format = parse_event_format(text);
+    tep_event* event = nullptr;
+    const auto failed = tep_parse_format(tep_, &event, text.data(), text.size(), system.c_str());
+    if (!format) return differ(where, "we do not read its format: " + format.error().reason);
+    if (!event) return differ(where, "libtraceevent does not read its format");
+    compare_fields(where, format.value(), *event);
+    // Their reader has not understood the print format: the fields alone are compared.
+    if (failed != TEP_ERRNO__SUCCESS || (event->flags & TEP_EVENT_FL_FAILED) != 0) {
+      totals_.unread += 1;
+    } else {
+      compare_wording(where, text, format.value());
+    }
+  }
+  const Totals& totals() const { return totals_; }
+
+ private:
+  void differ(const std::string& where, const std::string& what) {
+    totals_.differences += 1;
+    std::printf("%s: %s\n", where.c_str(), what.c_str());
+  }
+
+  void compare_fields(const std::string& where, const EventFormat& format, const tep_event& event) {
+    std::vector<std::string> own;
+    for (const TraceField& field : format.fields) own.push_back(ours(field));
+    const auto other = fields_of(event);
+    for (std::size_t i = 0; i < std::max(own.size(), other.size()); ++i) {
+      totals_.fields += 1;
+      const std::string a = i < own.size() ? own[i] : "nothing";
+      const std::string b = i < other.size() ? other[i] : "nothing";
+      if (a != b) differ(where, "field: we read " + a + "; libtraceevent reads " + b);
+    }
+  }
+
+  void compare_wording(const std::string& where, const std::string& text,
+                       const EventFormat& format) {
+    const auto print = PrintFormat::compile(text, format);
+    if (!print) {
+      totals_.unread += 1;
+      return;
+    }
+    totals_.worded += 1;
+    for (const unsigned seed : {1u, 2u, 40u}) {
+      const std::string bytes = record_of(format, seed);
+      const std::string own = comparable(worded_by_us(*print, bytes));
+      const std::string other = comparable(worded_by_them(tep_, bytes));
+      if (own == other) continue;
+      if (is_known(text)) {
+        totals_.known += 1;
+      } else {
+        differ(where, "worded by us '" + own + "', by libtraceevent '" + other + "'");
+      }
+      return;
+    }
+  }
+
+  static bool is_known(const std::string& text) {
+    const std::string_view print = std::string_view(text).substr(text.find("print fmt:"));
+    return std::ranges::any_of(
+        kKnownWordings, [&](const Known& known) { return print.find(known.part) != print.npos; });
+  }
+
+  tep_handle* const tep_;
+  Totals totals_;
+};
+
+int run(const fs::path& events) {
+  tep_handle* const tep = tep_alloc();
+  tep_set_long_size(tep, sizeof(long));
+  tep_set_file_bigendian(tep, TEP_LITTLE_ENDIAN);
+  tep_set_local_bigendian(tep, TEP_LITTLE_ENDIAN);
+  tep_set_loglevel(TEP_LOG_NONE);
+  Comparison comparison(tep);
+  for (const auto& system : fs::directory_iterator(events)) {
+    if (!system.is_directory()) continue;
+    for (const auto& event : fs::directory_iterator(system)) {
+      const fs::path file = event.path() / "format";
+      if (!fs::exists(file)) continue;
+      comparison.compare(system.path().filename(), event.path().filename(), text_of(file));
+    }
+  }
+  tep_free(tep);
+  const Totals& totals = comparison.totals();
+  std::printf(
+      "# %d events, %d fields, %d wordings compared (%d differ for a known reason), %d not read by "
+      "both; %d differences\n",
+      totals.events, totals.fields, totals.worded, totals.known, totals.unread, totals.differences);
+  return totals.events > 0 && totals.differences == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tallyfs
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  return tallyfs::run(argv[1]);
+}
