@@ -86,22 +86,22 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                                 const Sender& sender, Moment now) {
   InterfaceEntry* entry = find_interface(command.target.text);
-  const Done done{0, entry ? wire::Made::kWasThere : wire::Made::kNew};
+  const wire::Made made = entry ? wire::Made::kWasThere : wire::Made::kNew;
   if (!entry) {
-    const auto made = create_interface(command.target.text, sender.uid, now);
-    if (!made) return error_at(made.error(), command.target.at);
+    const auto created = create_interface(command.target.text, sender.uid, now);
+    if (!created) return error_at(created.error(), command.target.at);
     entry = find_interface(command.target.text);
   } else if (lifetime == Lifetime::kForGood || entry->feeders.empty()) {
-    return done;  // as it was made, so it stays
+    return Done{.made = made};  // as it was made, so it stays
   } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  if (lifetime == Lifetime::kForGood) return done;
+  if (lifetime == Lifetime::kForGood) return Done{.made = made};
   if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
-    if (done.made == wire::Made::kNew) forget(*entry, now);
+    if (made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
-  return done;
+  return Done{.made = made};
 }
 
 Result<void> StatisticsBranch::define(const wire::CommandLine& command, uid_t sender, Moment now) {

@@ -5,7 +5,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr char kLocation[] = "event filter parse error";
+constexpr char kFilterLocation[] = "event filter parse error";
 constexpr std::string_view kNoSystemFilter =
     "### global filter ###\n"
     "# Use this to set filters for multiple events.\n"
@@ -16,7 +16,7 @@ constexpr std::string_view kNoSystemFilter =
 
 Error bad_filter(std::string_view filter, const EventFormat& format) {
   const auto compiled = Filter::compile(filter, format);
-  return compiled.error().in(kLocation, std::string(filter));
+  return compiled.error().in(kFilterLocation, std::string(filter));
 }
 
 std::string FilterState::text() const {
@@ -65,7 +65,7 @@ Result<void> EventFilters::write(std::string_view system, std::string_view text)
     by_system_[std::string(system)] = text == "0" ? "" : text;
     return {};
   }
-  return Fault{fault::kBadSystemFilter}.in(kLocation, std::string(text));
+  return Fault{fault::kBadSystemFilter}.in(kFilterLocation, std::string(text));
 }
 
 std::string EventFilters::of_system(std::string_view system) const {

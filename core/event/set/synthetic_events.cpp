@@ -7,10 +7,10 @@
 namespace tallyfs {
 namespace {
 
-constexpr char kLocation[] = "synthetic_events";
+constexpr char kSyntheticLocation[] = "synthetic_events";
 
 Error refused(const Fault& fault, std::string_view command) {
-  return fault.in(kLocation, std::string(command));
+  return fault.in(kSyntheticLocation, std::string(command));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Result<void> SyntheticEvents::add(std::shared_ptr<const FieldsDefinition> fields
   const auto made = events_.define(kSyntheticSystem, std::move(fields), command);
   if (made) return {};
   Error error = made.error();
-  error.location = kLocation;
+  error.location = kSyntheticLocation;
   return error;
 }
 
