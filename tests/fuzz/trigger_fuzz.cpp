@@ -28,9 +28,8 @@ class Driver {
     const std::string before = all_triggers();
     const auto written = set_.commands.write(event, line.substr(1));
     if (written) return;
-    must(!written.error().error.reason.empty(), "a reason");
-    must(written.error().error.token_at <= written.error().command.size(),
-         "a place in the command");
+    must(!written.error().reason.empty(), "a reason");
+    must(written.error().token_at <= written.error().text.size(), "a place in the command");
     must(all_triggers() == before, "what is refused changes nothing");
   }
 
@@ -72,7 +71,7 @@ class Driver {
         if (!line.starts_with("hist:keys=")) continue;
         const auto removed = set_.commands.write(event, "!" + line.substr(0, line.rfind(" [")));
         const bool refers = line.find('$') != line.npos;
-        must(removed || removed.error().error.code == ErrorCode::kBusy || refers,
+        must(removed || removed.error().code == ErrorCode::kBusy || refers,
              "what is shown is understood");
       }
     }
