@@ -316,11 +316,11 @@ int Templates::add_voi(std::int64_t id, std::int32_t voi_id, const char* voi_nam
   return 0;
 }
 
-std::optional<ToldTemplate> Templates::tell(std::int64_t id) const {
+std::optional<TemplateMessage> Templates::tell(std::int64_t id) const {
   const MutexLock lock(mutex_);
   const Template* const found = slot(id);
   if (!found) return std::nullopt;
-  return ToldTemplate{found->meta.tplhash, found->name, found->voi_names, found->bytes};
+  return TemplateMessage{found->meta.tplhash, found->name, found->voi_names, found->bytes};
 }
 
 std::uint32_t Templates::hash(std::int64_t id) const {

@@ -35,7 +35,7 @@ struct TemplateNames {
 };
 
 // A template as it is sent to a daemon.
-struct ToldTemplate {
+struct TemplateMessage {
   std::uint32_t hash = 0;
   std::string name;
   std::vector<std::string> voi_names;  // by their slots
@@ -64,7 +64,7 @@ class Templates {
   std::string list() const;
   std::optional<std::string> name(std::int64_t id) const;
   std::optional<TemplateNames> names_by_hash(std::uint32_t hash) const;
-  std::optional<ToldTemplate> tell(std::int64_t id) const;
+  std::optional<TemplateMessage> tell(std::int64_t id) const;
   std::uint32_t hash(std::int64_t id) const;  // 0: there is no such slot
   std::size_t size() const;
   // Counts up with each template, and each VOI of one.

@@ -17,8 +17,8 @@ enum class Where { kEverywhere, kOnlyInChange, kOnlyInNew };
 using Take = bool (*)(Change&, std::string_view value, std::size_t at);
 
 template <typename T>
-bool set(std::optional<Asked<T>>& asked, const std::optional<T>& value, std::size_t at) {
-  if (value) asked = Asked<T>{*value, at};
+bool set(std::optional<Requested<T>>& asked, const std::optional<T>& value, std::size_t at) {
+  if (value) asked = Requested<T>{*value, at};
   return value.has_value();
 }
 
@@ -54,7 +54,7 @@ bool take_type(Change& change, std::string_view value, std::size_t at) {
   return false;
 }
 
-template <std::optional<Asked<std::int64_t>> Change::*kMember>
+template <std::optional<Requested<std::int64_t>> Change::*kMember>
 bool take_signed(Change& change, std::string_view value, std::size_t at) {
   return set(change.*kMember, parse_signed(value), at);
 }

@@ -15,25 +15,25 @@ namespace tallyfs {
 
 // A value that a line gives, and at which byte its token starts, for the caret.
 template <typename T>
-struct Asked {
+struct Requested {
   T value{};
   std::size_t at = 0;
 };
 
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
-  std::optional<Asked<std::string_view>> name;  // points into the line
-  std::optional<Asked<bool>> on;
+  std::optional<Requested<std::string_view>> name;  // points into the line
+  std::optional<Requested<bool>> on;
   bool data_reset = false;
-  std::optional<Asked<Settings>> type;  // the type alone: its attributes are still the defaults
-  std::optional<Asked<std::int64_t>> range_min;
-  std::optional<Asked<std::int64_t>> range_max;
-  std::optional<Asked<std::uint32_t>> entries_max;
-  std::optional<Asked<std::uint64_t>> base_interval;
-  std::optional<Asked<Scale>> scale;
-  std::optional<Asked<Mode>> mode;
-  std::optional<Asked<std::chrono::microseconds>> period;
-  std::optional<Asked<std::string_view>> units;  // points into the line
+  std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults
+  std::optional<Requested<std::int64_t>> range_min;
+  std::optional<Requested<std::int64_t>> range_max;
+  std::optional<Requested<std::uint32_t>> entries_max;
+  std::optional<Requested<std::uint64_t>> base_interval;
+  std::optional<Requested<Scale>> scale;
+  std::optional<Requested<Mode>> mode;
+  std::optional<Requested<std::chrono::microseconds>> period;
+  std::optional<Requested<std::string_view>> units;  // points into the line
 
   // Whether apply() may make another definition of the one before; else the line only switches and
   // resets.

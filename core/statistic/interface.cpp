@@ -230,7 +230,7 @@ void Interface::advance(Moment now) {
 
 Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
   std::string text;
-  std::vector<Statistic::Readings> all;
+  std::vector<Statistic::Snapshot> all;
   {
     const MutexLock lock(mutex_);
     advance(now);
@@ -238,11 +238,11 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
     if (bytes_min > bytes_max) return too_long(bytes_max);
     text.reserve(bytes_min);
     for (const Statistic& statistic : statistics_) {
-      if (statistic.data_bytes_min() != 0) all.push_back(statistic.readings());
+      if (statistic.data_bytes_min() != 0) all.push_back(statistic.snapshot());
     }
   }
-  for (const Statistic::Readings& readings : all) {
-    readings.render(bytes_max, text);
+  for (const Statistic::Snapshot& snapshot : all) {
+    snapshot.render(bytes_max, text);
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
   return text;

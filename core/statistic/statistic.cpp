@@ -216,7 +216,7 @@ std::uint64_t Statistic::data_bytes_min() const {
       gathered_);
 }
 
-void Statistic::Readings::render(std::size_t bytes_max, std::string& out) const {
+void Statistic::Snapshot::render(std::size_t bytes_max, std::string& out) const {
   std::visit([&](const auto& gathered) { gathered.render(name_, bytes_max, out); }, gathered_);
 }
 

@@ -75,21 +75,21 @@ class Statistic {
   std::uint64_t definition_bytes_min() const;
 
   // What its lines of the data file are made of; a copy, confined to its owner.
-  class Readings {
+  class Snapshot {
    public:
     // Appends the lines; none any more once out is longer than bytes_max.
     void render(std::size_t bytes_max, std::string& out) const;
 
    private:
     friend Statistic;
-    Readings(std::string name, Gathered gathered)
+    Snapshot(std::string name, Gathered gathered)
         : name_(std::move(name)), gathered_(std::move(gathered)) {}
 
     std::string name_;
     Gathered gathered_;
   };
   // As of the last advance().
-  Readings readings() const { return {name_, gathered_}; }
+  Snapshot snapshot() const { return {name_, gathered_}; }
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
   std::uint64_t data_bytes_min() const;
 

@@ -25,7 +25,7 @@ void Publisher::take_template(std::uint32_t hash, const Response& response) {
 void Publisher::take_withdrawal(const Response& response) {
   // What is gone already was to be removed.
   if (response.error == 0 || response.error == ENOENT) return;
-  conversation_.report("the daemon refused to remove something: " + refusal_text(response));
+  conversation_.report("the daemon refused a removal: " + refusal_text(response));
 }
 
 void Publisher::take_subsystem(FedSubsystem& subsystem, const Response& response) {

@@ -17,7 +17,7 @@ void Registrar::take_page(const Response& response) {
 void Registrar::take_removal(const Response& response) {
   // What is gone already was to be removed.
   if (response.error == 0 || response.error == ENOENT) return;
-  conversation_.report("the daemon refused to remove something: " + refusal_text(response));
+  conversation_.report("the daemon refused a removal: " + refusal_text(response));
 }
 
 void Registrar::take_interface(FedInterface& interface, const Response& response) {

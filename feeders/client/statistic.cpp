@@ -147,7 +147,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 
  private:
-  const ErrnoGuard undisturbed_;
+  const ErrnoGuard guard_;
   Client& client_;
   Lane* lane_;
 };

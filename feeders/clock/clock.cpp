@@ -145,13 +145,13 @@ void after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
 
 Timestamp from(const fast_timestamp& stamp) { return {stamp.cycles, stamp.epoch}; }
 
-int error_of(CycleClock::NoTime why) {
+int error_of(CycleClock::TimeError why) {
   switch (why) {
-    case CycleClock::NoTime::kEmpty:
+    case CycleClock::TimeError::kEmpty:
       return -EINVAL;
-    case CycleClock::NoTime::kTooOld:
+    case CycleClock::TimeError::kTooOld:
       return -ERANGE;
-    case CycleClock::NoTime::kOtherEpoch:
+    case CycleClock::TimeError::kOtherEpoch:
       return -ESTALE;
   }
   return -EINVAL;

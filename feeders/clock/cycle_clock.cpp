@@ -221,26 +221,26 @@ void CycleClock::take_in(const Instant& instant, Wall::Cause cause) {
     return begin_epoch_anew(instant);
   }
   if (instant.anchor.cycles < history_.newest()->cycles) return jump(instant);
-  const Rate::Seen seen = rate_.add(instant.anchor);
+  const Rate::Observation seen = rate_.add(instant.anchor);
   switch (seen) {
-    case Rate::Seen::kJump:
+    case Rate::Observation::kJump:
       return jump(instant);
-    case Rate::Seen::kStop:
+    case Rate::Observation::kStop:
       return fall_back();
-    case Rate::Seen::kChange:
+    case Rate::Observation::kChange:
       ++frequency_changes_;
       [[fallthrough]];
-    case Rate::Seen::kKink:
+    case Rate::Observation::kKink:
       history_.keep_newest();
       break;
-    case Rate::Seen::kSteady:
+    case Rate::Observation::kSteady:
       break;
   }
   boottime_ = boottime_.narrowed_by(instant.boottime);
   wall_.look({instant.anchor.ns, instant.done_ns}, instant.realtime, cause);
   note(instant.anchor);
   // The interval with the change is to have an end of its own.
-  if (seen == Rate::Seen::kChange) history_.keep_newest();
+  if (seen == Rate::Observation::kChange) history_.keep_newest();
 }
 
 // Does the driver say so itself?
@@ -345,10 +345,10 @@ CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
 CycleClock::Answer CycleClock::look_up(const Timestamp& stamp) const {
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   if (stamp.epoch > epoch) return {};
-  if (stamp.epoch != epoch) return {.why = NoTime::kOtherEpoch};
+  if (stamp.epoch != epoch) return {.why = TimeError::kOtherEpoch};
   const auto time = history_.time_of(stamp.cycles, epoch);
   const auto ahead = time ? wall_.at(time->ns) : std::nullopt;
-  if (!ahead) return {.why = NoTime::kTooOld};
+  if (!ahead) return {.why = TimeError::kTooOld};
   return {.time = TimeOfDay{time->ns + ahead->ns,
                             static_cast<std::uint64_t>(time->error_ns + ahead->error_ns)}};
 }

@@ -77,10 +77,10 @@ class CycleClock {
     std::int64_t ns = 0;  // CLOCK_REALTIME
     std::uint64_t error_ns = 0;
   };
-  enum class NoTime { kEmpty, kTooOld, kOtherEpoch };
+  enum class TimeError { kEmpty, kTooOld, kOtherEpoch };
   struct Answer {
     std::optional<TimeOfDay> time;
-    NoTime why = NoTime::kEmpty;
+    TimeError why = TimeError::kEmpty;
   };
   Answer time_of(const Timestamp& stamp) EXCLUDES(lock_);
 
@@ -167,7 +167,7 @@ class CycleClock {
   History history_ GUARDED_BY(lock_);
   Wall wall_ GUARDED_BY(lock_);
   Rate rate_ GUARDED_BY(lock_);
-  Between boottime_ GUARDED_BY(lock_);
+  Interval boottime_ GUARDED_BY(lock_);
   double said_hz_ GUARDED_BY(lock_) = 0;  // or what it turned out to be first; 0: not yet
   std::uint64_t set_hz_ GUARDED_BY(lock_) = 0;
   std::uint64_t doubts_ GUARDED_BY(lock_) = 0;

@@ -9,12 +9,12 @@
 namespace tallyfs {
 
 // Where a number lies, ends included.
-struct Between {
+struct Interval {
   std::int64_t low = INT64_MIN;
   std::int64_t high = INT64_MAX;
 
-  bool meets(const Between& other) const { return low <= other.high && other.low <= high; }
-  Between narrowed_by(const Between& other) const {
+  bool meets(const Interval& other) const { return low <= other.high && other.low <= high; }
+  Interval narrowed_by(const Interval& other) const {
     return {std::max(low, other.low), std::min(high, other.high)};
   }
   std::int64_t middle() const { return low + (high - low) / 2; }
@@ -38,23 +38,23 @@ struct Anchor {
 
 struct Instant {
   Anchor anchor;
-  Between realtime;          // CLOCK_REALTIME - CLOCK_MONOTONIC
-  Between boottime;          // CLOCK_BOOTTIME - CLOCK_MONOTONIC
+  Interval realtime;         // CLOCK_REALTIME - CLOCK_MONOTONIC
+  Interval boottime;         // CLOCK_BOOTTIME - CLOCK_MONOTONIC
   std::int64_t done_ns = 0;  // CLOCK_MONOTONIC, when CLOCK_REALTIME had been read
 };
 
 // How much later `clock()` is than CLOCK_MONOTONIC; each of them drops fractions of a nanosecond.
 // The narrowest of some attempts; the first one nearly always will do.
 template <typename Read>
-Between ahead_of_monotonic(const Reference& reference, Read&& clock) {
+Interval ahead_of_monotonic(const Reference& reference, Read&& clock) {
   constexpr int kAttempts = 3;
   constexpr std::int64_t kNarrow = 500;
-  Between best;
+  Interval best;
   for (int i = 0; i < kAttempts && (i == 0 || best.high - best.low > kNarrow); ++i) {
     const std::int64_t before = reference.monotonic_ns();
     const std::int64_t read = clock();
     const std::int64_t after = reference.monotonic_ns();
-    const Between now = {read - after - 1, read - before + 1};
+    const Interval now = {read - after - 1, read - before + 1};
     if (i == 0 || now.high - now.low < best.high - best.low) best = now;
   }
   return best;

@@ -34,20 +34,20 @@ void Rate::set_hz(double hz) {
   per_cycle_ = static_cast<std::uint64_t>(1e9 / hz * 0x1p32);
 }
 
-Rate::Seen Rate::add(const Anchor& anchor) {
-  const Seen seen = judge(anchor);
+Rate::Observation Rate::add(const Anchor& anchor) {
+  const Observation seen = judge(anchor);
   switch (seen) {
-    case Seen::kJump:
-    case Seen::kStop:
+    case Observation::kJump:
+    case Observation::kStop:
       return seen;
-    case Seen::kKink:
+    case Observation::kKink:
       base_ = next_base_ = last_;
       break;
-    case Seen::kChange:
+    case Observation::kChange:
       base_ = next_base_ = anchor;
       is_measured_ = false;
       break;
-    case Seen::kSteady:
+    case Observation::kSteady:
       break;
   }
   if (anchor.cycles != last_.cycles) ticked_ns_ = anchor.ns;
@@ -75,20 +75,21 @@ void Rate::measure(const Anchor& anchor) {
 }
 
 // Does the way from the last anchor agree with the rate?
-Rate::Seen Rate::judge(const Anchor& anchor) const {
+Rate::Observation Rate::judge(const Anchor& anchor) const {
   const double ns = ns_between(last_, anchor);
   const double cycles = cycles_between(last_, anchor);
-  if (ns <= 0) return Seen::kSteady;
+  if (ns <= 0) return Observation::kSteady;
   const double stood = static_cast<double>(anchor.ns - ticked_ns_);
-  if (cycles == 0 && stood >= kStopMin && stood > kStopCycles * ns_per_cycle()) return Seen::kStop;
-  if (!is_measured_) return Seen::kSteady;
+  if (cycles == 0 && stood >= kStopMin && stood > kStopCycles * ns_per_cycle())
+    return Observation::kStop;
+  if (!is_measured_) return Observation::kSteady;
   const double off_ns = std::abs(ns - cycles * ns_per_cycle());
   const double doubt_ns = error_cycles(last_, anchor) * ns_per_cycle() + 2;
   const double rate_ns = ns * error_;
   const double by_rate = cycles * ns_per_cycle();
-  if (by_rate > 2 * ns + doubt_ns || by_rate < ns / 2 - doubt_ns) return Seen::kJump;
-  if (off_ns > doubt_ns + rate_ns + ns * kChange) return Seen::kChange;
-  return off_ns > 2 * doubt_ns + rate_ns + ns * kKink ? Seen::kKink : Seen::kSteady;
+  if (by_rate > 2 * ns + doubt_ns || by_rate < ns / 2 - doubt_ns) return Observation::kJump;
+  if (off_ns > doubt_ns + rate_ns + ns * kChange) return Observation::kChange;
+  return off_ns > 2 * doubt_ns + rate_ns + ns * kKink ? Observation::kKink : Observation::kSteady;
 }
 
 std::int64_t Rate::good_for_ns() const {

@@ -15,7 +15,7 @@ namespace tallyfs {
 
 class Rate {
  public:
-  enum class Seen {
+  enum class Observation {
     kSteady,
     kKink,    // CLOCK_MONOTONIC is slewed, by what NTP may do
     kChange,  // the counter itself runs faster or slower than before
@@ -32,7 +32,7 @@ class Rate {
   void begin(const Anchor& anchor, double hz);
   // The same counter goes on from elsewhere.
   void begin_again(const Anchor& anchor) { begin(anchor, hz_); }
-  Seen add(const Anchor& anchor);
+  Observation add(const Anchor& anchor);
 
   // ns per cycle, times 2^32.
   std::uint64_t per_cycle() const { return per_cycle_; }
@@ -55,7 +55,7 @@ class Rate {
 
   void set_hz(double hz);
   void measure(const Anchor& anchor);
-  Seen judge(const Anchor& anchor) const;
+  Observation judge(const Anchor& anchor) const;
 
   double hz_ = 1e9;
   std::uint64_t per_cycle_ = 0;

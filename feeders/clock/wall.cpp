@@ -12,7 +12,7 @@ constexpr std::int64_t kLeapError = 1'000;
 
 }  // namespace
 
-void Wall::begin(std::int64_t now, const Between& ahead) {
+void Wall::begin(std::int64_t now, const Interval& ahead) {
   newest_ = 0;
   size_ = 1;
   settings_[0] = {.begun = {INT64_MIN, INT64_MIN}, .ahead = ahead};
@@ -20,7 +20,7 @@ void Wall::begin(std::int64_t now, const Between& ahead) {
   open_ns_ = 0;
 }
 
-void Wall::look(const Between& when, const Between& ahead, Cause cause) {
+void Wall::look(const Interval& when, const Interval& ahead, Cause cause) {
   if (settings_[newest_].ahead.meets(ahead)) return confirm(when.low, ahead);
   ++steps_;
   last_step_ns_ = ahead.middle() - settings_[newest_].ahead.middle();
@@ -32,8 +32,8 @@ void Wall::look(const Between& when, const Between& ahead, Cause cause) {
   open_ns_ = 0;
 }
 
-void Wall::confirm(std::int64_t now, const Between& ahead) {
-  Between& known = settings_[newest_].ahead;
+void Wall::confirm(std::int64_t now, const Interval& ahead) {
+  Interval& known = settings_[newest_].ahead;
   if (ahead.high - ahead.low > std::max(kConfirming, known.high - known.low)) {
     open_ns_ = std::max({open_ns_, ahead.high - known.low, known.high - ahead.low});
     return;
@@ -43,19 +43,19 @@ void Wall::confirm(std::int64_t now, const Between& ahead) {
   open_ns_ = 0;
 }
 
-Wall::Setting Wall::step(std::int64_t now, const Between& ahead, Cause cause) {
+Wall::Setting Wall::step(std::int64_t now, const Interval& ahead, Cause cause) {
   if (const auto begun = leap(now, ahead)) {
     ++leap_seconds_;
     return {.begun = *begun, .ahead = ahead, .likely = begun->low};
   }
-  const Between begun = {looked_, now};
+  const Interval begun = {looked_, now};
   return {.begun = begun,
           .ahead = ahead,
           .likely = cause == Cause::kTold ? begun.high : begun.middle()};
 }
 
 // Between which times it was, if it was one.
-std::optional<Between> Wall::leap(std::int64_t now, const Between& ahead) const {
+std::optional<Interval> Wall::leap(std::int64_t now, const Interval& ahead) const {
   const std::int64_t before = settings_[newest_].ahead.middle();
   const std::int64_t step = ahead.middle() - before;
   if (std::abs(std::abs(step) - kSecond) > kLeapError) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<Between> Wall::leap(std::int64_t now, const Between& ahead) const 
   const std::int64_t early = step > 0 ? kSecond : 0;
   const std::int64_t midnight = (now + before + early) / kDay * kDay;
   const std::int64_t at = midnight - early - before;
-  const Between begun = {std::max(at, looked_), std::min(at + kLeapLateMax, now)};
+  const Interval begun = {std::max(at, looked_), std::min(at + kLeapLateMax, now)};
   if (begun.low > begun.high) return std::nullopt;
   return begun;
 }
@@ -75,8 +75,8 @@ std::optional<Wall::Offset> Wall::at(std::int64_t time) const {
     if (time >= begun.high) return Offset{ahead.middle(), ahead.error() + open};
     if (time < begun.low) continue;
     if (i + 1 == size_) break;
-    const Between& before = back(i + 1).ahead;
-    const Between& guess = time < likely ? before : ahead;
+    const Interval& before = back(i + 1).ahead;
+    const Interval& guess = time < likely ? before : ahead;
     return Offset{guess.middle(), std::abs(ahead.middle() - before.middle()) + ahead.error() +
                                       before.error() + open};
   }

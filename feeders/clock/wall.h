@@ -33,9 +33,9 @@ class Wall {
 
   constexpr Wall() = default;
   // Forgets what was before.
-  void begin(std::int64_t now, const Between& ahead);
+  void begin(std::int64_t now, const Interval& ahead);
   // `when`: from before to behind the look.
-  void look(const Between& when, const Between& ahead, Cause cause);
+  void look(const Interval& when, const Interval& ahead, Cause cause);
 
   struct Offset {
     std::int64_t ns = 0;
@@ -51,17 +51,17 @@ class Wall {
  private:
   // It was so from some time in `begun` on, most likely from `likely`.
   struct Setting {
-    Between begun;
-    Between ahead;
+    Interval begun;
+    Interval ahead;
     std::int64_t likely = INT64_MIN;
   };
 
   const Setting& back(std::size_t steps) const {
     return settings_[(newest_ + kStepsMax - steps) % kStepsMax];
   }
-  void confirm(std::int64_t now, const Between& ahead);
-  Setting step(std::int64_t now, const Between& ahead, Cause cause);
-  std::optional<Between> leap(std::int64_t now, const Between& ahead) const;
+  void confirm(std::int64_t now, const Interval& ahead);
+  Setting step(std::int64_t now, const Interval& ahead, Cause cause);
+  std::optional<Interval> leap(std::int64_t now, const Interval& ahead) const;
 
   std::array<Setting, kStepsMax> settings_{};
   std::size_t newest_ = 0;

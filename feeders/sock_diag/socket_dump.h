@@ -2,7 +2,7 @@
 // message for each socket, with attributes behind it (sock_diag(7), netlink(7)). Needs no
 // privileges.
 //
-// Confined to who asks. The kernel answers while it is asked, so that nothing here waits; a dump
+// Confined to its caller. The kernel answers while it is asked, so that nothing here waits; a dump
 // takes as long as there are sockets to tell of.
 #pragma once
 

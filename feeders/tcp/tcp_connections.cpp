@@ -33,36 +33,36 @@ void take_info(const tcp_info& info, Connection& connection) {
 
 }  // namespace
 
-void read_connection(std::span<const char> message, TcpConnections::Look& look) {
+void read_connection(std::span<const char> message, TcpConnections::Scan& scan) {
   if (message.size() < sizeof(inet_diag_msg)) return;
   std::optional<tcp_info> info;
   each_attribute(message, sizeof(inet_diag_msg), [&](auto type, std::span<const char> value) {
     if (type == INET_DIAG_INFO) info = load_from<tcp_info>(value);
   });
   if (!info) return;
-  if (look.connections.size() >= TcpConnections::kConnectionsMax) {
-    look.left_out += 1;
+  if (scan.connections.size() >= TcpConnections::kConnectionsMax) {
+    scan.left_out += 1;
     return;
   }
-  Connection& connection = look.connections.emplace_back();
+  Connection& connection = scan.connections.emplace_back();
   take_ends(load_from<inet_diag_msg>(message), connection);
   take_info(*info, connection);
 }
 
-Result<void> TcpConnections::look_at(std::uint8_t family, Look& look) {
+Result<void> TcpConnections::scan_family(std::uint8_t family, Scan& scan) {
   inet_diag_req_v2 request{};
   request.sdiag_family = family;
   request.sdiag_protocol = IPPROTO_TCP;
   request.idiag_ext = 1u << (INET_DIAG_INFO - 1);
   request.idiag_states = kEstablished;
-  return dump_.ask(request, [&](std::span<const char> message) { read_connection(message, look); });
+  return dump_.ask(request, [&](std::span<const char> message) { read_connection(message, scan); });
 }
 
-Result<void> TcpConnections::look(Look& look) {
-  look.connections.clear();
-  look.left_out = 0;
-  if (const auto done = look_at(AF_INET, look); !done) return done;
-  return look_at(AF_INET6, look);
+Result<void> TcpConnections::scan(Scan& scan) {
+  scan.connections.clear();
+  scan.left_out = 0;
+  if (const auto done = scan_family(AF_INET, scan); !done) return done;
+  return scan_family(AF_INET6, scan);
 }
 
 }  // namespace tallyfs

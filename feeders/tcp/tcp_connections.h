@@ -17,20 +17,20 @@ class TcpConnections {
  public:
   static constexpr std::size_t kConnectionsMax = 65'536;
 
-  struct Look {
+  struct Scan {
     std::vector<Connection> connections;
     std::uint64_t left_out = 0;  // beyond kConnectionsMax
   };
   // Takes the place of what is in `look`. kInvalid with what the kernel said.
-  Result<void> look(Look& look);
+  Result<void> scan(Scan& scan);
 
  private:
-  Result<void> look_at(std::uint8_t family, Look& look);
+  Result<void> scan_family(std::uint8_t family, Scan& scan);
 
   SocketDump dump_;
 };
 
 // One connection's message; without a tcp_info it is passed over.
-void read_connection(std::span<const char> message, TcpConnections::Look& look);
+void read_connection(std::span<const char> message, TcpConnections::Scan& scan);
 
 }  // namespace tallyfs

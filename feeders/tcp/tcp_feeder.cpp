@@ -31,11 +31,11 @@ TcpFeeder::~TcpFeeder() {
   for (auto& [cookie, watched] : watched_) drop_object(watched);
 }
 
-void TcpFeeder::take(const TcpConnections::Look& look) {
+void TcpFeeder::take(const TcpConnections::Scan& scan) {
   const std::uint64_t changes = tcp_rates::changes();
   dumps_ += 1;
   // Those that are gone first: others may have their names by now.
-  for (const Connection& each : look.connections) begin_to_watch(each);
+  for (const Connection& each : scan.connections) begin_to_watch(each);
   for (auto each = watched_.begin(); each != watched_.end();) {
     if (each->second.seen == dumps_) {
       ++each;
@@ -44,7 +44,7 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
     drop_object(each->second);
     each = watched_.erase(each);
   }
-  for (const Connection& each : look.connections) {
+  for (const Connection& each : scan.connections) {
     Watched& watched = watched_[each.cookie];
     roll(each, watched, changes);
     total_.add(each, watched.sampled);
@@ -54,8 +54,8 @@ void TcpFeeder::take(const TcpConnections::Look& look) {
     }
     watched.sampled.retransmits = each.retransmits;
   }
-  saw_all_ = look.left_out == 0;
-  if (look.left_out != 0) left_out_.add(0, look.left_out);
+  saw_all_ = scan.left_out == 0;
+  if (scan.left_out != 0) left_out_.add(0, scan.left_out);
   (void)::stats_publish(kSubsystem, kTotal, total_.get());
 }
 

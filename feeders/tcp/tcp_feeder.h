@@ -32,7 +32,7 @@ class TcpFeeder {
   ~TcpFeeder();
 
   // Samples all connections of a dump, forgets those that are not in it, and publishes.
-  void take(const TcpConnections::Look& look);
+  void take(const TcpConnections::Scan& scan);
   // Of all connections, as it is published.
   const TcpBlob& total() const { return total_; }
 

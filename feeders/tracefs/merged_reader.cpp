@@ -33,7 +33,7 @@ MergedReader::MergedReader(const PageFormat& format, const std::vector<int>& fds
   for (const int fd : fds) lanes_.push_back({.fd = fd});
 }
 
-MergedReader::Left MergedReader::poll(EventSink& sink) {
+MergedReader::Remaining MergedReader::poll(EventSink& sink) {
   const auto start = clock_.now().monotonic - kHoldBack;
   auto horizon_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(start.count(), 0));
   bool all_drained = true;
@@ -48,12 +48,12 @@ MergedReader::Left MergedReader::poll(EventSink& sink) {
   }
   hand_on(horizon_ns, sink);
   const auto holds = [](const Lane& lane) { return lane.held() > 0; };
-  if (!all_drained) return Left::kMore;
-  return std::ranges::any_of(lanes_, holds) ? Left::kHeldBack : Left::kNothing;
+  if (!all_drained) return Remaining::kMore;
+  return std::ranges::any_of(lanes_, holds) ? Remaining::kHeldBack : Remaining::kNothing;
 }
 
 void MergedReader::finish(EventSink& sink) {
-  while (poll(sink) == Left::kMore) continue;
+  while (poll(sink) == Remaining::kMore) continue;
   hand_on(kEndOfTime, sink);
 }
 

@@ -48,7 +48,7 @@ class MergedReader {
   static constexpr std::size_t kPagesPerPoll = 64;
   static constexpr std::size_t kHeldMax = 65'536;
 
-  enum class Left {
+  enum class Remaining {
     kNothing,  // everything but what is held back was handed on
     kHeldBack,
     kMore,  // a pipe has more than one poll() reads: poll again at once
@@ -68,7 +68,7 @@ class MergedReader {
   };
   void expect_stacks(Stacks stacks) { stacks_ = std::move(stacks); }
 
-  Left poll(EventSink& sink);
+  Remaining poll(EventSink& sink);
   // The last poll(), of pipes without a writer: hands on everything.
   void finish(EventSink& sink);
 

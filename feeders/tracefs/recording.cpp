@@ -17,18 +17,18 @@ Result<Recording> Recording::create(const TracefsInstance::Options& options, con
   return Recording(std::move(instance.value()), std::move(fds), clock);
 }
 
-Recording::Left Recording::poll(EventSink& sink) {
-  const Left left = reader_.poll(sink);
+Recording::Remaining Recording::poll(EventSink& sink) {
+  const Remaining left = reader_.poll(sink);
   sink.flush();
   return left;
 }
 
-Recording::Left Recording::drain(EventSink& sink) {
+Recording::Remaining Recording::drain(EventSink& sink) {
   const auto until = clock_.now().monotonic + kDrainMax;
   // What is younger than that is held back.
   std::this_thread::sleep_for(MergedReader::kHoldBack);
-  Left left = poll(sink);
-  while (left == Left::kMore && clock_.now().monotonic < until) left = poll(sink);
+  Remaining left = poll(sink);
+  while (left == Remaining::kMore && clock_.now().monotonic < until) left = poll(sink);
   return left;
 }
 

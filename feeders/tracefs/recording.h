@@ -23,7 +23,7 @@ struct RecordingOwner {
 
 class Recording {
  public:
-  using Left = MergedReader::Left;
+  using Remaining = MergedReader::Remaining;
 
   // A drain takes no longer than that, and a little more than MergedReader::kHoldBack.
   static constexpr std::chrono::milliseconds kDrainMax{90};
@@ -37,9 +37,9 @@ class Recording {
   void expect_stacks(MergedReader::Stacks stacks) { reader_.expect_stacks(std::move(stacks)); }
 
   // Hands on what is there. kMore: there is more than one call takes.
-  Left poll(EventSink& sink);
+  Remaining poll(EventSink& sink);
   // Hands on everything that was recorded until now, or as much of it as goes in kDrainMax.
-  Left drain(EventSink& sink);
+  Remaining drain(EventSink& sink);
   // The last poll(), of an instance whose events are off: hands on everything.
   void finish(EventSink& sink);
 

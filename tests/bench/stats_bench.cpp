@@ -90,8 +90,8 @@ statsblob* make_blob(std::vector<voistatspec> specs, vsd_dtype dtype = VSD_DTYPE
   static int made = 0;
   const int tpl = stats_tpl_alloc(("bench" + std::to_string(made++)).c_str(), 0);
   const auto slot = static_cast<std::uint32_t>(tpl);
-  if (stats_tpl_add_voistats(slot, 0, "X", dtype, static_cast<std::uint32_t>(specs.size()), specs.data(),
-                             0) != 0) {
+  if (stats_tpl_add_voistats(slot, 0, "X", dtype, static_cast<std::uint32_t>(specs.size()),
+                             specs.data(), 0) != 0) {
     std::fprintf(stderr, "stats_bench: a template was refused\n");
     std::exit(1);
   }
@@ -104,7 +104,8 @@ std::vector<std::uint32_t> samples_below(std::uint32_t end, bool logarithmic) {
   std::vector<std::uint32_t> samples(kSamples);
   for (std::uint32_t& sample : samples) {
     const double share = std::uniform_real_distribution<>(0, 1)(random);
-    sample = static_cast<std::uint32_t>(logarithmic ? std::exp2(share * std::log2(end)) : share * end);
+    sample =
+        static_cast<std::uint32_t>(logarithmic ? std::exp2(share * std::log2(end)) : share * end);
   }
   return samples;
 }
@@ -139,16 +140,20 @@ void print_q_updates() {
       info.u.exp.stepbase = 2;
     }
     std::vector<u64q_t> samples;
-    for (const std::uint32_t each : samples_below(scheme == BKT_LIN ? 10'000 : 2'000'000'000, scheme == BKT_EXP)) {
+    for (const std::uint32_t each :
+         samples_below(scheme == BKT_LIN ? 10'000 : 2'000'000'000, scheme == BKT_EXP)) {
       samples.push_back(q_of(each));
     }
     statsblob* const blob = make_blob({histogram(info)}, VSD_DTYPE_Q_U64);
-    print(scheme == BKT_LIN ? "CRHIST, LIN, 1000 buckets, of Q numbers" : "CRHIST, EXP, base 2, of Q numbers",
-          cost(4 * samples.size(), [&] {
-            for (int turn = 0; turn < 4; ++turn) {
-              for (const u64q_t sample : samples) stats_voi_update_abs_uq64(blob, 0, sample);
-            }
-          }), 15);
+    print(scheme == BKT_LIN ? "CRHIST, LIN, 1000 buckets, of Q numbers"
+                            : "CRHIST, EXP, base 2, of Q numbers",
+          cost(4 * samples.size(),
+               [&] {
+                 for (int turn = 0; turn < 4; ++turn) {
+                   for (const u64q_t sample : samples) stats_voi_update_abs_uq64(blob, 0, sample);
+                 }
+               }),
+          15);
     stats_blob_destroy(blob);
   }
 }
@@ -157,7 +162,9 @@ void print_updates() {
   const auto even = samples_below(1000, false);
   print("SUM", update_cost(make_blob({number(VS_STYPE_SUM)}), even), 6);
   print("SUM, MAX, MIN",
-        update_cost(make_blob({number(VS_STYPE_SUM), number(VS_STYPE_MAX), number(VS_STYPE_MIN)}), even), 10.5);
+        update_cost(make_blob({number(VS_STYPE_SUM), number(VS_STYPE_MAX), number(VS_STYPE_MIN)}),
+                    even),
+        10.5);
   for (const unsigned buckets : {10u, 100u, 1000u}) {
     auto info = computed(BKT_LIN, buckets * 10 - 10);
     info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
@@ -183,7 +190,8 @@ void print_updates() {
       print(("t-digest of " + std::to_string(centroids) + " centroids, " +
              (dtype == VSD_DTYPE_TDGSTCLUST32 ? "32 bits" : "64 bits"))
                 .c_str(),
-            update_cost(make_blob({digest(info)}), samples_below(1'000'000, false)), centroids == 100 ? 100 : 0);
+            update_cost(make_blob({digest(info)}), samples_below(1'000'000, false)),
+            centroids == 100 ? 100 : 0);
     }
   }
 }
@@ -192,20 +200,45 @@ void print_json() {
   auto info = computed(BKT_LIN, 990);
   info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
   statsblob* const blob = make_blob({histogram(info)});
-  for (const std::uint32_t sample : samples_below(1000, false)) stats_voi_update_abs_u32(blob, 0, sample);
+  for (const std::uint32_t sample : samples_below(1000, false))
+    stats_voi_update_abs_u32(blob, 0, sample);
   sbuf* const text = sbuf_new_auto();
   constexpr std::size_t kTurns = 2000;
-  print("JSON of 100 buckets", cost(kTurns, [&] {
-          for (std::size_t i = 0; i < kTurns; ++i) {
-            sbuf_clear(text);
-            stats_blob_tostr(blob, text, SB_STRFMT_JSON, 0);
-          }
-        }), 10'000);
+  print("JSON of 100 buckets",
+        cost(kTurns,
+             [&] {
+               for (std::size_t i = 0; i < kTurns; ++i) {
+                 sbuf_clear(text);
+                 stats_blob_tostr(blob, text, SB_STRFMT_JSON, 0);
+               }
+             }),
+        10'000);
   sbuf_delete(text);
   stats_blob_destroy(blob);
 }
 
 // ---- Publishing, to the daemon of $TALLY_SOCKET
+
+// No more at a time than the daemon's queue holds, so that none is refused.
+constexpr std::size_t kQueued = 200;
+
+void print_bare_send(const statsblob* blob) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
+  std::vector<char> buffer(blob->cursz);
+  const double bare = cost(kQueued, [&] {
+    for (std::size_t i = 0; i < kQueued; ++i) {
+      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
+      if (i % 8 == 7)
+        while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
+        }
+    }
+  });
+  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(),
+        bare, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
 
 void print_publishing() {
   auto info = computed(BKT_LIN, 990);
@@ -223,24 +256,20 @@ void print_publishing() {
     return;
   }
   constexpr std::size_t kOff = 10'000'000, kNamed = 100'000;
-  print("publish while nobody asks, by handle", cost(kOff, [&] {
-          for (std::size_t i = 0; i < kOff; ++i) keep(static_cast<std::uint64_t>(stats_object_publish(asked, blob)));
-        }), 0);
-  print("publish while nobody asks, by names", cost(kNamed, [&] {
-          for (std::size_t i = 0; i < kNamed; ++i) stats_publish("bench", "asked", blob);
-        }), 0);
-  // No more at a time than the daemon's queue holds, so that none is refused.
-  constexpr std::size_t kQueued = 200;
-  std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) != 0) return;
-  std::vector<char> buffer(blob->cursz);
-  const double bare = cost(kQueued, [&] {
-    for (std::size_t i = 0; i < kQueued; ++i) {
-      if (::send(ends[0], blob, blob->cursz, MSG_DONTWAIT) < 0) break;
-      if (i % 8 == 7) while (::recv(ends[1], buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {}
-    }
-  });
-  print(("a bare send of the " + std::to_string(blob->cursz) + " bytes, and its receipt").c_str(), bare, 0);
+  print("publish without demand, by handle",
+        cost(kOff,
+             [&] {
+               for (std::size_t i = 0; i < kOff; ++i)
+                 keep(static_cast<std::uint64_t>(stats_object_publish(asked, blob)));
+             }),
+        0);
+  print("publish without demand, by names",
+        cost(kNamed,
+             [&] {
+               for (std::size_t i = 0; i < kNamed; ++i) stats_publish("bench", "asked", blob);
+             }),
+        0);
+  print_bare_send(blob);
   double best = std::numeric_limits<double>::max();
   for (int round = 0; round < kRounds; ++round, statistic_sync(2000)) {
     const double begun = cpu_ns();
@@ -248,8 +277,6 @@ void print_publishing() {
     best = std::min(best, (cpu_ns() - begun) / kQueued);
   }
   print("publish it always", best, 0);
-  ::close(ends[0]);
-  ::close(ends[1]);
   stats_withdraw("bench", nullptr);
   statistic_sync(2000);
   stats_blob_destroy(blob);
@@ -275,7 +302,8 @@ std::vector<std::uint32_t> distributed(const std::string& name, std::size_t coun
 }
 
 // From `sorted`; "random" is taken before.
-std::vector<std::uint32_t> ordered(const std::vector<std::uint32_t>& sorted, const std::string& order) {
+std::vector<std::uint32_t> ordered(const std::vector<std::uint32_t>& sorted,
+                                   const std::string& order) {
   std::vector<std::uint32_t> samples = sorted;
   const std::size_t count = samples.size();
   if (order == "reversed") std::reverse(samples.begin(), samples.end());
@@ -290,7 +318,9 @@ std::vector<std::uint32_t> ordered(const std::vector<std::uint32_t>& sorted, con
 
 // How far q is from the ranks that `value` has, in percentage points.
 double rank_error(const std::vector<std::uint32_t>& sorted, double q, double value) {
-  const auto rank = [&](auto at) { return static_cast<double>(at - sorted.begin()) / static_cast<double>(sorted.size()); };
+  const auto rank = [&](auto at) {
+    return static_cast<double>(at - sorted.begin()) / static_cast<double>(sorted.size());
+  };
   const double below = rank(std::lower_bound(sorted.begin(), sorted.end(), value));
   const double up_to = rank(std::upper_bound(sorted.begin(), sorted.end(), value));
   return 100 * (q < below ? below - q : q > up_to ? q - up_to : 0);
@@ -298,8 +328,11 @@ double rank_error(const std::vector<std::uint32_t>& sorted, double q, double val
 
 void print_ranks(std::size_t count) {
   constexpr std::array<double, 5> kQuantiles = {0.01, 0.5, 0.9, 0.99, 0.999};
-  std::printf("rank errors in percentage points, %zu samples, 100 centroids of 32 bits (wanted: p50 at most 0.5, p99 and\n"
-              "p99.9 at most 0.1)\n%-24s %7s %7s %7s %7s %7s\n", count, "", "p1", "p50", "p90", "p99", "p99.9");
+  std::printf(
+      "rank errors in percentage points, %zu samples, 100 centroids of 32 bits (wanted: p50 at "
+      "most 0.5, p99 and\n"
+      "p99.9 at most 0.1)\n%-24s %7s %7s %7s %7s %7s\n",
+      count, "", "p1", "p50", "p90", "p99", "p99.9");
   for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
     const auto drawn = distributed(name, count);
     auto sorted = drawn;
@@ -328,17 +361,22 @@ int main(int argc, char** argv) {
   const std::size_t count = argc > 1 ? std::strtoull(argv[1], &end, 10) : 1'000'000;
   if (argc > 2 || (argc > 1 && (*end != '\0' || count == 0))) {
     const bool asked = argc == 2 && argv[1] == std::string("--help");
-    std::fprintf(asked ? stdout : stderr, "usage: stats_bench [SAMPLES]\n"
-                 "What samples cost in blobs, and the rank errors of t-digests of so many samples (1000000).\n");
+    std::fprintf(asked ? stdout : stderr,
+                 "usage: stats_bench [SAMPLES]\n"
+                 "What samples cost in blobs, and the rank errors of t-digests of so many samples "
+                 "(1000000).\n");
     return asked ? 0 : 2;
   }
   g_clock_read = cost(1'000'000, [] {
     for (int i = 0; i < 1'000'000; ++i) keep(static_cast<std::uint64_t>(cpu_ns(CLOCK_MONOTONIC)));
   });
   print("clock_gettime(CLOCK_MONOTONIC)", g_clock_read, 0);
-  print("empty loop", cost(10'000'000, [] {
-          for (std::uint64_t i = 0; i < 10'000'000; ++i) keep(i);
-        }), 0);
+  print("empty loop",
+        cost(10'000'000,
+             [] {
+               for (std::uint64_t i = 0; i < 10'000'000; ++i) keep(i);
+             }),
+        0);
   print_updates();
   print_q_updates();
   print_json();

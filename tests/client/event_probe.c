@@ -55,7 +55,8 @@ int main(void) {
       const int refused = event_register(&event, "web", "done", kFields);
       printf("again %d %s\n", refused, event == before ? "kept" : "lost");
     }
-    if (strcmp(line, "none\n") == 0) printf("none %d %d\n", event_enabled(NULL), event_write(NULL, line, 1));
+    if (strcmp(line, "none\n") == 0)
+      printf("none %d %d\n", event_enabled(NULL), event_write(NULL, line, 1));
     if (strcmp(line, "sync\n") == 0) printf("synced %d\n", statistic_sync(10000));
     if (sscanf(line, "write %lu", &count) == 1) printf("written %d\n", write_some(event, count));
     if (strcmp(line, "time\n") == 0) {

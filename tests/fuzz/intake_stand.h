@@ -187,8 +187,9 @@ class IntakeStand {
   Tree tree{clock.now()};
   Processes processes;
   std::vector<Switch> switches = std::vector<Switch>(80);
-  std::unique_ptr<Statistics> statistics = std::make_unique<Statistics>(
-      tree, ledger, kDaemonUid, clock.now(), Ports{.switches = {switches}, .processes = &processes});
+  std::unique_ptr<Statistics> statistics =
+      std::make_unique<Statistics>(tree, ledger, kDaemonUid, clock.now(),
+                                   Ports{.switches = {switches}, .processes = &processes});
   ErrorLog errors{clock.now()};
   std::vector<Switch> stats_switches = std::vector<Switch>(8);
   std::unique_ptr<Subsystems> subsystems = std::make_unique<Subsystems>(

@@ -6,15 +6,16 @@ A ceiling is what was counted when a room was last rewritten; it only goes down.
 import re
 
 FAULTS = (
-    "core/base/own_threads.cpp: ",
     "core/branch/tracing/tracing_access.cpp: ",
     "fs/daemon/main.cpp: run",
     "feeders/intake/dispatcher.h: the constructor of Dispatcher",
     "feeders/intake/intake.h: the constructor of Intake",
 )
-WORDS_MAX = 440
-WIDE_MAX = 770
+WORDS_MAX = 200
+WIDE_MAX = 650
 
 
-def is_accepted(fault):
-    return re.sub(r":\d+:", ":", fault, count=1).startswith(FAULTS)
+def entry_of(fault):
+    """The entry that accepts a fault, or None."""
+    without_line = re.sub(r":\d+:", ":", fault, count=1)
+    return next((entry for entry in FAULTS if without_line.startswith(entry)), None)

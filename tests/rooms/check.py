@@ -48,19 +48,29 @@ def style_faults(files):
     yield from length_faults(files)
     yield from constructor_faults(files)
     yield from file_length_faults(files)
-    yield from ceiling_faults("comment lines with who, nobody and the like",
-                              by_folder(files, words), accepted.WORDS_MAX)
-    yield from ceiling_faults("lines of more than 100 columns",
-                              by_folder(files, lambda file: len(list(wide_lines(file)))),
-                              accepted.WIDE_MAX)
+    for what, (counts, ceiling) in ceilings(files).items():
+        yield from ceiling_faults(what, counts, ceiling)
+
+
+def ceilings(files):
+    """What is counted, by folder, and how much of it there may be."""
+    return {
+        "comment lines with who, nobody and the like": (by_folder(files, words), accepted.WORDS_MAX),
+        "lines of more than 100 columns": (
+            by_folder(files, lambda file: len(list(wide_lines(file)))), accepted.WIDE_MAX),
+    }
 
 
 def main():
     files = list(project_files(ROOT))
     found = [*rooms_faults(files), *python_faults(files), *style_faults(files)]
-    faults = [fault for fault in found if not accepted.is_accepted(fault)]
+    faults = [fault for fault in found if not accepted.entry_of(fault)]
     for fault in faults:
         print(fault)
+    for entry in sorted(set(accepted.FAULTS) - {accepted.entry_of(fault) for fault in found}):
+        print(f"tests/rooms/accepted.py: mended by now: {entry}")
+    for what, (counts, ceiling) in ceilings(files).items():
+        print(f"{sum(counts.values())} of at most {ceiling} {what}")
     print(f"{len(files)} files, {len(faults)} faults, {len(found) - len(faults)} accepted")
     return 1 if faults else 0
 

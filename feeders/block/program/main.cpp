@@ -71,9 +71,9 @@ void feed(Wakener& wakener, MergedReader& reader, BlockFeeder& feeder,
   while (!wakener.stopped()) {
     const auto left = reader.poll(feeder);
     feeder.report_lost();
-    if (left == MergedReader::Left::kMore) {
+    if (left == MergedReader::Remaining::kMore) {
       wakener.sleep(0ms);
-    } else if (left == MergedReader::Left::kHeldBack) {
+    } else if (left == MergedReader::Remaining::kHeldBack) {
       wakener.sleep(period);
     } else {
       wakener.wait_for_events(kIdlePeriod);

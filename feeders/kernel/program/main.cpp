@@ -45,14 +45,14 @@ struct Tracings {
   LatencyTracing& latencies;
   EventTracing& events;
 
-  using Left = MergedReader::Left;
+  using Remaining = MergedReader::Remaining;
 
   void settle() {
     latencies.settle();
     events.settle();
   }
-  Left poll() { return of_each(&Recording::poll); }
-  Left drain() { return of_each(&Recording::drain); }
+  Remaining poll() { return of_each(&Recording::poll); }
+  Remaining drain() { return of_each(&Recording::drain); }
   // Calls use(fd) for what is readable as soon as there is an event.
   template <typename Use>
   void each_fd(const Use& use) {
@@ -62,18 +62,18 @@ struct Tracings {
   }
 
  private:
-  Left of_each(Left (Recording::*take)(EventSink&)) {
+  Remaining of_each(Remaining (Recording::*take)(EventSink&)) {
     const auto of = [take](auto& tracing) {
       Recording* const recording = tracing.recording();
-      return recording ? (recording->*take)(tracing.sink()) : Left::kNothing;
+      return recording ? (recording->*take)(tracing.sink()) : Remaining::kNothing;
     };
-    const Left first = of(latencies);
+    const Remaining first = of(latencies);
     return most(first, of(events));
   }
-  static Left most(Left one, Left other) {
-    if (one == Left::kMore || other == Left::kMore) return Left::kMore;
-    const bool held = one == Left::kHeldBack || other == Left::kHeldBack;
-    return held ? Left::kHeldBack : Left::kNothing;
+  static Remaining most(Remaining one, Remaining other) {
+    if (one == Remaining::kMore || other == Remaining::kMore) return Remaining::kMore;
+    const bool held = one == Remaining::kHeldBack || other == Remaining::kHeldBack;
+    return held ? Remaining::kHeldBack : Remaining::kNothing;
   }
 };
 
@@ -94,9 +94,9 @@ class Feeder {
     while (!stopped_ && !orders_.ended()) {
       take_orders();
       const auto left = tracings_.poll();
-      if (left == MergedReader::Left::kMore) {
+      if (left == MergedReader::Remaining::kMore) {
         wait(0ms, Until::kOrder);
-      } else if (left == MergedReader::Left::kHeldBack) {
+      } else if (left == MergedReader::Remaining::kHeldBack) {
         wait(period_, Until::kOrder);
       } else {
         wait(-1ms, Until::kEvent);
@@ -132,7 +132,7 @@ class Feeder {
                                 .name = std::move(place.name)});
   }
   void carry_out(const wire::DrainOrder& order) {
-    const bool cut = tracings_.drain() == MergedReader::Left::kMore;
+    const bool cut = tracings_.drain() == MergedReader::Remaining::kMore;
     if (!cut) return answer(order.number, {});
     answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
   }

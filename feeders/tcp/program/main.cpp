@@ -25,13 +25,13 @@ struct Options : ProgramOptions {
 Result<void> sample_until(const StopSignal& stop, TcpFeeder& feeder, int period_ms) {
   pollfd waited{.fd = stop.fd(), .events = POLLIN, .revents = 0};
   TcpConnections connections;
-  TcpConnections::Look look;
-  if (auto done = connections.look(look); !done) return done;
+  TcpConnections::Scan scan;
+  if (auto done = connections.scan(scan); !done) return done;
   say_ready();
   for (;;) {
-    feeder.take(look);
+    feeder.take(scan);
     if (::poll(&waited, 1, period_ms) > 0) return {};
-    if (auto done = connections.look(look); !done) return done;
+    if (auto done = connections.scan(scan); !done) return done;
   }
 }
 
@@ -53,8 +53,8 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-tcp"}};
-  auto line =
-      make_command_line("Feeds tallyfs with this machine's TCP connections, as stats/tcp.", options);
+  auto line = make_command_line("Feeds tallyfs with this machine's TCP connections, as stats/tcp.",
+                                options);
   line.add({.names = "--period-ms",
             .variable = &options.period_ms,
             .value = "MS",

@@ -43,7 +43,7 @@ TEST_P(DriverClockTest, AnotherDriverBeginsAnEpochAndDoesNotStepBack) {
     last = clock_->now_ns();
     world_.advance(kMs);
   }
-  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::NoTime::kOtherEpoch);
+  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::TimeError::kOtherEpoch);
   EXPECT_EQ(clock_->status().epoch, 4u);
 }
 
@@ -131,7 +131,7 @@ TEST_P(CounterClockTest, AGapInDoubtBeginsAnEpoch) {
   const Stored before = store();
   world_.advance(1000 * kSecond);
   EXPECT_LE(off_monotonic(), 2000);
-  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::NoTime::kOtherEpoch);
+  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::TimeError::kOtherEpoch);
   EXPECT_EQ(clock_->status().jumps, 1u);
 }
 

@@ -15,7 +15,7 @@ TEST_P(FaultCounterTest, ACounterThatBeganAnewInASuspendIsNoticed) {
   const Stored before = store();
   world_.suspend(3600 * kSecond, 12'345);
   EXPECT_LE(off_monotonic(), 1000);
-  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::NoTime::kOtherEpoch);
+  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::TimeError::kOtherEpoch);
   const Stored behind = store();
   wait(kSecond);
   EXPECT_LE(off(behind), 60);
@@ -81,7 +81,7 @@ TEST_P(FaultCounterTest, AJumpForwardOfTheCounterBeginsAnEpoch) {
     EXPECT_EQ(clock_->status().epoch, 2u);
     EXPECT_EQ(clock_->status().frequency_changes, 0u);
     EXPECT_NEAR(clock_->status().rate_hz, 2.1e9, 2.1e9 * 1e-4);
-    EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::NoTime::kOtherEpoch);
+    EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::TimeError::kOtherEpoch);
   }
 }
 
@@ -134,7 +134,7 @@ TEST_P(FaultCounterTest, ACounterThatStandsStillIsLeft) {
       if (answer.time) {
         (void)off(each);
       } else {
-        EXPECT_EQ(answer.why, CycleClock::NoTime::kOtherEpoch);
+        EXPECT_EQ(answer.why, CycleClock::TimeError::kOtherEpoch);
       }
     }
   }
@@ -153,7 +153,7 @@ TEST_P(FaultCounterTest, ACounterThatCountsDownIsLeft) {
   for (int i = 0; i < 20; ++i) {
     const Stored now = store();
     wait(kSecond);
-    EXPECT_EQ(clock_->time_of(now.stamp).why, CycleClock::NoTime::kOtherEpoch);
+    EXPECT_EQ(clock_->time_of(now.stamp).why, CycleClock::TimeError::kOtherEpoch);
     ASSERT_LE(off_monotonic(), 1000);
     if (clock_->status().driver == &kMonotonicDriver) break;
   }

@@ -158,7 +158,7 @@ TEST_P(CycleClockTest, ASuspendMakesStampsStale) {
   const auto answer = clock_->time_of(before.stamp);
   // What had an anchor behind it before the suspend may still be asked for until that is noticed.
   if (answer.time) clock_->upkeep(Wall::Cause::kTold);
-  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::NoTime::kOtherEpoch);
+  EXPECT_EQ(clock_->time_of(before.stamp).why, CycleClock::TimeError::kOtherEpoch);
   const Stored behind = store();
   EXPECT_LE(off(behind), 60);
   EXPECT_LE(off_monotonic(), 1000);
@@ -174,13 +174,13 @@ TEST_P(CycleClockTest, AnAnchorThatIsGoneIsOutOfRange) {
   wait(70 * kSecond);
   const auto answer = clock_->time_of(first.stamp);
   EXPECT_FALSE(answer.time);
-  EXPECT_EQ(answer.why, CycleClock::NoTime::kTooOld);
+  EXPECT_EQ(answer.why, CycleClock::TimeError::kTooOld);
   EXPECT_EQ(clock_->status().anchors, room_.size());
 }
 
 TEST_P(CycleClockTest, AnEmptyStampHasNoTime) {
-  EXPECT_EQ(clock_->time_of({}).why, CycleClock::NoTime::kEmpty);
-  EXPECT_EQ(clock_->time_of({.cycles = 5, .epoch = 99}).why, CycleClock::NoTime::kEmpty);
+  EXPECT_EQ(clock_->time_of({}).why, CycleClock::TimeError::kEmpty);
+  EXPECT_EQ(clock_->time_of({.cycles = 5, .epoch = 99}).why, CycleClock::TimeError::kEmpty);
 }
 
 INSTANTIATE_TEST_SUITE_P(Drivers, CycleClockTest, testing::Values("fake", "monotonic"),

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::int64_t kAhead = 19'000LL * 86'400 * kSecond;
 
-Between about(std::int64_t ns) { return {ns - 30, ns + 30}; }
+Interval about(std::int64_t ns) { return {ns - 30, ns + 30}; }
 // A look that takes no time.
-Between at(std::int64_t ns) { return {ns, ns}; }
+Interval at(std::int64_t ns) { return {ns, ns}; }
 
 class WallTest : public testing::Test {
  protected:

@@ -149,7 +149,8 @@ TEST(WantedTraceTest, TracesWhatIsWantedOnly) {
   const std::string timers = told({.timers = true});
   EXPECT_NE(timers.find("timer:hrtimer_start function.function == hrtimer_wakeup\n"),
             std::string::npos);
-  EXPECT_NE(timers.find("sched:sched_switch"), std::string::npos) << "the running task must be known";
+  EXPECT_NE(timers.find("sched:sched_switch"), std::string::npos)
+      << "the running task must be known";
 }
 
 }  // namespace

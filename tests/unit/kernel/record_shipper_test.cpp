@@ -20,14 +20,14 @@ namespace {
 using std::chrono::nanoseconds;
 
 // The daemon's socket, and what arrived at it, in words.
-class Daemon {
+class RecordDaemon {
  public:
-  Daemon() {
+  RecordDaemon() {
     sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
     std::strcpy(address.sun_path, path_.c_str());
     EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   }
-  ~Daemon() { std::filesystem::remove_all(directory_); }
+  ~RecordDaemon() { std::filesystem::remove_all(directory_); }
 
   const std::string& path() const { return path_; }
   std::string told() {
@@ -88,7 +88,7 @@ class RecordShipperTest : public testing::Test {
     shipper_.event(nanoseconds(time), cpu, bytes);
   }
 
-  Daemon daemon_;
+  RecordDaemon daemon_;
   Link link_{daemon_.path()};
   SymbolBook symbols_{[] { return Result<KernelSymbols>(KernelSymbols()); }};
   RecordShipper shipper_{link_, symbols_,

@@ -36,12 +36,12 @@ std::string an_info() {
 }
 
 TEST(TcpConnectionsTest, ReadsAConnectionAmongOtherAttributes) {
-  TcpConnections::Look look;
+  TcpConnections::Scan scan;
   read_connection(
       a_connection(attribute(INET_DIAG_SHUTDOWN, "\1") + attribute(INET_DIAG_INFO, an_info())),
-      look);
-  ASSERT_EQ(look.connections.size(), 1u);
-  const Connection& read = look.connections[0];
+      scan);
+  ASSERT_EQ(scan.connections.size(), 1u);
+  const Connection& read = scan.connections[0];
   EXPECT_EQ(name_of(read), "127.0.0.1:5201-127.0.0.2:40000");
   EXPECT_EQ(read.cookie, 0x1'0000'0005u);
   EXPECT_EQ(read.rtt_us, 25u);
@@ -51,20 +51,20 @@ TEST(TcpConnectionsTest, ReadsAConnectionAmongOtherAttributes) {
 }
 
 TEST(TcpConnectionsTest, TakesTheShorterInfoOfAnOlderKernel) {
-  TcpConnections::Look look;
+  TcpConnections::Scan scan;
   const std::string old = an_info().substr(0, offsetof(tcp_info, tcpi_delivery_rate));
-  read_connection(a_connection(attribute(INET_DIAG_INFO, old)), look);
-  ASSERT_EQ(look.connections.size(), 1u);
-  EXPECT_EQ(look.connections[0].retransmits, 3u);
-  EXPECT_EQ(look.connections[0].delivery_bytes_per_s, 0u);
+  read_connection(a_connection(attribute(INET_DIAG_INFO, old)), scan);
+  ASSERT_EQ(scan.connections.size(), 1u);
+  EXPECT_EQ(scan.connections[0].retransmits, 3u);
+  EXPECT_EQ(scan.connections[0].delivery_bytes_per_s, 0u);
 }
 
 TEST(TcpConnectionsTest, PassesOverWhatHasNoTcpInfo) {
-  TcpConnections::Look look;
-  read_connection(a_connection(""), look);
-  read_connection(a_connection(attribute(INET_DIAG_SHUTDOWN, "\1")), look);
-  read_connection(std::string("short"), look);
-  EXPECT_TRUE(look.connections.empty());
+  TcpConnections::Scan scan;
+  read_connection(a_connection(""), scan);
+  read_connection(a_connection(attribute(INET_DIAG_SHUTDOWN, "\1")), scan);
+  read_connection(std::string("short"), scan);
+  EXPECT_TRUE(scan.connections.empty());
 }
 
 TEST(TcpConnectionsTest, NamesBothEndsOfVersion6) {

@@ -24,12 +24,12 @@ Connection connection(std::uint64_t cookie, std::uint16_t port) {
   return made;
 }
 
-TcpConnections::Look look_with(std::uint16_t connections) {
-  TcpConnections::Look look;
+TcpConnections::Scan scan_with(std::uint16_t connections) {
+  TcpConnections::Scan scan;
   for (std::uint16_t i = 0; i < connections; ++i) {
-    look.connections.push_back(connection(1 + i, static_cast<std::uint16_t>(1000 + i)));
+    scan.connections.push_back(connection(1 + i, static_cast<std::uint16_t>(1000 + i)));
   }
-  return look;
+  return scan;
 }
 
 bool has_object(const Connection& connection) {
@@ -40,9 +40,9 @@ bool has_object(const Connection& connection) {
   return error == -EEXIST;
 }
 
-int objects_of(const TcpConnections::Look& look) {
+int objects_of(const TcpConnections::Scan& scan) {
   int objects = 0;
-  for (const Connection& each : look.connections) objects += has_object(each);
+  for (const Connection& each : scan.connections) objects += has_object(each);
   return objects;
 }
 
@@ -68,10 +68,10 @@ TEST_F(TcpFeederTest, AConnectionHasAnObjectAsLongAsItIsThere) {
   set_rates("TCP_DEFAULT=100");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
   ASSERT_TRUE(feeder);
-  const auto two = look_with(2);
+  const auto two = scan_with(2);
   feeder.value().take(two);
   EXPECT_EQ(objects_of(two), 2);
-  feeder.value().take(look_with(1));
+  feeder.value().take(scan_with(1));
   EXPECT_TRUE(has_object(two.connections[0]));
   EXPECT_FALSE(has_object(two.connections[1]));
 }
@@ -79,15 +79,15 @@ TEST_F(TcpFeederTest, AConnectionHasAnObjectAsLongAsItIsThere) {
 TEST_F(TcpFeederTest, RatesThatChangeAreFollowedByTheNextDump) {
   set_rates("TCP_DEFAULT=0");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-  const auto look = look_with(3);
-  feeder.value().take(look);
-  EXPECT_EQ(objects_of(look), 0);
+  const auto scan = scan_with(3);
+  feeder.value().take(scan);
+  EXPECT_EQ(objects_of(scan), 0);
   set_rates("TCP_DEFAULT=100");
-  feeder.value().take(look);
-  EXPECT_EQ(objects_of(look), 3);
+  feeder.value().take(scan);
+  EXPECT_EQ(objects_of(scan), 3);
   set_rates("");
-  feeder.value().take(look);
-  EXPECT_EQ(objects_of(look), 0);
+  feeder.value().take(scan);
+  EXPECT_EQ(objects_of(scan), 0);
 }
 
 TEST_F(TcpFeederTest, WhatWasSentAgainBeforeItLookedDoesNotCount) {
@@ -100,40 +100,40 @@ TEST_F(TcpFeederTest, WhatWasSentAgainBeforeItLookedDoesNotCount) {
     EXPECT_EQ(stats_voistat_fetch_u32(blob, kRetransmits, VS_STYPE_SUM, &sum), 0);
     return sum;
   };
-  auto look = look_with(1);
-  look.connections[0].retransmits = 900;
-  look.left_out = 1;
-  feeder.value().take(look);
+  auto scan = scan_with(1);
+  scan.connections[0].retransmits = 900;
+  scan.left_out = 1;
+  feeder.value().take(scan);
   EXPECT_EQ(sent_again(), 0u) << "its past";
-  look.connections[0].retransmits = 905;
-  look.connections.push_back(connection(7, 7));
-  look.connections[1].retransmits = 500;
-  look.left_out = 0;
-  feeder.value().take(look);
+  scan.connections[0].retransmits = 905;
+  scan.connections.push_back(connection(7, 7));
+  scan.connections[1].retransmits = 500;
+  scan.left_out = 0;
+  feeder.value().take(scan);
   EXPECT_EQ(sent_again(), 5u) << "the second was left out before";
-  look.connections.push_back(connection(8, 8));
-  look.connections[2].retransmits = 2;
-  feeder.value().take(look);
+  scan.connections.push_back(connection(8, 8));
+  scan.connections[2].retransmits = 2;
+  feeder.value().take(scan);
   EXPECT_EQ(sent_again(), 7u) << "the third has begun since";
 }
 
 TEST_F(TcpFeederTest, NoMoreObjectsThanItMayHave) {
   set_rates("TCP_DEFAULT=100");
   auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-  const auto look = look_with(10);
-  feeder.value().take(look);
-  EXPECT_EQ(objects_of(look), static_cast<int>(kObjectsMax));
+  const auto scan = scan_with(10);
+  feeder.value().take(scan);
+  EXPECT_EQ(objects_of(scan), static_cast<int>(kObjectsMax));
 }
 
 TEST_F(TcpFeederTest, AFeederThatEndsTakesItsObjectsAlong) {
   set_rates("TCP_DEFAULT=100");
-  const auto look = look_with(2);
+  const auto scan = scan_with(2);
   {
     auto feeder = TcpFeeder::create(template_id, kObjectsMax);
-    feeder.value().take(look);
-    EXPECT_EQ(objects_of(look), 2);
+    feeder.value().take(scan);
+    EXPECT_EQ(objects_of(scan), 2);
   }
-  EXPECT_EQ(objects_of(look), 0);
+  EXPECT_EQ(objects_of(scan), 0);
 }
 
 }  // namespace

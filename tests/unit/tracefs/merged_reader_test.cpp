@@ -69,7 +69,7 @@ class MergedReaderTest : public testing::Test {
   MergedReader reader_{
       parse_page_format(kHeaderPage).value(), {fds_[0].get(), fds_[1].get()}, clock_};
   Story story_;
-  MergedReader::Left left_ = MergedReader::Left::kNothing;
+  MergedReader::Remaining left_ = MergedReader::Remaining::kNothing;
 
  private:
   static std::vector<Fd> make_fds() {
@@ -84,7 +84,7 @@ TEST_F(MergedReaderTest, HandsEventsOnInTheOrderOfTheirTimes) {
   write(0, PageMaker(10).record(0, "aaaa").record(20, "cccc").record(5, "dddd").page());
   write(1, PageMaker(20).record(0, "bbbb").record(30, "eeee").page());
   EXPECT_EQ(poll(), "10:aaaa 20:bbbb 30:cccc 35:dddd 50:eeee");
-  EXPECT_EQ(left_, MergedReader::Left::kNothing);
+  EXPECT_EQ(left_, MergedReader::Remaining::kNothing);
   EXPECT_EQ(poll(), "");
   EXPECT_EQ(story_.cpus(), "01001") << "and says which CPU each is of";
 }
@@ -92,7 +92,7 @@ TEST_F(MergedReaderTest, HandsEventsOnInTheOrderOfTheirTimes) {
 TEST_F(MergedReaderTest, HoldsBackWhatMightStillBeOvertaken) {
   write(0, PageMaker(10).record(0, "aaaa").record(9'500'000, "dddd").page());
   EXPECT_EQ(poll(), "10:aaaa");
-  EXPECT_EQ(left_, MergedReader::Left::kHeldBack);
+  EXPECT_EQ(left_, MergedReader::Remaining::kHeldBack);
   write(1, PageMaker(9'400'000).record(0, "cccc").page());
   clock_.advance(10ms);
   EXPECT_EQ(poll(), "9400000:cccc 9500010:dddd");
@@ -127,9 +127,9 @@ TEST_F(MergedReaderTest, LetsNoCpuGetAheadOfOneThatIsNotReadToItsEnd) {
   }
   write(1, PageMaker(655).record(0, "bbbb").page());
   EXPECT_TRUE(poll().ends_with("640:aaaa"));
-  EXPECT_EQ(left_, MergedReader::Left::kMore);
+  EXPECT_EQ(left_, MergedReader::Remaining::kMore);
   EXPECT_EQ(poll(), "650:aaaa 655:bbbb");
-  EXPECT_EQ(left_, MergedReader::Left::kNothing);
+  EXPECT_EQ(left_, MergedReader::Remaining::kNothing);
 }
 
 TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
@@ -224,7 +224,7 @@ TEST_F(StacksTest, OneThatStandsOnTheNextPageIsWaitedFor) {
   }
   write(0, last.record(0, stack(1, 5, 6)).page());
   (void)poll();
-  EXPECT_EQ(left_, MergedReader::Left::kMore);
+  EXPECT_EQ(left_, MergedReader::Remaining::kMore);
   EXPECT_EQ(polled(), "aaaa/5/6");
 }
 

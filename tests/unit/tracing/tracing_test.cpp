@@ -271,8 +271,8 @@ TEST_F(TracingTest, LeavesOutTheDaemonsOwnThreads) {
   tracing_.leave_out({500, 501});
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid"));
   ASSERT_TRUE(write("events/kmem/other/trigger", "hist:keys=pid"));
-  feed(kernel_, kWaking, 500, 1, 7);  // whom it wakes
-  feed(kernel_, kWaking, 7, 1, 500);  // whom one of them wakes is somebody else
+  feed(kernel_, kWaking, 500, 1, 7);  // wakes one of them
+  feed(kernel_, kWaking, 7, 1, 500);  // one of them wakes another task
   feed(kernel_, 9, 7, 1, 501);        // what one of them does
   const std::string waking = read("events/sched/sched_waking/hist");
   EXPECT_EQ(waking.find("{ pid:        500 }"), std::string::npos);
