@@ -17,7 +17,7 @@ TEST_F(EventSetTest, ListsEventsBySystemAndName) {
   EXPECT_EQ(event_list_text(*set.events.listed()),
             "ftrace:print\nkmem:kmalloc\nraw_syscalls:sys_enter\nsched:sched_process_exec\n"
             "sched:sched_switch\nsched:sched_waking\n");
-  EXPECT_EQ(std::to_string(set.events.format(kmalloc).id), "374\n");
+  EXPECT_EQ(set.events.format(kmalloc).id, 374);
   EXPECT_EQ(*set.events.format_text(kmalloc), kKmalloc);
   EXPECT_EQ(set.events.find("kmem", "kmalloc"), kmalloc);
   EXPECT_FALSE(set.events.find("kmem", "kfree"));

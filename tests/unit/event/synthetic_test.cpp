@@ -84,7 +84,7 @@ TEST_F(SyntheticTest, DescribesItsRecords) {
             "__get_str(name)\n");
   EXPECT_EQ(text.substr(0, text.find("\nfield:common_type")),
             text.substr(0, text.find("\nfield:common_type")));
-  EXPECT_EQ("ID: " + std::to_string(set.events.format(made).id),
+  EXPECT_EQ("ID: " + std::to_string(set.events.format(made).id) + "\n",
             text.substr(text.find("ID: "), 10));
   EXPECT_EQ(set.events.format(made).fixed_bytes(), 48u);
 }
