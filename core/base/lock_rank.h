@@ -23,7 +23,7 @@ enum class LockRank : std::uint8_t {
   kKernelFeed,          // core/branch/tracing/kernel_feed.h
   kKernelLatencies,     // core/branch/latency_hist/latency_branch.h
   kFedLatencies,        // core/branch/latency_hist/latency_branch.h
-  kFedLatencySet,       // core/branch/latency_hist/latency_hist.cpp
+  kFedLatencySet,       // core/branch/latency_hist/latency_branch.cpp
   kStatistics,          // core/branch/statistics/statistics_branch.h
   kSubsystems,          // core/branch/stats/stats_branch.h
   kStatsObject,         // core/branch/stats/stats_object.h
