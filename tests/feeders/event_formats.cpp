@@ -166,7 +166,7 @@ class Comparison {
     if (!event) return differ(where, "libtraceevent does not read its format");
     compare_fields(where, format.value(), *event);
     // Their reader has not understood the print format: the fields alone are compared.
-    if (failed != TEP_ERRNO__SUCCESS || (event->flags & TEP_EVENT_FL_FAILED) != 0) {
+    if (failed != TEP_ERRNO__SUCCESS || (static_cast<unsigned>(event->flags) & unsigned{TEP_EVENT_FL_FAILED}) != 0) {
       totals_.unread += 1;
     } else {
       compare_wording(where, text, format.value());
