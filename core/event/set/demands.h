@@ -1,4 +1,4 @@
-// What is asked of the sources of an EventSet's events: follows from the switches, filters and
+// The demands on the sources of an EventSet's events. They follow from the switches, filters and
 // triggers that are set.
 // Confined to the EventSet's lock.
 #pragma once
@@ -15,13 +15,13 @@ class Demands {
   explicit Demands(EventTable& events) : events_(events) {}
 
   Demand of(EventNumber event) const { return of(events_.at(event)); }
-  // Events whose demand is not what it was at the last call, each once.
+  // Events whose demand has changed since the last call, each once.
   std::vector<EventNumber> take_changed();
 
  private:
   Demand of(const DefinedEvent& event) const;
-  // Adds what the event's filters, triggers and readers need of a record, and what the synthetic
-  // events need that it causes. seen: events whose needs are in it already.
+  // Adds the parts of a record that the event's filters, triggers and readers need, and the needs
+  // of the synthetic events that it causes. seen: events whose needs are included already.
   void add_needs(const DefinedEvent& event, Demand& demand,
                  std::vector<const DefinedEvent*>& seen) const;
 
