@@ -1,4 +1,4 @@
-// Where the records of a source go: to the instances that ask for them.
+// The routes of a source's records: to the instances that ask for them.
 // Confined to the lock of Tracing's State.
 #pragma once
 
@@ -17,12 +17,12 @@ struct EventTarget {
   EventNumber number = 0;
 };
 
-// Of the records of one source_id.
+// The route of the records of one source_id.
 struct EventRoute {
   static constexpr std::uint32_t kNoSubject = ~0u;
 
   std::vector<EventTarget> targets;
-  std::uint32_t subject_at = kNoSubject;  // offset in a record of the thread it is about
+  std::uint32_t subject_at = kNoSubject;  // offset of the thread that a record is about
   std::uint32_t use = 0;                  // of the source_id
 };
 
@@ -41,15 +41,15 @@ class EventRoutes {
   std::vector<EventSource*> asked_by(const TracingInstance& instance) const;
   std::set<TracingInstance*> fed_by(const EventSource& source) const;
 
-  // Whether anything is asked of a late source, and of a source that is not late, as of the last
+  // Whether anything is asked of a late source, and of a source that is not late, at the last
   // note_asked().
   bool is_late_asked() const { return is_late_asked_; }
   bool is_prompt_asked() const { return is_prompt_asked_; }
-  // Records may be fed later that happened before a record of a source that is not late.
+  // Whether a record may be fed after a later record of a source that is not late.
   bool may_be_overtaken() const;
   void note_asked();
 
-  // The route of a source_id, empty from now on.
+  // The route of a source_id, emptied.
   EventRoute& renew(EventSource& source, std::uint32_t source_id);
   void set_target(EventSource& source, std::uint32_t source_id, const EventTarget& target, bool on);
   void remove(EventSource& source);

@@ -1,5 +1,5 @@
-// The way of records into the sets that ask for them, in the order of their times, so that a
-// trigger that joins records of several sources sees them in that order.
+// The path of records into the sets that ask for them, in the order of their times. So a trigger
+// that joins records of several sources sees them in that order.
 //
 // Sources deliver with different delays: a marker and a line on the socket come at once, records
 // of programs with libtally within kGatheredNs, the kernel's when its feeder has polled. So:
@@ -7,9 +7,8 @@
 //     records of the late source have passed their time;
 //   * while programs are asked for anything, records of late sources, and of other programs, are
 //     pending for kGatheredNs;
-//   * nothing is pending any more when a file is read or written, for which late sources were
-//     drained: records that a program has gathered and not sent by then come too late to be in
-//     their place.
+// * nothing is pending any more when a file is read or written, as late sources are drained before.
+//   Records that a program has gathered and not sent by then come too late for their place.
 //
 // Confined to the lock of Tracing's State.
 // Limits: kPendingMax records, kPendingBytesMax bytes; beyond, all are released at once and counted
@@ -37,28 +36,29 @@ class RecordOrder {
   RecordOrder(Instances& instances, const EventRoutes& routes, OwnNumbers* own)
       : instances_(instances), routes_(routes), own_(own) {}
 
-  // Records of the use of their source_id, in the order of their times. How many are asked for.
+  // Feeds records of that use of their source_id, in the order of their times. Returns how many
+  // were asked for.
   std::uint64_t feed(EventSource& source, std::span<const EventRecord> records, std::uint32_t use,
                      Moment now);
   void feed_marker(TracingInstance& instance, const EventRecord& record);
 
   // Feeds pending records up to that time.
   void release(std::uint64_t until_ns);
-  // The same, and notes that texts which were kept are outdated.
+  // The same, and marks texts that were kept as outdated.
   void release_and_touch(std::uint64_t until_ns, Moment now);
-  // Those that happened before the last drain of all late sources.
+  // Releases the records that happened before the last drain of all late sources.
   void release_drained(Moment now) { release_and_touch(drained_ns_, now); }
-  // Those that have been pending for as long as they have to.
+  // Releases the records that have been pending for as long as they have to.
   void release_old(Moment now) { release_and_touch(ready_until_ns(now), now); }
   void note_drained(Moment now);
 
   bool has_pending() const { return !pending_.is_empty(); }
-  // The instance is removed, and another one may come to lie at its address.
+  // The instance is removed, and a later instance may have the same address.
   void drop(const TracingInstance& instance) { pending_.drop_markers(instance); }
   void exclude(ExcludedThreads threads) { excluded_ = std::move(threads); }
 
  private:
-  // False: it is not asked for, or excluded.
+  // False: the record is not asked for, or is excluded.
   bool feed(const EventRoute& route, const EventRecord& record);
   void feed_pending(const PendingRecords::Pending& pending);
   std::uint64_t ready_until_ns(Moment now) const;
