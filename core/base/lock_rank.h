@@ -41,7 +41,7 @@ enum class LockRank : std::uint8_t {
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
-  // Those below are libtally's and its programs'.
+  // The locks below are libtally's and its programs'.
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h
@@ -57,7 +57,7 @@ constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kLane;
 const char* name_of(LockRank rank);
 
 #ifdef TALLYFS_LOCK_RANKS
-// What a Mutex calls. Aborts if this thread holds a lock that a lock of this rank must come before.
+// Called by a Mutex. Aborts if this thread holds a lock that comes after this rank.
 void check_lock_order(LockRank rank);
 void note_locked(LockRank rank);
 void note_unlocked(LockRank rank);
