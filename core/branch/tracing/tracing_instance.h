@@ -79,8 +79,8 @@ struct TracingInstance {
   bool removed = false;  // files that were looked up before still lead here; they change nothing
   // Shared with its open files: another owner beside this one means that a file is open.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
-  // Lost records of sources that it asked for any, since `trace` was cleared. It is cleared at once,
-  // or one CPU after the other, as it is unknown which CPU's records were lost.
+  // Lost records of sources that it asked for any, since `trace` was cleared. It is cleared at
+  // once, or one CPU after the other, as it is unknown which CPU's records were lost.
   std::uint64_t lost = 0;
   std::set<std::uint32_t> cleared_cpus;  // since the last loss
   std::uint64_t changes = 0;             // changes whenever one of its texts does
