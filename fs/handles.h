@@ -1,5 +1,5 @@
-// The open files, under numbers that are never used for two (an index and a generation), bounded
-// per uid in number and in bytes of text, and in all in bytes of text.
+// The open files, under numbers that are never used for two (an index and a generation). Their
+// number and their bytes of text are bounded for each uid, and the bytes of text in all.
 //
 // Thread-safe: the table by its lock, each open file's writing state by its own.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace tallyfs {
 
-// One open(2). What it reads was made when it was opened and does not change.
+// One open(2). The text that it reads was made when it was opened and does not change.
 struct OpenFile {
   NodeInfo node;                     // as it was when it was opened
   std::shared_ptr<File> file;        // shared with the tree; lives on here when the name is removed
@@ -37,7 +37,7 @@ struct OpenFile {
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
-  std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out of it, and not yet read
+  std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 
@@ -56,19 +56,19 @@ class Handles {
 
   explicit Handles(const Limits& limits) : limits_(limits) {}
 
-  // How many bytes of text the uid may still have opened: what is worth rendering for it. 0 if it
-  // may open no file at all.
+  // How many bytes of text the uid may still open: longer texts need not be rendered for it. 0 if
+  // it may open no file at all.
   std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
   // The handle's number. kTooManyFiles: a bound is reached; the reason says which.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
-  // A later text takes the place of the one before it, if there was one. kTooManyFiles, and it
-  // counts as before; kStale: it was closed meanwhile.
+  // A later text replaces the one before it, if there was one. kTooManyFiles: the count stays as
+  // before; kStale: the file was closed meanwhile.
   Result<void> replace_later(std::uint64_t handle, std::size_t bytes) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
-  // One that has this node open, or nullptr; looks at all of them.
+  // An open file of this node, or nullptr; searches all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
-  // How many bytes of text it had.
+  // Returns how many bytes of text it had.
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
