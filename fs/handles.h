@@ -1,7 +1,7 @@
 // The open files, under numbers that are never used for two (an index and a generation). Their
 // number and their bytes of text are bounded for each uid, and the bytes of text in all.
 //
-// Thread-safe: the table by its lock, each open file's writing state by its own.
+// Thread-safe: the table by its lock, each open file by two: one for reading, one for writing.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@
 
 namespace tallyfs {
 
-// One open(2). The text that it reads was made when it was opened and does not change.
+// One open(2). Its text is made when it is opened and does not change. A file that has news, or is
+// a stream, gives more to read later.
 struct OpenFile {
   NodeInfo node;                     // as it was when it was opened
   std::shared_ptr<File> file;        // shared with the tree; lives on here when the name is removed
@@ -31,8 +32,9 @@ struct OpenFile {
   std::string text;      // if readable
   std::string location;  // for the error log: the path of the file's directory
 
-  // Of a file that has news: File::news() when its text was rendered, whether it was read from the
-  // start since, and a later text than the one of the open.
+  // Of a file that has news or is a stream. news: File::news() when the text that reads get was
+  // rendered. seen: `news` at the last read; poll(2) waits for another. is_read: the file was read
+  // from its start, or something of the stream. later_text: what a later read gets, not `text`.
   Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
@@ -56,19 +58,21 @@ class Handles {
 
   explicit Handles(const Limits& limits) : limits_(limits) {}
 
-  // How many bytes of text the uid may still open: longer texts need not be rendered for it. 0 if
-  // it may open no file at all.
+  // How many more bytes of text the uid may have open: a longer text need not be rendered for it.
+  // 0 as well if it has files_per_uid files open.
   std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
   // The handle's number. kTooManyFiles: a bound is reached; the reason says which.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
-  // A later text replaces the one before it, if there was one. kTooManyFiles: the count stays as
-  // before; kStale: the file was closed meanwhile.
+  // Counts the bytes of a later text, in place of those of the later text before it; the caller
+  // keeps the text. kTooManyFiles: a bound is reached, and the count is as before. kStale: the
+  // handle was closed meanwhile.
   Result<void> replace_later(std::uint64_t handle, std::size_t bytes) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
   // An open file of this node, or nullptr; searches all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
-  // Returns how many bytes of text it had.
+  // Returns how many bytes of text it had, those of a later text included; 0 if it is not open.
+  // Lets go of OpenFile::held, even while requests still use the file.
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 

@@ -2,7 +2,7 @@
 // it here, so that no two threads can wait for each other. Builds with TALLYFS_LOCK_RANKS (debug,
 // asan, tsan) check each lock(): a wrong order aborts with both names. try_lock() cannot wait, so
 // its order is free; what is locked after it is checked. docs/locks.md has this table with what
-// each lock guards, and tests/rooms/locks.py holds the two together.
+// each lock guards, and tests/rooms/locks.py holds the two and the sources together.
 //
 // Any thread, signal handlers included: the check allocates nothing and takes no lock. Other builds
 // store no rank and check nothing.
@@ -41,7 +41,7 @@ enum class LockRank : std::uint8_t {
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
-  // The locks below are libtally's and its programs'.
+  // Those below are of libtally, of programs that feed, and of tests.
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h
@@ -51,13 +51,15 @@ enum class LockRank : std::uint8_t {
   kTest,            // tests/unit
 };
 
-// fork() holds all lanes of a client at once, in the order of their table.
+// Of any other rank a thread holds one lock at a time. fork() holds all lanes of a client at once,
+// in the order of their table.
 constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kLane; }
 
 const char* name_of(LockRank rank);
 
 #ifdef TALLYFS_LOCK_RANKS
-// Called by a Mutex. Aborts if this thread holds a lock that comes after this rank.
+// What a Mutex calls. Aborts if this thread holds a lock of a rank that stands below this one. The
+// same holds for this very rank, unless may_hold_several().
 void check_lock_order(LockRank rank);
 void note_locked(LockRank rank);
 void note_unlocked(LockRank rank);

@@ -1,8 +1,8 @@
 // A branch of the mount as the dispatcher and the daemon know it: statistics/, stats/,
-// tracing/latency_hist/ and tracing/. Both hold a list of branches; another branch changes no
-// constructor. Each alternative of wire::Line and wire::Message belongs to one branch at most,
-// which says so once, by handles(). Samples of statistics do not come this way: they go to
-// StatisticsBranch::add() in runs, without a virtual call.
+// tracing/latency_hist/ and tracing/. Dispatcher and daemon each hold a list of branches, so that a
+// further branch changes neither constructor. Each alternative of wire::Line and wire::Message
+// belongs to one branch at most, which names it in handles(). Samples of statistics do not come
+// this way: they go to StatisticsBranch::add() in runs, without a virtual call.
 //
 // Thread-safe: all below may be called from any thread.
 #pragma once
@@ -22,7 +22,8 @@
 
 namespace tallyfs {
 
-// A set of alternatives of a variant: bit n stands for the alternative of index n.
+// A set of alternatives of a variant: bit n stands for the alternative of index n. A variant may
+// have 32 of them; nothing checks that.
 using Alternatives = std::uint32_t;
 
 template <typename Variant, typename... Some>
@@ -55,19 +56,22 @@ class Branch {
 
   virtual ~Branch() = default;
 
-  // Always the same.
+  // The same at each call. The dispatcher asks once, when it is made.
   virtual Handled handles() const = 0;
   // Carries out a line that handles() names. token_at of an error is an offset into the line.
   virtual Result<Done> execute(const wire::Line& line, Call& call) = 0;
-  // Takes a message that handles() names. The numbers in it are of this daemon's epoch. kStale: the
-  // number names nothing (any more). The default is of a branch that handles no message.
+  // Takes a message that handles() names. The dispatcher has checked that the numbers in it are of
+  // this daemon's epoch. kStale: the number names nothing, or nothing any more. The default returns
+  // kInvalid; it is for branches that handle no message.
   virtual Result<Done> take(const wire::Message& message, Call& call);
 
-  // A watched process (ports.h) has ended. The default has nothing that lives by a process.
+  // A process that ProcessWatch watches has ended. Every branch is called, whichever asked for the
+  // watch. The default does nothing.
   virtual void process_ended(pid_t process, Moment now);
 
-  // The state of the branch, for a successor of the daemon. A branch without an override says in
-  // its header why it saves nothing; load() then has nothing to read.
+  // The state of the branch, as bytes. The daemon calls neither function so far; tests call those
+  // of StatisticsBranch. The defaults save and read nothing. A branch without an override says in
+  // its header why.
   virtual void save(ByteWriter& out) const;
   virtual Result<void> load(ByteReader& in, Moment now);
 };

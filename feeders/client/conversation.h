@@ -8,8 +8,9 @@
 // A round is take_responses(), then request(). The responses to one datagram fit into a queue of
 // ten datagrams, which is what some systems grant.
 //
-// Confined to the Client's lock. Bounds: RequestDatagram::kBytesMax a datagram,
-// PendingRequests::kRequestsMax requests without a response.
+// Confined to the Client's lock, under which the Events are called too. Bounds: a datagram has
+// RequestDatagram::kBytesMax, or a single longer request. Of more than
+// PendingRequests::kRequestsMax requests without a response, the oldest are forgotten.
 #pragma once
 
 #include <chrono>
@@ -34,8 +35,9 @@ class Conversation {
   static constexpr Time kRefusedBackOff = std::chrono::seconds(10);
 
   struct Events {
-    // Another daemon responds, or the same one with new numbers. All numbers of the last epoch are
-    // forgotten by then; no datagram with one of them may follow.
+    // The first response since begin(), or one with another epoch: another daemon, or new numbers.
+    // The requesters have forgotten all numbers of the last epoch. No datagram with one of them may
+    // follow.
     std::function<void(std::uint64_t epoch)> other_epoch;
     // All samples sent before the ping have been taken in. With `stale` set, some of them were for
     // a statistic that is gone.
@@ -45,21 +47,23 @@ class Conversation {
 
   Conversation(Link& link, Events events);
 
-  // On a new connection: nothing is known of the daemon.
+  // On a new connection: nothing is known of the daemon. All requesters begin anew.
   void begin();
   // Takes the responses that have arrived.
   void take_responses(Time now);
   // Sends the requests that are due, requester by requester in the order in which they joined.
   void request(Time now);
-  // Asks how far the daemon has come. sent: how many samples have been sent so far. At most one
-  // ping is on its way; only a response to the last one counts.
+  // Asks how far the daemon has come. sent: how many samples have been sent so far. Does nothing
+  // while an earlier ping awaits its response, for kResponseTimeout at most. After that, only the
+  // response to the new ping counts.
   void ping(Time now, std::uint64_t sent);
 
-  // True: all requesters are.
+  // Whether all requesters are settled: no response is awaited, and at most what was refused is
+  // due. A ping does not count.
   bool is_settled() const;
   // Some response is awaited, that of a ping included.
   bool is_waiting() const;
-  // The daemon's, with its first response; 0 before.
+  // Of the daemon on this connection; 0 from begin() to its first response.
   std::uint64_t epoch() const { return epoch_; }
   // The time of the responses that are being taken.
   Time now() const { return now_; }

@@ -1,6 +1,6 @@
-// The source of sched_clock(): a straight line from cycles to nanoseconds, laid anew every 0.8 ms,
-// that never steps back, over all threads. Lock-free and signal-safe to read; a thread that lays it
-// anew holds the clock's lock.
+// The source of sched_clock(): a straight line from cycles to nanoseconds that never steps back,
+// over all threads. A line holds for 0.8 ms at most, but for CLOCK_MONOTONIC's. A thread that finds
+// it over lays it anew (CycleClock), with the clock's lock. Lock-free and signal-safe to read.
 //
 // The price of order. The counter's instruction may be carried out before what stands before it, so
 // that a thread which has just seen another's time may get an earlier one (it does, in 1 of 1,000
@@ -45,8 +45,9 @@ class Timeline {
  public:
   constexpr Timeline() = default;
 
-  // The machine's own counter; `thread` is an address that no other living thread has. Nullopt: the
-  // line is over, or being laid, or cycles() is not the counter any more.
+  // Reads the machine's own counter, for the owner; `thread` is an address that no other living
+  // thread has. Nullopt: the line is over, or this thread is not its owner. A line that is shared,
+  // being laid or of another counter has no owner. A new line has none until read().
   std::optional<std::uint64_t> read_own(std::uintptr_t thread) const {
     const std::uint64_t edition = edition_.load(std::memory_order_acquire);
     if (owner_.load(std::memory_order_acquire) != thread) return std::nullopt;
@@ -65,7 +66,8 @@ class Timeline {
     return ns > floor ? ns : floor;
   }
 
-  // Any other case. read_cycles: ordered. Nullopt: as above.
+  // For any thread and counter; makes the thread the owner, or else the line shared. read_cycles:
+  // reads the driver's cycles, ordered. Nullopt: the line is over or being laid.
   template <typename ReadCycles>
   std::optional<std::uint64_t> read(std::uintptr_t thread, ReadCycles&& read_cycles) {
     const std::uint64_t edition = edition_.load(std::memory_order_acquire);
@@ -82,7 +84,8 @@ class Timeline {
     return ns > floor ? ns : floor;
   }
 
-  // Where neither helps: the later of the line's end, if that has been reached, and `reference_ns`.
+  // Where neither helps: the latest of the line's time, which stops at its end, `reference_ns` and
+  // floor_. The result becomes floor_.
   template <typename ReadCycles>
   std::uint64_t read_meanwhile(std::uint64_t reference_ns, ReadCycles&& read_cycles) {
     for (;;) {
@@ -95,10 +98,10 @@ class Timeline {
     }
   }
 
-  // Changes with the line.
+  // Changes when a line begins to be laid, and when it is laid; odd in between.
   std::uint64_t edition() const { return edition_.load(std::memory_order_acquire); }
-  // The later of ns and the times read so far: for a caller that reads CLOCK_MONOTONIC itself from
-  // now on.
+  // The later of ns and floor_, which no time read on an earlier line exceeds. For a caller that
+  // reads CLOCK_MONOTONIC itself from now on.
   std::uint64_t not_before_floor(std::uint64_t ns) const {
     const std::uint64_t floor = floor_.load(std::memory_order_acquire);
     return ns > floor ? ns : floor;

@@ -35,12 +35,11 @@ class Backlog {
 
   // A command that takes less costs nothing here.
   static constexpr std::chrono::microseconds kCostly{10};
-  // A sender's costly commands may take one kShare-th of the time for good, and so much ahead of
-  // that.
+  // A sender's debt is the time that its costly commands took, less one kShare-th of the time that
+  // has passed. A sender with a debt above kAllowance is held.
   static constexpr int kShare = 4;
   static constexpr std::chrono::milliseconds kAllowance{20};
-  // No debt is larger: a sender that stops being costly is taken at once again after kShare times
-  // as long.
+  // No debt is larger: kShare times as long after its last costly command, a sender has none.
   static constexpr std::chrono::seconds kDebtMax{1};
   static constexpr std::size_t kBytesOfSenderMax = 16u << 20;
   static constexpr std::size_t kBytesMax = 64u << 20;
@@ -49,15 +48,18 @@ class Backlog {
   // A datagram, or the rest of one that was begun.
   struct Late {
     std::vector<char> bytes;
-    Datagram datagram;  // of these bytes
+    Datagram datagram;  // its bytes are a view of those above
     bool is_rest = false;
   };
 
   explicit Backlog(uid_t owner) : ownership_(owner) {}
 
-  // Its costly commands have taken so long, up to now.
+  // Adds to the sender's debt what its costly commands took since the last call. The caller leaves
+  // out those below kCostly.
   void charge(const Origin& sender, Nanoseconds spent, Nanoseconds now);
-  // Whether its datagrams have to wait here. A load and a branch while no sender is held.
+  // Whether its datagrams have to wait here. That ends when its debt is within kAllowance and none
+  // of its datagrams is left here, which is looked at once a second. A load and a branch while no
+  // sender is held.
   bool holds(const Origin& sender, Nanoseconds now) { return held_ != 0 && is_held(sender, now); }
 
   // Only of a sender that it holds. kNoSpace: a bound is reached; nothing was kept.

@@ -39,33 +39,38 @@ class SubsystemRates {
 
   // kInvalid, kNoTemplate: nothing has changed.
   Result<void> set(std::string_view text, Moment now) EXCLUDES(mutex_);
-  // As they are when a subsystem is made, which is no change. They are of the names of templates:
-  // a feeder has one of each.
+  // The rates that a feeder brings when its subsystem is made; changes() stays. A rate with a hash
+  // becomes one for the template's name, as a process has one template of each name. Errors: as of
+  // set().
   Result<void> begin(std::string_view text) EXCLUDES(mutex_);
-  // A feeder comes to a subsystem that is there. Its rates take the place of those that a feeder
-  // brought, but not of what set() did.
+  // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
+  // those that a feeder brought. Nothing changes if the text is blank, or after a set().
   Result<void> come_again(std::string_view text, Moment now) EXCLUDES(mutex_);
   // The watched process has templates here from now on; or no more.
   void add_feeder(pid_t process) EXCLUDES(mutex_);
   void drop_feeder(pid_t process) EXCLUDES(mutex_);
-  // A process has told of a template: 0: it is not known which. What holds for it may have changed.
+  // A process has registered a template of that name; 0: it is not known which. Counts as a change
+  // if a rate is for the name and the process, if known, is a feeder here.
   void template_told(pid_t process, std::string_view name, Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's.
   void detach() EXCLUDES(mutex_);
 
   // "NAME":HASH=PERCENT,... and "NAME"=PERCENT where that is not just one template.
   std::string text() const EXCLUDES(mutex_);
-  // What a process is told: :HASH=PERCENT,... of its templates, or of one of each name if it is not
-  // known which it has. No text: none of them is for it, and no user has said so: it keeps its own.
+  // What a process is told: :HASH=PERCENT,... of its templates, or of the last of each name if its
+  // templates are not known. No text: it keeps its own rates, since feeders brought these and none
+  // is for its templates. An empty text: there are no rates, or those of set() are not for it.
   struct Told {
     std::optional<std::string> text;
     std::uint32_t changes = 0;  // how often the rates had been changed then
   };
   Told tell(const Sender& sender) const EXCLUDES(mutex_);
-  // The rates of which no feeder that runs has a template, though there are some; each is told when
-  // that begins.
+  // Rates above 0 for which no running feeder has a template, while some feeder has templates. A
+  // rate that the last call found idle too is left out.
   std::vector<std::string> take_idle() EXCLUDES(mutex_);
+  // How often the rates were changed; the subsystem's switch has the same number.
   std::uint32_t changes() const EXCLUDES(mutex_);
+  // Another number whenever text() may have changed: by rates, templates or feeders.
   std::uint64_t version() const EXCLUDES(mutex_);
   Moment last_change() const EXCLUDES(mutex_);
 

@@ -1,5 +1,6 @@
-// The routes of a source's records: to the instances that ask for them.
-// Confined to the lock of Tracing's State.
+// Where the records of a source go: to the instances that ask for them.
+// Confined to the lock of Tracing's State. A source has as many routes as its highest source_id
+// demands; the caller keeps that below Tracing::kSourceIdsMax.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,20 @@ struct EventTarget {
   EventNumber number = 0;
 };
 
-// The route of the records of one source_id.
+// Where the records of one source_id go. Without targets, no instance asks for them.
 struct EventRoute {
   static constexpr std::uint32_t kNoSubject = ~0u;
 
   std::vector<EventTarget> targets;
-  std::uint32_t subject_at = kNoSubject;  // offset of the thread that a record is about
-  std::uint32_t use = 0;                  // of the source_id
+  std::uint32_t subject_at = kNoSubject;  // offset in a record of the thread it is about
+  std::uint32_t use = 0;                  // EventOffer::use; the caller of renew() sets it
 };
 
 class EventRoutes {
  public:
   using BySourceId = std::vector<EventRoute>;
 
-  // In the order of their first offers.
+  // Those with routes, in the order of their first renew().
   const std::vector<EventSource*>& sources() const { return sources_; }
   // nullptr: the source has no routes.
   const BySourceId* of(const EventSource& source) const;
@@ -41,16 +42,19 @@ class EventRoutes {
   std::vector<EventSource*> asked_by(const TracingInstance& instance) const;
   std::set<TracingInstance*> fed_by(const EventSource& source) const;
 
-  // Whether anything is asked of a late source, and of a source that is not late, at the last
-  // note_asked().
+  // Whether anything is asked of a late source, or of a source that is not late (a prompt one), as
+  // of the last note_asked().
   bool is_late_asked() const { return is_late_asked_; }
   bool is_prompt_asked() const { return is_prompt_asked_; }
-  // Whether a record may be fed after a later record of a source that is not late.
+  // Whether earlier records may still come after a record of a source that is not late.
   bool may_be_overtaken() const;
+  // Looks at all targets anew; due after each change of them, as no function below does it.
   void note_asked();
 
-  // The route of a source_id, emptied.
+  // Makes the route of a source_id, or empties the one that is there: no targets, use 0. The result
+  // is valid until the source's next renew() or remove().
   EventRoute& renew(EventSource& source, std::uint32_t source_id);
+  // The target is taken in or out, as `on` says. Only after renew() of that source_id.
   void set_target(EventSource& source, std::uint32_t source_id, const EventTarget& target, bool on);
   void remove(EventSource& source);
   void remove(const TracingInstance& instance);

@@ -1,19 +1,22 @@
-// The path of records into the sets that ask for them, in the order of their times. So a trigger
-// that joins records of several sources sees them in that order.
+// Feeds records to the EventSets of the instances that ask for them, in the order of their times.
+// So a trigger that joins records of several sources sees them in that order.
 //
 // Sources deliver with different delays: a marker and a line on the socket come at once, records
-// of programs with libtally within kGatheredNs, the kernel's when its feeder has polled. So:
+// of programs with libtally within kGatheredNs, the kernel's when its feeder has polled. That
+// feeder is the one late source, see EventSource::is_late(). So:
 //   * while a late source is asked for anything, records of the other sources are pending until
 //     records of the late source have passed their time;
 //   * while programs are asked for anything, records of late sources, and of other programs, are
 //     pending for kGatheredNs;
-// * nothing is pending any more when a file is read or written, as late sources are drained before.
-//   Records that a program has gathered and not sent by then come too late for their place.
+//   * when late sources were drained, because a file is read or written, all records from before
+//     the drain are released. A record that a program has gathered and not sent by then comes too
+//     late for its place.
 //
 // Confined to the lock of Tracing's State.
 // Limits: kPendingMax records, kPendingBytesMax bytes; beyond, all are released at once and counted
-// in events_hurried. A record is pending for at most kPendingNs: a late source without records
-// sends nothing.
+// in events_hurried. After kPendingNs a record waits no longer for a late source, which may have no
+// records to send. feed() checks the limits and the time, release_old() the time. No timer does,
+// and feed_marker() checks neither. The constants are in record_order.cpp and docs/limits.md.
 #pragma once
 
 #include <cstdint>
@@ -36,25 +39,29 @@ class RecordOrder {
   RecordOrder(Instances& instances, const EventRoutes& routes, OwnNumbers* own)
       : instances_(instances), routes_(routes), own_(own) {}
 
-  // Feeds records of that use of their source_id, in the order of their times. Returns how many
-  // were asked for.
+  // The records are in the order of their times. Those whose route has another use are left out.
+  // Returns how many are asked for, pending ones included. The caller touches the instances.
   std::uint64_t feed(EventSource& source, std::span<const EventRecord> records, std::uint32_t use,
                      Moment now);
+  // A marker goes to this instance alone, and is never excluded.
   void feed_marker(TracingInstance& instance, const EventRecord& record);
 
   // Feeds pending records up to that time.
   void release(std::uint64_t until_ns);
-  // The same, and marks texts that were kept as outdated.
+  // The same, and touches all instances if something was released: texts that were rendered before
+  // are outdated.
   void release_and_touch(std::uint64_t until_ns, Moment now);
-  // Releases the records that happened before the last drain of all late sources.
+  // Feeds those that happened before the last drain of all late sources.
   void release_drained(Moment now) { release_and_touch(drained_ns_, now); }
-  // Releases the records that have been pending for as long as they have to.
+  // Feeds those that have been pending for as long as they have to.
   void release_old(Moment now) { release_and_touch(ready_until_ns(now), now); }
+  // All late sources were drained at `now`: feeds what happened before.
   void note_drained(Moment now);
 
   bool has_pending() const { return !pending_.is_empty(); }
   // The instance is removed, and a later instance may have the same address.
   void drop(const TracingInstance& instance) { pending_.drop_markers(instance); }
+  // From now on, records about these threads, and no others, are left out.
   void exclude(ExcludedThreads threads) { excluded_ = std::move(threads); }
 
  private:
