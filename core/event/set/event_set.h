@@ -11,7 +11,7 @@
 //     content, which replies with an Error for error_log;
 //   * a file is read in two steps: the part gives a copy, a value; the text is made of the copy,
 //     outside the lock;
-// * after each write, demands.take_changed() names the events whose source must be notified;
+//   * after each write, demands.take_changed() names the events whose source must be notified;
 //   * records are fed in the order of their times. Synthetic events come into being within feed().
 //
 // Confined to its holder's lock, as are all parts; copies are values that any thread may render.
