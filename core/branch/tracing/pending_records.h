@@ -51,7 +51,7 @@ class PendingRecords {
   std::size_t bytes() const { return chunk_bytes_ + count_ * sizeof(Entry); }
 
  private:
-  // The lengths before the contents of a record: stack, bytes, name.
+  // Stands before the contents of a record, which are its stack, bytes and name.
   struct Head {
     EventSource* source;
     const TracingInstance* marked;

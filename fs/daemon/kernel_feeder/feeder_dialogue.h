@@ -99,7 +99,7 @@ class FeederDialogue {
   Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
   std::optional<Answer> answer_ GUARDED_BY(mutex_);
   std::vector<Number> given_up_ GUARDED_BY(mutex_);    // as many as fit into a silence
-  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer; or since its last message
+  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer; anew with each message
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };
 
