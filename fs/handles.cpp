@@ -76,7 +76,7 @@ std::shared_ptr<OpenFile> Handles::find_node(NodeId node) const {
 }
 
 std::size_t Handles::remove(std::uint64_t handle) {
-  std::shared_ptr<OpenFile> removed;  // dies after the lock
+  std::shared_ptr<OpenFile> removed;  // destroyed after the lock is released
   const MutexLock lock(mutex_);
   removed = files_.remove(handle);
   if (!removed) return 0;

@@ -1,5 +1,5 @@
-// The open files, under numbers that are never used for two (an index and a generation), bounded
-// per uid in number and in bytes of text, and in all in bytes of text.
+// The open files, under numbers that are never used for two (an index and a generation). Their
+// number and their bytes of text are bounded for each uid, and the bytes of text in all.
 //
 // Thread-safe: the table by its lock, each open file by two: one for reading, one for writing.
 #pragma once
@@ -39,7 +39,7 @@ struct OpenFile {
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
-  std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out of it, and not yet read
+  std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 
@@ -69,7 +69,7 @@ class Handles {
   Result<void> replace_later(std::uint64_t handle, std::size_t bytes) EXCLUDES(mutex_);
   // Nullptr for a number that is not open.
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
-  // One that has this node open, or nullptr; looks at all of them.
+  // An open file of this node, or nullptr; searches all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
   // Returns how many bytes of text it had, those of a later text included; 0 if it is not open.
   // Lets go of OpenFile::held, even while requests still use the file.

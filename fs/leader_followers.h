@@ -1,8 +1,8 @@
-// Which of the serving threads receives requests: the leader, one at a time (the pattern
-// Leader/Followers). So requests that come one by one are served by one thread on one processor,
-// and no other thread wakes. Before work that may take long the leader promotes a follower: the one
-// that has waited least. So no more threads have memory of their own with the C library than there
-// is work for at once.
+// Selects the one serving thread that receives requests, the leader (the pattern Leader/Followers).
+// So requests that come one by one are served by one thread on one processor, and no other thread
+// wakes. Before work that may take long the leader promotes a follower: the one that has waited
+// least. So no more threads have memory of their own in the C library than there is work for at
+// once.
 //
 // Thread-safe.
 #pragma once
@@ -31,11 +31,11 @@ class LeaderFollowers {
     leader_.store(self.thread, std::memory_order_relaxed);
     return !is_over_;
   }
-  // Whether the calling thread leads; only it can change that.
+  // Whether the calling thread leads; only that thread can change it.
   bool is_leader() const {
     return leader_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
-  // If this thread leads, a follower does from now on. Cheap if it does not.
+  // If this thread leads, a follower leads from now on. Cheap if it does not lead.
   void promote_follower() EXCLUDES(mutex_) {
     if (!is_leader()) return;
     const MutexLock lock(mutex_);

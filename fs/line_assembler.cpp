@@ -9,7 +9,7 @@ Result<void> LineAssembler::write(std::string_view text, const LineSink& sink) {
   const auto note = [&first_error](Result<void> done) {
     if (!done && first_error) first_error = std::move(done);
   };
-  // Of the line that had begun before.
+  // More bytes of the line that had begun before.
   bool brings_more = !text.empty() && text.front() != '\n';
   lines_.feed(text);
   while (const auto line = lines_.next()) {

@@ -1,4 +1,4 @@
-// Makes lines of writes that cut them anywhere (docs/files.md, "Writing"): a line is applied when
+// Makes lines of writes that are cut anywhere (docs/files.md, "Writing"): a line is applied when
 // its newline has come, or when the handle is flushed. Confined to its handle's lock.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tallyfs {
 
-// Where lines go: apply() carries one out, report() is told of each that is refused.
+// The sink of the lines: apply() carries one out, report() gets each that is refused.
 struct LineSink {
   std::function<Result<void>(std::string_view line)> apply;
   std::function<void(std::string_view text, const Error& error)> report;
@@ -23,9 +23,9 @@ class LineAssembler {
   // The most bytes of a line, without its newline.
   static constexpr std::size_t kPendingBytesMax = 64 * 1024;
 
-  // Applies every line that text completes, empty ones too, and keeps the rest. All are tried; the
-  // first error is returned. kTooBig: a line is longer than the bound; all of it, to its newline,
-  // is dropped, and each write that brings more of it fails so.
+  // Applies every line that text completes, empty ones too, and keeps the rest. All lines are
+  // tried; the first error is returned. kTooBig: a line is longer than the bound. All of it is
+  // dropped, up to its newline, and each write that brings more of it fails the same way.
   Result<void> write(std::string_view text, const LineSink& sink);
   // Applies the rest as a line of its own. Without a rest nothing happens; later bytes of a line
   // that was too long still belong to it.

@@ -13,14 +13,14 @@ namespace tallyfs {
 
 class Listing {
  public:
-  // What the kernel is told of an entry; only a readdirplus asks.
+  // The attributes of an entry for the kernel; only a readdirplus asks for them.
   using Describe = std::function<fuse_entry_param(const NodeInfo& info)>;
 
   // A readdir of size bytes; describe makes it a readdirplus.
   Listing(fuse_req_t request, std::size_t size, Describe describe = {})
       : request_(request), buffer_(size), describe_(std::move(describe)) {}
 
-  // Packs what comes behind the cookie `after`: ".", "..", then the entries by id, which is their
+  // Packs the entries behind the cookie `after`: ".", "..", then the entries by id, which is their
   // cookie. Stops where the buffer or the directory ends; a directory removed meanwhile has ended.
   void fill(const Tree& tree, const NodeInfo& directory, off_t after);
   void reply() { fuse_reply_buf(request_, buffer_.data(), used_); }

@@ -1,14 +1,14 @@
-// Notifies the kernel of nodes whose cached attributes are no longer valid, on a thread of its
-// own, since a process may wait for a reply of ours meanwhile.
+// Notifies the kernel of nodes with cached attributes that are no longer valid. It has a thread of
+// its own, since a process may wait for a reply of ours meanwhile.
 //
 // A name that was removed is not notified: for that the kernel takes the lock of the directory,
 // which any reader of it can hold as long as it likes. Its node is notified; a later request with
 // that name is answered ESTALE, and then the kernel looks the name up anew.
 //
-// A reply with a directory's attributes is with the kernel once it was sent, but the kernel makes
-// the node only when the process that asked runs again. A notice in between finds no node, and the
-// attributes would stay for a day. So the notice for a directory whose attributes were given is
-// repeated.
+// A reply with a directory's attributes reaches the kernel when it is sent. But the kernel makes
+// the node only when the requesting process runs again. A notice in between finds no node, and the
+// attributes would stay for a day. So the notice for a directory is repeated if its attributes were
+// given.
 //
 // Thread-safe. The queue holds kPendingMax notices, and as many to be repeated; others are dropped.
 #pragma once
@@ -50,20 +50,20 @@ class Notifier final : public TreeObserver {
   // Waits for the notice that is being sent; later ones are dropped.
   void stop();
 
-  // The attributes of a directory are about to be given to the kernel, which caches them. To be
-  // called before they are read, so that no change falls between.
+  // The attributes of a directory are about to be given to the kernel, which caches them. Called
+  // before the attributes are read, so that no change is missed.
   void gives_attributes(NodeId directory) EXCLUDES(mutex_);
   // The attributes are not given, since the directory was removed.
   void withholds_attributes(NodeId directory) EXCLUDES(mutex_);
-  // The attributes were given, with the reply by which the kernel learns of the directory. To be
-  // called after it: a notice in between found no node.
+  // The attributes were given, with the reply by which the kernel learns of the directory. Called
+  // after that reply: a notice in between found no node.
   void has_introduced(NodeId directory) EXCLUDES(mutex_);
 
   // Waits until the kernel was notified of all changes up to now, so that the writer of a command
-  // sees what it changed; for kSettleMax at most.
+  // sees their effect; for kSettleMax at most.
   void settle() EXCLUDES(mutex_);
 
-  // The number of directories whose attributes the kernel has.
+  // The number of directories with attributes that the kernel has cached.
   std::size_t given() const EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
@@ -94,7 +94,7 @@ class Notifier final : public TreeObserver {
   std::multimap<Time, Notice> repeated_ GUARDED_BY(mutex_);  // by when
   std::uint64_t pushed_ GUARDED_BY(mutex_) = 0;
   std::uint64_t told_ GUARDED_BY(mutex_) = 0;
-  // Directories whose attributes the kernel has.
+  // Directories with attributes that the kernel has cached.
   boost::unordered_flat_set<NodeId> cached_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread thread_;

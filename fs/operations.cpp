@@ -36,7 +36,7 @@ void Operations::init(fuse_conn_info& connection) {
   connection.want = connection.capable & protocol::kCapabilities;
 }
 
-// A text that is longer than most is worth a thread of its own.
+// A text that is longer than most is rendered while another thread serves requests.
 Result<std::string> Operations::render(NodeId node, const File& file, std::size_t bytes_max,
                                        const CancellationToken& cancel) {
   const CallContext call = context(cancel);
@@ -49,12 +49,12 @@ Result<std::string> Operations::render(NodeId node, const File& file, std::size_
   return file.render(context(cancel), bytes_max);
 }
 
-// What is in it may be made only now.
+// The entries of a directory may be made only when a person looks into it.
 void Operations::look_into(NodeId directory) {
   if (const auto rules = parts_.tree.rules(directory)) rules.value()->entered(parts_.clock.now());
 }
 
-// A name may come into being through a sample that the socket still holds.
+// A name may be created by a sample that is still in the socket.
 Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   look_into(parent);
   auto found = parts_.tree.lookup(parent, name);
@@ -88,13 +88,13 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
   return status;
 }
 
-// A uid that may not read a file cannot make the daemon render it.
+// A uid that may not read a file must not make the daemon render it.
 bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
   return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
 }
 
-// The size is that of the text as it would be rendered now; 0 for a uid that may not open the file,
-// or to whom it is too long.
+// The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
+// file, or that has not enough bytes left for it.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
@@ -148,8 +148,8 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
 
 void Operations::reply_attributes(fuse_req_t request, NodeId node,
                                   std::shared_ptr<const OpenFile> open) {
-  // An open file whose name was removed still is what it was; and fstat(2) does not say through
-  // which handle it asks.
+  // An open file keeps its attributes after its name was removed; and fstat(2) does not give its
+  // handle.
   auto info = open ? Result<NodeInfo>(open->node) : parts_.tree.info(node);
   if (!info) {
     open = handles_.find_node(node);
@@ -178,7 +178,7 @@ Result<void> Operations::check_change(const NodeInfo& info, const struct stat& w
   return {};
 }
 
-// Of a definition: what this handle has written so far is forgotten, what is in force is not.
+// For a definition: the text that this handle has written so far is dropped, not its effects.
 Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* open,
                                   const CancellationToken& cancel) {
   if (!(info.permissions & 0222)) return Error{ErrorCode::kNoAccess, "the file is for reading"};
@@ -215,7 +215,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (!info) return info.error();
   const auto file = parts_.tree.file(node);
   if (!file) return file.error();
-  // The kernel lets root pass; the file itself does not.
+  // The kernel lets root pass; the file itself refuses.
   if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
@@ -229,7 +229,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
-  // What was sent before counts before what is written or read now.
+  // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
   settle();
@@ -251,7 +251,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
     open->text = std::move(text.value());
     open->text.shrink_to_fit();
   }
-  // What it has read may lack what it did not wait for.
+  // The text may lack records that the cancelled call did not wait for.
   if (open->file->waits() && cancel.is_cancelled()) {
     return Error{ErrorCode::kInterrupted, "interrupted"};
   }
@@ -347,7 +347,7 @@ void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
 }
 
 void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
-  // As above, of what is published.
+  // As in rmdir(), for a published object.
   settle();
   const auto rules = parts_.tree.rules(parent);
   if (!rules) return reply_error(request, rules.error());

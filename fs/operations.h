@@ -1,5 +1,5 @@
-// What each FUSE request is answered. Knows nodes, handles and texts; knows nothing of what the
-// files are about. docs/files.md is the contract, line by line.
+// Replies to each FUSE request. It knows nodes, handles and texts, but not the subject of the
+// files. docs/files.md is the contract, line by line.
 //
 // Called from the session's threads at once; everything here is immutable or locks itself, and no
 // lock is held across a reply.
@@ -50,23 +50,23 @@ class Operations {
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
 
-  // Before there are requests: what is mounted is this directory and what is below.
+  // Called before there are requests: mounts this directory and the tree below it.
   void show(NodeId root) { root_ = root; }
-  // The node that the kernel's number means.
+  // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
 
-  // To be called before the session ends: readers that wait are not notified any more.
+  // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
-  // While no request can come.
+  // Called while no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
   void promote_through(LeaderFollowers* threads) { threads_ = threads; }
-  // No request has come for a while: lets go of what was kept for the next one.
+  // No request has come for a while: frees the texts that were kept for the next one.
   void rest() { texts_.clear(); }
-  // To be called once in a while: what long texts have left with the C library when they were
-  // closed goes back to the system: the C library would keep several of 10 MB.
+  // Called once in a while: returns the memory of closed long texts from the C library to the
+  // system. The C library would keep several of 10 MB.
   void give_memory_back();
 
-  // The answers, each one FUSE request; see operations.cpp.
+  // The replies, each to one FUSE request; see operations.cpp.
   void init(fuse_conn_info& connection);
   void lookup(fuse_req_t request, NodeId parent, const char* name);
   void getattr(fuse_req_t request, NodeId node, const fuse_file_info* info);
@@ -86,7 +86,7 @@ class Operations {
   void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
-  // To be called before work that may take long: another thread answers requests meanwhile.
+  // Called before work that may take long: another thread answers requests meanwhile.
   void promote_follower() const {
     if (threads_) threads_->promote_follower();
   }
@@ -101,7 +101,7 @@ class Operations {
   }
   void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
-  // What stat shows.
+  // The attributes that stat shows.
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
   bool may_read(const NodeInfo& info, uid_t uid) const;

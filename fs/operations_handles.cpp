@@ -12,10 +12,10 @@
 namespace tallyfs {
 namespace {
 
-// What is written at once, for files that take it so; the kernel cuts longer writes, and a piece
-// may lack nearly one page of the most.
+// The most bytes of files that are written at once. The kernel cuts longer writes, and a piece may
+// be shorter than the most by nearly one page.
 constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
-// What the C library keeps of shorter ones is soon used again.
+// The memory of shorter texts stays in the C library and is soon used again.
 constexpr std::size_t kLongTextBytes = 1 << 20;
 constexpr unsigned kNews = POLLIN | POLLRDNORM;
 constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
@@ -37,7 +37,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   fuse_reply_buf(request, text.data() + start, std::min(size, text.size() - start));
 }
 
-// What was sent before is read here; a read that finds nothing waits in WaitingReaders.
+// Samples that were sent before are read here; a read that finds nothing waits in WaitingReaders.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
                              int flags) {
   promote_follower();
@@ -53,7 +53,7 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
   }
 }
 
-// Of a file that has news, a read from the start renders the text anew. Nullptr: the text of the
+// In a file that has news, a read from the start renders the text anew. Nullptr: the text of the
 // open is served.
 Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
                                                                       OpenFile& open,
@@ -119,7 +119,7 @@ void Operations::report(const OpenFile& open, std::string_view text, const Error
   parts_.own.count(Own::kRejects, 1, now);
 }
 
-// Wherever it is written to: the kernel's own files of this kind know no offsets.
+// The offset of the write does not matter: the kernel's own files of this kind have no offsets.
 Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_view text,
                                      const CancellationToken& cancel) {
   std::string whole = std::exchange(open.begun, {});
@@ -141,7 +141,7 @@ Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_v
   return done;
 }
 
-// What was begun is as complete as it will be.
+// A command that was continued is complete: no more text follows.
 Result<void> Operations::finish(OpenFile& open, pid_t writer) {
   if (open.begun.empty()) return open.transaction.finish(sink(open, {}));
   open.begun.resize(open.begun.size() - 2);
@@ -158,7 +158,8 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   const bool by_lines = unit == File::WriteUnit::kLine;
   const CancellationToken cancel = cancellation_of(request);
   if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
-  // What was sent before counts as it did until then, however long the file has been open.
+  // Samples that were sent before count under the old settings, however long the file has been
+  // open.
   if (unit == File::WriteUnit::kCommand) settle();
   Result<void> done;
   {

@@ -1,5 +1,5 @@
-// The C table that libfuse calls: requests go to Operations. What is never allowed here is refused
-// with an errno that says so rather than "Function not implemented".
+// The C table that libfuse calls: requests go to Operations. Requests that are never allowed here
+// are refused with a specific errno rather than "Function not implemented".
 //
 // Left out on purpose: xattr (answered ENOSYS once, after which the kernel asks no more; else each
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
@@ -33,7 +33,7 @@ void add_names(fuse_lowlevel_ops& ops) {
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
     answer(request, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
   };
-  // Nodes live as long as what they name, whatever the kernel remembers.
+  // Nodes live as long as the objects that they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
   ops.forget_multi = [](fuse_req_t request, std::size_t, fuse_forget_data*) {
     fuse_reply_none(request);

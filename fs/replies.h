@@ -1,4 +1,4 @@
-// How an expected failure is answered: one place where its code becomes an errno.
+// The reply to an expected failure: the one place that turns its code into an errno. Any thread.
 #pragma once
 
 #include "core/base/result.h"

@@ -1,10 +1,11 @@
-// When a request is cancelled: its caller is told to end, by Ctrl-C, by kill, or as its terminal is
-// gone.
+// The cancellation of a request: its caller is signalled to end, by Ctrl-C, by kill, or as its
+// terminal is gone.
+// Any thread.
 //
-// FUSE interrupts a request for any signal that its thread has yet to take, and hands EINTR on as
-// it is, SA_RESTART or not. A shell whose child ends while it writes to a control file would see
-// its write fail then, as no write to a file of the kernel's does. So only signals that end a
-// process count.
+// FUSE interrupts a request for any signal that its thread has yet to take, and returns EINTR as it
+// is, SA_RESTART or not. A shell may have a child that ends while the shell writes to a control
+// file. Its write would fail then, unlike a write to the kernel's own files. So only signals that
+// end a process count.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +20,7 @@ namespace tallyfs {
 // it is for calls that wait anyhow.
 bool is_told_to_end(pid_t thread);
 
-// Is cancelled once the request's thread is told to end. To be used until the reply.
+// The token is cancelled once the request's thread is signalled to end. Valid until the reply.
 CancellationToken cancellation_of(fuse_req_t request);
 
 }  // namespace tallyfs

@@ -95,8 +95,8 @@ bool Session::wait_for_request() {
   return waited[1].revents == 0;
 }
 
-// Polls for the next request, for as long as that is cheaper than to sleep. It yields the processor
-// to a caller that waits for the reply to the last one.
+// Polls for the next request, for as long as that is cheaper than to sleep. Yields the processor to
+// a caller that waits for the last reply.
 int Session::spin(fuse_buf& request) {
   const auto until = answered_ + kSpin;
   for (;;) {
@@ -106,7 +106,7 @@ int Session::spin(fuse_buf& request) {
   }
 }
 
-// As fuse_session_receive_buf(), with the waiting. 0: it is time to stop.
+// As fuse_session_receive_buf(), with a wait. 0: it is time to stop.
 int Session::receive(fuse_buf& request) {
   int size = keep_coming_ ? spin(request) : fuse_session_receive_buf(session_.get(), &request);
   while (size == -EAGAIN || size == -EINTR) {

@@ -1,5 +1,5 @@
-// One mount: made, served by a few threads, undone. Requests are read in one place of ours
-// (serve()), where the raw bytes are to be seen.
+// One mount: made, served by a few threads, and removed. Requests are read in one function of ours,
+// serve(), in which the raw bytes are accessible.
 //
 // create() and unmount() belong to one thread; the serving threads are the session's own. Not
 // clone_fd: a server that is killed would abort requests.
@@ -24,8 +24,8 @@ namespace tallyfs {
 
 class Session {
  public:
-  // One leads (see LeaderFollowers). The others render long texts, and wait for a feeder, or for
-  // another write to the same open file that waits for one, up to two seconds.
+  // One thread leads (see LeaderFollowers). The others render long texts. They also wait up to two
+  // seconds for a feeder, or for another write to the same open file that waits for one.
   static constexpr int kThreads = 8;
   // While each request comes this soon after the reply to the one before, the leader polls for the
   // next for a while instead of sleeping: waking up takes longer than most requests do.
@@ -35,26 +35,26 @@ class Session {
   struct Options {
     std::string mount_point;
     std::vector<std::string> mount_options;  // for libfuse: "allow_other", "fsname=..."
-    // Called when it is mounted, while there is no thread yet: for what needed the mount's
-    // privileges, or wants to be rid of them. After its error nothing stays mounted.
+    // Called when the session is mounted, while there is no thread yet: for steps that need the
+    // mount's privileges, or drop them. After its error nothing stays mounted.
     std::function<Result<void>()> mounted = [] { return Result<void>(); };
-    // Takes the mount away where this process may not; libfuse does if it is empty.
+    // Removes the mount where this process may not; if empty, libfuse removes it.
     std::function<void()> take_away;
   };
 
-  // Mounts. kInvalid with what the system said; libfuse itself has told stderr more. Operations
-  // outlive the session.
+  // Mounts. kInvalid with the system's reason; libfuse itself has printed more on stderr.
+  // Operations outlive the session.
   static Result<std::unique_ptr<Session>> create(Operations& operations, const Options& options);
   // Unmounts if that has not happened yet.
   ~Session();
 
-  // Starts serving. started is called once, when the kernel has been answered its first request
-  // and the mount can be used; ended by each serving thread as it ends, as all do when it was
-  // unmounted from outside or aborted. Both are called on a serving thread.
+  // Starts serving. started is called once, when the first request of the kernel has been answered
+  // and the mount can be used. ended is called by each serving thread as it ends. All end when the
+  // session was unmounted from outside or aborted. Both are called on a serving thread.
   void start(std::function<void()> started, std::function<void()> ended);
-  // What the tree tells the kernel through; lives as long as the session.
+  // The tree notifies the kernel through it; it lives as long as the session.
   Notifier& notifier() { return *notifier_; }
-  // Takes the mount away, also while processes still use it, and stops serving.
+  // Removes the mount, also while processes still use it, and stops serving.
   void unmount();
 
  private:
@@ -79,7 +79,7 @@ class Session {
   std::atomic<bool> is_started_{false};
   std::unique_ptr<Notifier> notifier_;
   LeaderFollowers leader_followers_;
-  // The leader's: when it last replied, and whether requests keep coming.
+  // The leader's state: the time of its last reply, and whether requests keep coming.
   std::chrono::steady_clock::time_point answered_;
   bool keep_coming_ = false;
   std::vector<std::thread> threads_;

@@ -1,6 +1,6 @@
-// A cache of one text: the last that was rendered for the size of a file. The kernel asks for the
-// size each time before it opens a file by its name, so the open takes the text from here instead
-// of rendering it again.
+// A cache of one text: the last text that was rendered for the size of a file. The kernel asks for
+// the size each time before it opens a file by its name. So the open takes the text from here
+// instead of rendering it again.
 //
 // Thread-safe.
 #pragma once
@@ -21,7 +21,7 @@ class TextCache {
   // A longer text is not kept, since no uid's bounds count it.
   static constexpr std::size_t kBytesMax = 16u << 20;
 
-  // version: that of the file before it was rendered.
+  // version: the version of the file before the text was rendered.
   void keep(NodeId node, std::uint64_t version, std::string text) EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     text_.reset();

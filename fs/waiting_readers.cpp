@@ -72,7 +72,7 @@ void WaitingReaders::stop() {
   for (const Read& read : left.reads) fuse_reply_err(read.request, ENODEV);
 }
 
-// Waits for the first reader, and kPeriod longer, so that one look serves all that came.
+// Waits for the first reader, and kPeriod longer, so that one pass serves all readers that came.
 WaitingReaders::Readers WaitingReaders::take_all() {
   const MutexLock lock(mutex_);
   while (!stopping_ && readers_.empty()) changed_.wait(mutex_);

@@ -1,6 +1,6 @@
 // Readers that wait for a file's next text: poll(2) on a file without news, and reads of a stream
-// that has nothing to read. They wait here, so that none of the few threads that serve the mount
-// does. One thread looks at all of them each kPeriod; without readers it sleeps.
+// that has nothing to read. They wait here, so that none of the few serving threads is blocked. One
+// thread examines all of them each kPeriod; without readers it sleeps.
 //
 // Thread-safe. Holds at most kPollersMax and kReadsMax. A poller beyond that is notified at once,
 // as if there were news; a read beyond that fails with EAGAIN.
@@ -40,11 +40,11 @@ class WaitingReaders {
   // Takes the handle. The kernel is notified once File::news() differs from `seen`.
   void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
       EXCLUDES(mutex_);
-  // Takes the request, and replies once the stream has text, has ended, or the request was
+  // Takes the request over. Replies once the stream has text, has ended, or the request was
   // interrupted (EINTR).
   void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes)
       EXCLUDES(mutex_);
-  // To be called while the session exists. Pollers are dropped; reads fail with ENODEV.
+  // Called while the session exists. Pollers are dropped; reads fail with ENODEV.
   void stop() EXCLUDES(mutex_);
 
  private:

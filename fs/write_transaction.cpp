@@ -7,8 +7,8 @@
 namespace tallyfs {
 namespace {
 
-// Whether the writer may have meant more than this. The kernel cuts a long write at pages of the
-// writer's buffer, so a piece may lack nearly one page of the most.
+// Whether the text may be a piece of a longer write. The kernel cuts a long write at pages of the
+// writer's buffer, so a piece may be shorter than the most by nearly one page.
 bool may_be_cut(std::string_view text) { return text.size() > protocol::kMaxWriteBytes - 4096; }
 
 }  // namespace
@@ -39,8 +39,8 @@ Result<void> WriteTransaction::write(std::string_view text, Placement placement,
     return done;
   }
   if (std::exchange(in_pieces_, false)) refused_ = {std::string(text), done.error()};
-  // What stands behind the last newline ends the write and is a line, unless it was cut; or it
-  // belongs to a line that was too long, of which the writer may send the rest.
+  // The text behind the last newline is the end of the write and a line, unless the write was cut.
+  // If it is part of a line that was too long, the writer may send the rest of that line.
   if (lines_.is_dropping()) return done;
   if (may_be_cut(text)) {
     lines_.restart();

@@ -1,6 +1,5 @@
-// What one handle is writing: checks where each write(2) lands, makes lines of them, and sees to
-// it that the writer hears of every error (docs/files.md, "Writing"). Confined to its
-// handle's lock.
+// The writes of one handle: checks the position of each write(2), makes lines of the writes, and
+// reports every error to the writer (docs/files.md, "Writing"). Confined to its handle's lock.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,8 @@
 
 namespace tallyfs {
 
-// Where the kernel says a write goes. O_APPEND offsets come from a cached size and mean nothing.
+// The position of a write, as the kernel gives it. O_APPEND offsets come from a cached size and
+// mean nothing.
 struct Placement {
   std::uint64_t offset = 0;
   bool append = false;
@@ -21,19 +21,19 @@ struct Placement {
 
 class WriteTransaction {
  public:
-  // Applies the lines that text completes. kInvalid for an offset that is neither 0, which begins
-  // anew, nor where the last write ended; else as LineAssembler::write(). After an error nothing
-  // is left over: the writer does not go on where this text ended.
+  // Applies the lines that text completes. kInvalid for an offset that is neither 0, for a new
+  // beginning, nor the end of the last write; else as LineAssembler::write(). After an error
+  // nothing is left over: the writer does not go on where this text ended.
   Result<void> write(std::string_view text, Placement placement, const LineSink& sink);
-  // A flush: what is left is as complete as it will be.
+  // A flush: no more text follows, so the rest is complete.
   Result<void> finish(const LineSink& sink) { return lines_.finish(sink); }
-  // A truncation: what this handle has written so far is forgotten, not what has taken effect.
+  // A truncation: the text that this handle has written so far is dropped; its effects stay.
   void restart();
 
  private:
-  // A write(2) longer than protocol::kMaxWriteBytes comes in pieces. When a later one is refused
-  // the writer hears no more than that its write was short; it sends the rest once more and must
-  // hear the error then, of lines that have been tried already, and each time that it tries.
+  // A write(2) longer than protocol::kMaxWriteBytes comes in pieces. When a later piece is refused
+  // the writer only learns that its write was short, and sends the rest once more. It must get the
+  // error then, also for lines that have been tried already, and each time that it tries.
   struct Refused {
     std::string text;
     Error error;

@@ -43,8 +43,8 @@ class ByteWriter {
   std::string& out_;
 };
 
-// Reads what ByteWriter wrote, or what a stranger sent: never beyond the end. After the first
-// read that did not fit, ok() is false and every further read yields zeros.
+// Reads the output of ByteWriter, or bytes of an untrusted sender: never beyond the end. After the
+// first read that did not fit, ok() is false and every further read yields zeros.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -67,7 +67,7 @@ class ByteReader {
     rest_.remove_prefix(size);
     return taken;
   }
-  // For a reader that finds a value out of its range: the rest is not to be trusted either.
+  // Called by a reader that finds a value out of its range: the rest is not to be trusted either.
   void fail() { ok_ = false; }
 
   bool ok() const { return ok_; }

@@ -1,7 +1,7 @@
 // What a call knows of its caller: when it was made, and whether the caller still waits for its
 // result. A writer that presses Ctrl-C ends the wait long before the awaited feeder answers. The
-// few calls that wait for another process look at the token while they do; all calls between hand
-// it on. Values; is_cancelled() may be called on any thread.
+// few calls that wait for another process poll the token meanwhile. All calls in between pass it
+// on. Values; is_cancelled() may be called on any thread.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@ namespace tallyfs {
 
 class CancellationToken {
  public:
-  // How often a call that waits looks at its token.
+  // How often a waiting call polls its token.
   static constexpr std::chrono::milliseconds kPollPeriod{20};
 
-  // Is never cancelled.
+  // A token that is never cancelled.
   CancellationToken() = default;
-  // is_cancelled is called by calls that wait only, and stays callable as long as the token lives.
+  // is_cancelled is only called by calls that wait. It stays callable as long as the token lives.
   explicit CancellationToken(std::function<bool()> is_cancelled)
       : is_cancelled_(std::move(is_cancelled)) {}
 

@@ -1,6 +1,5 @@
-// What time it is, as far as core wants to know: a Moment is read once per batch, open or write
-// and handed down, so that everything that happens in one step carries one time, and tests can
-// invent it.
+// The time as core sees it: a Moment is read once per batch, open or write and passed down. So
+// everything that happens in one step has one time, and tests can set it.
 #pragma once
 
 #include <chrono>
@@ -14,7 +13,7 @@ struct Moment {
   std::chrono::nanoseconds realtime{0};
 };
 
-// Thread-safe. The one seam to the machine's time; tests pass a FakeClock (tests/unit).
+// Thread-safe. The one access to the machine's time; tests pass a FakeClock (tests/unit).
 class Clock {
  public:
   virtual ~Clock() = default;

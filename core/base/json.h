@@ -1,14 +1,14 @@
 // Writes JSON (RFC 8259) onto a string, piece by piece and without white space: objects, arrays,
-// keys, strings, numbers. Commas and colons are the writer's; that each begin has its end, and each
-// key its value, is the caller's.
+// keys, strings, numbers. The writer sets commas and colons. The caller sees to it that each begin
+// has its end, and each key its value.
 //
 //   JsonWriter json(out);
 //   json.begin_object().key("name").string("web").key("hits").number(17).end_object();
 //   // {"name":"web","hits":17}
 //
-// A writer may begin inside of an object or array that others write: it sets no comma before its
-// first piece. Numbers are printed as they are given: integers exactly, of up to 128 bits, and
-// never through a double. Confined to one thread; the string outlives the writer.
+// A writer may begin inside of an object or array that another writer began: it sets no comma
+// before its first piece. Numbers are printed as they are given: integers exactly, of up to 128
+// bits, and never through a double. Confined to one thread; the string outlives the writer.
 #pragma once
 
 #include <concepts>
@@ -22,9 +22,9 @@ namespace tallyfs {
 
 class JsonWriter {
  public:
-  // What the bytes of a string are. kUtf8: characters stay as they are, and a byte that belongs to
-  // none becomes U+FFFD. kUnknown: each byte beyond ASCII becomes the code point of its number,
-  // \u0080 to \u00ff, so that no byte is lost.
+  // The encoding of a string's bytes. kUtf8: characters stay as they are, and a byte that is part
+  // of no character becomes U+FFFD. kUnknown: each byte beyond ASCII becomes the code point of its
+  // number, \u0080 to \u00ff, so that no byte is lost.
   enum class Encoding : std::uint8_t { kUtf8, kUnknown };
 
   explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8)
@@ -45,9 +45,9 @@ class JsonWriter {
     return append(static_cast<std::uint64_t>(value));
   }
   JsonWriter& number(Int128 value) { return append(value); }
-  // The shortest text that reads back as this value; null for what JSON has no number for.
+  // The shortest text that reads back as this value; null for a value that JSON has no number for.
   JsonWriter& number(double value);
-  // As printf's %.*g does, for a text that shall not be longer than it says; null as above.
+  // As printf's %.*g, for a text of a limited length; null as above.
   JsonWriter& number(double value, int digits);
   // A number that is a text already: digits, with a sign, a fraction and an exponent as JSON has
   // them.

@@ -1,5 +1,5 @@
-// The hash of names that untrusted senders choose. It has a random key in each process, so that no
-// sender can choose names that all share one place of a table and make each look-up slow.
+// The hash of names that untrusted senders choose. It has a random key in each process. So no
+// sender can choose names that all fall into one place of a table and make look-ups slow.
 // Thread-safe: the key is drawn before main() and never changes.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace tallyfs {
 
 std::uint64_t keyed_hash(std::string_view text);
 
-// For maps whose keys are the names themselves; std::equal_to<> goes with it.
+// For maps with the names themselves as keys; std::equal_to<> goes with it.
 struct KeyedHash {
   using is_transparent = void;
   using is_avalanching = void;  // Boost need not mix the bits once more

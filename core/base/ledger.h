@@ -1,4 +1,4 @@
-// The ledger of quotas: every interface, statistic and byte of data is entered here when it is
+// The ledger of quotas. Every interface, statistic and byte of data is entered here when it is
 // defined, for the uid that made it and for the whole daemon. So a definition is refused in time
 // (ENOSPC), and nothing fails later (docs/files.md, "Names and quotas").
 //
@@ -18,7 +18,7 @@ namespace tallyfs {
 struct Holdings {
   std::uint64_t interfaces = 0;
   std::uint64_t statistics = 0;
-  std::uint64_t bytes = 0;  // what the data may grow to, not what it takes right now
+  std::uint64_t bytes = 0;  // the bytes that the data may grow to, not its size right now
 };
 
 class Ledger {
@@ -32,7 +32,7 @@ class Ledger {
 
   // Enters more for uid, all of it or nothing. kNoSpace: the reason names the bound.
   Result<void> reserve(uid_t uid, const Holdings& more) EXCLUDES(mutex_);
-  // Takes off what was reserved before.
+  // Removes a part of what was reserved before.
   void release(uid_t uid, const Holdings& less) EXCLUDES(mutex_);
 
   Holdings total() const EXCLUDES(mutex_);

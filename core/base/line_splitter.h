@@ -26,12 +26,12 @@ class LineSplitter {
 
   // The bytes must stay valid until next() returns nothing.
   void feed(std::string_view bytes) { fed_ = bytes; }
-  // The next line whose newline has arrived.
+  // The next line that is complete with its newline.
   std::optional<NumberedLine> next();
   // At the end of the input: its last line, if that has no newline.
   std::optional<NumberedLine> last();
 
-  // The beginning of the line whose newline has not arrived yet.
+  // The beginning of the line that has no newline yet.
   std::string_view begun() const { return has_ended_ ? std::string_view() : text_of(begun_); }
   bool begun_is_too_long() const { return !has_ended_ && begun_.size() > bytes_max_; }
   // Forgets the line that has begun.

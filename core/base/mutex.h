@@ -1,6 +1,6 @@
-// Locks that clang can check: a member says GUARDED_BY(mutex_), a private function
-// REQUIRES(mutex_), and -Wthread-safety -Werror holds them to it (the clang preset). Each has a
-// rank in the order of locks, see lock_rank.h.
+// Locks that clang can check: a member has GUARDED_BY(mutex_), a private function REQUIRES(mutex_),
+// and -Wthread-safety -Werror enforces both (the clang preset). Each lock has a rank in the order
+// of locks, see lock_rank.h.
 #pragma once
 
 #include <mutex>
@@ -47,7 +47,7 @@ class CAPABILITY("mutex") Mutex {
     note_unlocked();
     mutex_.unlock();
   }
-  // In a signal handler as well; false if the thread that it interrupted has the lock.
+  // May be called in a signal handler; false if the thread that it interrupted has the lock.
   bool try_lock() TRY_ACQUIRE(true) {
     if (!mutex_.try_lock()) return false;
     note_locked();

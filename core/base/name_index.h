@@ -6,7 +6,7 @@
 // (keyed_hash.h). Owns nothing; an element's name must not change while it is in. Confined to its
 // owner's lock.
 //
-// Naming says how an element is called, so that it need not hold its name in one piece:
+// Naming gives the name of an element, so that an element need not hold its name in one piece:
 //   static std::string name(const Element&)
 //   static bool is_named(const Element&, std::string_view name)
 #pragma once
@@ -26,7 +26,7 @@ template <typename Element, typename Naming>
 class NameIndex {
  public:
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[home(hash)]); }
-  // What may be the one that is looked for, by its hash; nullptr: there is none.
+  // The element that may have the name, by its hash; nullptr: there is none.
   Element* candidate(std::uint64_t hash) const {
     for (std::size_t at = home(hash);; at = next(at)) {
       if (!slots_[at].element || slots_[at].hash == hash) return slots_[at].element;
@@ -42,18 +42,18 @@ class NameIndex {
   }
   Element* find(std::string_view name) const { return find(name, keyed_hash(name)); }
 
-  // Its name must not be in yet.
+  // No element may have its name yet.
   void insert(Element& element) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     place({keyed_hash(Naming::name(element)), &element});
     ++size_;
   }
-  // It must be in.
+  // The element must be in the index.
   void erase(const Element& element) {
     std::size_t gap = home(keyed_hash(Naming::name(element)));
     while (slots_[gap].element != &element) gap = next(gap);
-    // Those behind it that stand away from home, up to the next free slot, move up: look-ups end at
-    // gaps.
+    // Elements behind it that are not in their home slots move up, until the next free slot:
+    // look-ups end at free slots.
     for (std::size_t at = next(gap); slots_[at].element; at = next(at)) {
       if (distance(home(slots_[at].hash), at) < distance(gap, at)) continue;
       slots_[gap] = slots_[at];

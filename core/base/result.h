@@ -37,7 +37,7 @@ struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string reason;               // one line, no full stop: "period must be 1 or more"
   std::size_t token_at = kNoToken;  // byte offset of the offending token in the text, or kNoToken
-  // What the error log shows instead of the file's directory, and instead of the text that was
+  // The error log shows these instead of the file's directory and instead of the text that was
   // written (token_at then counts in it). Empty: the directory, and the text that was written.
   std::string location = {};
   std::string text = {};
@@ -47,8 +47,8 @@ inline Error invalid(std::string reason, std::size_t token_at = Error::kNoToken)
   return {ErrorCode::kInvalid, std::move(reason), token_at};
 }
 
-// The error of a part of a text, in the whole text, where the part begins at the offset. An error
-// without a token gets one: the start of the part.
+// Converts an error of a part of a text to an error of the whole text, in which the part begins at
+// the offset. An error without a token gets one: the start of the part.
 inline Error error_at(Error error, std::size_t offset) {
   error.token_at = error.token_at == Error::kNoToken ? offset : error.token_at + offset;
   return error;

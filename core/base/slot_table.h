@@ -1,6 +1,6 @@
-// A table of owned elements under numbers that are never reused: a number is a slot, and how often
-// the slot was used before. So a stale number that an untrusted sender sends back finds nothing. A
-// slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
+// A table of owned elements under numbers that are never reused: a number is a slot, and a count of
+// the slot's earlier uses. So a stale number that an untrusted sender sends back finds no element.
+// A slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
 // Confined to its owner's lock.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace tallyfs {
 template <typename Owner>  // a smart pointer; an empty one is no entry
 class SlotTable {
  public:
-  // uses: how often each of its slots counts as used before; for tests.
+  // uses: how many earlier uses each slot counts; for tests.
   explicit SlotTable(std::uint32_t uses = 0) : first_generation_(uses + 1) {}
 
   // The number that the next add() gives.
@@ -33,18 +33,18 @@ class SlotTable {
     }
     return number;
   }
-  // Nullptr for a number that names nothing, or nothing any more.
+  // Nullptr: the number has no element, or no longer has one.
   const Owner* find(std::uint64_t number) const {
     const auto index = static_cast<std::uint32_t>(number);
     if (index >= slots_.size() || slots_[index].generation != number >> 32) return nullptr;
     return slots_[index].entry ? &slots_[index].entry : nullptr;
   }
-  // Hands the entry out; an empty one if the number names nothing.
+  // Removes the element and returns it; an empty one if the number has no element.
   Owner remove(std::uint64_t number) {
     if (!find(number)) return {};
     const auto index = static_cast<std::uint32_t>(number);
     slots_[index].generation += 1;
-    // 0: all numbers of this slot have been used, and would come again.
+    // 0: all numbers of this slot have been used, and would repeat.
     if (slots_[index].generation != 0) {
       free_.push_back(index);
     } else {
@@ -54,7 +54,7 @@ class SlotTable {
   }
   std::size_t size() const { return slots_.size() - free_.size() - retired_; }
 
-  // Calls with each entry until one returns true, and returns that; nullptr if none does.
+  // Calls the predicate with each element until it returns true. Returns that element, or nullptr.
   template <typename Predicate>
   const Owner* find_if(Predicate predicate) const {
     for (const Slot& slot : slots_) {

@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-// Exits with 0 once the child says so, or as the child did.
+// Exits with 0 once the child has called ready(), or with the child's own status.
 [[noreturn]] void wait_for(pid_t child, const Fd& pipe) {
   char byte = 0;
   if (::read(pipe.get(), &byte, 1) == 1) ::_exit(0);

@@ -1,5 +1,5 @@
-// Going into the background without lying: the command returns when the daemon can be used, or
-// when it is known why not. Before any thread.
+// Moves the daemon into the background without hiding a failed start: the command returns when the
+// daemon can be used, or with the reason why not. Called before any thread exists.
 #pragma once
 
 #include "core/base/fd.h"
@@ -7,13 +7,13 @@
 namespace tallyfs {
 
 // The background half of the process. The starting process waits until ready() was called (exit
-// status 0), or this half ended without it (its own status).
+// status 0), or until this half ended without that call (its own status).
 class Background {
  public:
   // Forks. Returns in the child only; the parent waits and exits.
   static Background enter();
 
-  // Lets the parent go, and lets go of the terminal.
+  // Ends the parent's wait, and detaches from the terminal.
   void ready();
 
  private:

@@ -24,17 +24,17 @@ namespace tallyfs {
 
 class Branches {
  public:
-  // What the branches are made of. All of it outlives them.
+  // The parts that the branches use. All of them outlive the branches.
   struct Parts {
     Tree& tree;
     Ledger& ledger;
     ProcessWatch& processes;
     const std::shared_ptr<ErrorLog>& errors;  // shared with the tree
-    std::span<Switch> switches;               // empty: feeders cannot see what is off
+    std::span<Switch> switches;               // empty: feeders cannot see which statistics are off
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
   };
 
-  // Entries of the page of switches that the branches need. statistics: as many as there may be.
+  // Entries of the page of switches that the branches need. statistics: the most there may be.
   static std::size_t switches(std::size_t statistics);
 
   Branches(const Parts& parts, std::size_t statistics_max, Moment now);

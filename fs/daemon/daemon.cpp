@@ -16,10 +16,10 @@
 namespace tallyfs {
 namespace {
 
-// How often the counter that our time comes from is checked.
+// The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
-// Without switches everything works, but feeders send samples that are off.
+// Without switches everything works, but feeders send samples of statistics that are off.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
   auto made = SwitchPage::create(Branches::switches(options.ledger.total.statistics));
   if (made) return std::move(made.value());
@@ -136,7 +136,7 @@ void Daemon::part_is_ready() {
   if (--unready_parts_ == 0) ready_();
 }
 
-// What the process sent before it ended is taken in before its interfaces are removed.
+// The samples that the process sent before it ended are taken in before its interfaces are removed.
 void Daemon::process_ended(pid_t process) {
   intake_->settle();
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());

@@ -57,7 +57,7 @@ class Daemon {
   void make_intake();
   void start_feeder();
   void serve();
-  // The mount is ready; so is the feeder, if the kernel's events are read.
+  // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
   void process_ended(pid_t process);
 

@@ -24,14 +24,14 @@ void KernelEvents::arrived() {
   log_info("the kernel has " + std::to_string(events) + " events");
 }
 
-// What the feeder has sent counts, and stands before the gap.
+// Records that the feeder has sent count, and stand before the gap.
 void KernelEvents::gone(const std::string& reason) {
   intake_.settle();
   const bool is_missed = branches_.tracing().kernel()->withdraw(clock_.now());
   log_warning(reason + (is_missed ? ": some of the events that were wanted are lost" : ""));
 }
 
-// No write waits for what a new feeder is told first. Its refusal stands with refused writes.
+// No write waits for the first orders to a new feeder. Their refusal is shown with refused writes.
 void KernelEvents::refused(OrderedFeeder::Asked what, const Error& error) {
   const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
   if (is_latencies) branches_.latencies().feeder_refused(clock_.now());

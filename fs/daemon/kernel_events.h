@@ -1,7 +1,8 @@
-// What the life of the kernel's feeder (tally-feed-tracefs) means to the branches: one that arrives
-// offers events, one that has gone leaves a gap, a refusal stands in the error log.
+// Passes changes of the kernel's feeder (tally-feed-tracefs) on to the branches: a feeder that
+// arrives offers events, a feeder that ends leaves a gap, and a refusal goes to the error log.
 //
-// Called by the OrderedFeeder, on its listening thread; all that it refers to outlives that.
+// Called by the OrderedFeeder, on its listening thread; all objects that it refers to outlive that
+// thread.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// tallyfs: what happens before there are threads. Sockets, side processes and the log are made
-// here; then the Daemon runs.
+// tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
+// then the Daemon runs.
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 

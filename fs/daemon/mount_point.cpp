@@ -51,7 +51,7 @@ using Mounts = std::unique_ptr<libmnt_table, FreeMounts>;
 
 Mounts read_mounts() { return Mounts(::mnt_new_table_from_file("/proc/self/mountinfo")); }
 
-// Those on this very path, in no particular order. They last as long as the table.
+// The mounts on exactly this path, in no particular order. They last as long as the table.
 std::vector<libmnt_fs*> mounts_on(const std::string& path, const Mounts& mounts) {
   std::vector<libmnt_fs*> found;
   if (!mounts) return found;
@@ -63,7 +63,7 @@ std::vector<libmnt_fs*> mounts_on(const std::string& path, const Mounts& mounts)
   return found;
 }
 
-// A second mount would hide the first, which would go on unseen.
+// A second mount would hide the first one, which would go on unseen.
 bool has_live_mount(const std::string& path) {
   const Mounts mounts = read_mounts();
   return std::ranges::any_of(mounts_on(path, mounts), [](libmnt_fs* mount) {
@@ -72,14 +72,14 @@ bool has_live_mount(const std::string& path) {
   });
 }
 
-// Asks the file system itself: what the kernel has cached of a mount outlives its daemon.
+// Asks the file system itself: the kernel's cache of a mount outlives its daemon.
 bool is_dead_mount(const std::string& path) {
   struct statx status {};
   return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_MODE, &status) != 0 &&
          errno == ENOTCONN;
 }
 
-// realpath(3) fails on a dead mount, so only what stands above it is resolved.
+// realpath(3) fails on a dead mount, so only the path of its parent is resolved.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
   std::filesystem::path clean = std::filesystem::absolute(path, error).lexically_normal();

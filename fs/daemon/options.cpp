@@ -13,10 +13,10 @@ namespace {
 constexpr char kDescription[] =
     "Mounts a tree of statistics at MOUNTPOINT. Processes send samples to the socket;\n"
     "cat statistics/INTERFACE/data shows them, echo into definition changes how.";
-// Below, the daemon's own numbers would not fit.
+// With less, the daemon's own numbers would not fit.
 constexpr std::uint64_t kLeastBytes = 1 << 20;
 
-// What mount(8) and fstab say that means nothing here, or is so already.
+// Options of mount(8) and fstab that mean nothing here, or are so already.
 bool is_ignored(std::string_view option) {
   static const std::set<std::string_view> ignored = {"defaults",
                                                      "rw",

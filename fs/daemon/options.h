@@ -1,4 +1,5 @@
-// The command line: the daemon's own options, and what mount(8), fstab and libfuse expect.
+// The command line: the daemon's own options, and the options that mount(8), fstab and libfuse
+// expect.
 // Confined to the daemon's start.
 #pragma once
 
@@ -21,7 +22,7 @@ struct DaemonOptions {
   bool tracefs = false;     // read the kernel's events
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
   std::string run_as;       // USER[:GROUP]; empty: the daemon keeps its identity
-  std::string socket_path;  // empty: there is no default here
+  std::string socket_path;  // empty: there is no default
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;
   Ledger::Limits ledger;
@@ -30,7 +31,7 @@ struct DaemonOptions {
 };
 
 // The options, or the status with which to exit at once: after --help and --version (0), or after
-// an error that was told on stderr (2).
+// an error that was printed on stderr (2).
 struct ParsedOptions {
   std::optional<DaemonOptions> options;
   int exit_status = 0;

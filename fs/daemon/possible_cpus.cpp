@@ -11,7 +11,7 @@
 namespace tallyfs {
 namespace {
 
-// The kernel has no more, and none of our directories shall have.
+// The kernel has no more CPUs, and none of our directories may have more.
 constexpr std::uint64_t kCpusMax = 8'192;
 
 }  // namespace

@@ -6,11 +6,11 @@
 
 namespace tallyfs {
 
-// Of a text as /sys/devices/system/cpu/possible has it: the highest number in "0-3,8", and one.
-// Nothing for a text that is none.
+// Reads a text as in /sys/devices/system/cpu/possible: the highest number in "0-3,8", plus one.
+// Nothing: the text is no such list.
 std::optional<unsigned> count_cpus(std::string_view possible);
 
-// Of this machine; 1 at least.
+// The number for this machine; 1 at least.
 unsigned count_possible_cpus();
 
 }  // namespace tallyfs

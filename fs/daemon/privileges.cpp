@@ -42,7 +42,7 @@ Error refused(const char* what) {
   return {ErrorCode::kNotPermitted, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
-// Where the bounding set is not ours to cut, as in some containers, there is still NO_NEW_PRIVS.
+// In some containers we may not cut the bounding set; NO_NEW_PRIVS still holds there.
 void cut_bounding_set() {
   capng_clear(CAPNG_SELECT_BOUNDS);
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
@@ -53,7 +53,7 @@ Result<void> become(const Identity& identity) {
   if (::setgroups(0, nullptr) != 0) return refused("leave root's groups");
   if (::setresgid(identity.gid, identity.gid, identity.gid) != 0)
     return refused("change the group");
-  // Takes all capabilities along.
+  // This drops all capabilities, too.
   if (::setresuid(identity.uid, identity.uid, identity.uid) != 0) return refused("change the user");
   return forbid_new_privileges();
 }
@@ -95,7 +95,7 @@ Result<void> drop_privileges(const std::optional<Identity>& to) {
 }
 
 Result<void> keep_only_what_unmounts() {
-  // A root without them, in a container, has none to keep.
+  // In a container, root may lack them: then there are none to keep.
   capng_get_caps_process();
   const bool unmounts = capng_have_capability(CAPNG_PERMITTED, CAP_SYS_ADMIN) != 0;
   const bool reaches_all = capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE) != 0;

@@ -1,5 +1,5 @@
-// What the daemon may no longer do once it is mounted: root is needed for the mount, the socket and
-// its queue, not for serving them. Confined to the daemon's start.
+// Drops the privileges that the daemon does not need once it is mounted: root is needed for the
+// mount, the socket and its queue, not for serving them. Confined to the daemon's start.
 //
 // Credentials belong to threads: it must happen before the second one.
 #pragma once
@@ -19,23 +19,23 @@ struct Identity {
   gid_t gid = 0;
 };
 
-// Of USER[:GROUP], names or numbers; without a group it is the user's own. kNotFound names what
-// there is not; a uid without an account needs a group.
+// The identity of USER[:GROUP], names or numbers; without a group it is the user's own. kNotFound
+// names the missing user or group; a uid without an account needs a group.
 Result<Identity> find_identity(const std::string& text);
 
 // Of the option --run-as, as find_identity(); nothing: it is empty, and the daemon keeps its
 // identity. kNotPermitted: only root can change it.
 Result<std::optional<Identity>> identity_for(const std::string& run_as);
 
-// For good: nothing that is executed gives privileges back, and no bounding set does.
+// Permanent: no program that is executed gets privileges back, nor does the bounding set hold any.
 //   to an identity: that uid, that group and no other, no capability.
 //   to none, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
-//     answer feeders on their sockets and to remove the own one from any directory.
+//     answer feeders on their sockets and to remove its own socket from any directory.
 //   to none, as another user: nothing happens; fusermount3 unmounts then.
 // kNotPermitted: the kernel refused.
 Result<void> drop_privileges(const std::optional<Identity>& to);
 
-// As drop_privileges() to none, for a process that has been root and stays it.
+// As drop_privileges() to none, for a process that was root and stays root.
 Result<void> keep_only_what_unmounts();
 
 }  // namespace tallyfs

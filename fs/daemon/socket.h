@@ -1,4 +1,4 @@
-// The daemon's socket as the command line or systemd has it. Confined to the daemon's start.
+// The daemon's socket, from the command line or from systemd. Confined to the daemon's start.
 #pragma once
 
 #include "core/base/result.h"
@@ -7,16 +7,16 @@
 
 namespace tallyfs {
 
-// How many sockets systemd has passed, 0 or 1. Descriptors are handed to one process, named by its
-// pid, so that this comes before a fork. kInvalid: more than one.
+// The number of sockets that systemd has passed, 0 or 1. They are passed to one process, by its
+// pid, so this is called before a fork. kInvalid: more than one.
 Result<int> count_passed_sockets();
 
-// The socket that systemd passed, or else one of our own. Errors are FeedSocket's, and kInvalid:
-// there is no path.
+// The socket that systemd passed, or else one of our own. Errors are those of FeedSocket, and
+// kInvalid: there is no path.
 Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets);
 
-// Warns in the log if the socket's queue is shorter than the options ask for. A socket passed by
-// systemd has what the setting was when it was made, which is most probably what it is now.
+// Warns in the log if the socket's queue is shorter than the options ask for. A socket from systemd
+// has the setting of the time when it was made, which is most probably the present one.
 void report_queue(const FeedSocket& socket, const DaemonOptions& options);
 
 }  // namespace tallyfs

@@ -17,7 +17,7 @@
 namespace tallyfs {
 namespace {
 
-// The mount that the daemon has made, as the daemon says; nothing at the pipe's end.
+// The mount that the daemon has made, as the daemon reports it; nothing: the pipe has ended.
 std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   std::uint64_t mount = 0;
   ssize_t size = 0;
@@ -62,8 +62,8 @@ Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_po
   return Watchdog(std::move(writing), child, mount_point);
 }
 
-// Looked up here: the watchdog may come to it late, when another mount is there. A watchdog that
-// was killed does no harm.
+// Looked up here: the watchdog may look later, when another mount is there. A killed watchdog does
+// no harm.
 void Watchdog::mounted() {
   const auto mount = topmost_mount(mount_point_);
   if (mount) (void)!::write(pipe_.get(), &*mount, sizeof *mount);

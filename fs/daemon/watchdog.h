@@ -1,6 +1,6 @@
-// The watchdog of a daemon that is no longer root: at the daemon's end it takes away the mount and
-// the socket's files. A process of its own, forked before the first thread and before privileges
-// are dropped. The end of a pipe tells it of the daemon's end, so that a killed daemon leaves
+// The watchdog of a daemon that is no longer root: at the daemon's end it removes the mount and the
+// socket's files. It is a process of its own, forked before the first thread and before privileges
+// are dropped. It learns of the daemon's end by the end of a pipe, so that a killed daemon leaves
 // nothing either. Until then it sleeps, with the two capabilities that it needs.
 #pragma once
 
@@ -18,15 +18,15 @@ namespace tallyfs {
 
 class Watchdog {
  public:
-  // Forks; returns in the daemon. The socket's files are the watchdog's from then on.
+  // Forks; returns in the daemon. From then on the watchdog owns the socket's files.
   static Result<Watchdog> start(FeedSocket& socket, const std::string& mount_point);
   Watchdog(Watchdog&& other) noexcept = default;
   Watchdog& operator=(Watchdog&&) = delete;
   ~Watchdog() { clean_up(); }
 
-  // Names the mount that it takes away: the one that is there now, and no other.
+  // Tells the watchdog which mount to remove: the one that is there now, and no other.
   void mounted();
-  // Ends the watchdog: it cleans up first. Returns when that is done.
+  // Ends the watchdog, after it has cleaned up. Returns when that is done.
   void clean_up();
 
  private:

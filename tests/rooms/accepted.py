@@ -6,7 +6,7 @@ A ceiling is what was counted when a room was last rewritten; it only goes down.
 import re
 
 FAULTS = ()
-WORDS_MAX = 51
+WORDS_MAX = 17
 WIDE_MAX = 641
 
 

@@ -1,4 +1,4 @@
-// Files that say how much of a trace is kept.
+// Files that show and set how much of a trace is kept.
 #include <array>
 
 #include "core/base/text.h"
@@ -7,7 +7,7 @@
 namespace tallyfs {
 namespace {
 
-// What buffer_size_kb can come to, of all CPUs together.
+// The most that buffer_size_kb can be, of all CPUs together.
 constexpr std::uint64_t kTraceBytesMax = 128u << 20;
 constexpr std::uint64_t kKib = 1024;
 // A kernel has no more processes than that.

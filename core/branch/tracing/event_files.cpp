@@ -68,7 +68,7 @@ Result<std::string> EventFile::render_hist(const CallContext& call, std::size_t 
   if (!reading) return reading.error();
   static const HistCopy kNothing;
   const HistCopy& copy = reading.value() ? reading.value()->copy : kNothing;
-  // Before it is sorted.
+  // Checked before the copy is sorted.
   if (copy.text_bytes_min() > bytes_max) return InstanceView::too_long();
   const SourceSymbols symbols = view_->state().symbols(call.cancel);
   return InstanceView::bounded(
@@ -125,7 +125,7 @@ Result<void> EventFile::write_line(std::string_view text, const CallContext& cal
     return File::write_line(text, call);
   }
   const std::string_view command = trimmed(text);
-  // `echo > trigger`: the open with O_TRUNC was all that it was for.
+  // `echo > trigger`: the open with O_TRUNC has done all that was asked for.
   if (command.empty() && kind_ == Kind::kTrigger) {
     view_->state().sweep(call.now);
     return {};
@@ -144,8 +144,8 @@ Result<void> EventFile::write_line(std::string_view text, const CallContext& cal
 
 Result<void> EventFile::truncate(const CallContext& call) {
   if (kind_ != Kind::kTrigger) return {};
-  // An event that exists only for its triggers is removed by the write that follows, which would
-  // else not find it.
+  // change() would remove an event that exists only for its triggers, and the write that follows
+  // would not find it.
   return view_->state().change_only(view_->instance(), call, [this](EventSet& set) -> Result<void> {
     if (const auto number = find(set)) set.triggers.truncate(*number);
     return {};

@@ -1,7 +1,7 @@
 // The files of one event of an instance: events/SYSTEM/EVENT/.
 //
-// Thread-safe; see InstanceView. A file finds its event by name each time, so that a file which
-// stays open while its event is removed and defined again means the new one.
+// Thread-safe; see InstanceView. A file looks its event up by name each time. If the event is
+// removed and defined again while the file is open, the file means the new event.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ class EventFile final : public File {
   std::optional<EventNumber> find(const EventSet& set) const {
     return set.events.find(path_->first, path_->second);
   }
-  // As InstanceView::show(), of the event; an event that was removed has no text.
+  // As InstanceView::show(), for the event; an event that was removed has no text.
   template <typename Copy, typename Text>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const;

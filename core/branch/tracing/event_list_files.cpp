@@ -1,4 +1,4 @@
-// Files that say which events are traced, and of which processes and CPUs; the synthetic events.
+// Files that select the events, processes and CPUs that are traced; the files of synthetic events.
 #include <algorithm>
 #include <array>
 

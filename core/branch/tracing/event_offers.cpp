@@ -19,7 +19,7 @@ Result<std::string> name_of(const EventOffer& offer) {
   return fields.error().in(std::string(offer.system), std::string(offer.text));
 }
 
-// Whether the event is defined as the offer has it, which is of the same form.
+// Whether the event is defined as in the offer, which has the same form.
 bool is_same(const EventTable& events, EventNumber event, const EventOffer& offer) {
   if (offer.form == EventOffer::Form::kKernelFormat) {
     return *events.format_text(event) == offer.text;
@@ -45,7 +45,7 @@ std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
     if (!field || field.value().size != sizeof(pid_t)) return std::nullopt;
     return field.value().offset;
   };
-  // The thread that is woken or switched to rather than the one that happened to run then.
+  // The thread that is woken or switched to, rather than the thread that ran at that time.
   if (const auto next = number("next_pid")) return *next;
   const auto pid = system == "sched" ? number("pid") : std::nullopt;
   if (pid) return *pid;

@@ -1,5 +1,5 @@
-// Which events were offered, and which source delivers each. An offered event is defined in all
-// instances, and stays defined while anything is set on it, also without a source.
+// The events that were offered, and the source that delivers each. An offered event is defined in
+// all instances. It stays defined while anything is set on it, also without a source.
 // Confined to the lock of Tracing's State.
 // Limits: events_max events in each instance, source ids below Tracing::kSourceIdsMax.
 #pragma once
@@ -24,7 +24,7 @@ struct OfferedEvent {
   std::uint32_t use = 0;
 };
 
-// A user's event whose place an event of the kernel took: its source has to be notified.
+// A user's event that was replaced by an event of the kernel: its source has to be notified.
 struct TakenOver {
   EventSource* from = nullptr;
   EventPath path;
@@ -36,16 +36,16 @@ class EventOffers {
   EventOffers(Instances& instances, EventRoutes& routes, const Tracing::Options& options)
       : instances_(instances), routes_(routes), options_(options) {}
 
-  // The event's path. As Tracing::offer(); taken: gets the event whose place this one took.
+  // Returns the event's path. As Tracing::offer(); taken: gets the event that this one replaced.
   Result<EventPath> take(EventSource& source, const EventOffer& offer, Moment now,
                          std::vector<TakenOver>& taken);
-  // Defines what the top has: offered events and synthetic ones.
+  // Defines in the instance all events that the top has: offered events and synthetic ones.
   Result<void> define_all(TracingInstance& instance);
-  // The source delivers nothing any more. Events are removed that nothing is set on.
+  // The source delivers nothing any more. Its events on which nothing is set are removed.
   void withdraw(EventSource& source);
   // kNotFound; kBusy: something is set on it, and nothing has changed.
   Result<EventPath> withdraw(EventSource& source, std::uint32_t source_id);
-  // Removes events that have no source and that nothing is set on any more.
+  // Removes events that have no source and on which nothing is set any more.
   std::vector<EventPath> remove_unused();
 
   // nullptr: it was not offered.
@@ -56,16 +56,16 @@ class EventOffers {
  private:
   using Form = EventOffer::Form;
 
-  // kExists: it is another source's, or is in use with another definition.
+  // kExists: the event is another source's, or is in use with another definition.
   Result<void> may_take(EventSource& source, const EventOffer& offer, const EventPath& path);
   Result<void> define(const EventOffer& offer, Moment now);
-  // An event that was defined by its fields turns out to be one of the kernel's.
+  // An event of the kernel replaces an event that was defined by its fields.
   void take_over(const EventPath& path, const EventOffer& offer, Moment now,
                  std::vector<TakenOver>& taken);
-  // Its records come under the offer's source_id from now on.
+  // From now on its records come under the offer's source_id.
   void connect(const EventPath& path, const OfferedEvent& offered);
   bool in_use(const EventPath& path) const;
-  // Nothing is set on it.
+  // For an event on which nothing is set.
   void remove(const EventPath& path);
 
   Instances& instances_;

@@ -1,5 +1,6 @@
-// Who delivers events to the tracing directory: the feeder of the kernel's events, the programs
-// that have events of their own. Tracing asks it for events and never asks twice for the same.
+// A source of events for the tracing directory: the feeder of the kernel's events, or the programs
+// that have events of their own. Tracing asks a source for events, and never twice for the same.
+// EventSource says on which threads it is called.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace tallyfs {
 
-// An event that is asked for, by the number under which its source has offered it, and what all
-// that ask need of it: its filter is what they have in common.
+// An event that is asked for, by the number under which its source has offered it, and the needs of
+// all that ask for it. Its filter is the part that their filters have in common.
 struct WantedEvent {
   std::uint32_t source_id = 0;
   Demand demand;
@@ -24,34 +25,34 @@ struct WantedEvent {
   bool operator==(const WantedEvent&) const = default;
 };
 
-// Called from any thread, with no lock of the caller's held but where it says so.
+// Called from any thread. The caller holds no lock, except where a function says so.
 class EventSource {
  public:
   using Wanted = std::function<std::vector<WantedEvent>()>;
 
   virtual ~EventSource() = default;
 
-  // Has those events fed that wanted() names, and no others. wanted() may be called several times,
-  // also later; the last result counts, so that orders that overtake one another do no harm.
-  // Returns when the real events are on, or says why they are not, after a few seconds at most:
-  // kNoDevice, kNoAccess, kInvalid for a filter that the source cannot take, kInterrupted. The
-  // caller then takes its trigger off again.
+  // Makes the source feed the events that wanted() names, and no others. wanted() may be called
+  // several times, also later. Its last result counts, so that orders which overtake one another do
+  // no harm. Returns when the real events are on, or with the reason why they are not, after a few
+  // seconds at most. Errors: kNoDevice, kNoAccess, kInvalid for a filter that the source cannot
+  // take, kInterrupted. After an error the caller removes its trigger again.
   virtual Result<void> want(const Wanted& wanted, const CancellationToken& cancel) = 0;
-  // What was recorded before this call has been fed when it returns; gives up soon (100 ms), or
+  // When it returns, the records made before this call have been fed. It gives up soon (100 ms), or
   // when the call is cancelled, and counts that.
   virtual void drain(const CancellationToken& cancel) = 0;
-  // An event that it offered is from now on another source's, for which Tracing has a reason.
+  // An event that this source offered is delivered by another source from now on.
   virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Moment) {}
-  // Something was taken off: what is there only because something was set on it can go.
+  // Something was removed from an event: events that existed only for it can be removed.
   virtual void let_go(Moment) {}
-  // Its records come some time after they have happened; those of sources that are not late wait
-  // for them.
+  // Whether its records arrive some time after they have happened. Records of sources that are not
+  // late are pending until then.
   virtual bool is_late() const { return false; }
-  // What is asked of it comes from several who send when it suits them: records of one may come
-  // behind later ones of another. Called with Tracing's lock held.
+  // Whether its events come from several senders with delays of their own: records of one sender
+  // may come after later records of another. Called with Tracing's lock held.
   virtual bool is_from_several() const { return false; }
-  // The names of its addresses and system calls, for one call, whose token ends the wait for a
-  // name; nullptr: it knows none. The source outlives the symbols.
+  // The names of its addresses and system calls, for one call; the call's token ends the wait for a
+  // name. nullptr: the source knows no names. The source outlives the symbols.
   virtual std::unique_ptr<const Symbols> symbols(CancellationToken /*cancel*/) const {
     return nullptr;
   }

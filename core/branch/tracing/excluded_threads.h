@@ -1,4 +1,4 @@
-// Threads whose records are not shown: the daemon's own.
+// Threads with records that are not shown: the daemon's own.
 // Confined to the lock of Tracing's State.
 #pragma once
 
@@ -17,7 +17,7 @@ class ExcludedThreads {
   ExcludedThreads() = default;
   explicit ExcludedThreads(std::vector<pid_t> threads);
 
-  // Whether the record is about one of them.
+  // Whether the record is about one of these threads.
   bool excludes(const EventRoute& route, const EventRecord& record) const;
 
  private:

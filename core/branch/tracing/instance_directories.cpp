@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-// A directory whose entries are made when a person looks into it.
+// A directory that gets its entries when a person first looks into it.
 class LazyDirectory final : public Directory {
  public:
   // Called once, with the lock of the State held.

@@ -1,6 +1,6 @@
 // The nodes of the instances in the tree. The directories of systems and events are many and mostly
-// unused: they, and their files, are entered into the tree when a person looks into the directory
-// above them; after that they follow the events of the set.
+// unused. So they and their files are entered into the tree when a person looks into the directory
+// above them. After that they follow the events of the set.
 // Confined to the lock of Tracing's State; takes the tree's lock.
 #pragma once
 
@@ -27,11 +27,11 @@ class InstanceDirectories {
     tree_.remove(instance.nodes.directory, now);
   }
 
-  // After events came or went; path: only this one.
+  // Called after events were defined or removed; path: only this event.
   void update_all(Moment now);
   void update_all(const EventPath& path, Moment now);
 
-  // A person looks into events/, a system, an event.
+  // Called when a person looks into events/, a system or an event.
   void fill_events(const SharedInstance& instance, Moment now);
   void fill_system(const SharedInstance& instance, const std::string& system, Moment now);
   void fill_event(const SharedInstance& instance, const EventPath& path, Moment now);

@@ -1,5 +1,5 @@
-// The files of an instance, beside those of its events: a table of rows for each purpose. A row
-// names a file and the function that makes it.
+// The files of an instance, except those of its events: a table of rows for each purpose. A row
+// names a file and the function that makes it. Values; the tables are immutable.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ struct CpuFileRow {
   TextFile::Parts (*make)(const SharedView& view, std::uint32_t cpu);
 };
 
-std::span<const InstanceFileRow> event_list_files();  // which events are traced, of which tasks
-std::span<const InstanceFileRow> trace_files();       // what was traced
+std::span<const InstanceFileRow> event_list_files();  // which events, processes and CPUs are traced
+std::span<const InstanceFileRow> trace_files();       // the traced records
 std::span<const InstanceFileRow> buffer_files();      // how much is kept
-std::span<const InstanceFileRow> fixed_files();       // files that say the same for ever
+std::span<const InstanceFileRow> fixed_files();       // files with a constant text
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
 
-// `enable` and `filter` of a system; `enable` of all events, whose system is empty.
+// `enable` and `filter` of a system; `enable` of all events, if the system is empty.
 TextFile::Parts system_enable_file(const SharedView& view, std::string system);
 TextFile::Parts system_filter_file(const SharedView& view, std::string system);
 
@@ -41,7 +41,7 @@ TextFile::Parts system_filter_file(const SharedView& view, std::string system);
 // Whether an open drains the sources first: the file shows effects of records.
 enum class Waits { kNo, kYes };
 
-// A file without a text, which nothing may be written into.
+// A file without a text, and without writes.
 TextFile::Parts parts_of(const SharedView& view, Waits waits);
 
 // A file that shows text(copy(instance)): see InstanceView::show().

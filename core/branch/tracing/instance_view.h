@@ -1,5 +1,5 @@
-// What the files of one instance have in common: how they copy under the lock of Tracing's State
-// and make their texts outside of it, and how they write.
+// The base of the files of one instance: how they copy under the lock of Tracing's State and make
+// their texts outside of it, and how they write.
 //
 // Thread-safe; shared by the files of the instance, which may be open for longer than Tracing and
 // the instance exist.
@@ -39,8 +39,9 @@ class InstanceView {
   void refresh(const CallContext& call) const { state_->refresh(call, instance_.get()); }
   bool shows_fields() const;  // as options/fields says
 
-  // copy(const TracingInstance&), under the lock, gives a value; text(value), outside of it, makes
-  // the text. kNoSpace if that is too long. A copy is no text: nothing is rendered under the lock.
+  // copy(const TracingInstance&), under the lock, gives a value. text(value), outside of the lock,
+  // makes the text. kNoSpace if the text is too long. The copy is no text: nothing is rendered
+  // under the lock.
   template <typename Copy, typename Text>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const {

@@ -7,7 +7,7 @@
 namespace tallyfs {
 namespace {
 
-// The kernel's, with the kernel's id.
+// The kernel's format, with the kernel's id.
 constexpr std::string_view kMarkerFormat =
     "name: print\nID: 5\nformat:\n"
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -50,7 +50,7 @@ Result<SharedInstance> Instances::create(std::string_view name, Moment now) {
   if (made) {
     made.value()->last_change = now;
   } else if (options_.error_log) {
-    // ENOSPC alone would not say of what.
+    // ENOSPC alone would not name the bound.
     options_.error_log->warn(ErrorLog::Source::kMount, "instances", name, made.error(), now);
   }
   return made;

@@ -32,7 +32,7 @@ class Instances {
     for (const auto& [name, instance] : by_name_) use(instance);
   }
 
-  // An instance without events, not yet among the others. kExists, kInvalid: no name; kNoSpace.
+  // An instance without events, not yet among the others. kExists; kInvalid: not a name; kNoSpace.
   Result<SharedInstance> create(std::string_view name, Moment now);
   void add(const SharedInstance& instance) { by_name_.emplace(instance->name, instance); }
   // nullptr: there is none.

@@ -6,7 +6,7 @@
 namespace tallyfs {
 namespace {
 
-// Fed at a time, with the lock of Tracing taken once.
+// The records that are fed at a time, with the lock of Tracing taken once.
 constexpr std::size_t kRun = 256;
 
 }  // namespace

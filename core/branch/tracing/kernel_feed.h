@@ -1,7 +1,7 @@
-// What the feeder of the kernel's events sends, on its way into Tracing: what it offers, all of
-// which is taken together once it has said that this is all, and records.
+// The messages of the kernel's feeder, on their way into Tracing: offers of events, and records.
+// All offers are taken together once the feeder has said that they are complete.
 //
-// Thread-safe. One lock over what was offered; it is not held while Tracing is called.
+// Thread-safe. One lock guards the offers; it is not held while Tracing is called.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ namespace tallyfs {
 
 class KernelFeed {
  public:
-  // Of all offers that wait to be taken.
+  // The bytes of all offers that are not taken yet.
   static constexpr std::size_t kOfferedBytesMax = 64u << 20;
 
   // Both outlive it. owner: the daemon's uid, which, like root, may feed.
@@ -31,14 +31,14 @@ class KernelFeed {
 
   // kNotPermitted: not from this uid; kNoSpace.
   Result<void> offer(const wire::OfferedEvent& offered, uid_t sender) EXCLUDES(mutex_);
-  // kNotPermitted; kInvalid: bytes that are no record, and nothing behind them was taken.
+  // kNotPermitted; kInvalid: bytes that are no record; the bytes behind them are not taken.
   Result<void> feed(wire::PackedEvents records, uid_t sender, Moment now);
   Result<void> lost(const wire::LostEvents& lost, uid_t sender, Moment now);
 
-  // What was offered is all that there is: takes it. How many events there are now.
+  // The offers so far are all: takes them. Returns how many events there are now.
   std::size_t take_offers(Moment now) EXCLUDES(mutex_);
-  // The feeder is no more, with what it has not finished offering. Whether records are missing:
-  // somebody had asked for some.
+  // The feeder has ended; offers that it has not completed are dropped. Returns whether records are
+  // missing: whether any had been asked for.
   bool withdraw(Moment now) EXCLUDES(mutex_);
 
  private:

@@ -8,18 +8,18 @@
 namespace tallyfs {
 namespace {
 
-// Entries that have gone are kept until there are so many of them.
+// Entries that were popped are kept until there are this many.
 constexpr std::size_t kGoneMax = 1024;
-// Of a row that is empty.
+// The entries that an empty row keeps memory for.
 constexpr std::size_t kEntriesKept = 16 * kGoneMax;
-// Chunks that are kept though nothing is in them.
+// The number of empty chunks that are kept.
 constexpr std::size_t kFreeMax = 16;
-// What a name is cut to; none is longer than the kernel's 16.
+// The length to which a name is cut; no name is longer than the kernel's 16.
 constexpr std::size_t kNameMax = 256;
 
 }  // namespace
 
-// What a heap has at its front is the first of all.
+// The front of the heap is the first entry of all.
 bool PendingRecords::Heap::is_behind(const Entry& a, const Entry& b) { return b.is_before(a); }
 
 void PendingRecords::Heap::put(const Entry& entry) {
@@ -58,7 +58,7 @@ std::size_t PendingRecords::Row::erase_if(const Goes& goes) {
   return gone;
 }
 
-// The row of that source whose last is the youngest that is not younger; else another one.
+// Of the source's rows that end before this record, the one that ends last; else an empty row.
 PendingRecords::Row* PendingRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
   Row* best = nullptr;
   Row* empty = nullptr;
@@ -161,7 +161,7 @@ std::uint32_t PendingRecords::chunk_with(std::size_t bytes) {
   return filling_;
 }
 
-// A few of the usual size stay, to be filled again.
+// A few chunks of the usual size stay, to be filled again.
 void PendingRecords::give_back(std::uint32_t number) {
   Chunk& chunk = chunks_[number];
   chunk_bytes_ -= chunk.size;

@@ -1,11 +1,12 @@
-// Records that wait for those that happened before them, and come out in the order of their times;
-// of the same time, in the order in which they were put in. Each source's wait in a row of their
-// own, which is in order as a rule and then costs nothing to keep so; a record that is behind the
-// last one of a row begins another row, of kRowsMax for all. One that fits into none goes into a
-// heap: whose times go back, or are many, costs no more than that. What records consist of lies in
-// chunks, one behind the other.
+// Records that are pending until earlier records have arrived. They come out in the order of their
+// times; records of the same time come out in the order in which they were put in. Each source's
+// records are kept in a row, which is usually in order and then costs nothing to sort. A record
+// that is older than the last of its row begins another row; there are kRowsMax rows for all. A
+// record that fits into no row goes into a heap. So a source with many records, or with times that
+// go back, costs no more than the heap does. The contents of records lie in chunks, one behind the
+// other.
 //
-// Confined to its owner's lock. bytes() says what it takes; the owner sees to a bound.
+// Confined to its owner's lock. bytes() is its memory; the owner keeps to a bound.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ class PendingRecords {
   static constexpr std::size_t kRowsMax = 64;
   static constexpr std::size_t kChunkBytes = 64 * 1024;
 
-  // A source's, or a marker of an instance.
+  // A record of a source, or a marker of an instance.
   struct Pending {
     EventSource* source = nullptr;
     std::uint32_t use = 0;
@@ -35,21 +36,22 @@ class PendingRecords {
     EventRecord record = {};
   };
 
-  // Copies what the record views.
+  // Copies the bytes that the record views.
   void put(const Pending& pending);
-  // The oldest, if it is of that time or before, until the next call; then pop() takes it out.
+  // The oldest record, if it is of that time or before; valid until the next call. pop() then
+  // removes it.
   const Pending* front(std::uint64_t until_ns);
   void pop();
   void drop_markers(const TracingInstance& instance);
 
   bool is_empty() const { return count_ == 0; }
   std::size_t size() const { return count_; }
-  // Of the oldest; the end of time if there is none.
+  // The time of the oldest record; the end of time if there is none.
   std::uint64_t first_ns() const;
   std::size_t bytes() const { return chunk_bytes_ + count_ * sizeof(Entry); }
 
  private:
-  // In front of what a record consists of: stack, bytes, name.
+  // Stands before the contents of a record, which are its stack, bytes and name.
   struct Head {
     EventSource* source;
     const TracingInstance* marked;
@@ -65,7 +67,7 @@ class PendingRecords {
   struct Chunk {
     std::unique_ptr<char[]> bytes;
     std::size_t size = 0, filled = 0;
-    std::uint32_t records = 0;  // that are still there
+    std::uint32_t records = 0;  // that are not popped yet
   };
   struct Entry {
     std::uint64_t time_ns;
@@ -77,7 +79,7 @@ class PendingRecords {
       return time_ns != other.time_ns ? time_ns < other.time_ns : serial < other.serial;
     }
   };
-  // Entries in order; those before next_ have gone.
+  // Entries in order; those before next_ were popped.
   class Row {
    public:
     explicit Row(const EventSource* source) : source_(source) {}
@@ -87,7 +89,7 @@ class PendingRecords {
     bool is_empty() const { return next_ == entries_.size(); }
     const Entry& front() const { return entries_[next_]; }
     const Entry& back() const { return entries_.back(); }
-    // Not before the last one.
+    // The entry must not be before the last one.
     void put(const Entry& entry) { entries_.push_back(entry); }
     void pop();
     template <typename Goes>
@@ -98,7 +100,7 @@ class PendingRecords {
     std::vector<Entry> entries_;
     std::size_t next_ = 0;
   };
-  // Entries of any source, the first of them in front.
+  // Entries of any source, with the first of them in front.
   class Heap {
    public:
     bool is_empty() const { return entries_.empty(); }
@@ -121,23 +123,23 @@ class PendingRecords {
   void give_back(std::uint32_t chunk);
   Head head_at(const Entry& entry) const;
   void show(const Entry& entry);
-  // nullptr: they are all taken.
+  // nullptr: all rows are taken.
   Row* row_for(const EventSource* source, std::uint64_t time_ns);
-  // With the oldest of all rows; nullptr: there is none.
+  // The row with the oldest record of all rows; nullptr: all rows are empty.
   Row* first_row();
-  // row: what first_row() says.
+  // row: the result of first_row().
   bool is_heap_first(const Row* row) const;
 
   std::vector<Row> rows_;
-  Heap heap_;  // what fits into none of them
+  Heap heap_;  // records that fit into no row
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> free_;  // of chunks_
   std::uint32_t filling_ = kNoChunk;
   std::size_t count_ = 0;
-  std::size_t chunk_bytes_ = 0;  // of those that something is in
+  std::size_t chunk_bytes_ = 0;  // of chunks that are not empty
   std::uint64_t serial_ = 0;
-  // The row that first_row() found last, and the first entry of any other: as long as no row
-  // has got any, the row is first until it has come to that.
+  // The row that first_row() found last, and the first entry of any other row. The row stays first
+  // until it has reached that entry, as long as no other row got a record.
   Row* first_ = nullptr;
   std::optional<Entry> second_;
   Pending shown_;  // front()

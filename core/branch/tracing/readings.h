@@ -1,4 +1,4 @@
-// Copies of histograms and traces that files are being rendered from: how much memory they may take
+// Copies of histograms and traces from which files are rendered: how much memory they may take
 // together, and which copy of histograms several readers share.
 //
 // Readings is thread-safe; hist() is called with the lock of the instance held. A HistReading is
@@ -28,7 +28,7 @@ struct HistReading {
 };
 using SharedHistReading = std::shared_ptr<const HistReading>;
 
-// The copy of histograms that was last made, as long as a reader has it.
+// The last copy of histograms, as long as a reader has it.
 struct LastHist {
   EventNumber event = 0;
   std::uint64_t changes = 0, hits = 0;  // of the instance and the event, at that moment
@@ -39,7 +39,7 @@ class Readings {
  public:
   Readings(uid_t owner, std::uint64_t bytes_max);
 
-  // A share of the memory of readers. kNoSpace: other readers have it.
+  // A share of the memory of readers. kNoSpace: other readers hold it.
   Result<Reservation> reserve(std::uint64_t bytes);
   // Readers of the same histograms at the same time share one copy.
   Result<SharedHistReading> hist(TracingInstance& instance, EventNumber event);

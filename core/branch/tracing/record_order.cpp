@@ -5,7 +5,7 @@
 namespace tallyfs {
 namespace {
 
-// Twice the delay of a program's keeper and of its records.
+// Twice the longest delay of a program's keeper and its records.
 constexpr std::uint64_t kGatheredNs = 50'000'000;
 constexpr std::uint64_t kPendingNs = 200'000'000;
 constexpr std::size_t kPendingMax = 262'144;

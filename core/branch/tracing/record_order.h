@@ -59,13 +59,13 @@ class RecordOrder {
   void note_drained(Moment now);
 
   bool has_pending() const { return !pending_.is_empty(); }
-  // The instance is removed, and another one may come to lie at its address.
+  // The instance is removed, and a later instance may have the same address.
   void drop(const TracingInstance& instance) { pending_.drop_markers(instance); }
   // From now on, records about these threads, and no others, are left out.
   void exclude(ExcludedThreads threads) { excluded_ = std::move(threads); }
 
  private:
-  // False: it is not asked for, or excluded.
+  // False: the record is not asked for, or is excluded.
   bool feed(const EventRoute& route, const EventRecord& record);
   void feed_pending(const PendingRecords::Pending& pending);
   std::uint64_t ready_until_ns(Moment now) const;

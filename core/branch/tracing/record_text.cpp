@@ -10,14 +10,14 @@
 namespace tallyfs {
 namespace {
 
-// What the first fields of a record take, which are none of the user's.
+// The bytes of the common fields of a record, which are not the user's.
 constexpr std::size_t kCommonBytes = 8;
 constexpr std::size_t kTextMax = 1024;
 constexpr std::size_t kFramesMax = 31;
 
 using Field = FieldsDefinition::Field;
 
-// NAME=VALUE; a value in quotes may have blanks in it, and \" and \\.
+// NAME=VALUE; a value in quotes may contain blanks, and \" and \\.
 struct Assignment {
   std::string_view name;
   std::string value;
@@ -29,7 +29,7 @@ class Assignments {
  public:
   explicit Assignments(std::string_view text) : text_(text) {}
 
-  // Nothing at the end of the text.
+  // Returns no assignment at the end of the text.
   Result<std::optional<Assignment>> next() {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
     if (at_ == text_.size()) return std::optional<Assignment>();
@@ -66,7 +66,8 @@ void put(std::string& bytes, std::uint32_t offset, std::uint64_t value, std::uin
   std::memcpy(bytes.data() + offset - kCommonBytes, &value, std::min<std::uint32_t>(size, 8));
 }
 
-// A number of its size: signed ones from their smallest on, others up to their largest.
+// The number as the field stores it: signed fields from their smallest value on, others up to their
+// largest.
 std::optional<std::uint64_t> number_for(const Field& field, std::string_view text) {
   const unsigned bits = 8 * std::min<std::uint32_t>(field.size, 8);
   if (text.starts_with('-')) {
@@ -81,7 +82,7 @@ std::optional<std::uint64_t> number_for(const Field& field, std::string_view tex
   return value;
 }
 
-// Behind the fixed fields; its place and its length are in its field.
+// Appends the content behind the fixed fields; its field gets its place and its length.
 void put_located(std::string& bytes, const Field& field, std::string_view content) {
   const std::size_t at = bytes.size() + kCommonBytes;
   bytes.append(content);
@@ -101,7 +102,7 @@ std::optional<std::string> frames_of(std::string_view text) {
   return frames;
 }
 
-// Nothing is wrong, or what is.
+// Returns the fault, or nullptr.
 const char* put_value(std::string& bytes, const Field& field, std::string value) {
   switch (field.kind) {
     case FieldKind::kNumber: {

@@ -1,5 +1,5 @@
-// What a change of an instance means for the sources: which of them have to be asked again.
-// Values; they are carried from under the lock of Tracing's State to where it is not held.
+// The effect of a change of an instance on the sources: which sources have to be asked again.
+// Values; they are made under the lock of Tracing's State and used after it is released.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct SourceOrders {
   bool asks = false;         // for more than before, or for something else
   bool undelivered = false;  // for an event that no source delivers
 
-  // Enters the demands of the instance that have changed into the routes. Under the lock.
+  // Enters the changed demands of the instance into the routes. Called with the lock held.
   void enter(TracingInstance& instance, const EventOffers& offers, EventRoutes& routes);
 };
 

@@ -1,4 +1,4 @@
-// The symbols of all sources together, for one call. Confined to a thread.
+// The symbols of all sources together, for one call. Confined to one thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class SourceSymbols final : public Symbols {
 
   explicit SourceSymbols(Sources sources) : sources_(std::move(sources)) {}
 
-  // Of the first source that knows it.
+  // The place from the first source that knows the address.
   Place place(std::uint64_t address) const override;
   std::string syscall(std::uint64_t number) const override;
 

@@ -1,5 +1,5 @@
-// Files of what was traced: trace, snapshot, trace_pipe, per_cpu/, saved_cmdlines; and those that
-// switch it: tracing_on, trace_clock, trace_marker.
+// Files of traced records: trace, snapshot, trace_pipe, per_cpu/, saved_cmdlines; and files that
+// control tracing: tracing_on, trace_clock, trace_marker.
 #include <algorithm>
 #include <array>
 
@@ -11,10 +11,10 @@
 namespace tallyfs {
 namespace {
 
-// Bytes of a trace_marker that one write takes; as in the kernel, the writer hears that the rest
-// was not taken.
+// The bytes of a trace_marker that one write takes. As in the kernel, the write returns a short
+// count when there are more.
 constexpr std::size_t kMarkerBytesMax = 4096;
-// Bytes that trace_pipe takes out at a time.
+// The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 
 using Copier = Result<InstanceView::CopiedTrace> (InstanceView::*)(Moment now) const;
@@ -87,7 +87,7 @@ TextFile::Parts snapshot(const SharedView& view) {
   return parts;
 }
 
-// Each record goes to one reader only, the first that comes.
+// Each record goes to one reader only, the first that reads it.
 std::string take_trace(const InstanceView& view, Moment now) {
   std::optional<TraceCopy> taken;
   {

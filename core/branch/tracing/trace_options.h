@@ -1,5 +1,6 @@
-// options/ and trace_options: the kernel's names for how a trace is taken and shown. Few options
-// can be changed here; the others have a fixed value, and refuse the opposite.
+// options/ and trace_options: the kernel's options for taking and showing a trace. Few options can
+// be changed here; the others have a fixed value, and a write of the opposite is refused.
+// Values; the table is immutable.
 #pragma once
 
 #include <array>
@@ -49,7 +50,7 @@ inline constexpr std::array kTraceOptions = {
 
 // options/NAME, which is read and written as 0 or 1.
 TextFile::Parts option_file(const SharedView& view, const TraceOption& option);
-// trace_options: a line for each, with a `no` before it if it is off; takes those words.
+// trace_options: a line for each option, with `no` before its name if it is off; takes those words.
 TextFile::Parts trace_options_file(const SharedView& view);
 
 }  // namespace tallyfs

@@ -5,7 +5,7 @@
 namespace tallyfs {
 namespace {
 
-// A source that is asked for something of what it offers already.
+// The orders for a source when an event that it already offers is asked for.
 SourceOrders orders_of(const EventRoutes& routes, EventSource& source) {
   return routes.is_asked(source) ? SourceOrders{.sources = {&source}} : SourceOrders{};
 }

@@ -25,7 +25,7 @@ UserEvents::Record user_record(const EventRecord& each) {
           .fields = each.bytes};
 }
 
-// An error whose token counts from the rest of the line, or that is about the target.
+// An error in a line: its token counts from the rest of the line, or it is about the target.
 Error error_in_line(const wire::EventLine& line, Error error) {
   const bool in_rest = error.token_at != Error::kNoToken;
   error.token_at = in_rest ? line.rest.at + error.token_at : line.target.at;

@@ -1,6 +1,6 @@
 // The tracing/ branch: the tracing directory (Tracing), the events of user programs (UserEvents)
-// and what the feeder of the kernel's events sends (KernelFeed), and which of them a line or a
-// message is for. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
+// and the messages of the kernel's feeder (KernelFeed). It passes each line and message to one of
+// these. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
 //
 // Thread-safe, as its parts are.
 #pragma once

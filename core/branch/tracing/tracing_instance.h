@@ -48,7 +48,7 @@ struct TracingInstance {
   std::optional<EventNumber> find(const EventPath& path) const {
     return set.events.find(path.first, path.second);
   }
-  // Its texts have changed.
+  // Marks its texts as changed.
   void touch(Moment now) {
     changes += 1;
     last_change = now;
@@ -62,8 +62,8 @@ struct TracingInstance {
     set.trace.clear();
     lost = 0;
   }
-  // Brings its share of the ledger to what it may grow to now: histograms, and the buffers of trace
-  // and snapshot beyond what they have at first. kNoSpace: the share is what it was.
+  // Adjusts its share of the ledger to the memory that it may grow to now: histograms, and the
+  // buffers of trace and snapshot beyond their first size. kNoSpace: the share has not changed.
   Result<void> hold_memory();
 
   const std::string name;  // empty: the top
@@ -76,11 +76,11 @@ struct TracingInstance {
   bool shows_fields = false;   // options/fields: no print formats
   const TraceClock* clock = kTraceClocks.begin();  // trace_clock
   std::uint64_t cmdlines_max = 128;                // saved_cmdlines_size
-  bool removed = false;  // files that were looked up before still lead here, and change nothing
-  // Held by its open files: another owner beside this one means that a file is open.
+  bool removed = false;  // files that were looked up before still lead here; they change nothing
+  // Shared with its open files: another owner beside this one means that a file is open.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();
-  // Lost records of sources that it asked for any, since `trace` was cleared: at once, or one CPU
-  // after the other, as it is unknown which CPU's records they were.
+  // Lost records of sources that it asked for any, since `trace` was cleared. It is cleared at
+  // once, or one CPU after the other, as it is unknown which CPU's records were lost.
   std::uint64_t lost = 0;
   std::set<std::uint32_t> cleared_cpus;  // since the last loss
   std::uint64_t changes = 0;             // changes whenever one of its texts does
@@ -89,7 +89,7 @@ struct TracingInstance {
   InstanceNodes nodes;
 };
 
-// Shared with its files and with directories that are being entered; the last of these frees it.
+// Shared with its files and with directories that are being entered; the last owner frees it.
 using SharedInstance = std::shared_ptr<TracingInstance>;
 
 }  // namespace tallyfs

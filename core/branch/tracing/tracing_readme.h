@@ -1,5 +1,5 @@
-// What tracing/README says: the mini-manual of the directory. Scripts look in it for what a kernel
-// can do, so the words for that are the ones that they look for.
+// The text of tracing/README, the mini-manual of the directory. Scripts search it for the features
+// of a kernel, so features are named in the words that scripts search for. A constant.
 #pragma once
 
 #include <string_view>

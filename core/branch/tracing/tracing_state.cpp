@@ -45,7 +45,7 @@ void Tracing::State::sweep(Moment now) {
 
 Result<void> Tracing::State::change_only(TracingInstance& instance, const CallContext& call,
                                          const Write& write, const Undo& undo) {
-  // Earlier records are fed to what was set before the write, in whichever instance.
+  // Earlier records are fed to the triggers that were set before the write, in every instance.
   refresh(call);
   if (call.cancel.is_cancelled())
     return Error{ErrorCode::kInterrupted, "interrupted, nothing is set"};
@@ -179,7 +179,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     order.drop(*removed);
     directories.remove(*removed, now);
     instances.erase(removed);
-    // Records that were pending for a source that only this instance asked are so no longer.
+    // Records that were pending because only this instance asked for a late source need not wait.
     routes.note_asked();
     if (!routes.is_late_asked()) order.release_and_touch(RecordOrder::kReleaseAll, now);
   }

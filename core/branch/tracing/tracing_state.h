@@ -1,8 +1,8 @@
-// What is behind Tracing: one lock, the parts under it, and the operations that take the lock. Each
-// part has one duty, a class and a header of its own, and no lock.
+// The implementation of Tracing: one lock, the parts under it, and the operations that take the
+// lock. Each part has one duty, a class and a header of its own, and no lock.
 //
 // Thread-safe. The lock is held while a run of records is fed. It is not held while a source is
-// called, but for EventSource::is_from_several(), nor while a text is made of a copy.
+// called, except for EventSource::is_from_several(), nor while a text is made of a copy.
 #pragma once
 
 #include <functional>
@@ -32,18 +32,20 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // The tree and the ledger outlive it.
   State(Tree& tree, Ledger& ledger, const Options& given);
 
-  // --- Changes. Files call them.
-  // Drains the sources, so that the write has its place among the records, writes, and asks the
-  // sources for what that needs; if they refuse, undo reverts it. Without an undo, that does not
-  // count. Then removes what existed only because something was set on it.
+  // --- Changes, which files call.
+  // Drains the sources, so that the write has its place among the records; then writes, and asks
+  // the sources for the events that the write needs. If a source refuses, undo reverts the write;
+  // without an undo the refusal is ignored. Then removes events that existed only because something
+  // was set on them.
   Result<void> change(TracingInstance& instance, const CallContext& call, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
   // The same without sweep().
   Result<void> change_only(TracingInstance& instance, const CallContext& call, const Write& write,
                            const Undo& undo = {}) EXCLUDES(mutex);
   void sweep(Moment now) EXCLUDES(mutex);
-  // A synthetic event is one of all instances, as in the kernel. removed: its name, "*" for all,
-  // empty if it is to be defined; one that is in use in any of them is removed from none.
+  // A synthetic event belongs to all instances, as in the kernel. removed: the name of the event,
+  // "*" for all, empty for a definition. An event that is in use in any instance is removed from
+  // none.
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
       EXCLUDES(mutex);
   // kInvalid: options/markers is off.
@@ -53,16 +55,16 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
 
   // --- Sources.
-  // Feeds what the sources have recorded so far; only: as far as it matters to this instance.
-  // Sources that are asked for nothing are left alone.
+  // Feeds the records that the sources have so far; only: as far as they matter to this instance.
+  // Sources that are asked for nothing are not drained.
   void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
-  // Asks the sources for what is wanted of them now.
+  // Asks the sources for the events that are wanted of them now.
   Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
 
-  // Called by the operations above and by Tracing's.
+  // Called by the operations above, and by Tracing's operations.
   SourceOrders enter_demands(TracingInstance& instance) REQUIRES(mutex);
   void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
       REQUIRES(mutex);

@@ -10,14 +10,14 @@
 namespace tallyfs {
 namespace {
 
-// What names, format and nodes of an event take, in all instances that there usually are.
+// The bytes of an event's names, format and nodes, in the usual number of instances.
 constexpr std::uint64_t kEventBytes = 16u << 10;
-// In a switch: the name of who writes is wanted too (core/wire/FORMAT.md, kind 11).
+// In a switch: the name of the writing process is wanted too (core/wire/FORMAT.md, kind 11).
 constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
-// fields: what stands behind the name.
+// fields: the text behind the name.
 Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
   const std::string text = std::string(name) + " " + std::string(fields);
   auto parsed = FieldsDefinition::parse(text);
@@ -47,7 +47,8 @@ UserEvents::Event* UserEvents::find(const Path& path) const {
   return events_.find(found->second)->get();
 }
 
-// Processes that gather records, and, of an event that is there for good, whoever sends lines.
+// Notes whether wanted events have several senders: processes that gather records, and, for a
+// permanent event, one sender for all lines on the socket.
 void UserEvents::note_senders() {
   std::optional<pid_t> one;
   bool are_several = false;
@@ -96,7 +97,7 @@ Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const S
   return {};
 }
 
-// One of that name is there. kNotFound: it could go, and has.
+// For an event whose name exists. kNotFound: the old event could be removed, and is.
 Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& fields,
                                       Lifetime lifetime, const Sender& sender, Moment now) {
   Done done{.made = wire::Made::kWasThere};
@@ -182,7 +183,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
   return Done{number};
 }
 
-// So that no uid takes what others need.
+// Keeps one uid from taking the events that others need.
 Result<void> UserEvents::check_share(uid_t uid) const {
   if (events_.size() == kEventsMax) {
     return Error{ErrorCode::kNoSpace, "more user events than allowed"};
@@ -210,7 +211,7 @@ Result<void> UserEvents::take_out(const Path& path, Moment now) {
     slot = events_.slot(number);
   }
   const auto withdrawn = tracing_.withdraw(*this, slot, now);
-  // It may never have come to be offered.
+  // The event may never have been offered.
   if (!withdrawn && withdrawn.error().code != ErrorCode::kNotFound) return withdrawn;
   const MutexLock lock(mutex_);
   by_path_.erase(path);
@@ -266,7 +267,7 @@ Result<void> UserEvents::feed(std::uint64_t number, std::span<const Record> reco
                    .comm = record.comm});
     at += size;
   }
-  // It may have gone meanwhile, and its slot be another uid's.
+  // The event may be removed meanwhile, and its slot be another uid's.
   tracing_.feed(*this, fed, now, events_.use(number));
   return {};
 }
@@ -326,7 +327,7 @@ void UserEvents::let_go(Moment now) {
   }
 }
 
-// Whoever feeds it hears with its next records that it is gone.
+// Its feeders learn with their next records that the event is removed.
 void UserEvents::taken_over(std::string_view system, std::string_view name, Moment) {
   const MutexLock one_at_a_time(defining_);
   const MutexLock lock(mutex_);

@@ -1,5 +1,5 @@
-// The events of user programs, as a source of Tracing: who has defined which, the switches that say
-// whether anybody listens, and their records, which come as packed fields or as text.
+// The events of user programs, as a source of Tracing: the owner of each definition, the switches
+// that show programs whether an event is wanted, and the records, as packed fields or as text.
 //
 // Thread-safe. UserEvents::mutex_ covers names and numbers, and is not held while Tracing is
 // called. Lock order: defining_, ordering_, Tracing; mutex_ alone.
@@ -35,14 +35,15 @@ namespace tallyfs {
 
 class UserEvents final : public EventSource {
  public:
-  // All that there can be at one time; each has a switch.
+  // The most events at one time; each has a switch.
   static constexpr std::size_t kEventsMax = 4096;
-  // Of these, what a uid other than root and the daemon's may have, and all such uids together.
+  // The part of these for each uid other than root's and the daemon's, and for all such uids
+  // together.
   static constexpr std::size_t kEventsPerUidMax = 1024;
   static constexpr std::size_t kEventsOfOthersMax = 3072;
 
-  // A record as it came: fields laid out as FieldsDefinition has them, from byte 8 on (the common
-  // fields are filled in here).
+  // A record as it arrives: fields laid out as in FieldsDefinition, from byte 8 on. The common
+  // fields are filled in here.
   struct Record {
     std::uint64_t time_ns = 0;
     std::uint32_t cpu = 0;
@@ -55,19 +56,19 @@ class UserEvents final : public EventSource {
   UserEvents(Tracing& tracing, Ledger& ledger, uid_t owner, Ports ports = {});
   ~UserEvents() override;
 
-  // `text`: `u64 lat; pid_t pid`, and before it, if somebody says so, `lifetime=feeder`. As below.
+  // `text`: `u64 lat; pid_t pid`, with an optional `lifetime=feeder` before it. Otherwise as below.
   Result<Done> define(std::string_view system, std::string_view name, std::string_view text,
                       const Sender& sender, Moment now) EXCLUDES(mutex_);
-  // `fields`: `u64 lat; pid_t pid`. token_at counts in it. Done::number is what records name it by,
-  // and, for a feeder, the entry of the page of switches. The same once more is kWasThere.
-  // kInvalid, kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace.
+  // `fields`: `u64 lat; pid_t pid`; token_at counts in it. Done::number is the number for records,
+  // and, for a feeder, for the entry of the page of switches. The same definition again is
+  // kWasThere. kInvalid; kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace.
   Result<Done> define(std::string_view system, std::string_view name, std::string_view fields,
                       Lifetime lifetime, const Sender& sender, Moment now) EXCLUDES(mutex_);
   // kNotFound, kNotPermitted, kBusy: something is set on it.
   Result<void> remove(std::string_view system, std::string_view name, const Sender& sender,
                       Moment now) EXCLUDES(mutex_);
-  // Records in the order of their times. kStale: the number names nothing (any more);
-  // kNotPermitted; kInvalid: shorter than its fields.
+  // Feeds records in the order of their times. kStale: the number is no event's, or no longer;
+  // kNotPermitted; kInvalid: a record is shorter than its fields.
   Result<void> feed(std::uint64_t number, std::span<const Record> records, const Sender& sender,
                     Moment now) EXCLUDES(mutex_);
   // `lat=7 pid=3 comm=cat`: fields that are not named are 0 or empty. kNotFound, kNotPermitted,
@@ -96,7 +97,7 @@ class UserEvents final : public EventSource {
     Switch* its_switch = nullptr;
     bool for_good = false;
     bool is_wanted = false;
-    // Without feeders, and not for good: the event is kept for the triggers that are set on it.
+    // An event without feeders that is not permanent is kept for the triggers that are set on it.
     LifetimeFeeders feeders;
   };
   using Path = std::pair<std::string, std::string>;  // system, event
@@ -104,7 +105,7 @@ class UserEvents final : public EventSource {
   Event* find(const Path& path) const REQUIRES(mutex_);
   Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
   Result<void> check_share(uid_t uid) const REQUIRES(mutex_);
-  // Whoever has come, gone, or is wanted now.
+  // Called when a sender or a demand was added or removed.
   void note_senders() REQUIRES(mutex_);
   Result<void> may_change(const Event& event, const Sender& sender) const;
   Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
@@ -118,9 +119,9 @@ class UserEvents final : public EventSource {
   const Ownership ownership_;
   const FeederWatch processes_;
 
-  // One event comes or goes at a time; Tracing may be called while the lock is held.
+  // One event is defined or removed at a time; Tracing may be called while the lock is held.
   Mutex defining_{LockRank::kUserEventsDefining};
-  std::atomic<bool> has_unkept_{false};  // events that are there only for what is set on them
+  std::atomic<bool> has_unkept_{false};  // events that are kept only by the triggers set on them
   std::atomic<bool> is_from_several_{false};
   Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
   mutable Mutex mutex_{LockRank::kUserEvents};

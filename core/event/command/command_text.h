@@ -1,4 +1,4 @@
-// What all commands have in common, whatever file they are written into. Pure.
+// Text steps that all commands share, whatever file they are written into. Pure functions.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tallyfs {
 
-// A backslash before the end of a line continues it, as in the kernel documentation's examples:
-// what it joins, without the blanks that the next line begins with.
+// Joins continued lines: a backslash before the end of a line continues it, as in the kernel
+// documentation's examples. The blanks at the start of the next line are dropped.
 inline std::string joined_lines(std::string_view text) {
   std::string joined;
   for (std::size_t i = 0; i < text.size(); ++i) {

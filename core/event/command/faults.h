@@ -1,6 +1,7 @@
-// The texts of error_log that scripts look for, one for each thing that can be wrong with a
-// command. Those of histograms and synthetic events are the kernel's, word for word; behind the
-// line stand our own, for what the kernel refuses without a text.
+// The texts of error_log that scripts look for, one for each fault of a command. The texts for
+// histograms and synthetic events are the kernel's, word for word. Our own texts stand last; they
+// are for faults that the kernel refuses without a text.
+// Values, without threads.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -13,16 +14,17 @@
 
 namespace tallyfs {
 
-// What is wrong and which token of the command is to blame; becomes an Error where the command is
+// A fault and the token of the command that it is about; becomes an Error once the command is
 // known. As in the kernel, the caret goes to the token's first occurrence.
 struct Fault {
   std::string_view reason;  // one of fault::k...
-  std::string token = {};   // empty: `at` says the place
+  std::string token = {};   // empty: `at` gives the place
   ErrorCode code = ErrorCode::kInvalid;
   std::size_t at = 0;  // byte of the text that was parsed; 0 is its start
 
-  // The Error of a write. location: "hist:sched:sched_waking", "synthetic_events". command: as
-  // error_log repeats it, "hist:keys=pid:vals=junk"; it need not be the text that was written.
+  // The Error of a write. location: "hist:sched:sched_waking", "synthetic_events". command: the
+  // text that error_log repeats, "hist:keys=pid:vals=junk"; it need not be the text that was
+  // written.
   Error in(std::string location, std::string command) const;
 };
 

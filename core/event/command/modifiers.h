@@ -1,4 +1,5 @@
-// What stands behind a dot at a field: how it is shown, or what is kept of it.
+// The modifiers that stand behind a field and a dot: how the field is shown, or which statistic of
+// it is kept.
 // Values, without threads.
 #pragma once
 
@@ -32,12 +33,13 @@ enum class Display : std::uint8_t {
 
 struct Modifiers {
   Display display = Display::kPlain;
-  // Of kBuckets: the width, 1 or more. Of kLog2: K for 2^K steps to an octave, 0 for the kernel's.
+  // Of kBuckets: the width, 1 or more. Of kLog2: K for 2^K steps to an octave; 0 for the kernel's
+  // `.log2`.
   std::uint64_t parameter = 0;
   bool usecs = false;  // of a time
 
-  // Adds the modifier that `text` names, without its dot; false: there is none of that name, or
-  // another one says already how the field is shown.
+  // Adds the modifier that `text` names, without its dot. False: no modifier has that name, or
+  // another one already says how the field is shown.
   bool add(std::string_view text);
   // ".hex", ".usecs.log2=3"; empty without any.
   std::string text() const;
@@ -48,13 +50,13 @@ struct Modifiers {
 constexpr bool is_percentile(Display display) {
   return display == Display::kP50 || display == Display::kP99 || display == Display::kP999;
 }
-// Shown instead of the sum, under a name of its own.
+// Whether the statistic is shown instead of the sum, under a name of its own.
 constexpr bool is_statistic(Display display) {
   return display == Display::kAverage || display == Display::kMinimum ||
          display == Display::kMaximum || display == Display::kDeviation || is_percentile(display);
 }
 
-// A number as C has it: 12, 0x1f, 017.
+// Parses a number as C writes it: 12, 0x1f, 017.
 std::optional<std::uint64_t> parse_c_number(std::string_view text);
 
 }  // namespace tallyfs

@@ -24,7 +24,7 @@ constexpr KindName kKindNames[] = {
     {"disable_hist", TriggerKind::kDisableHist},
 };
 
-// Where a word `if` stands with white space on both sides; npos: nowhere.
+// The position of a word `if` with white space on both sides; npos: there is none.
 std::size_t find_if(std::string_view text) {
   for (std::size_t at = text.find("if"); at != text.npos; at = text.find("if", at + 1)) {
     const bool before = at == 0 || is_blank(text[at - 1]);

@@ -1,5 +1,5 @@
 // A command that was written into events/SYSTEM/EVENT/trigger, split into its parts:
-// `[!]NAME:PARAMETERS if FILTER`. Views of the text that was written.
+// `[!]NAME:PARAMETERS if FILTER`. The parts are views of the text that was written.
 // Values, without threads.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace tallyfs {
 
 struct TriggerCommand {
-  bool remove = false;  // it began with '!'
+  bool remove = false;  // the command began with '!'
   TriggerKind kind = TriggerKind::kHist;
   std::string_view parameters;  // behind the first colon, without the filter
   std::string_view filter;      // empty: there is none

@@ -1,5 +1,5 @@
-// The line that shows a trigger in events/SYSTEM/EVENT/trigger: its parts, copied under the lock of
-// the EventSet, and the text made of them outside of it.
+// The line that shows a trigger in events/SYSTEM/EVENT/trigger. Its parts are copied under the lock
+// of the EventSet; the text is made of them outside of that lock.
 // Values, without threads.
 #pragma once
 
@@ -32,14 +32,14 @@ struct TriggerLine {
 
   TriggerKind kind = TriggerKind::kHist;
   std::string filter_text;
-  std::int64_t left = kUnlimited;  // how many times the trigger still acts
+  std::int64_t left = kUnlimited;  // how many more times the trigger acts
   std::string target_name;         // has_target(): "sched:sched_switch"
   // kHist
   std::string name;                              // of a named histogram
-  std::shared_ptr<const std::string> hist_text;  // part of the plan, which lives as long
+  std::shared_ptr<const std::string> hist_text;  // part of the plan, and keeps it alive
   bool paused = false;
 
-  // With its newline.
+  // The line, with its newline.
   std::string text() const;
 };
 

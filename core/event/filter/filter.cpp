@@ -7,7 +7,8 @@
 namespace tallyfs {
 namespace {
 
-// Does the class that starts behind '[' at `at` have c? at moves behind the ']'; npos: it has none.
+// Whether the class that starts behind '[' at `at` contains c. Moves `at` behind the ']'; npos:
+// there is no ']'.
 bool class_matches(std::string_view pattern, std::size_t& at, char c) {
   const bool inverted = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
   if (inverted) ++at;
@@ -29,7 +30,8 @@ bool class_matches(std::string_view pattern, std::size_t& at, char c) {
   return false;
 }
 
-// One character of text against one element of the pattern, which at moves behind.
+// Compares one character of text with one element of the pattern, and moves `at` behind that
+// element.
 bool element_matches(std::string_view pattern, std::size_t& at, char c) {
   const char element = pattern[at++];
   if (element == '?') return true;
@@ -46,7 +48,7 @@ bool element_matches(std::string_view pattern, std::size_t& at, char c) {
 
 }  // namespace
 
-// Of several stars only the last one ever has to give way, so there is no recursion.
+// Of several stars only the last one is ever extended, so there is no recursion.
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0, star = pattern.npos, retry = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -107,7 +109,7 @@ bool Filter::text_holds(const Term& term, std::string_view text) {
   }
 }
 
-// A number is a set of one CPU.
+// A number counts as a set of one CPU.
 bool Filter::cpus_hold(const Term& term, const EventRecord& record) {
   const bool meet = term.compare == Compare::kCpusMeet;
   if (term.is_mask) {

@@ -1,7 +1,7 @@
-// The filter language: `pid == 7 && (comm ~ "kwork*" || !(prio < 100))` (TRIGGERS.md). Compiled
-// once into a row of comparisons with jumps; a record goes through it without recursion, calls
-// through pointers, or allocation. What holds the number of a CPU, and masks of CPUs, can be
-// compared with a list of them: `target_cpu & CPUS{0-3,8}`.
+// The filter language: `pid == 7 && (comm ~ "kwork*" || !(prio < 100))` (TRIGGERS.md). A filter is
+// compiled once into a row of comparisons with jumps. A record goes through it without recursion,
+// calls through pointers, or allocation. A field with a CPU's number or with a mask of CPUs can be
+// compared with a list of CPUs: `target_cpu & CPUS{0-3,8}`.
 //
 // Immutable once compiled. Bounds: kTermsMax comparisons, kNestingMax parentheses, kOperandMax
 // bytes of a text.
@@ -26,10 +26,10 @@ class Filter {
   static constexpr int kNestingMax = 64;
   static constexpr std::size_t kOperandMax = 256;
 
-  // A fault says at which byte: the kernel shows both in the filter file.
+  // A fault has its byte offset in the text: the kernel shows both in the filter file.
   static Checked<Filter> compile(std::string_view text, const EventFormat& format);
 
-  // Of who the record's comm is needed, which no field says.
+  // Whether the filter needs the comm of the record's task, which no field contains.
   bool uses_comm() const;
   bool matches(const EventRecord& record) const {
     std::uint32_t at = start_;
@@ -54,7 +54,7 @@ class Filter {
     kTextUnequal,
     kGlob,
     kNotGlob,
-    kCpusMeet,  // of a number, or a mask, and a list of CPUs: is it in there, is one of it
+    kCpusMeet,  // of a CPU number or a mask, and a list: they have a CPU in common
     kCpusEqual,
     kCpusUnequal,
   };

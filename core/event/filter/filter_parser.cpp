@@ -9,7 +9,8 @@
 
 namespace tallyfs {
 
-// A tree first; then, from its right to its left, terms that know where to go on.
+// Parses the text into a tree first. Then lays the tree out from right to left, as terms with
+// jumps.
 class FilterParser {
  public:
   FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
@@ -129,7 +130,8 @@ class FilterParser {
     return number_operand(term, op_at);
   }
 
-  // Why no operator stands there: what the kernel may have behind a field, and we have not.
+  // The fault of a missing operator. `.function` and `.ustring` have their own: the kernel accepts
+  // them behind a field, and this language does not.
   std::string_view reason_of(std::size_t at) const {
     if (text_.substr(at).starts_with(".function")) return fault::kFunctionFilter;
     if (text_.substr(at).starts_with(".ustring")) return fault::kUserTextFilter;
@@ -197,7 +199,7 @@ class FilterParser {
     return std::nullopt;
   }
 
-  // Up to a blank, an operator or a parenthesis.
+  // Takes a word; it ends at a blank, an operator or a parenthesis.
   std::string_view take_word() {
     const std::size_t start = at_;
     while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ')' &&
@@ -269,7 +271,7 @@ class FilterParser {
     return {};
   }
 
-  // As the field would hold it, read back.
+  // The value as it is after a store into the field and a load from it.
   std::uint64_t as_field(std::uint64_t value, bool is_signed) const {
     if (bytes_ >= 8) return value;
     const unsigned unused = 64 - 8 * bytes_;
@@ -300,7 +302,7 @@ class FilterParser {
   std::size_t at_ = 0;
   std::size_t terms_ = 0;
   int depth_ = 0;
-  bool is_text_ = false;  // the field at hand
+  bool is_text_ = false;  // of the field at hand
   std::uint32_t bytes_ = 4;
   Filter filter_;
 };

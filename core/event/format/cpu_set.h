@@ -1,5 +1,5 @@
-// Some of a machine's CPUs, as filters name them: `CPUS{0-3,8}`, to be compared with the number or
-// the mask of a record. Immutable once parsed. CPUs below kCpusMax.
+// A set of a machine's CPUs as filters name it: `CPUS{0-3,8}`. It is compared with the CPU number
+// or the CPU mask in a record. Immutable once parsed. Holds CPUs below kCpusMax.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ class CpuSet {
  public:
   static constexpr std::uint32_t kCpusMax = 8192;
 
-  // A list as /sys/devices/system/cpu/online has it: `0-3,8`. Nothing: it is none, or empty.
+  // Parses a list in the form of /sys/devices/system/cpu/online: `0-3,8`. Nothing: the text is no
+  // such list, or the list is empty.
   static std::optional<CpuSet> parse(std::string_view list);
 
-  // cpu may be any number: what is none is in no set.
+  // cpu may be any number: a number that no CPU can have is in no set.
   bool has(std::uint64_t cpu) const;
-  bool is_only(std::uint64_t cpu) const;  // that one and no other
-  // mask: the words of a record's bit mask, of 64 bits, one behind the other.
+  bool is_only(std::uint64_t cpu) const;  // cpu and no other one
+  // mask: the 64-bit words of a record's bit mask, one after the other.
   bool intersects(std::string_view mask) const;
   bool equals(std::string_view mask) const;
 

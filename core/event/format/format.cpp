@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
 
-// Cuts text off at its first `mark` and returns what stood before it.
+// Cuts text off at its first `mark` and returns the part before the mark.
 std::string_view cut(std::string_view& text, char mark) {
   const std::size_t at = text.find(mark);
   const std::string_view before = text.substr(0, at);
@@ -56,7 +56,7 @@ Result<TraceField> parse_field(std::string_view line) {
                     std::move(what.type)};
 }
 
-// What follows `key` at the start of a line.
+// The part of a line that follows `key`, where `key` starts the line.
 std::string_view line_after(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::string_view line = cut(text, '\n');
@@ -74,7 +74,8 @@ Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string
 
 bool is_number_size(std::uint32_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
-// `u64`, `__le32`, `uint8_t`: by the number at its end. 0: there is none.
+// The size of a type named like `u64`, `__le32`, `uint8_t`, by the number in its name. 0: there is
+// no number.
 std::uint32_t named_bytes(std::string_view word) {
   if (word.ends_with("_t")) word.remove_suffix(2);
   const auto bits = parse_unsigned(word.substr(word.find_last_not_of("0123456789") + 1));
@@ -83,13 +84,13 @@ std::uint32_t named_bytes(std::string_view word) {
   return is_number_size(bytes) ? bytes : 0;
 }
 
-// How many bytes a number of that type has; 1 where its words do not say.
+// The size in bytes of a number of that type; 1 if the words of the type do not say.
 std::uint32_t number_bytes(std::string_view type) {
   struct Known {
     std::string_view word;
     std::uint32_t bytes;
   };
-  // The first of them that is among the words: `unsigned short int` has 2.
+  // The first entry that is among the words of the type counts: `unsigned short int` has 2 bytes.
   constexpr Known kKnown[] = {
       {"struct", 1}, {"union", 1},   {"char", 1},   {"bool", 1},     {"short", 2},    {"long", 8},
       {"size_t", 8}, {"ssize_t", 8}, {"loff_t", 8}, {"sector_t", 8}, {"enum", 4},     {"pid_t", 4},

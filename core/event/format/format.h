@@ -1,6 +1,6 @@
-// The self-description of trace records, as tracefs gives it in events/SYSTEM/EVENT/format. Fed
-// with text, needs no kernel. Where a field lies differs between kernels, so nobody here knows an
-// offset by heart.
+// The self-description of trace records, in the text form that tracefs has in
+// events/SYSTEM/EVENT/format. Parsing takes a text and needs no kernel. The offsets of fields
+// differ between kernels, so no offset is hard-coded here.
 //
 // Values; may be shared once made. Texts have at most kFormatBytesMax bytes and
 // kFormatFieldsMax fields, records at most 64 KiB.
@@ -21,15 +21,15 @@ namespace tallyfs {
 inline constexpr std::size_t kFormatBytesMax = 64 * 1024;
 inline constexpr std::size_t kFormatFieldsMax = 256;
 
-// What a field holds, as far as keys, values and filters tell things apart.
+// What a field contains, as far as keys, values and filters tell kinds apart.
 enum class FieldKind {
   kNumber,    // 1, 2, 4 or 8 bytes
   kText,      // char[N], ended by a NUL or by its size
-  kLocated,   // __data_loc char[]: u32, its lower half where the text is, its upper half how long
+  kLocated,   // __data_loc char[]: u32, the place in its lower half, the length in its upper half
   kRelative,  // __rel_loc char[]: the same, counted from the end of the field
   kTail,      // char[] of size 0, up to the end of the record
   kStack,     // __data_loc [unsigned] long[]: addresses
-  kOther,     // arrays of numbers and what else nobody can compare
+  kOther,     // arrays of numbers, and other types that cannot be compared
 };
 
 struct TraceField {
@@ -42,8 +42,8 @@ struct TraceField {
   std::uint32_t end() const { return offset + size; }
   FieldKind kind() const;
   bool is_text() const;
-  // Of an array of numbers: how many bytes one of them has, and how many there are; else 1, and
-  // what the field has. 0 of them: the record says how many.
+  // Of an array of numbers: the size of an element, and the number of elements; else 1, and the
+  // size of the field. 0 elements: each record gives the number.
   std::uint32_t element_bytes() const;
   std::uint32_t elements() const;
 };
@@ -53,19 +53,19 @@ struct EventFormat {
   std::uint16_t id = 0;
   std::vector<TraceField> fields;
 
-  // Bytes that every record of the event has.
+  // The bytes that every record of the event has.
   std::uint32_t fixed_bytes() const;
 
   // kNotFound: the event of this kernel has no such field.
   Result<TraceField> field(std::string_view name) const;
 };
 
-// Lines `field:TYPE NAME; offset:N; size:N; signed:N;`, up to `print fmt:`; other lines are passed
-// over. kInvalid, with the reason.
+// Parses lines `field:TYPE NAME; offset:N; size:N; signed:N;`, up to `print fmt:`; other lines are
+// skipped. kInvalid, with the reason.
 Result<std::vector<TraceField>> parse_fields(std::string_view text);
 
-// kInvalid, with the reason: it is no such text, or one that contradicts itself. Lines that mean
-// nothing to us are passed over: a later kernel may have more of them.
+// kInvalid, with the reason: the text is no such description, or contradicts itself. Unknown lines
+// are skipped: a later kernel may have more of them.
 Result<EventFormat> parse_event_format(std::string_view text);
 
 // A field that is one number of 1, 2, 4 or 8 bytes.

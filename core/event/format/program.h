@@ -1,6 +1,6 @@
-// What an expression of a trigger is compiled to: a number from a record by a few operations on a
-// stack, and texts (and stacks, which are bytes of addresses here) by one. No virtual calls; most
-// programs are a single load, which is inlined.
+// The compiled form of an expression of a trigger. A number is computed from a record by a few
+// operations on a stack. A text, or a stack trace as its bytes, is read by one operation. No
+// virtual calls; most programs are a single load, which is inlined.
 //
 // Immutable once compiled, so any thread may run one. The record must have the fixed bytes of the
 // format that the program was compiled for.
@@ -43,11 +43,11 @@ struct Op {
   std::uint64_t operand = 0;
 };
 
-// Values of other histograms' variables and of this one's own, in the plan's order; those of texts
-// are pointers to a VariableText.
+// Values of other histograms' variables and of the histogram's own, in the plan's order. The value
+// of a text is a pointer to a VariableText.
 using References = const std::uint64_t*;
 
-// How long the value of a variable may be that is a text or a stack: the kernel's 256.
+// The longest value of a variable that is a text or a stack: 256 bytes, as in the kernel.
 inline constexpr std::uint32_t kTextBytesMax = 256;
 inline constexpr std::uint32_t kStackDepthMax = 31;
 inline constexpr std::uint32_t kStackBytesMax = kStackDepthMax * 8;
@@ -59,26 +59,26 @@ struct VariableText {
 
 class Program {
  public:
-  static constexpr std::size_t kStackMax = 40;  // operands under way; the compiler keeps to it
+  static constexpr std::size_t kStackMax = 40;  // operands on the stack; the compiler keeps to it
 
   Program() = default;
   explicit Program(Op only) : first_(only) {}
-  // In the order in which they are run; one result is left.
+  // ops: in the order in which they run; exactly one result is left.
   explicit Program(std::vector<Op> ops);
 
   std::uint64_t run(const EventRecord& record, References references) const {
     return rest_.empty() ? load(first_, record, references) : run_all(record, references);
   }
-  // The value, if it depends on nothing.
+  // Whether the value depends on no record; constant() is that value.
   bool is_constant() const { return rest_.empty() && first_.code == OpCode::kConstant; }
   std::uint64_t constant() const { return first_.operand; }
   const Op& first() const { return first_; }
   bool is_single() const { return rest_.empty(); }
 
-  // All ones for a divisor that turns out to be zero.
+  // The result is all ones if the divisor is zero.
   static std::uint64_t apply(OpCode code, std::uint64_t left, std::uint64_t right);
 
-  // What an Op that is no operation comes to.
+  // The value of an Op that loads and computes nothing.
   static std::uint64_t load(const Op& op, const EventRecord& record, References references) {
     const char* const at = record.bytes.data() + op.at;
     switch (op.code) {
@@ -128,7 +128,7 @@ class Program {
 // The load of a number field; it must be one.
 Op load_of(const TraceField& field);
 
-// Where a text or a stack comes from.
+// Where the bytes of a text or a stack come from.
 struct TextSource {
   enum class Kind : std::uint8_t { kFixed, kLocated, kRelative, kTail, kComm, kStack, kReference };
   Kind kind = Kind::kFixed;
@@ -136,12 +136,12 @@ struct TextSource {
   std::uint32_t at = 0;
   std::uint32_t size = 0;
 
-  // What histograms keep: at most kTextBytesMax bytes, kStackBytesMax of a stack; empty where the
-  // record lies about where it is.
+  // The bytes that histograms keep: at most kTextBytesMax of a text, kStackBytesMax of a stack.
+  // Empty if the record gives a place outside of itself.
   std::string_view read(const EventRecord& record, References references) const;
-  // What is shown and filtered: a text as long as it is.
+  // The text that is shown and filtered, at its full length.
   std::string_view whole(const EventRecord& record, References references) const;
-  // All bytes that are there, be they zero or many; not of kReference.
+  // All bytes, zeros included, without a limit; not for kReference.
   std::string_view bytes(const EventRecord& record) const;
 
  private:
@@ -150,7 +150,7 @@ struct TextSource {
 
 // The field must be a text or a stack.
 TextSource text_of(const TraceField& field);
-// Any field: what it consists of, or what it says the place of.
+// Any field: its own bytes, or the bytes whose place it gives.
 TextSource bytes_of(const TraceField& field);
 
 }  // namespace tallyfs

@@ -49,7 +49,7 @@ constexpr char kCommonFields[] =
 
 using Field = FieldsDefinition::Field;
 
-// Tells what `type[N]` is: brackets from the type or from the name, empty for none.
+// Makes the field an array, `type[N]`. brackets: from the type or from the name; empty: no array.
 Checked<void> give_array(Field& field, std::string_view type, std::string_view brackets,
                          std::string_view token) {
   const std::string_view inside = brackets.substr(1, brackets.size() - 2);

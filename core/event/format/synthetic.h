@@ -1,5 +1,5 @@
 // Events that are defined by their fields: `lat u64 lat; pid_t pid; char comm[16]` (TRIGGERS.md),
-// those that triggers make as well as those of user programs, and how their records are laid out.
+// and the layout of their records. Triggers and user programs both define such events.
 // Values, without threads. At most kFieldsMax fields, texts of kTextBytesMax bytes.
 #pragma once
 

@@ -19,8 +19,8 @@ namespace {
 using Use = VariableScope::Use;
 using Form = Expression::Form;
 
-// Where the operator stands that is computed last: of the last + or - outside of parentheses, or
-// else the last * or /. npos: there is none, or only a sign at the start.
+// The position of the operator that is computed last: the last + or - outside of parentheses, or
+// else the last * or /. npos: there is no operator, or only a sign at the start.
 std::size_t root_operator(std::string_view text) {
   std::size_t sum = text.npos, product = text.npos;
   int open = 0;
@@ -37,7 +37,7 @@ std::size_t root_operator(std::string_view text) {
   return sum != text.npos ? sum : product;
 }
 
-// (a+b), but not (a)+(b).
+// Whether the text is like (a+b), and not like (a)+(b).
 bool is_enclosed(std::string_view text) {
   if (!text.starts_with('(') || !text.ends_with(')')) return false;
   int open = 0;
@@ -48,7 +48,8 @@ bool is_enclosed(std::string_view text) {
   return true;
 }
 
-// Other than those of a sign before the whole: the kernel knows no others.
+// Whether there are parentheses other than those of a sign before the whole, which are the only
+// ones that the kernel supports.
 bool has_parentheses(std::string_view text) {
   const std::size_t first = text.find('(');
   if (first == text.npos) return false;
@@ -64,9 +65,9 @@ OpCode code_of(char op) {
                      : OpCode::kDivide;
 }
 
-// Whether a field of that type can be shown so: a text is shown as it is. `usecs` at a number that
-// is no time changes nothing but its name, as in the kernel; at a variable that is one it would say
-// what is not so.
+// Whether the modifiers fit a field of that type: a text is shown as it is. `usecs` at a number
+// that is no time changes only its name, as in the kernel. At a variable that holds a time, `usecs`
+// would name a wrong unit.
 bool suits(const Modifiers& modifiers, const Expression& made, std::string_view field) {
   const ValueType& type = made.type;
   const bool is_number = type.kind == ValueType::Kind::kNumber;
@@ -107,7 +108,8 @@ Checked<Expression> ExpressionParser::parse(std::string_view text, Role role) {
   Node& made = node.value();
   Expression& whole = made.expression;
   if (whole.is_number()) whole.program = Program(std::move(made.ops));
-  // What is shown can be set again: constants were folded, and parentheses with them.
+  // The text that is shown can be set again: constants were folded, and their parentheses with
+  // them.
   const bool needs_them = with_parentheses_ && operators_ > kKernelOperatorsMax;
   if (whole.form == Form::kOperation && needs_them && !has_parentheses(whole.text)) {
     whole.text = "(" + whole.text + ")";
@@ -263,8 +265,8 @@ Checked<ExpressionParser::Node> ExpressionParser::parse_variable(std::string_vie
   return node;
 }
 
-// As in the kernel, a variable that is no more than a field is that field; one that is computed
-// keeps its name.
+// As in the kernel, a variable that is only a field is that field; a computed variable keeps its
+// name.
 Checked<ExpressionParser::Node> ExpressionParser::parse_own(std::string_view name,
                                                             std::string_view definition, Use use) {
   const int operators = std::exchange(operators_, 0);
@@ -358,7 +360,7 @@ Checked<ExpressionParser::Node> ExpressionParser::special_field(std::string_view
 Checked<ExpressionParser::Node> ExpressionParser::event_field(std::string_view name) {
   const auto found = format_.field(name);
   if (!found) {
-    // `timer_pid=common_pid:key=timer_pid`, as the kernel's documentation has it.
+    // The kernel's documentation has `timer_pid=common_pid:key=timer_pid`.
     if (const auto definition = scope_.own(name); definition && role_ != Role::kVariable) {
       return parse_own(name, *definition, Use::kAlone);
     }

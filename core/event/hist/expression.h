@@ -1,5 +1,5 @@
 // The expressions of a trigger: fields with modifiers, numbers, variables, + - * / and parentheses
-// (TRIGGERS.md), parsed and compiled in one go.
+// (TRIGGERS.md). An expression is parsed and compiled in one pass.
 //
 // Values; the parser lives for one command. Bounds: kOperatorsMax operators, kNestingMax
 // parentheses and variables within variables, kOpsMax operations.
@@ -18,7 +18,7 @@
 
 namespace tallyfs {
 
-// What a value is: compared with the fields of synthetic events.
+// The type of a value, to be compared with the fields of synthetic events.
 struct ValueType {
   enum class Kind : std::uint8_t { kNumber, kText, kStack };
   Kind kind = Kind::kNumber;
@@ -37,7 +37,7 @@ struct Expression {
   Program program;    // of a number
   TextSource source;  // of a text or a stack
   bool is_hitcount = false;
-  bool uses_time = false;  // common_timestamp, here or in what it is made of
+  bool uses_time = false;  // common_timestamp, here or in an operand
   bool in_usecs = false;
   bool uses_others = false;  // variables of other histograms
 
@@ -47,7 +47,7 @@ struct Expression {
 // The variables that an expression may name.
 class VariableScope {
  public:
-  enum class Use { kOperand, kAlone };  // an operand is read once
+  enum class Use { kOperand, kAlone };  // the read of an operand unsets it
   // A variable of another histogram.
   struct Found {
     ValueType type;
@@ -55,7 +55,7 @@ class VariableScope {
     std::uint32_t reference = 0;  // its place in References
   };
   virtual ~VariableScope() = default;
-  // What a variable of this command stands for; nothing: it has none of that name.
+  // The definition of a variable of this command; nothing: the command has none of that name.
   virtual std::optional<std::string_view> own(std::string_view name) const = 0;
   // `system` and `event` may both be empty. The fault is kVariableNotFound or kVariableNotUnique.
   virtual Checked<Found> other(std::string_view system, std::string_view event,
@@ -64,7 +64,7 @@ class VariableScope {
 
 class ExpressionParser {
  public:
-  static constexpr int kKernelOperatorsMax = 3;  // in what the kernel understands too
+  static constexpr int kKernelOperatorsMax = 3;  // in expressions that the kernel supports too
   static constexpr int kOperatorsMax = 16;       // with parentheses
   static constexpr int kNestingMax = 32;
   static constexpr std::size_t kOpsMax = 256;  // variables of the same command spelled out

@@ -11,7 +11,7 @@
 namespace tallyfs {
 namespace {
 
-// Cuts text off behind its first `mark`; nothing if there is none.
+// Cuts text off behind its first `mark` and returns the part before; nothing: there is no mark.
 std::optional<std::string_view> cut_behind(std::string_view& text, char mark) {
   const std::size_t at = text.find(mark);
   if (at == text.npos) return std::nullopt;
@@ -28,7 +28,7 @@ Checked<std::uint32_t> parse_size(std::string_view text) {
   return static_cast<std::uint32_t>(rounded);
 }
 
-// 250ms, 10s, 5us, 100ns.
+// Parses 250ms, 10s, 5us, 100ns.
 Checked<std::uint64_t> parse_time(std::string_view text) {
   struct Unit {
     std::string_view name;
@@ -124,7 +124,7 @@ class CommandParser {
     return {};
   }
 
-  // x=a,y=b
+  // Parses x=a,y=b.
   Checked<void> variables(std::string_view part) {
     while (!part.empty()) {
       const std::string_view one = part.substr(0, part.find(','));
@@ -178,7 +178,7 @@ class CommandParser {
     return {};
   }
 
-  // .trace(synth,a,b), .synth(a,b), .save(a,b), .snapshot()
+  // Parses .trace(synth,a,b), .synth(a,b), .save(a,b), .snapshot().
   static Checked<void> done(ActionCommand& action, std::string_view part, std::string_view rest) {
     if (!cut_behind(rest, '.')) return wrong(fault::kActionNotFound, part);
     const auto name = cut_behind(rest, '(');

@@ -1,5 +1,5 @@
-// A hist command taken apart (TRIGGERS.md), its names not yet looked up: what stands between the
-// colons, and the actions. The views are of the command's text, which must outlive it.
+// A hist command split into the parts between its colons and its actions (TRIGGERS.md). Its names
+// are not looked up yet. The parts are views of the command's text, which must outlive it.
 // Values, without threads.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace tallyfs {
 
-// Of `clock=` and trace_clock. All records carry CLOCK_MONOTONIC: these say no other order and no
-// other unit than that.
+// The values of `clock=` and trace_clock. All records carry CLOCK_MONOTONIC, so no value changes
+// their order or their unit.
 inline constexpr std::array<std::string_view, 4> kTraceClocks = {"local", "global", "mono", "perf"};
 
 enum class Handler : std::uint8_t { kOnMatch, kOnMax, kOnChange };
@@ -31,7 +31,7 @@ struct ActionCommand {
 
   std::string_view system() const { return matched.substr(0, matched.find('.')); }
   std::string_view event() const { return matched.substr(matched.find('.') + 1); }
-  // As trigger shows it, without the colon before it.
+  // The action as `trigger` shows it, without the colon before it.
   std::string text() const;
 };
 
@@ -56,7 +56,7 @@ struct HistCommand {
   std::uint64_t expiry_ns = 0;  // 0: variables keep their values until they are read
   bool pause = false, resume = false, clear = false, no_hitcount = false;
 
-  // text: what stands behind `hist:`, without the filter.
+  // text: the part behind `hist:`, without the filter.
   static Checked<HistCommand> parse(std::string_view text);
 };
 

@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-// Hands out what stands between commas, until do_each says that something is wrong.
+// Calls do_each with each part between commas, until do_each returns a fault.
 template <typename Each>
 Checked<void> for_each_listed(std::string_view text, const Each& do_each) {
   const std::string_view all = text;
@@ -70,7 +70,7 @@ std::optional<std::uint32_t> HistCompiler::own_index(std::string_view name) cons
   return static_cast<std::uint32_t>(at - command_.variables.begin());
 }
 
-// An explicit event, else those that onmatch names, else whichever event has it.
+// Looks for the variable in the event that is named, else in those that onmatch names, else in all.
 Checked<HistCatalog::Variable> HistCompiler::find_other(std::string_view system,
                                                         std::string_view event,
                                                         std::string_view name) const {
@@ -279,9 +279,10 @@ void HistCompiler::lay_out_values() {
   pack(plan_->variables, plan_->plain_variables);
 }
 
-// How this histogram's keys become those of the ones that it refers to: nothing to do where both
-// are laid out alike, copied where only lengths differ; else no event can ever match. The other one
-// may have fewer keys: then, as in the kernel, the first ones must match.
+// Maps this histogram's keys to the keys of the histograms that it references. Keys that are laid
+// out alike need no mapping. Keys that differ only in length are copied. With any other keys no
+// event can ever match. The other histogram may have fewer keys: then, as in the kernel, the first
+// ones must match.
 void HistCompiler::join_keys() {
   for (std::size_t i = 0; i < plan_->references.size(); ++i) {
     Reference& reference = plan_->references[i];

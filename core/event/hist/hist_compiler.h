@@ -1,5 +1,5 @@
-// Makes a HistPlan of a HistCommand: looks names up, checks what may be combined with what, and
-// lays out the entries. What it has to know of other triggers and events it asks of a HistCatalog.
+// Makes a HistPlan of a HistCommand: looks names up, checks which parts may be combined, and lays
+// out the entries. A HistCatalog supplies the facts about other triggers and events.
 //
 // Lives for one command. The faults, their order and their tokens are the kernel's.
 #pragma once
@@ -28,17 +28,18 @@ class HistCatalog {
   };
   virtual ~HistCatalog() = default;
   virtual bool has_event(std::string_view system, std::string_view event) const = 0;
-  // Of the histograms on one event, or on all if system and event are empty.
+  // The variables of the histograms on one event, or on all events if system and event are empty.
   virtual std::vector<Variable> variables(std::string_view system, std::string_view event,
                                           std::string_view name) const = 0;
   virtual std::optional<Synthetic> synthetic(std::string_view name) const = 0;
-  // A variable that holds a field of another event, in a hidden histogram with the keys of one
-  // that is compatible with `like`. Made if it is not there; it then belongs to the command.
+  // A variable that holds a field of another event, in a hidden histogram. That histogram has the
+  // keys of one that is compatible with `like`. It is made if there is none, and then belongs to
+  // the command.
   virtual Checked<Variable> field_variable(std::string_view system, std::string_view event,
                                            std::string_view field, const HistPlan& like) = 0;
 };
 
-// Do the keys of both consist of the same kinds in the same order?
+// Whether the keys of both are of the same kinds in the same order.
 bool keys_compatible(const HistPlan& a, const HistPlan& b);
 
 class HistCompiler final : private VariableScope {
@@ -47,14 +48,14 @@ class HistCompiler final : private VariableScope {
   static constexpr std::size_t kValuesMax = 8;  // the kernel: 2 beside hitcount
   static constexpr std::uint32_t kKeyBytesMax = 504;
 
-  enum class Purpose { kSet, kFind };  // a command that finds may name variables that are there
+  enum class Purpose { kSet, kFind };  // a command that finds may name existing variables
 
   HistCompiler(const HistCommand& command, std::string_view system, const EventFormat& format,
                HistCatalog& catalog, Purpose purpose);
 
-  // Keys, values, variables, sort, and what makes the trigger the same as another.
+  // Compiles keys, values, variables, sort, and the signature that makes two triggers the same.
   Checked<void> compile_fields();
-  // The rest, for a trigger that is to be set; after compile_fields().
+  // Compiles the rest, for a trigger that is to be set; called after compile_fields().
   Checked<void> compile_actions();
   const HistPlan& plan() const { return *plan_; }
   std::shared_ptr<HistPlan> take() { return std::move(plan_); }

@@ -5,8 +5,8 @@
 namespace tallyfs {
 namespace {
 
-// As the kernel has it: types of one name, or of one size and sign; texts and stacks of any length
-// go into fields that are as long as what they hold.
+// Whether a value fits into a field, as in the kernel: types of one name, or of one size and sign.
+// Texts and stacks of any length fit into fields of variable length.
 bool fits(const FieldsDefinition::Field& field, const ValueType& type) {
   using Kind = ValueType::Kind;
   switch (field.kind) {
@@ -126,7 +126,7 @@ Checked<void> HistCompiler::compile_trace(const ActionCommand& command, Action& 
   return {};
 }
 
-// `$x`, `field`, `sys.event.$x` or `sys.event.field`.
+// Compiles `$x`, `field`, `sys.event.$x` or `sys.event.field`.
 Checked<Expression> HistCompiler::compile_param(const ActionCommand& command,
                                                 std::string_view param) {
   const std::size_t dot = param.find('.');

@@ -47,7 +47,8 @@ std::string_view stored_text(const std::uint64_t* words, std::uint32_t count) {
   return until_nul({reinterpret_cast<const char*>(words), count * std::size_t{8}});
 }
 
-// `{ k: V }` and the newline, or `{"key":{"k":V}}`: names and values are of a byte or more.
+// An entry takes `{ k: V }` and the newline, or `{"key":{"k":V}}`: names and values have a byte or
+// more.
 std::size_t HistCopy::text_bytes_min() const {
   constexpr std::size_t kEntryBytesMin = 9;
   std::size_t bytes = 0;

@@ -1,6 +1,7 @@
-// The histograms of one event at one moment, taken under the EventSet's lock and rendered outside
-// of it: sorting and printing 131,072 entries takes a while. It shares the entries with the
-// histograms until these go on, see HistMap::View. A value; rendering is const, so any thread may.
+// The histograms of one event at one moment. They are copied under the EventSet's lock and rendered
+// outside of it, since it takes a while to sort and print 131,072 entries. The copy shares the
+// entries with the histograms until these change, see HistMap::View. A value; rendering is const,
+// so any thread may render.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,16 @@ namespace tallyfs {
 
 class HistCopy {
  public:
-  // line: of the trigger, which the text begins with.
+  // line: the trigger's line, with which the text begins.
   void add(TriggerLine line, std::shared_ptr<const HistPlan> plan, HistTable& table);
 
-  // What it keeps, if all of it is counted on meanwhile.
+  // The memory that the copy keeps if all of its entries change meanwhile.
   std::size_t kept_bytes() const;
-  // No text of it is shorter than this.
+  // A lower bound of the length of its texts.
   std::size_t text_bytes_min() const;
 
-  // events/SYS/EVENT/hist; empty without a histogram. Ends soon behind bytes_max: what is longer
-  // than that nobody shall want.
+  // events/SYS/EVENT/hist; empty without a histogram. Rendering ends soon after bytes_max bytes,
+  // since no caller uses a longer text.
   std::string render(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
   // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
   // numbers; described in TRIGGERS.md.
@@ -45,7 +46,7 @@ class HistCopy {
 
     const std::uint64_t* key(std::uint32_t entry) const { return view.entry(entry); }
     const std::uint64_t* values(std::uint32_t entry) const;
-    // What the entry is sorted and printed by.
+    // The number by which the entry is sorted, and which is printed.
     std::uint64_t value(std::uint32_t entry, std::uint32_t index) const;
     // Entries in the order of `sort`, no more than `limit`.
     std::vector<std::uint32_t> sorted() const;
@@ -57,7 +58,7 @@ class HistCopy {
   std::vector<Table> tables_;
 };
 
-// A text of a key or of a saved field: up to its first NUL.
+// The text of a key or of a saved field, up to its first NUL.
 std::string_view stored_text(const std::uint64_t* words, std::uint32_t count);
 
 }  // namespace tallyfs

@@ -25,7 +25,7 @@ std::uint64_t log_linear(std::uint64_t value, std::uint64_t steps) {
   return value >> dropped << dropped;
 }
 
-// How many values a group of that smallest one has.
+// The number of values in the group that begins with `first`.
 std::uint64_t width_of(const Modifiers& modifiers, std::uint64_t first) {
   if (modifiers.display == Display::kBuckets) return modifiers.parameter;
   std::uint64_t width = 1;
@@ -64,7 +64,7 @@ void append_group(std::string& out, const Expression& key, std::uint64_t group) 
     return append_exponent(out, negative, negative ? ~group : group);
   }
   const std::uint64_t first = negative ? 0 - group : group;
-  // The last one may have no more than what is left up to the largest number.
+  // The last group ends at the largest number, so it may have fewer values.
   const std::uint64_t most =
       (~std::uint64_t{0} >> (key.type.is_signed ? 1 : 0)) + (negative ? 1 : 0);
   const std::uint64_t last = first + std::min(width_of(key.modifiers, first) - 1, most - first);

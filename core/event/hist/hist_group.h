@@ -1,10 +1,9 @@
-// The groups that numbers of a key fall into: `.log2` (the kernel's), `.log2=K` (ours, 2^K to an
-// octave) and `.buckets=N`. Those of negative numbers, of fields that are signed, mirror the
-// others: 5 to 8 are `~ 2^3`, -8 to -5 are `~ -2^3`; only `.buckets=N` goes on evenly below 0, with
-// -N to -1.
+// The groups of numbers in a key: `.log2` (the kernel's), `.log2=K` (ours, 2^K to an octave) and
+// `.buckets=N`. The groups of negative numbers, in signed fields, mirror the others: 5 to 8 are `~
+// 2^3`, -8 to -5 are `~ -2^3`. Only `.buckets=N` goes on evenly below 0, with -N to -1.
 //
-// Pure. A group is kept as one number, in whose order groups are sorted: of `.log2` the exponent e,
-// or -1-e; of the others the number of the group that is closest to 0.
+// Pure. A group is stored as one number, and groups are sorted by that number. For `.log2` it is
+// the exponent e, or -1-e. For the others it is the end of the group that is closest to 0.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,10 @@
 
 namespace tallyfs {
 
-// What the value of a key counts as; itself without any of these modifiers.
+// The number under which the value of a key is counted; the value itself without such a modifier.
 std::uint64_t group_of(const Expression& key, std::uint64_t value);
-// The same where it is shown: "~ 2^3 ", "~ 96-111", "~ -10--1". The key must have such a modifier.
+// Appends the group as it is shown: "~ 2^3 ", "~ 96-111", "~ -10--1". The key must have such a
+// modifier.
 void append_group(std::string& out, const Expression& key, std::uint64_t group);
 
 }  // namespace tallyfs

@@ -9,7 +9,7 @@ class HistJson {
   HistJson(const HistCopy::Table& table, const Symbols& symbols, JsonWriter& json)
       : table_(table), plan_(*table.plan), symbols_(symbols), json_(json) {}
 
-  // Stops where `text`, onto which is written, is longer than bytes_max.
+  // Stops once `text`, the string that is written to, is longer than bytes_max.
   void render(const std::string& text, std::size_t bytes_max) {
     json_.begin_object();
     json_.key("system").string(plan_.system).key("event").string(plan_.event);

@@ -86,7 +86,7 @@ HistMap::Entry HistMap::replace(std::uint32_t number, const std::uint64_t* key) 
   return reused;
 }
 
-// Those behind move up as far as their own places allow, so that every look-up still ends at the
+// Later slots move up as far as their home slots allow, so that every look-up still ends at the
 // first free slot.
 void HistMap::free_slot(std::size_t slot) {
   slots_[slot] = {};
@@ -115,7 +115,7 @@ std::size_t HistMap::view_bytes() const {
   return used_blocks() * kBlockEntries * stride_ * sizeof(std::uint64_t);
 }
 
-// Whether the view is still there is not asked: who lets go of it has no lock.
+// The block is copied even if the view is gone by now: a view is released without the lock.
 void HistMap::own_block(std::size_t block) {
   if (!blocks_[block].is_viewed) return;
   const std::size_t words = kBlockEntries * stride_;

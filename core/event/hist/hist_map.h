@@ -1,14 +1,15 @@
 // The entries of a histogram, found by their keys: open addressing over entries of equal size, in
 // blocks. Keys are bytes in multiples of 8, zero-padded, compared as they are.
 //
-// A View is all entries at one moment, without a copy of them: it shares the blocks, and the map
-// makes a block of its own of the first one of them that it writes to. So it is soon taken under
-// the lock, however many entries there are, and costs what is counted while somebody looks at it.
+// A View is all entries at one moment, without a copy of them. It shares the blocks, and the map
+// copies a shared block before the first write into it. So the lock is held for a short time only,
+// however many entries there are. The cost is one copy of each block that changes while a reader
+// has the view.
 //
-// Confined to its owner's lock; a View is a value that any thread may look at. An Entry stays where
-// it is until a View is taken. At most entries_max entries; memory grows with them, in blocks, when
-// a key is new or a block is looked at. Hashes are keyed by process, so that nobody can choose keys
-// that collide.
+// Confined to its owner's lock; a View is a value that any thread may read. An Entry stays where it
+// is until a View is taken. At most entries_max entries. Memory grows with them, in blocks, when a
+// key is new or a shared block changes. Hashes are keyed by process, so that no sender can choose
+// keys that collide.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +27,14 @@ class HistMap {
     std::uint32_t entries_max = 2048;  // a power of two
 
     std::size_t entry_words() const { return std::size_t{key_words} + value_words; }
-    // What it may grow to, its index included.
+    // The memory that it may grow to, its index included.
     std::size_t bytes_max() const;
   };
   using Entry = std::uint64_t*;
   // Shared by the map and by views of it; the last of them frees it.
   using Block = std::shared_ptr<std::uint64_t[]>;
   struct Inserted {
-    Entry entry;  // nullptr: it is full
+    Entry entry;  // nullptr: the map is full
     bool is_new;
   };
 
@@ -53,7 +54,7 @@ class HistMap {
 
   explicit HistMap(const Shape& shape);
 
-  // To be written to. nullptr: not there. key has key_words words.
+  // The entry, to be written to. nullptr: there is none. key has key_words words.
   Entry find(const std::uint64_t* key);
   Inserted insert(const std::uint64_t* key);
   // The entry with this number gives up its key for another, which is not in the map; its values
@@ -63,7 +64,7 @@ class HistMap {
 
   std::uint32_t size() const { return size_; }
   const Shape& shape() const { return shape_; }
-  // Numbered in the order in which they came, 0 to size() - 1.
+  // Entries are numbered in the order in which they came, 0 to size() - 1.
   const std::uint64_t* entry(std::uint32_t number) const {
     return words_[number / kBlockEntries] + (number % kBlockEntries) * stride_;
   }
@@ -71,7 +72,7 @@ class HistMap {
   const std::uint64_t* values(const std::uint64_t* entry) const { return entry + shape_.key_words; }
 
   View view();
-  // What a view of it would keep, if all of it were written to meanwhile.
+  // The memory that a view of the map keeps if all of it changes meanwhile.
   std::size_t view_bytes() const;
 
  private:
@@ -87,11 +88,11 @@ class HistMap {
 
   std::uint64_t hash(const std::uint64_t* key) const;
   bool same(const std::uint64_t* a, const std::uint64_t* b) const;
-  // Where key is, or the free slot where it would go.
+  // The slot of the key, or the free slot where it would go.
   std::size_t slot_of(const std::uint64_t* key, std::uint64_t hash) const;
   void free_slot(std::size_t slot);
   std::size_t used_blocks() const { return (size_ + kBlockEntries - 1) / kBlockEntries; }
-  // The entry in a block that nobody else looks at.
+  // The entry, in a block that no view shares.
   Entry own(std::uint32_t number) {
     const std::size_t block = number / kBlockEntries;
     if (viewed_blocks_ != 0) own_block(block);
@@ -106,7 +107,7 @@ class HistMap {
   std::uint32_t size_ = 0;
   std::vector<Slot> slots_;
   std::vector<OwnBlock> blocks_;
-  std::vector<std::uint64_t*> words_;  // theirs
+  std::vector<std::uint64_t*> words_;  // of the blocks
   std::size_t viewed_blocks_ = 0;
 };
 

@@ -1,11 +1,11 @@
-// A hist trigger as it is run: which words of an entry hold what, and the programs that fill them.
-// Compiled once by HistCompiler; a HistTable is what it fills, shared by triggers of one name.
+// A hist trigger in its executable form: the layout of an entry's words, and the programs that fill
+// them. Compiled once by HistCompiler. It fills a HistTable, which triggers of one name share.
 //
-// HistPlan is immutable and outlives its trigger in the copies that are being rendered, hence
-// shared. HistTable is confined to the EventSet's lock.
+// HistPlan is immutable. It is shared, because it outlives its trigger in the copies that are being
+// rendered. HistTable is confined to the EventSet's lock.
 //
-// An entry: the key; then kHits, kTouched, kSet; then for each variable its value, and behind
-// those the texts, the values, and what the actions keep.
+// An entry: the key; then kHits, kTouched, kSet; then the value of each variable; then the texts,
+// the values, and the words of the actions.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,13 @@ struct VariablePart {
   std::uint32_t text_word = 0;  // of a text or a stack: its VariableText
 };
 
-// A variable of another histogram, looked up there with this one's key.
+// A variable of another histogram, which is looked up there with this histogram's key.
 struct Reference {
   // One part of the key, from this histogram's words into those of the other.
   struct Part {
     std::uint32_t from, from_words, to, to_words;
   };
-  HistTable* table = nullptr;  // EBUSY keeps it
+  HistTable* table = nullptr;  // kept, as its removal fails with EBUSY
   std::uint32_t variable = 0;
   std::uint32_t word = 0, text_word = 0;
   bool once = false;
@@ -58,7 +58,7 @@ struct Reference {
   std::vector<Part> parts;  // empty: the keys are laid out alike
 };
 
-// A field of a synthetic event and what goes into it.
+// A field of a synthetic event, and the value that it gets.
 struct TracePart {
   Expression value;
   FieldKind kind = FieldKind::kNumber;
@@ -89,8 +89,8 @@ struct SortKey {
   bool descending = false;
 };
 
-// What a key, variable or value comes to in the frequent case, a number that is loaded and added up
-// or stored as it is; packed, so that a record's work touches few lines of memory.
+// The frequent case of a key, variable or value: a number that is loaded, and then added up or
+// stored as it is. Packed, so that a record's work touches few lines of memory.
 struct PlainPart {
   Op load;
   std::uint32_t word = 0;
@@ -100,7 +100,7 @@ struct PlainPart {
 };
 
 struct HistPlan {
-  // References: first this one's own variables, at their places, then `references`.
+  // The order of References: this histogram's own variables, at their places, then `references`.
   static constexpr std::uint32_t kFirstReference = HistCommand::kVariablesMax;
 
   std::string system, event;
@@ -118,15 +118,15 @@ struct HistPlan {
   std::uint64_t expiry_ns = 0;
   bool no_hitcount = false;
   bool needs_stack = false, needs_comm = false;
-  // What the line in `trigger` consists of, up to the filter.
+  // The text of the line in `trigger`, up to the filter.
   std::string text;
-  // What must be the same for a command to mean this trigger; without actions and filter, for two
-  // events to share one histogram.
+  // Commands with the same signature mean the same trigger. fields_signature leaves out actions and
+  // filter: it must be the same for two events to share one histogram.
   std::string signature, fields_signature;
 };
 
 struct HistTable {
-  // onmax(..).snapshot(): over all entries.
+  // For onmax(..).snapshot(), over all entries.
   struct Snapshot {
     bool taken = false;
     std::uint64_t value = 0;
@@ -139,7 +139,7 @@ struct HistTable {
   HistMap map;
   std::uint64_t hits = 0;
   std::uint64_t dropped = 0;
-  std::uint64_t expired = 0;    // variables nobody read in time
+  std::uint64_t expired = 0;    // variables that were not read in time
   std::uint64_t unmatched = 0;  // events whose references did not resolve
   std::uint64_t expiry_ns = 0;
   std::uint32_t sweep = 0;      // where the search for expired entries goes on
@@ -149,7 +149,7 @@ struct HistTable {
   void clear();
 };
 
-// Takes one record in, up to its actions.
+// Processes one record, up to its actions.
 class HistUpdate {
  public:
   static constexpr std::size_t kKeyWordsMax = 64;
@@ -158,7 +158,7 @@ class HistUpdate {
   // false: not counted (a reference did not resolve, or the histogram is full).
   bool run(const HistPlan& plan, HistTable& table, const EventRecord& record);
 
-  // What actions may use, until the next run().
+  // The values that actions may use, until the next run().
   const std::uint64_t* references() const { return references_; }
   std::uint64_t* values() const { return values_; }
   const std::uint64_t* key() const { return key_; }

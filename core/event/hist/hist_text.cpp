@@ -25,7 +25,7 @@ void append_hex_digits(std::string& out, std::uint64_t value, int width) {
   out.append(digits, static_cast<std::size_t>(size));
 }
 
-// Texts are the records', whoever wrote them: what would drive a terminal or begin a line is
+// Texts come from records of any sender: bytes that would control a terminal or begin a line are
 // escaped.
 void append_left(std::string& out, std::string_view text, std::size_t width) {
   const std::size_t before = out.size();
@@ -36,7 +36,7 @@ void append_left(std::string& out, std::string_view text, std::size_t width) {
 
 constexpr std::uint32_t kNoShare = ~std::uint32_t{0};
 
-// In hundredths of a percent; kNoShare of nothing.
+// In hundredths of a percent; kNoShare if the total is too small for that.
 std::uint32_t share(std::uint64_t value, std::uint64_t total) {
   if (total == 0) return value == 0 ? 0 : kNoShare;
   if (value < ~std::uint64_t{0} / 10000) return static_cast<std::uint32_t>(value * 10000 / total);
@@ -80,7 +80,7 @@ class HistText {
     out_.push_back('\n');
   }
 
-  // Has no share in anything.
+  // Whether the sum is below zero and so has no share in the total.
   static bool is_below_zero(const ValuePart& part, std::uint64_t sum) {
     return part.value.type.is_signed && static_cast<std::int64_t>(sum) < 0;
   }
@@ -88,7 +88,7 @@ class HistText {
     return is_below_zero(part, sum) ? kNoShare : share(sum, total);
   }
 
-  // What .percent and .graph relate to.
+  // Adds up the totals to which .percent and .graph relate.
   void add_up() {
     totals_.assign(plan_.values.size(), 0);
     largest_.assign(plan_.values.size(), 0);

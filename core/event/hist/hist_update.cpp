@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-// How many entries a new key may look at for one that has expired.
+// How many entries are examined for an expired one to make room for a new key.
 constexpr std::uint32_t kSweepMax = 64;
 
 void copy_text(std::uint64_t* to, std::uint32_t words, std::string_view text) {
@@ -90,7 +90,7 @@ bool HistUpdate::resolve(const HistPlan& plan, std::uint64_t now_ns) {
   return true;
 }
 
-// Of a full histogram with expire=, an entry whose variables nobody came for gives up its place.
+// In a full histogram with expire=, an entry whose variables have expired gives up its place.
 HistMap::Inserted HistUpdate::enter(HistTable& table, std::uint64_t now_ns) {
   const HistMap::Inserted inserted = table.map.insert(key_);
   if (inserted.entry || table.expiry_ns == 0) return inserted;

@@ -17,7 +17,7 @@ constexpr std::uint32_t kCountersWord = 2;
 
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
-// Numbers of either kind, in an order that unsigned comparisons tell.
+// Maps signed and unsigned numbers to numbers whose unsigned comparison gives the same order.
 std::uint64_t in_order(std::uint64_t value, bool is_signed) {
   return is_signed ? value ^ kSignBit : value;
 }
@@ -36,7 +36,7 @@ std::uint32_t quantile_bucket(std::uint64_t value) {
   return octave * kOctaveSteps + static_cast<std::uint32_t>((value >> (octave - 1)) - kOctaveSteps);
 }
 
-// The smallest and the largest value that count there.
+// The smallest and the largest value of a bucket.
 std::uint64_t bucket_low(std::uint32_t bucket) {
   if (bucket < kOctaveSteps) return bucket;
   const unsigned octave = bucket / kOctaveSteps;
@@ -48,7 +48,7 @@ std::uint64_t bucket_high(std::uint32_t bucket) {
   return bucket_low(bucket) + (std::uint64_t{1} << (bucket / kOctaveSteps - 1)) - 1;
 }
 
-// Of a signed value the buckets of negative ones come first, the farthest from 0 before the others.
+// The buckets of a signed value begin with the negative ones, the farthest from 0 first.
 std::uint32_t counters_of(bool is_signed) {
   return is_signed ? 2 * kQuantileBuckets : kQuantileBuckets;
 }
@@ -89,7 +89,7 @@ void add_square(std::uint64_t* words, std::uint64_t value) {
   words[1] = static_cast<std::uint64_t>(squares >> 64);
 }
 
-// The smallest value that at least so many are not above, as far as buckets tell.
+// The smallest value that at least so many values do not exceed, to the precision of the buckets.
 std::uint64_t percentile(const std::uint64_t* words, std::uint64_t hits, std::uint64_t per_mille,
                          bool is_signed) {
   const auto* const counters = reinterpret_cast<const std::uint32_t*>(words + kCountersWord);
@@ -162,7 +162,7 @@ double shown_decimals(const ValuePart& part, const std::uint64_t* values) {
     return static_cast<double>(is_negative(words[0], is_signed) ? -average : average);
   }
   const UInt128 squares = static_cast<UInt128>(words[2]) << 64 | words[1];
-  // n * sum of squares - square of the sum, exactly as long as it fits; of the population.
+  // n * sum of squares - square of the sum: exact as long as it fits. Deviation of the population.
   const UInt128 n = values[kHitsWord];
   const auto difference = static_cast<long double>(n * squares - static_cast<UInt128>(sum) * sum);
   const bool exact = squares == 0 || n <= ~UInt128{0} / squares;

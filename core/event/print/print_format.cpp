@@ -9,7 +9,7 @@
 namespace tallyfs {
 namespace {
 
-// Of one conversion, whatever the record holds.
+// The most bytes that one conversion shows, whatever the record contains.
 constexpr std::size_t kShownBytesMax = 4096;
 
 std::uint64_t cut_to(std::uint64_t value, std::uint32_t bytes, bool is_signed) {
@@ -39,7 +39,7 @@ void append_printed(std::string& out, const std::string& flags, const char* conv
   if (size > 0) out.append(text, std::min<std::size_t>(static_cast<std::size_t>(size), 255));
 }
 
-// The kernel's %#x has its 0x before a 0 too, which C's has not: a 1 is printed for it.
+// The kernel's %#x has 0x before a 0 too, unlike that of C: a 1 is printed in the place of the 0.
 void append_unsigned(std::string& out, const std::string& flags, char conversion,
                      std::uint64_t value) {
   const char ll[] = {'l', 'l', conversion, '\0'};
@@ -56,7 +56,7 @@ struct Division {
   std::uint64_t quotient = 0, remainder = 0;
 };
 
-// Divisions that would trap have a result, too: 0 for a divisor of 0.
+// Divisions that would trap get a result, too: 0 for a divisor of 0.
 Division divide(std::uint64_t left, std::uint64_t right, bool is_signed) {
   const auto a = static_cast<std::int64_t>(left), b = static_cast<std::int64_t>(right);
   if (right == 0) return {};
@@ -167,7 +167,7 @@ std::string PrintFormat::symbolic(const Node& node, std::uint64_t value) {
   return found == node.names.end() ? hex(value) : found->second;
 }
 
-// What bits are left has no names.
+// Bits that have no name are shown as one hexadecimal number.
 std::string PrintFormat::flags(const Node& node, std::uint64_t value) {
   std::string text;
   const auto add = [&](std::string_view name) {
@@ -231,7 +231,7 @@ std::string PrintFormat::text_of(const Node& node, const EventRecord& record) {
   return {};
 }
 
-// With a number in the place of the '*'; a negative one says nothing here.
+// The flags, with a number in the place of the '*'; a negative number counts as 0.
 std::string PrintFormat::flags_of(const Part& part, const EventRecord& record) {
   std::string flags = part.flags;
   if (!part.star) return flags;

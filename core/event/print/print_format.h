@@ -1,10 +1,11 @@
 // The last line of a kernel event's `format`, `print fmt: "comm=%s pid=%d", REC->comm, REC->pid`:
-// how the kernel words a record in `trace`. It is C; what of it nearly all events consist of is
-// understood here: fields and their elements, numbers, texts, casts, the operators of C, the
-// __get_...() and __print_...() that events have in common, and the conversions d i u x X o c s, p,
-// ps, pS and those of print_pointer.h. What the kernel alone knows (its `jiffies`, where its pages
-// lie) is shown as '?'. An event whose line has anything else (functions of the kernel's, its
-// structs) is shown as `field=value`.
+// the kernel's wording of a record in `trace`. The line is C; the part of C that nearly all events
+// consist of is understood:
+//   * fields and their elements, numbers, texts, casts, and the operators of C;
+//   * the __get_...() and __print_...() that events have in common;
+//   * the conversions d i u x X o c s, p, ps, pS and those of print_pointer.h.
+// Values that only the kernel knows (its `jiffies`, where its pages lie) are shown as '?'. An event
+// whose line has anything else (functions of the kernel, its structs) is shown as `field=value`.
 //
 // Immutable once compiled, so any thread may render. At most kTextBytesMax of text, kNodesMax
 // operands and operators, kNestingMax within one another.
@@ -30,12 +31,12 @@ class PrintFormat {
   static constexpr std::size_t kNodesMax = 8192;
   static constexpr int kNestingMax = 128;
 
-  // format_text: the whole of the `format` file, of which `format` was made. Nothing: it has no
+  // format_text: the whole `format` file, from which `format` was made. Nothing: the file has no
   // such line, or one that is not understood.
   static std::optional<PrintFormat> compile(std::string_view format_text,
                                             const EventFormat& format);
 
-  // Without a newline at its end. The record has the format's fixed bytes.
+  // Appends the text without a newline. The record has the format's fixed bytes.
   void append(std::string& out, const EventRecord& record, const Symbols& symbols) const;
 
  private:
@@ -60,7 +61,7 @@ class PrintFormat {
     kHexBytes,   // right bytes of left, with `text` between
     kBits,       // left, a bit mask
   };
-  // What a node comes to.
+  // The type of a node's result.
   enum class Sort : std::uint8_t { kNumber, kText, kBytes };
   enum class Operator : std::uint8_t {
     kNone,
@@ -91,17 +92,17 @@ class PrintFormat {
     Operator op = Operator::kNone;
     Sort sort = Sort::kNumber;
     bool is_signed = false;
-    bool is_pointer = false;  // a field that says where a text is
-    bool is_unknown = false;  // so is what it is a part of
+    bool is_pointer = false;  // a field that gives the place of a text
+    bool is_unknown = false;  // so is each operation on it
     std::uint32_t bytes = 8;
     std::uint64_t number = 0;
-    std::string text;  // or what stands between flags
+    std::string text;  // or the text between flags
     Op load;
     TextSource source;
     std::vector<std::pair<std::uint64_t, std::string>> names;
     std::unique_ptr<Node> left, right, other;
   };
-  // A piece of text, and what is converted behind it.
+  // A piece of text, and the conversion behind it.
   struct Part {
     std::string text;
     // 0: nothing, d, u, x, X, o, c, s, p, f and S: a symbol without and with its offset, B: bytes
@@ -109,7 +110,7 @@ class PrintFormat {
     std::string flags;         // "-0 +#" and a width and precision, as printf has them
     std::string_view pointed;  // of B: its pointer_kind()
     std::uint32_t bytes = 4;
-    std::unique_ptr<Node> star;  // what stands for the '*' in flags
+    std::unique_ptr<Node> star;  // the argument for the '*' in flags
     std::unique_ptr<Node> value;
   };
 

@@ -1,4 +1,4 @@
-// Fields, numbers, and the functions and macros of the kernel that events have in common.
+// Parses fields, numbers, and the functions and macros of the kernel that events have in common.
 #include <algorithm>
 #include <cctype>
 
@@ -30,10 +30,11 @@ PrintFormatParser::NodePtr PrintFormatParser::primary() {
   return unknown;
 }
 
-// Behind its parenthesis.
+// Parses a call of `function`, from behind its parenthesis on.
 PrintFormatParser::NodePtr PrintFormatParser::called(std::string_view function) {
   NodePtr made;
-  // Those with `rel` are of fields whose place is counted from themselves; the field knows.
+  // Functions with `rel` are for places that count from the field itself; the field's kind says so
+  // too.
   const bool relative = function.starts_with("__get_rel_");
   const std::string name =
       relative ? "__get_" + std::string(function.substr(10)) : std::string(function);
@@ -75,7 +76,7 @@ PrintFormatParser::NodePtr PrintFormatParser::number() {
   return node;
 }
 
-// 'F', but no escapes.
+// Parses 'F', without escapes.
 PrintFormatParser::NodePtr PrintFormatParser::character() {
   const std::string_view quoted = text_.substr(at_, 3);
   NodePtr node = make(Kind::kNumber);
@@ -131,7 +132,7 @@ PrintFormatParser::NodePtr PrintFormatParser::bytes_field(std::string_view name)
   return node;
 }
 
-// One that says where in the record its bytes lie.
+// Parses a field that gives the place of its bytes in the record.
 PrintFormatParser::NodePtr PrintFormatParser::dynamic_field() {
   NodePtr node = bytes_field(take_word());
   return node && node->source.kind != TextSource::Kind::kFixed ? std::move(node) : nullptr;
@@ -199,13 +200,13 @@ PrintFormatParser::NodePtr PrintFormatParser::size_of() {
   return node;
 }
 
-// `value, 0`: which of both the compiler shall expect.
+// `value, 0`: the number is the value that the compiler shall expect.
 PrintFormatParser::NodePtr PrintFormatParser::expected() {
   NodePtr value = number_value();
   return value && take(",") && number_value() ? std::move(value) : nullptr;
 }
 
-// `VALUE, { 1, "a" }, ...`, of flags with what stands between them behind the value.
+// `VALUE, { 1, "a" }, ...`; flags have their separator behind the value.
 PrintFormatParser::NodePtr PrintFormatParser::names(Kind kind) {
   NodePtr node = make(kind);
   NodePtr value = number_value();
@@ -222,7 +223,7 @@ PrintFormatParser::NodePtr PrintFormatParser::names(Kind kind) {
   return joined(std::move(node), std::move(value));
 }
 
-// A constant of the kernel's that only its name is told of is shown as a number.
+// A constant of the kernel, of which only the name is known, is shown as a number.
 bool PrintFormatParser::name(Node& node) {
   if (!take("{")) return false;
   if (take("}")) return true;

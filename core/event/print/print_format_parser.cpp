@@ -19,7 +19,7 @@ struct TypeName {
   std::uint32_t bytes;
   bool is_signed;
 };
-// Words that a cast consists of; the last one that says a size counts.
+// The words of a cast; the last word that gives a size counts.
 constexpr TypeName kTypes[] = {
     {"char", 1, true},    {"short", 2, true},     {"int", 4, true},       {"long", 8, true},
     {"u8", 1, false},     {"u16", 2, false},      {"u32", 4, false},      {"u64", 8, false},
@@ -33,7 +33,7 @@ constexpr TypeName kTypes[] = {
     {"int16_t", 2, true}, {"int8_t", 1, true},    {"ssize_t", 8, true},   {"umode_t", 2, false},
 };
 
-// One that nobody knows here leaves a number as it is.
+// A type that is not known here leaves a number as it is.
 constexpr TypeName kOtherType = {"", 8, false};
 
 }  // namespace
@@ -104,7 +104,7 @@ PrintFormatParser::NodePtr PrintFormatParser::joined(NodePtr node, NodePtr left,
   return node;
 }
 
-// "a" "b": one or several, joined.
+// One or several literals, "a" "b", joined.
 std::optional<std::string> PrintFormatParser::literals() {
   std::optional<std::string> all;
   while (take("\"")) {
@@ -124,7 +124,7 @@ std::optional<std::string> PrintFormatParser::literals() {
   return all;
 }
 
-// The first literal at its conversions.
+// Splits the first literal at its conversions.
 bool PrintFormatParser::split(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   PrintFormat::Part part;
@@ -199,7 +199,7 @@ PrintFormatParser::NodePtr PrintFormatParser::choice() {
   return condition;
 }
 
-// Beside a text, `((void *)0)` is none, which printf shows so.
+// Beside a text, `((void *)0)` means no text, and is shown as printf shows it.
 void PrintFormatParser::match(NodePtr& one, NodePtr& other) {
   if (one->sort != Sort::kText || other->sort != Sort::kNumber) return;
   if (!is_constant(*other) || PrintFormat::number_of(*other, {}) != 0) return;
@@ -214,7 +214,7 @@ struct OperatorName {
   std::string_view text;
   int rank;
 };
-// In the order of kOperatorCodes; longer ones before those that they begin with.
+// In the order of kOperatorCodes; an operator comes before the operators that it begins with.
 constexpr std::array kOperators = {
     OperatorName{"||", 1}, OperatorName{"&&", 2}, OperatorName{"==", 6}, OperatorName{"!=", 6},
     OperatorName{"<<", 8}, OperatorName{">>", 8}, OperatorName{"<=", 7}, OperatorName{">=", 7},
@@ -279,7 +279,7 @@ PrintFormatParser::NodePtr PrintFormatParser::unary() {
   return made;
 }
 
-// A cast, or an expression.
+// Parses a cast or an expression.
 PrintFormatParser::NodePtr PrintFormatParser::parenthesis() {
   const std::size_t start = at_;
   if (NodePtr cast = take_type()) {
@@ -294,7 +294,7 @@ PrintFormatParser::NodePtr PrintFormatParser::parenthesis() {
   return inner && take(")") ? std::move(inner) : nullptr;
 }
 
-// `unsigned long)`, `void *)`, `const char *)`, `struct page *)`. Nullptr: it is none.
+// `unsigned long)`, `void *)`, `const char *)`, `struct page *)`. Nullptr: there is no type.
 PrintFormatParser::NodePtr PrintFormatParser::take_type() {
   const TypeName* type = nullptr;
   bool is_unsigned = false, any = false, is_struct = false, is_pointer = false;
@@ -303,7 +303,7 @@ PrintFormatParser::NodePtr PrintFormatParser::take_type() {
     if (word.empty()) break;
     const auto* const known = std::ranges::find(kTypes, word, &TypeName::name);
     if (known != std::end(kTypes)) {
-      // `long int`, `short int` are what their first word says.
+      // `long int`, `short int`: the first word gives the type.
       if (!type || known->name != "int") type = known;
     } else if (word == "unsigned") {
       is_unsigned = true;
@@ -330,7 +330,7 @@ std::optional<PrintFormat> PrintFormat::compile(std::string_view format_text,
                                                 const EventFormat& format) {
   const std::size_t at = format_text.find(kLine);
   if (at == format_text.npos) return std::nullopt;
-  // Up to the end: a text in it may have newlines.
+  // The line goes on to the end of the text: a literal in it may have newlines.
   const std::string_view line = trimmed(format_text.substr(at + kLine.size()));
   if (line.size() > kTextBytesMax) return std::nullopt;
   return PrintFormatParser(line, format).parse();

@@ -1,5 +1,5 @@
-// From the kernel's line of C to a PrintFormat: whatever is not understood makes it none at all.
-// Confined to one thread, for one line. Bounds: PrintFormat's.
+// Compiles the kernel's line of C to a PrintFormat. A line with any part that is not understood
+// gives no PrintFormat. Confined to one thread, for one line. Bounds: PrintFormat's.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@ class PrintFormatParser {
   bool take(std::string_view token);
   std::string_view take_word();
   NodePtr make(Kind kind);
-  // With what it is made of.
+  // The node, with its operands.
   static NodePtr joined(NodePtr node, NodePtr left, NodePtr right = {}, NodePtr other = {});
   std::optional<std::string> literals();
   bool split(std::string_view text);

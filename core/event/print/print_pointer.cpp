@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-// Longer ones before those that they begin with.
+// A kind comes before the kinds that it begins with.
 constexpr std::array<std::string_view, 14> kPointerKinds = {
     "ISpc", "ISc", "ISp", "IS", "I6c", "I6", "I4", "MF", "M", "UB", "Ub", "U", "bl", "b"};
 
@@ -28,7 +28,7 @@ void append_internet(std::string& out, int family, std::string_view address) {
   out.append(inet_ntop(family, address.data(), text, sizeof text) ? text : "?");
 }
 
-// All groups, with their zeros.
+// Appends all groups of an address, with their zeros.
 void append_groups(std::string& out, std::string_view address) {
   for (std::size_t at = 0; at < 16; at += 2) {
     if (at > 0) out.push_back(':');
@@ -69,7 +69,7 @@ bool has_bit(std::string_view bytes, std::uint64_t bit) {
   return bit / 8 < bytes.size() && (static_cast<unsigned char>(bytes[bit / 8]) >> bit % 8 & 1) != 0;
 }
 
-// "0-3,8"
+// Appends a list like "0-3,8".
 void append_list(std::string& out, std::string_view bytes, std::uint64_t bits) {
   bits = std::min<std::uint64_t>(bits, bytes.size() * 8);
   bool any = false;

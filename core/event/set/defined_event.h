@@ -1,5 +1,5 @@
-// An event of an EventSet: its definition, and what is set on it. The parts of the EventSet share
-// these entries; each part says which members it changes.
+// An event of an EventSet: its definition, and the switches, filters and triggers that are set on
+// it. The parts of the EventSet share these entries; each part says which members it changes.
 // Confined to the EventSet's lock. What is behind a shared_ptr is immutable and shared with copies
 // that are being rendered; the last of these frees it.
 #pragma once
@@ -20,7 +20,7 @@ namespace tallyfs {
 
 inline constexpr std::string_view kSyntheticSystem = "synthetic";
 
-// Of entries that are free: empty, and shared by all of them.
+// For free entries: empty, and shared by all of them.
 std::shared_ptr<const EventFormat> no_format();
 std::shared_ptr<const std::string> no_text();
 
@@ -42,11 +42,11 @@ struct DefinedEvent {
 
   // --- EventSwitches
   bool enabled = false;       // by a person
-  bool soft_enabled = false;  // what enable_event and disable_event triggers made of it
+  bool soft_enabled = false;  // as enable_event and disable_event triggers have set it
 
   // --- EventFilters
   std::string filter_text;
-  std::string filter_error;  // what the filter file shows instead
+  std::string filter_error;  // shown by the filter file instead
   std::optional<Filter> filter;
 
   // --- TriggerStore
@@ -59,9 +59,9 @@ struct DefinedEvent {
   Demand told;  // the demand at the last take_changed()
 
   bool is_synthetic() const { return system == kSyntheticSystem; }
-  // Among the events that a person may enable.
+  // Whether it is among the events that a person may enable.
   bool is_listed() const { return defined && !built_in; }
-  // Its records are traced, or will be when a trigger says so.
+  // Whether its records are traced, or will be once a trigger says so.
   bool is_traced() const { return enabled || waiting > 0; }
   bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
   bool in_use() const { return enabled || waiting > 0 || referrers > 0 || !triggers.empty(); }

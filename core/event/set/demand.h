@@ -1,4 +1,4 @@
-// What the source of an event has to do for one EventSet. A value.
+// The demand of one EventSet on the source of an event. A value, without threads.
 #pragma once
 
 #include <string>

@@ -13,9 +13,9 @@ namespace tallyfs {
 // The content of a file `filter` of an event.
 struct FilterState {
   std::string filter;  // empty: none
-  std::string error;   // what the file shows instead
+  std::string error;   // shown instead of the filter
 
-  // "none\n", or the filter, or what is wrong with the last one.
+  // "none\n", or the filter, or the error of the last one.
   std::string text() const;
 };
 

@@ -17,7 +17,7 @@ struct ListedEvent {
 // By system and name.
 using EventList = std::vector<ListedEvent>;
 
-// Events of a shared list, some of which are chosen.
+// Events of a shared list, with a mark for each that is chosen.
 struct ChosenEvents {
   std::shared_ptr<const EventList> list;
   std::vector<bool> chosen;  // as long as the list

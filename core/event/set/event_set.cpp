@@ -26,7 +26,7 @@ Result<EventNumber> EventSet::take_over_event(std::string_view system, std::stri
   }
   triggers.strip(*known);
   DefinedEvent& event = events.at(*known);
-  // Triggers that name the event go on doing so, and its source is another one.
+  // Triggers that name the event keep their reference, but another source delivers the event.
   const auto waiting = std::exchange(event.waiting, 0);
   const auto referrers = std::exchange(event.referrers, 0);
   const Demand told = event.told;

@@ -1,17 +1,17 @@
 // The tracing directory as an engine: events and their formats, the triggers set on them, the
-// histograms that these fill, synthetic events, and what was traced. One EventSet is one tracing
+// histograms that these fill, synthetic events, and traced records. One EventSet is one tracing
 // instance (the kernel's manual "Event Histograms"; grammar: TRIGGERS.md). It knows nothing of
-// sockets, files or the mount: texts go in and out, records come in, and demands() says what the
-// sources of events have to do.
+// sockets, files or the mount. Texts go in and out, records come in, and demands.take_changed()
+// gives the demands on the sources of events.
 //
-// Each part has one duty, and a class and a header of its own. How they are used:
+// Each part has one duty, and a class and a header of its own. Their use:
 //   * an event is defined in `events`, by the kernel's format text or by fields like
 //     `u64 lat; pid_t pid`, and known by its number from then on;
 //   * a text that is written into a file goes to the write...() of the part that keeps the file's
 //     content, which replies with an Error for error_log;
 //   * a file is read in two steps: the part gives a copy, a value; the text is made of the copy,
 //     outside the lock;
-//   * after each write, demands.take_changed() names the events whose source must be told;
+//   * after each write, demands.take_changed() names the events whose source must be notified;
 //   * records are fed in the order of their times. Synthetic events come into being within feed().
 //
 // Confined to its holder's lock, as are all parts; copies are values that any thread may render.
@@ -39,8 +39,8 @@ namespace tallyfs {
 struct EventLimits {
   std::size_t events_max = 65'536;
   std::size_t triggers_max = 4096;            // of all events together
-  std::size_t hist_bytes_max = 512ull << 20;  // what all histograms may grow to
-  std::size_t trace_bytes_max = 4ull << 20;   // what is kept for `trace`, and for `snapshot`
+  std::size_t hist_bytes_max = 512ull << 20;  // the bytes that all histograms may grow to
+  std::size_t trace_bytes_max = 4ull << 20;   // bytes for `trace`, and for `snapshot`
   std::size_t pids_max = 1024;                // in set_event_pid, set_event_notrace_pid
   std::size_t synthetic_depth_max = 8;        // synthetic events that cause synthetic events
 };
@@ -54,9 +54,9 @@ class EventSet {
   EventSet(const EventSet&) = delete;
   EventSet& operator=(const EventSet&) = delete;
 
-  // As events.define_event(), of a definition that matters more than any other: an event that is
-  // defined otherwise and in use is redefined as well. What is set on it is removed, and the
-  // triggers that reference that; triggers of other events that only name it stay.
+  // As events.define_event(), with priority over any other definition: an event that is defined
+  // otherwise and in use is redefined as well. All that is set on it is removed, and the triggers
+  // that reference that. Triggers of other events that only name the event stay.
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
   void feed(const EventRecord& record) { feed_.feed(record); }
   EventCounts counts() const { return feed_.counts(); }

@@ -22,7 +22,7 @@ std::optional<bool> parse_switch(std::string_view text) {
   return !text.empty();
 }
 
-// Which events `SYS:EVENT`, `SYS:`, `SYS` or `EVENT` means, with globs.
+// Whether `SYS:EVENT`, `SYS:`, `SYS` or `EVENT`, with globs, means the event.
 bool names(std::string_view pattern, const DefinedEvent& event) {
   const std::size_t colon = pattern.find(':');
   if (colon == pattern.npos) {

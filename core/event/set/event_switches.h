@@ -24,7 +24,7 @@ class EventSwitches {
   explicit EventSwitches(EventTable& events) : events_(events) {}
 
   EnableState state(EventNumber event) const;
-  // Of a system; of all if it is empty.
+  // Of a system; of all events if the name is empty.
   EnableState state(std::string_view system) const;
   // "0" or "1".
   Result<void> write(EventNumber event, std::string_view text);
@@ -36,7 +36,7 @@ class EventSwitches {
   Result<void> write_set_event(std::string_view text);
   void truncate_set_event();
 
-  // Which events are enabled by a person, and how to restore them when a write is undone.
+  // The events that a person has enabled, and how to restore them when a write is undone.
   std::vector<EventNumber> enabled() const;
   void restore(const std::vector<EventNumber>& events);
 

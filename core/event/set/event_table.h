@@ -38,21 +38,21 @@ class EventTable {
   // An event without a source, as the kernel's own ftrace/print: it cannot be enabled, is in no
   // list of events, and its records are always traced. As define_event() otherwise.
   Result<EventNumber> define_built_in(std::string_view system, std::string_view format);
-  // Of any system. command: what a refusal repeats.
+  // An event of any system. command: the text that a refusal repeats.
   Result<EventNumber> define(std::string_view system,
                              std::shared_ptr<const FieldsDefinition> fields,
                              std::string_view command);
-  // kBusy: it has triggers, is enabled or referenced. Its number may be used again; until then
-  // writes for it are refused with kNotFound, and texts of it are empty.
+  // kBusy: it has triggers, is enabled or referenced. Its number may be used again. Until then
+  // writes for it are refused with kNotFound, and its texts are empty.
   Result<void> remove(EventNumber event);
 
   // --- Look-up.
   std::optional<EventNumber> find(std::string_view system, std::string_view name) const;
-  // All, or those of a system, by system and name.
+  // All events, or those of a system, by system and name.
   std::vector<EventName> names() const;
   std::vector<EventName> names(std::string_view system) const;
-  // Those that a person may enable, by system and name. Shared by all who ask until the next
-  // definition or removal.
+  // The events that a person may enable, by system and name. All callers share one list until the
+  // next definition or removal.
   std::shared_ptr<const EventList> listed();
   bool has_system(std::string_view system) const;
   EventName name(EventNumber event) const;
@@ -82,9 +82,9 @@ class EventTable {
   std::vector<std::unique_ptr<DefinedEvent>> entries_;
   std::map<std::pair<std::string, std::string>, EventNumber, std::less<>> by_name_;
   std::vector<EventNumber> free_;            // entries of events that were removed
-  std::shared_ptr<const EventList> listed_;  // nullptr: to be made again
+  std::shared_ptr<const EventList> listed_;  // nullptr: it has to be made again
 
-  // Ids of the kernel's own events come with their formats; those of ours begin here.
+  // Ids of the kernel's own events come with their formats; our own ids begin here.
   static constexpr std::uint16_t kFirstOwnId = 32'768;
   std::uint16_t next_id_ = kFirstOwnId;
 };

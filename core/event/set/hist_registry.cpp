@@ -6,8 +6,8 @@
 namespace tallyfs {
 namespace {
 
-// Whether both find and leave everything in the same words of an entry, and mean the same by it.
-// The commands may be the same and the events' fields not: texts of other lengths, or numbers.
+// Whether both plans use the same words of an entry for the same things. Equal commands may differ
+// in that: the fields of the events may be texts of other lengths, or numbers.
 bool are_laid_out_alike(const HistPlan& one, const HistPlan& other) {
   const auto same_type = [](const auto& a, const auto& b) {
     return a.word == b.word && a.value.type.name == b.value.type.name;
@@ -27,7 +27,7 @@ bool are_laid_out_alike(const HistPlan& one, const HistPlan& other) {
          std::ranges::equal(one.actions, other.actions, same_action);
 }
 
-// A second trigger of a histogram takes the first one's expiry over, or says the same.
+// A second trigger of a histogram takes over the first one's expiry, or gives the same.
 bool is_shareable(const HistTable& table, const HistPlan& first, const HistPlan& second) {
   return are_laid_out_alike(first, second) &&
          (second.expiry_ns == 0 || second.expiry_ns == table.expiry_ns);
@@ -119,7 +119,8 @@ Checked<void> HistRegistry::add(HistCompiler& compiler, const HistCommand& comma
   return {};
 }
 
-// Hidden histograms that the actions need belong to the trigger, and go if it does not come to be.
+// Hidden histograms that the actions need belong to the trigger. They are removed if it cannot be
+// set.
 Checked<void> HistRegistry::compile_actions(HistCompiler& compiler, const Trigger& trigger) {
   const Trigger* const outer = std::exchange(owner_in_making_, &trigger);
   auto compiled = compiler.compile_actions();

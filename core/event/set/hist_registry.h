@@ -1,5 +1,5 @@
-// The histograms of an EventSet: hist commands, and what a command may see of other histograms:
-// named histograms, variables, hidden histograms.
+// The histograms of an EventSet: hist commands, and the parts of other histograms that a command
+// may use: named histograms, variables, hidden histograms.
 // Confined to the EventSet's lock; HistCopy is a value that any thread may render.
 // Limits: hist_bytes_max bytes that all histograms may grow to.
 #pragma once
@@ -30,7 +30,7 @@ class HistRegistry final : private HistCatalog {
 
   HistCopy copy(EventNumber event) const;       // empty without a histogram
   std::uint64_t hits(EventNumber event) const;  // changes whenever the copy does: for poll()
-  // What all histograms may grow to as they are defined.
+  // The bytes that all defined histograms may grow to.
   std::size_t bytes() const;
 
  private:
@@ -57,7 +57,7 @@ class HistRegistry final : private HistCatalog {
   const Trigger* owner_in_making_ = nullptr;  // of hidden histograms
 };
 
-// Compiles the filter of a trigger; an empty one is none.
+// Compiles the filter of a trigger; an empty text means no filter.
 Checked<void> compile_filter(const DefinedEvent& event, std::string_view text, Trigger& trigger);
 
 }  // namespace tallyfs

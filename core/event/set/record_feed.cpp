@@ -11,7 +11,7 @@ void put_number(char* at, std::uint32_t size, std::uint64_t value) {
   std::memcpy(at, &value, std::min<std::uint32_t>(size, 8));
 }
 
-// Appends a text of variable length behind the fixed fields, and puts its place into its field.
+// Appends a text of variable length behind the fixed fields, and stores its place in its field.
 void put_located(std::string& bytes, const TracePart& part, std::string_view text) {
   const std::size_t at = bytes.size();
   bytes.append(text);
@@ -156,7 +156,7 @@ void RecordFeed::trace_synthetic(const Action& action, const EventRecord& record
   std::string& bytes = levels_[depth].bytes;
   bytes.assign(action.synthetic_bytes, '\0');
   put_number(bytes.data(), 2, events_.at(action.synthetic).format->id);
-  // It happens where its cause does: common_flags and common_preempt_count.
+  // A synthetic event has common_flags and common_preempt_count of its cause.
   if (record.bytes.size() >= 4) std::copy_n(record.bytes.data() + 2, 2, bytes.data() + 2);
   put_number(bytes.data() + 4, 4, static_cast<std::uint32_t>(record.pid));
   for (const TracePart& part : action.parts) {

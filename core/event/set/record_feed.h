@@ -1,4 +1,4 @@
-// The way of a record through an EventSet: what is traced, then the event's triggers in turn, their
+// The path of a record through an EventSet: tracing, then the event's triggers in turn, their
 // actions, and the synthetic events that these cause.
 //
 // Confined to the EventSet's lock. Triggers are compiled when they are set: feed() parses nothing,
@@ -38,7 +38,7 @@ class RecordFeed {
   EventCounts counts() const;
 
  private:
-  // What one depth of synthetic events within synthetic events works with.
+  // The working memory of one level of synthetic events that cause synthetic events.
   struct Level {
     HistUpdate update;
     std::string bytes;
@@ -49,7 +49,7 @@ class RecordFeed {
   void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,
                   std::size_t depth);
-  // Takes over the value that the action tracks. False: the action does nothing for this record.
+  // Stores the new value that the action tracks. False: the action does nothing for this record.
   bool track(const Action& action, const HistUpdate& update);
   void take_snapshot(const Action& action, const Trigger& trigger, const EventRecord& record,
                      const HistUpdate& update);

@@ -18,16 +18,16 @@ class SyntheticEvents {
   explicit SyntheticEvents(EventTable& events) : events_(events) {}
 
   Definitions definitions() const;
-  // What synthetic_events shows, and dynamic_events.
+  // The text of synthetic_events and of dynamic_events.
   static std::string text(const Definitions& definitions);
   static std::string dynamic_text(const Definitions& definitions);
 
-  // Lines of synthetic_events: `NAME FIELDS`, `!NAME`; and of dynamic_events.
+  // Takes lines of synthetic_events: `NAME FIELDS`, `!NAME`; and of dynamic_events.
   Result<void> write(std::string_view line);
   Result<void> write_dynamic(std::string_view line);
-  // As write() of its text.
+  // As write() of the text of the definition.
   Result<void> add(std::shared_ptr<const FieldsDefinition> fields, std::string_view command);
-  // O_TRUNC: removes all. kBusy if one is in use; then none is.
+  // O_TRUNC: removes all events. kBusy if one is in use; then no event is removed.
   Result<void> truncate();
   // Whether the event of that name is in use; "*": whether any is.
   bool is_used(std::string_view name) const;

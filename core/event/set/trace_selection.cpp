@@ -10,12 +10,12 @@ namespace tallyfs {
 namespace {
 
 constexpr std::size_t kMaskCpusMax = 8192;
-// Linux assigns none beyond: proc(5), kernel/pid_max.
+// Linux assigns no larger process ids: proc(5), kernel/pid_max.
 constexpr std::uint64_t kPidMax = (1u << 22) - 1;
 
 char to_lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// The last 32 CPUs come last; nullopt: not such a mask.
+// Parses a mask, whose last word is that of the first 32 CPUs; nullopt: the text is no mask.
 std::optional<std::vector<bool>> parse_mask(std::string_view text) {
   std::vector<bool> cpus;
   unsigned digits = 0;

@@ -30,19 +30,21 @@ class TraceSelection {
     return record.cpu >= left_out_cpus_.size() || !left_out_cpus_[record.cpu];
   }
 
-  // Only records of these processes are traced; with none, all are. Numbers, each added.
+  // Only records of these processes are traced; without any, all are. The text is numbers, each
+  // added.
   const Pids& pids() const { return pids_; }
   Result<void> write_pids(std::string_view text);
   void clear_pids() { pids_.clear(); }
-  // Records of these are not.
+  // Records of these processes are not traced.
   const Pids& notrace_pids() const { return notrace_pids_; }
   Result<void> write_notrace_pids(std::string_view text);
   void clear_notrace_pids() { notrace_pids_.clear(); }
-  // A line for each.
+  // One line for each process id.
   static std::string text(const Pids& pids);
 
-  // Only what happens on the CPUs of the mask is traced; all are at first. The kernel's bit masks:
-  // `ff`, `3,ffffffff`. kInvalid: no such mask, or one without any of the first `cpus`.
+  // Only events on the CPUs of the mask are traced; all CPUs are in it at first. The text is the
+  // kernel's form of bit masks: `ff`, `3,ffffffff`. kInvalid: the text is no mask, or has none of
+  // the first `cpus`.
   const Cpus& left_out_cpus() const { return left_out_cpus_; }
   Result<void> write_cpumask(std::string_view text, std::uint32_t cpus);
   static std::string cpumask_text(const Cpus& left_out, std::uint32_t cpus);

@@ -1,4 +1,4 @@
-// What an EventSet has traced: the records of `trace`, those of `snapshot`, and tracing_on.
+// The traced records of an EventSet: those of `trace`, those of `snapshot`, and tracing_on.
 // Confined to the EventSet's lock; a TraceCopy is a value that any thread may render.
 // Limits: bytes() for each of trace and snapshot.
 #pragma once
@@ -24,31 +24,31 @@ class TraceStore {
   void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
     trace_.add(kind, record, generation);
   }
-  // At this time an unknown number of records of each CPU is missing: `trace` says so, if tracing
+  // An unknown number of records of each CPU is missing at this time: `trace` says so, if tracing
   // is on.
   void add_gap(std::uint64_t time_ns, std::uint32_t cpus);
   void clear() { trace_.clear(); }
   void clear(std::uint32_t cpu) { trace_.clear(cpu); }
   bool is_empty() const { return trace_.is_empty(); }
   TraceCopy copy() const { return copy(trace_.copy()); }
-  // The oldest records, of together at most bytes_max or one alone: they are no longer there, and
-  // the copy has no header. For trace_pipe.
+  // Takes out the oldest records: at most bytes_max bytes together, or one record alone. The copy
+  // has no header. For trace_pipe.
   TraceCopy take(std::size_t bytes_max) { return copy(trace_.take(bytes_max)); }
-  // What is kept for `trace`, and for `snapshot`. The newest records that fit stay.
+  // The bytes that are kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t bytes() const { return trace_.bytes_max(); }
   void resize(std::size_t bytes);
 
   // --- snapshot
-  // What was traced so far becomes the snapshot, and tracing goes on with nothing: as in the
-  // kernel, buffers change places, so that a trigger may do it for every record.
+  // The records that were traced so far become the snapshot, and tracing goes on with an empty
+  // buffer. As in the kernel, buffers change places, so that a trigger may do it for every record.
   void take_snapshot();
   void make_snapshot();  // an empty one, if there is none
   void clear_snapshot();
   void free_snapshot() { snapshot_.reset(); }
-  // A text that says so if there is none, or nothing in it.
+  // Without a snapshot, or with an empty one, the text says so.
   TraceCopy copy_snapshot() const;
 
-  // What a copy takes.
+  // The memory that a copy takes.
   std::size_t kept_bytes() const { return trace_.kept_bytes(); }
   std::size_t snapshot_kept_bytes() const { return snapshot_ ? snapshot_->kept_bytes() : 0; }
   std::uint64_t overwritten() const;

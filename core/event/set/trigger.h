@@ -25,7 +25,7 @@ struct Trigger : TriggerLine {
     plan = std::move(made);
     hist_text = {plan, &plan->text};
   }
-  // Variables of its histogram are referenced by other triggers.
+  // Whether other triggers reference variables of its histogram.
   bool is_referenced() const { return table && table->referrers > 0; }
   TriggerLine line() const { return *this; }
 };

@@ -9,7 +9,7 @@
 namespace tallyfs {
 namespace {
 
-// As the kernel has it, an event has one of these for the same thing.
+// As in the kernel, an event has only one of these triggers for the same thing.
 bool is_opposite_or_same(TriggerKind a, TriggerKind b) {
   const auto subject = [](TriggerKind kind) {
     switch (kind) {
@@ -32,7 +32,7 @@ bool is_opposite_or_same(TriggerKind a, TriggerKind b) {
   return subject(a) == subject(b);
 }
 
-// Whether text is the line, which may lack what it says of a histogram's state.
+// Whether text is the line; the part of the line that tells the histogram's state may be missing.
 bool is_shown(std::string_view line, std::string_view text) {
   if (line == text) return true;
   const bool has_state = line.ends_with(" [active]") || line.ends_with(" [paused]");
@@ -68,7 +68,7 @@ Result<void> TriggerCommands::write(EventNumber number, std::string_view text) {
   return done.error().in(kind + ":" + where, kind + ":" + std::string(command.value().rest));
 }
 
-// The trigger whose line it is. The lines are compared as texts, because a line that the file
+// The trigger that shows this line. The lines are compared as texts, because a line that the file
 // shows need not be a command: see remove().
 Trigger* TriggerCommands::find_shown(EventNumber event, TriggerKind kind,
                                      std::string_view shown) const {
@@ -80,11 +80,11 @@ Trigger* TriggerCommands::find_shown(EventNumber event, TriggerKind kind,
   return nullptr;
 }
 
-// A line that `trigger` shows, behind a '!', means the trigger that it shows. Any other command
-// means a histogram by its fields and its filter, a trigger of another kind by what it does, and to
-// which event. On an event without histograms the removal of any histogram succeeds: scripts remove
-// with `>`, whose O_TRUNC has done it, and with lines as they are shown. Such lines are no commands
-// where they have a name or sort by a field with a modifier.
+// A '!' and a line that a trigger shows mean that trigger. Any other command identifies a histogram
+// by its fields and its filter, and another trigger by its kind, its action and its target event.
+// On an event without histograms the removal of any histogram succeeds. Scripts remove with `>`,
+// whose O_TRUNC has removed it already, and with lines as they are shown. Such lines are no
+// commands if they have a name or sort by a field with a modifier.
 Result<void> TriggerCommands::remove(EventNumber number, const TriggerCommand& command) {
   const std::string kind(name_of(command.kind));
   const std::string shown = kind + (command.rest.empty() ? "" : ":") + std::string(command.rest);
@@ -119,7 +119,7 @@ Checked<void> TriggerCommands::remove_other(EventNumber number, const TriggerCom
   return {};
 }
 
-// `SYS:EVENT[:...]`, of the kinds that have a target.
+// Parses `SYS:EVENT[:...]`, of the kinds that have a target.
 Checked<void> TriggerCommands::find_target(std::string_view& parameters, Trigger& trigger) const {
   if (!has_target(trigger.kind)) return {};
   const std::string_view all = parameters;
@@ -133,7 +133,7 @@ Checked<void> TriggerCommands::find_target(std::string_view& parameters, Trigger
   return {};
 }
 
-// `[SYS:EVENT][:COUNT]`
+// Parses `[SYS:EVENT][:COUNT]`.
 Checked<void> TriggerCommands::parse_other(const TriggerCommand& command, Trigger& trigger) const {
   std::string_view rest = command.parameters;
   if (const auto found = find_target(rest, trigger); !found) return found;

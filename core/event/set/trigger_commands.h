@@ -1,4 +1,4 @@
-// The commands of events/SYSTEM/EVENT/trigger, of all kinds; a HistRegistry does those of
+// The commands of events/SYSTEM/EVENT/trigger, of all kinds; a HistRegistry carries out those of
 // histograms. Confined to the EventSet's lock.
 #pragma once
 

@@ -28,7 +28,8 @@ std::vector<TriggerLine> TriggerStore::lines(EventNumber event) const {
 }
 
 void TriggerStore::truncate(EventNumber event) {
-  // A trigger that references another one goes first, so that as many as possible can go.
+  // A trigger that references another one is removed first, so that as many as possible can be
+  // removed.
   for (bool more = true; more;) {
     auto& triggers = events_.at(event).triggers;
     const auto free = std::ranges::find_if(
@@ -82,7 +83,8 @@ void TriggerStore::count_references(const Trigger& trigger, int change) {
   }
 }
 
-// A variable's references go with its trigger; those of a named histogram, with its last trigger.
+// A variable's references are removed with its trigger; those of a named histogram, with its last
+// trigger.
 std::vector<std::pair<EventNumber, Trigger*>> TriggerStore::with_referrers(
     EventNumber number) const {
   std::vector<std::pair<EventNumber, Trigger*>> found;
@@ -108,10 +110,10 @@ std::vector<std::pair<EventNumber, Trigger*>> TriggerStore::with_referrers(
 
 void TriggerStore::strip(EventNumber number) {
   const auto going = with_referrers(number);
-  std::vector<std::shared_ptr<HistTable>> tables;  // kept until no reference is left
+  std::vector<std::shared_ptr<HistTable>> tables;  // kept until no reference to them is left
   for (const auto& [event, trigger] : going) tables.push_back(trigger->table);
   for (const auto& [event, trigger] : going) {
-    // A hidden one may have gone with its owner.
+    // A hidden histogram may already be removed, with its owner.
     const auto is_it = [each = trigger](const auto& owner) { return owner.get() == each; };
     if (std::ranges::any_of(events_.at(event).triggers, is_it)) remove(*trigger);
   }

@@ -1,5 +1,5 @@
-// Which triggers are set on the events of an EventSet, and what keeps one from being removed:
-// variables of its histogram that other triggers reference.
+// The triggers that are set on the events of an EventSet, and the references that prevent a
+// removal: variables of a trigger's histogram that other triggers use.
 // Confined to the EventSet's lock. A trigger keeps its place in memory as long as it exists.
 // Limits: triggers_max triggers of all events together.
 #pragma once
@@ -19,12 +19,12 @@ class TriggerStore {
 
   // Lines of the trigger file, newest first, as the kernel has them.
   std::vector<TriggerLine> lines(EventNumber event) const;
-  // O_TRUNC: removes all triggers but those whose variables others reference.
+  // O_TRUNC: removes all triggers except those whose variables other triggers reference.
   void truncate(EventNumber event);
 
   bool is_full() const { return count_ >= triggers_max_; }
   Trigger& add(std::unique_ptr<Trigger> trigger);
-  // With the hidden histograms that it owns.
+  // Removes the trigger, with the hidden histograms that it owns.
   void remove(Trigger& trigger);
   void remove_hidden(const Trigger* owner);
   // Removes everything that is set on the event, and the triggers that reference it.
@@ -32,8 +32,8 @@ class TriggerStore {
 
  private:
   std::vector<std::pair<EventNumber, Trigger*>> with_referrers(EventNumber number) const;
-  // Counts what the trigger names: its target, tables whose variables it references, synthetic
-  // events that it traces.
+  // Counts the references of the trigger: to its target, to tables whose variables it uses, to
+  // synthetic events that it traces.
   void count_references(const Trigger& trigger, int change);
 
   EventTable& events_;
@@ -41,7 +41,7 @@ class TriggerStore {
   std::size_t count_ = 0;
 };
 
-// The file `trigger`: the lines, or what may be written into it.
+// The file `trigger`: the lines, or, without any, the commands that it takes.
 std::string triggers_text(const std::vector<TriggerLine>& lines);
 
 }  // namespace tallyfs

@@ -121,7 +121,7 @@ TraceBuffer TraceBuffer::copy() const {
   return other;
 }
 
-// Copied one by one: what is taken at once is short.
+// The records are copied one by one: the part that is taken at once is short.
 TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
   TraceBuffer taken(std::max(4 * bytes_max, 8 * kRecordMax));
   std::size_t bytes = 0;

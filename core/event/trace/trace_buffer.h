@@ -1,6 +1,6 @@
-// What enabled events left behind, for the files trace and snapshot: whole records, the oldest of
-// which give way. Rendered as the kernel words them where its print format is understood (see
-// PrintFormat), else as `field=value`.
+// The records of enabled events, for the files trace and snapshot: whole records, of which the
+// oldest give way to new ones. Rendered in the kernel's wording where the print format is
+// understood (see PrintFormat), else as `field=value`.
 //
 // Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
 #pragma once
@@ -26,46 +26,47 @@ class TraceBuffer {
 
   explicit TraceBuffer(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // kind: the record itself, only the stack that a stacktrace trigger asked for, or a gap: nobody
-  // knows how many records of its CPU are missing there. generation tells a number's event from
-  // those that had the number before.
+  // kind: the record itself; or only the stack that a stacktrace trigger asked for; or a gap, where
+  // an unknown number of records of its CPU is missing. generation tells a number's event from the
+  // earlier events of that number.
   enum class Kind : std::uint8_t { kRecord, kStack, kGap };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
   void clear();
-  // What happened on this CPU.
+  // Removes the records of this CPU.
   void clear(std::uint32_t cpu);
 
-  // How a record is shown: as an event, or as what a program wrote into trace_marker.
+  // How a record is shown: as an event, or as the text that a program wrote into trace_marker.
   enum class Style : std::uint8_t { kFields, kMarker };
   struct Shown {
     const EventFormat* format = nullptr;  // nullptr: the event is gone
     Style style = Style::kFields;
-    const PrintFormat* print = nullptr;  // how the kernel words it, if anybody knows
+    const PrintFormat* print = nullptr;  // the kernel's wording; nullptr: it is not known
   };
-  // Of the event of that number and generation.
+  // The event of that number and generation.
   using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
-  // Which records, and whether the kernel's header stands above them. cpus: how many there are.
+  // Which records are shown, and whether the kernel's header stands above them. cpus: their number.
   struct View {
     bool header = true;
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
-    bool fields = false;  // `field=value`, however the kernel words it
+    bool fields = false;  // `field=value`, even if the kernel's wording is known
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
-  // `entries: N` and so on, as per_cpu/cpuN/stats has it.
+  // The text of per_cpu/cpuN/stats: `entries: N` and so on.
   std::string render_stats(std::uint32_t cpu, std::uint64_t now_ns) const;
 
-  // Number and generation of the events in it, each once.
+  // Number and generation of the events that have records here, each once.
   std::vector<std::pair<EventNumber, std::uint32_t>> events() const;
 
-  // To be rendered: what is in it, without the room that it has beside that.
+  // A copy to be rendered: the records, without the free room of the buffer.
   TraceBuffer copy() const;
   std::size_t kept_bytes() const;
-  // The oldest records, of together at most bytes_max or one alone, in a buffer of their own.
+  // Takes out the oldest records into a buffer of their own: at most bytes_max bytes together, or
+  // one record alone.
   TraceBuffer take(std::size_t bytes_max);
   // The newest records that fit stay.
   void resize(std::size_t bytes_max);
-  // What each record was added with; views until something is added.
+  // Calls use with the arguments of each add(); views last until the next add().
   template <typename Use>  // void(Kind, const EventRecord&, std::uint32_t generation)
   void each(const Use& use) const {
     std::size_t at = first_;
@@ -85,12 +86,12 @@ class TraceBuffer {
   std::uint64_t overwritten() const { return overwritten_; }
 
  private:
-  // Of a CPU, since the last clear(), gaps left out: records in the buffer, those that gave way to
-  // others, and that were taken.
+  // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
+  // way to others, and records that were taken.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0;
   };
-  // Numbers come with the records: those beyond count as one.
+  // The numbers of CPUs come with the records: those beyond count as one CPU.
   static constexpr std::uint32_t kCpusMax = 4096;
 
   struct Head {
@@ -106,13 +107,13 @@ class TraceBuffer {
     Kind kind;
   };
 
-  // The same records in a buffer of that size, as far as they stay and fit.
+  // Keeps the same records, in a buffer of that size, as far as they stay and fit.
   template <typename Stays>
   void rebuild(std::size_t bytes_max, const Stays& stays);
   void make_room(std::size_t bytes);
   void drop_oldest();
   Head head_at(std::size_t at) const;
-  // frames: where its stack is put, of kStackDepthMax.
+  // frames: the memory for its stack, of kStackDepthMax.
   EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
   CpuCounts& counts_of(std::uint32_t cpu);
   CpuCounts counts_in(const View& view) const;

@@ -1,5 +1,5 @@
-// What was traced up to one moment, copied under the EventSet's lock and rendered outside of it. A
-// value; rendering is const, so any thread may.
+// The traced records at one moment, copied under the EventSet's lock and rendered outside of it. A
+// value; rendering is const, so any thread may render.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace tallyfs {
 
 class TraceCopy {
  public:
-  // A snapshot without records.
+  // The states of a snapshot without records.
   enum class Empty { kAllocated, kFreed };
 
   explicit TraceCopy(TraceBuffer records) : records_(std::move(records)) {}

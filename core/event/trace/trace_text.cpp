@@ -1,4 +1,4 @@
-// Records that were traced, as `trace` shows them.
+// Renders traced records as `trace` shows them.
 #include <algorithm>
 #include <cstdio>
 
@@ -9,7 +9,7 @@
 namespace tallyfs {
 namespace {
 
-// Of one field.
+// The most bytes of one field that are shown.
 constexpr std::size_t kShownFieldMax = 4096;
 
 void append_value(std::string& out, const TraceField& field, const EventRecord& record,
@@ -60,8 +60,8 @@ void append_fields(std::string& out, const EventFormat& format, const EventRecor
   if (!out.ends_with('\n')) out.push_back('\n');
 }
 
-// The kernel shows the function that took the text in; ours bears the same name. Lines and tabs are
-// as they were written.
+// The kernel shows the function that took the text; our function has the same name. Lines and tabs
+// are kept as they were written.
 void append_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
   out.append("tracing_mark_write: ");
   std::string_view marked = text_of(format.fields.back()).whole(record, nullptr);
@@ -82,7 +82,7 @@ void append_stack(std::string& out, const EventRecord& record, const Symbols& sy
   }
 }
 
-// What common_flags says, as the kernel's tools know its bits.
+// The bits of common_flags, as the kernel's tools know them.
 enum Flags : unsigned {
   kIrqsOff = 0x01,
   kReschedLazy = 0x02,
@@ -100,7 +100,7 @@ char irqs_letter(unsigned flags) {
 }
 
 char resched_letter(unsigned flags) {
-  // By three bits: 1 of the task, 2 of the CPU, 4 that can wait.
+  // Indexed by three bits: 1 of the task, 2 of the CPU, 4 for a lazy reschedule.
   constexpr char kLetters[] = ".npNlbLB";
   return kLetters[(flags & kResched ? 1 : 0) + (flags & kPreemptResched ? 2 : 0) +
                   (flags & kReschedLazy ? 4 : 0)];
@@ -121,7 +121,8 @@ unsigned byte_of(const EventFormat& format, std::string_view name, const EventRe
   return static_cast<unsigned char>(record.bytes[field->offset]);
 }
 
-// The header has a column for each; a stack alone, and a record whose event is gone, say nothing.
+// The header has a column for each letter. A stack alone, and a record whose event is gone, have
+// only dots.
 std::string state_of(const EventFormat* format, const EventRecord& record) {
   if (!format) return ".....";
   const unsigned flags = byte_of(*format, "common_flags", record);
@@ -144,7 +145,7 @@ void append_where(std::string& out, const EventRecord& record, const std::string
   out.append(text, static_cast<std::size_t>(size));
 }
 
-// As the kernel words it where it has not counted them.
+// The kernel's wording for missing records that it has not counted.
 void append_gap(std::string& out, std::uint32_t cpu) {
   out.append("CPU:");
   append_number(out, std::uint64_t{cpu});
@@ -213,7 +214,8 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
   return text;
 }
 
-// As the kernel has it, the difference is what gave way: what was taken out counts in neither.
+// As in the kernel, the difference is the records that gave way: records that were taken count in
+// neither.
 TraceBuffer::CpuCounts TraceBuffer::counts_in(const View& view) const {
   if (view.only_cpu) {
     return *view.only_cpu < by_cpu_.size() ? by_cpu_[*view.only_cpu] : CpuCounts{};

@@ -33,7 +33,7 @@ FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
   return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
 }
 
-// True: there may be news. False: it is too late, or the call was cancelled.
+// True: there may be news. False: the time is over, or the call was cancelled.
 bool FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
   if (now() >= time || cancel.is_cancelled()) return false;
   news_.wait_until(mutex_, std::min(time, now() + CancellationToken::kPollPeriod));
@@ -64,7 +64,7 @@ void FeederDialogue::end_turn() {
   news_.notify_all();
 }
 
-// One that finds no room is owed an answer like one that was sent.
+// The feeder owes an answer also to an order that found no room.
 bool FeederDialogue::send(wire::Order& order) {
   const Number number = ++number_;
   std::visit([number](auto& each) { each.number = number; }, order);

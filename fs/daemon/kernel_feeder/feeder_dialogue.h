@@ -2,9 +2,9 @@
 // events have (core/wire/order.h).
 //
 // Thread-safe. One thread at a time has its turn to wait for an answer. A feeder that owes an
-// answer for kSilenceMax is silent: turns are refused at once, until the feeder says
-// something or another one takes its place. So it holds up the daemon for kSilenceMax once, and not
-// anew with each order. The listening thread tells here what it has heard, and waits for nothing.
+// answer for kSilenceMax is silent: turns are refused at once, until the feeder sends something or
+// another feeder replaces it. So a silent feeder delays the daemon for kSilenceMax once, and not
+// with each order. The listening thread passes replies on to here, and never waits.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ class FeederDialogue {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Number = std::uint64_t;
-  // What became of an order; empty if it was no question.
+  // The answer to an order; its value is empty unless the order was a question.
   using Answer = Result<wire::Placed>;
 
   static constexpr std::chrono::seconds kSilenceMax{1};
-  // A feeder that has just been started, or lost, is waited for that long.
+  // The longest wait for a feeder that has just been started, or lost.
   static constexpr std::chrono::seconds kHelloMax{1};
 
-  // The right to have one order answered, as long as it lives. Confined to one thread.
+  // The right to wait for the answer to one order, as long as it lives. Confined to one thread.
   class Turn {
    public:
     Turn(FeederDialogue& dialogue, CancellationToken cancel)
@@ -48,9 +48,9 @@ class FeederDialogue {
 
     // Does not wait. The order gets its number here.
     Number send(wire::Order order) { return dialogue_->send_awaited(std::move(order)); }
-    // For what was sent last. kNoDevice: the feeder has gone; kTimedOut: no answer until the
-    // deadline, or for as long as the feeder may be silent. If that answer comes later, answered()
-    // says kLate.
+    // Waits for the answer to the last order. kNoDevice: the feeder has ended. kTimedOut: no answer
+    // until the deadline, or for as long as the feeder may be silent. If the answer comes later,
+    // answered() returns kLate.
     Answer wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
 
    private:
@@ -62,19 +62,20 @@ class FeederDialogue {
 
   int fd() const { return channel_.get(); }
   bool is_there() const EXCLUDES(mutex_);
-  // kNoDevice: there is no feeder; kTimedOut: it is silent, or others had their turns until then;
-  // kInterrupted: the call was cancelled; its token holds for the turn's wait() as well.
+  // kNoDevice: there is no feeder. kTimedOut: it is silent, or other threads had their turns until
+  // then. kInterrupted: the call was cancelled. The token also applies to the turn's wait().
   Result<Turn> take_turn(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
 
-  // ---- the listening thread's
+  // ---- for the listening thread
 
-  // An order without a wait for its answer. Nothing: the channel is full of orders that the feeder
-  // has not read yet, and it will not hear of this one.
+  // Sends an order without a wait for its answer. Nothing: the channel is full of orders that the
+  // feeder has not read yet, and the order is not sent.
   std::optional<Number> tell(wire::Order order) EXCLUDES(mutex_);
-  // A new feeder has come; others give it orders after open(). Whether it is the first.
+  // A new feeder has come; other threads send it orders after open(). Returns whether it is the
+  // first.
   bool begin() EXCLUDES(mutex_);
   void open() EXCLUDES(mutex_);
-  // There is none any more. Whether there was.
+  // There is no feeder any more. Returns whether there was one.
   bool end(const std::string& reason) EXCLUDES(mutex_);
   enum class Heard { kAwaited, kUnasked, kLate };
   Heard answered(Number number, Answer answer) EXCLUDES(mutex_);
@@ -83,9 +84,9 @@ class FeederDialogue {
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
   Answer wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
-  // Whether there was room for it. It has its number in any case.
+  // Returns whether there was room for the order. It gets its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);
-  // When a wait until the deadline has to end.
+  // The time at which a wait until the deadline has to end.
   Time end_of(Time deadline) const REQUIRES(mutex_);
   bool wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
 
@@ -98,7 +99,7 @@ class FeederDialogue {
   Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
   std::optional<Answer> answer_ GUARDED_BY(mutex_);
   std::vector<Number> given_up_ GUARDED_BY(mutex_);    // as many as fit into a silence
-  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer, or has said nothing since
+  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer; anew with each message
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };
 

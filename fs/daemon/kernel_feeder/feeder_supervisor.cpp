@@ -25,7 +25,7 @@ namespace tallyfs {
 namespace {
 
 constexpr const char* kProgram = "tally-feed-tracefs";
-// Between the starts of two feeders, at least.
+// The shortest time between the starts of two feeders.
 constexpr auto kPause = std::chrono::seconds(1);
 constexpr int kCannotExecute = 127;
 
@@ -33,14 +33,14 @@ Error failed(const char* what) {
   return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
-// Beside the daemon's own program.
+// The feeder is installed beside the daemon's own program.
 std::string feeder_path() {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
   return (own.parent_path() / kProgram).string();
 }
 
-// Of an abstract socket, or one that has no name, there is none.
+// The path of the socket; an abstract socket, or one without a name, has none.
 Result<std::string> path_of(const FeedSocket& socket) {
   sockaddr_un address{};
   socklen_t size = sizeof address;
@@ -80,7 +80,8 @@ enum class Place { kFirst, kSuccessor };
   ::_exit(kCannotExecute);
 }
 
-// Whether the daemon is no more. One that ran for a while is replaced at once.
+// Whether the daemon has ended. Returns at `until` otherwise: a feeder that ran for a while is
+// replaced at once.
 bool wait_for_hangup(const Fd& channel, std::chrono::steady_clock::time_point until) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
@@ -118,7 +119,7 @@ void tell(const Fd& channel, const std::string& program, int status) {
   (void)!::send(channel.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// A feeder that was killed has left its instances, and the kernel records on in them.
+// A killed feeder has left its instances, and the kernel goes on recording in them.
 void remove_instances_of(pid_t supervisor) {
   if (const auto tracefs = open_tracefs()) {
     TracefsInstance::remove_left_behind(tracefs.value(), supervisor);

@@ -1,7 +1,7 @@
 // The supervisor of the kernel's feeder, tally-feed-tracefs: it starts the feeder, and starts it
-// again when it has ended. A process of its own, forked before the first thread and before
-// privileges are dropped, since the feeder needs the privileges that the daemon gives up. The end
-// of its socket tells it of the daemon's end. Supervisor and feeder end then; a feeder that is
+// again after it has ended. It is a process of its own, forked before the first thread and before
+// privileges are dropped: the feeder needs the privileges that the daemon gives up. It learns of
+// the daemon's end by the end of its socket. Then supervisor and feeder end; a feeder that is
 // stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
 #pragma once
 
@@ -21,8 +21,8 @@ inline constexpr std::chrono::seconds kFeederEndMax{3};
 // Where the feeder's log goes: to the daemon's stderr, or, of a daemon in the background, nowhere.
 enum class FeederLog { kStderr, kNowhere };
 
-// Forks; returns in the daemon, with its end of the socket over which it orders
-// (core/wire/order.h). kInvalid: no socket with a path, no process.
+// Forks; returns in the daemon, with the daemon's end of the socket for orders (core/wire/order.h).
+// kInvalid: the feed socket has no path, or the process cannot be made.
 Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log);
 
 }  // namespace tallyfs

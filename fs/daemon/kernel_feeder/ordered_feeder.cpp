@@ -16,22 +16,22 @@
 namespace tallyfs {
 namespace {
 
-// It has to be started, and to read the formats of all events.
+// The feeder has to be started, and to read the formats of all events.
 constexpr int kFirstWordMs = 10'000;
 
-// Stands among what was told where it is unknown what holds.
+// Marks events in told_ with an unknown state in the feeder.
 constexpr std::uint32_t kUncertain = ~0u;
 
 FeederDialogue::Time within(std::chrono::milliseconds most) {
   return std::chrono::steady_clock::now() + most;
 }
 
-// Of an order that is only carried out or refused.
+// The result of an order that is only carried out or refused.
 Result<void> outcome(const FeederDialogue::Answer& answer) {
   return answer ? Result<void>() : Result<void>(answer.error());
 }
 
-// Takes away events that do not fit, whatever number the order gets.
+// Removes events that do not fit into one order, whatever number the order gets.
 void make_fit(wire::EventsOrder& order) {
   order.number = std::numeric_limits<std::uint64_t>::max();
   std::size_t taken = 0;
@@ -75,7 +75,7 @@ Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
   return {};
 }
 
-// While there is no feeder there is nothing to be drained.
+// Without a feeder there is nothing to drain.
 void OrderedFeeder::drain(const CancellationToken& cancel) {
   if (!dialogue_.is_there()) return;
   (void)without();
@@ -90,7 +90,7 @@ void OrderedFeeder::drain(const CancellationToken& cancel) {
   taken_in_();
 }
 
-// Some threads begin late, and the feeder is another one after each of its ends.
+// Some threads begin late, and each restart gives the feeder another thread.
 std::vector<pid_t> OrderedFeeder::without() {
   std::vector<pid_t> threads = own_threads();
   std::vector<pid_t> all = threads;
@@ -124,7 +124,7 @@ std::vector<wire::WatchedEvent> OrderedFeeder::changes(
   return changed;
 }
 
-// Orders go in the order in which they count as told: sending does not wait.
+// Orders are sent in the order in which they count as told: sending does not wait.
 std::vector<wire::WatchedEvent> OrderedFeeder::send_changes(
     const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried,
     const Send& send) {
@@ -153,7 +153,8 @@ void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events
   for (const wire::WatchedEvent& each : events) told_[each.id] = {.id = kUncertain};
 }
 
-// As many orders as it takes, each in its turn; what is refused is not tried again.
+// Sends as many orders as are needed, each in its turn; events that are refused are not tried
+// again.
 Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
                                           const CancellationToken& cancel) {
   const auto deadline = within(kWantMax);
@@ -194,7 +195,7 @@ std::unique_ptr<const Symbols> OrderedFeeder::symbols(CancellationToken cancel) 
   return std::make_unique<SymbolsOfCall>(*this, std::move(cancel));
 }
 
-// An address whose name does not come in time has none until it comes after all.
+// An address has no name if the name does not come in time, until it comes later.
 Symbols::Place OrderedFeeder::place(std::uint64_t address, const CancellationToken& cancel) const {
   {
     const MutexLock lock(mutex_);
@@ -274,8 +275,8 @@ void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
   is_untold_ = true;
 }
 
-// What it was told last may have been taken back since, without its hearing of that. One that could
-// not be told has answered something that it had been told before, so there is room.
+// The last order may have been reverted since, without an order to the feeder. If an order could
+// not be sent, the feeder has now answered an earlier one, so there is room.
 void OrderedFeeder::note_heard(FeederDialogue::Heard heard) {
   if (std::exchange(is_untold_, false) || heard == FeederDialogue::Heard::kLate) tell_again();
 }
@@ -290,13 +291,13 @@ void OrderedFeeder::tell_again() {
   if (wanted) tell_events(wanted);
 }
 
-// Events of its predecessor's that are not wanted any more need not be recorded on.
+// The predecessor's events that are not wanted any more need not be recorded further.
 void OrderedFeeder::tell_that_is_all() {
   is_untold_ |= !dialogue_.tell(wire::EventsOrder{.without = without()});
 }
 
-// A new one begins with nothing, whatever was wanted of the last. Others give orders once it has
-// had these, so that theirs come after them.
+// A new feeder begins with nothing, whatever was wanted of the last one. Other threads give orders
+// after these ones, so that theirs take effect later.
 void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_first = dialogue_.begin();
   is_untold_ = false;
@@ -310,7 +311,7 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
   const WantedEvents wanted = listeners_.wanted();
   if (wanted.any()) {
     tell_latencies(wanted);
-    // Of the first feeder, nothing can be lost: no order went before it.
+    // Nothing can be lost of the first feeder: it got no order before this one.
     if (!is_first) listeners_.changed();
   }
   listeners_.arrived();

@@ -1,10 +1,10 @@
-// What the daemon orders of the feeder of the kernel's events: the source of tracing/events and of
+// Orders to the feeder of the kernel's events: the source of tracing/events and of
 // tracing/latency_hist at once.
 //
-// Thread-safe. A thread of its own hears the replies, and calls the Listeners. No lock is held
-// during a wait for the feeder, or while a Listener is called. What the feeder has not
-// answered in time may still come to pass: once it answers it is told anew what is wanted.
-// Remembers at most kPlacesMax names of addresses; with one more all are asked for again.
+// Thread-safe. A thread of its own receives the replies, and calls the Listeners. No lock is held
+// during a wait for the feeder, or while a Listener is called. An order without an answer in time
+// may still be carried out: when the answer comes, the feeder gets the current demand anew.
+// Remembers at most kPlacesMax names of addresses; with one more all are requested again.
 #pragma once
 
 #include <sys/types.h>
@@ -31,8 +31,8 @@ namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource {
  public:
-  // The longest wait for an order that the feeder carries out, the turns of others included. A
-  // feeder that does not answer is waited for FeederDialogue::kSilenceMax.
+  // The longest wait for an order that the feeder carries out, the turns of other threads included.
+  // The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
   static constexpr std::chrono::seconds kWantMax{2};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
@@ -40,35 +40,37 @@ class OrderedFeeder final : public KernelSource, public EventSource {
 
   enum class Asked { kForLatencyHist, kForEvents };
 
-  // What becomes of the feeder, told on the listening thread; all outlive the listening.
+  // Notifications of the feeder's state, called on the listening thread; all objects in them
+  // outlive that thread.
   struct Listeners {
     // Another feeder feeds than before, or none any more.
     std::function<void()> changed;
-    // What a new feeder is told for latency_hist.
+    // The demand of latency_hist, for a new feeder.
     std::function<WantedEvents()> wanted;
-    // A new one is there, and all that it offers has been sent to the socket. Orders that are given
-    // meanwhile on this thread are not waited for.
+    // A new feeder has arrived, and all of its offers have been sent to the socket. Orders that are
+    // given meanwhile on this thread are not waited for.
     std::function<void()> arrived = [] {};
     // The feeder has refused an order that no thread waits for.
     std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
-    // It is no more, for this reason. Comes before changed, and not when the daemon itself ends it.
+    // The feeder has ended, for this reason. Called before changed, and not when the daemon itself
+    // ends the feeder.
     std::function<void(const std::string&)> gone = [](const std::string&) {};
     // The threads whose events are left out have changed: the daemon's own threads, and the feeder.
     // On any thread.
     std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
-    // The first has arrived, or will hardly do: once.
+    // The first feeder has arrived, or is not likely to: called once.
     std::function<void()> settled = [] {};
   };
 
-  // channel: the socket to the feeder. taken_in: takes in what the feeder has sent to the daemon's
-  // socket; called on the draining thread. cut: a drain has given up.
+  // channel: the socket to the feeder. taken_in: takes in all that the feeder has sent to the
+  // daemon's socket; called on the draining thread. cut: called when a drain has given up.
   OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut)
       : dialogue_(std::move(channel)), taken_in_(std::move(taken_in)), cut_(std::move(cut)) {}
   ~OrderedFeeder() override;
 
   // Begins to listen.
   void start(Listeners listeners);
-  // No reply is heard any more.
+  // Stops listening: later replies are dropped.
   void stop();
 
   Result<void> want(const std::function<WantedEvents()>& wanted,
@@ -87,17 +89,18 @@ class OrderedFeeder final : public KernelSource, public EventSource {
 
   bool is_listener() const { return std::this_thread::get_id() == listening_.load(); }
 
-  // The daemon's threads, of which listeners are told.
+  // The daemon's threads. Listeners are notified when they have changed.
   std::vector<pid_t> without() EXCLUDES(mutex_);
-  // The order that makes what the feeder was told what is wanted, as far as it fits into one; from
-  // then on it counts as told. untried: events that are left alone. Sends it, unless it is empty.
+  // Sends the order that changes the feeder's state to the wanted one, as far as it fits into one
+  // order, unless it is empty. From then on it counts as told. untried: events that are left
+  // unchanged.
   using Send = std::function<void(const wire::EventsOrder&)>;
   std::vector<wire::WatchedEvent> send_changes(const EventSource::Wanted& wanted,
                                                const std::vector<std::uint32_t>& untried,
                                                const Send& send) EXCLUDES(mutex_);
   std::vector<wire::WatchedEvent> changes(const std::vector<WantedEvent>& wanted) const
       REQUIRES(mutex_);
-  // They were refused, or not told: their state is unknown.
+  // Events that were refused, or not told: their state in the feeder is unknown.
   void note_uncertain(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
   Result<void> order_changes(const EventSource::Wanted& wanted, const CancellationToken& cancel)
       EXCLUDES(mutex_);
@@ -124,17 +127,17 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   const std::function<void()> taken_in_;
   const std::function<void()> cut_;
   Listeners listeners_;
-  // The listening thread's.
+  // The listening thread's members.
   bool settled_ = false;
   std::atomic<bool> is_stopping_ = false;     // set by stop()
-  Number told_latencies_ = 0;                 // the last order for them without a wait
-  bool is_untold_ = false;                    // of something, since there was no room
+  Number told_latencies_ = 0;                 // the last order for latencies without a wait
+  bool is_untold_ = false;                    // an order is not sent, since there was no room
   std::thread listener_;                      // joined by stop()
-  std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it is over
+  std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it has ended
 
   mutable Mutex mutex_{LockRank::kOrderedFeeder};
   pid_t feeder_ GUARDED_BY(mutex_) = 0;
-  std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // of which listeners were told
+  std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // as listeners were notified last
   // How the feeder records events that are on, or may be, by their ids.
   boost::unordered_flat_map<std::uint32_t, wire::WatchedEvent> told_ GUARDED_BY(mutex_);
   EventSource::Wanted wanted_ GUARDED_BY(mutex_);  // as it was asked last

@@ -1,5 +1,5 @@
-// The threads of this process, as /proc has them: what they do is left out of the events of the
-// kernel. Thread-safe.
+// The threads of this process, from /proc: their activity is left out of the kernel's events.
+// Thread-safe.
 #pragma once
 
 #include <sys/types.h>

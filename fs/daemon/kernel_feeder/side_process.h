@@ -1,5 +1,6 @@
-// What a process does that the daemon forks to look after it, and a daemon that goes into the
-// background. Before there are threads, or in a process with one only.
+// Steps that are common to the daemon's side processes and to a daemon that goes into the
+// background. A side process is forked by the daemon to look after it. Called before there are
+// threads, or in a process with only one.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 namespace tallyfs {
 
-// Those that end the daemon reach its process group, or its control group, as a whole.
+// Signals to end the daemon reach its process group, or its control group, as a whole.
 inline constexpr std::array kEndingSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 void ignore_ending_signals();
 

@@ -1,5 +1,5 @@
-// Names of system calls by their numbers, as <asm/unistd.h> of the machine that this was built on
-// has them. A pure function.
+// Names of system calls by their numbers, from <asm/unistd.h> of the machine of the build. A pure
+// function.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tallyfs {
 
-// "sys_read"; empty: none that we know.
+// "sys_read"; empty: the number is not known.
 std::string syscall_name(std::uint64_t number);
 
 }  // namespace tallyfs
