@@ -13,8 +13,8 @@ _set_up() {
   fi
 }
 _samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
-# Samples, and wakeups that began and have none: a virtual CPU that its host stops between arming the
-# timer and sleeping lets the timer expire before its task sleeps.
+# Samples, and wakeups that began and have none: a virtual CPU that its host stops between arming
+# the timer and sleeping lets the timer expire before its task sleeps.
 _begun() { awk '/^(samples|unmatched) / { sum += $2 } END { print sum }' "$HIST/$1/summary"; }
 # Whose the instances are.
 _warden() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
