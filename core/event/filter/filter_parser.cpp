@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/event/command/modifiers.h"
 #include "core/event/filter/filter.h"
+#include "core/event/format/narrow_number.h"
 
 namespace tallyfs {
 
@@ -267,17 +268,8 @@ class FilterParser {
     }
     const auto number = parse_c_number(word);
     if (!number) return wrong(fault::kIllegalInteger, start);
-    term.number = as_field(negative ? 0 - *number : *number, term.is_signed);
+    term.number = narrow_number(negative ? 0 - *number : *number, bytes_, term.is_signed);
     return {};
-  }
-
-  // The value as it is after a store into the field and a load from it.
-  std::uint64_t as_field(std::uint64_t value, bool is_signed) const {
-    if (bytes_ >= 8) return value;
-    const unsigned unused = 64 - 8 * bytes_;
-    const std::uint64_t top = value << unused;
-    return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused)
-                     : top >> unused;
   }
 
   std::uint32_t emit(Node& node, std::uint32_t if_true, std::uint32_t if_false) {

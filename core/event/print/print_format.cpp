@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/base/text.h"
+#include "core/event/format/narrow_number.h"
 #include "core/event/print/print_pointer.h"
 
 namespace tallyfs {
@@ -11,14 +12,6 @@ namespace {
 
 // The most bytes that one conversion shows, whatever the record contains.
 constexpr std::size_t kShownBytesMax = 4096;
-
-std::uint64_t cut_to(std::uint64_t value, std::uint32_t bytes, bool is_signed) {
-  if (bytes >= 8) return value;
-  const unsigned unused = 64 - 8 * bytes;
-  const std::uint64_t top = value << unused;
-  return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused)
-                   : top >> unused;
-}
 
 std::string hex(std::uint64_t value) {
   std::string text;
@@ -135,7 +128,7 @@ std::uint64_t PrintFormat::number_of(const Node& node, const EventRecord& record
     case Kind::kChoice:
       return number_of(number_of(*node.left, record) != 0 ? *node.right : *node.other, record);
     case Kind::kCast:
-      return cut_to(number_of(*node.left, record), node.bytes, node.is_signed);
+      return narrow_number(number_of(*node.left, record), node.bytes, node.is_signed);
     case Kind::kLength:
       return bytes_of(*node.left, record).size();
     case Kind::kCharacter: {
@@ -280,10 +273,10 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
       return;
     case 'd':
       return append_printed(out, flags_of(part, record), "lld",
-                            static_cast<long long>(cut_to(value, part.bytes, true)));
+                            static_cast<long long>(narrow_number(value, part.bytes, true)));
     default:
       return append_unsigned(out, flags_of(part, record), part.conversion,
-                             cut_to(value, part.bytes, false));
+                             narrow_number(value, part.bytes, false));
   }
 }
 
