@@ -72,6 +72,9 @@ echo 'hist:keys=pid:ts0=common_timestamp.usecs' >> events/rt/waking/trigger
 echo 'hist:keys=next_pid:lat=common_timestamp.usecs-$ts0:onmax($lat).save(next_comm,prev_pid)' >> events/rt/switch/trigger
 EOT
   _waking 5
+  # Reading takes the waking in, at a time of its own: of two events of one microsecond the latency
+  # is 0, and 0 is no new maximum.
+  assert_has 'Hits: 1' "$(cat "$E/rt/waking/hist")"
   _switch 5
   assert_match '.*\{ next_pid: +5 \} hitcount: +1
 	max: +[0-9]+  next_comm: cyclictest +prev_pid: +77
