@@ -11,7 +11,7 @@
 
 #include "core/base/call_context.h"
 #include "core/base/result.h"
-#include "core/event/set/demand.h"
+#include "core/model/demand.h"
 #include "core/model/symbols.h"
 
 namespace tallyfs {
