@@ -62,7 +62,7 @@ void UserEvents::note_senders() {
     if (event.for_good) add(0);
     event.feeders.each(add);
   }
-  is_from_several_ = are_several;
+  note_from_several(are_several);
 }
 
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {

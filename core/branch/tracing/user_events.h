@@ -85,7 +85,6 @@ class UserEvents final : public EventSource {
   Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken&) override {}
-  bool is_from_several() const override { return is_from_several_; }
   void taken_over(std::string_view system, std::string_view name, Moment now) override
       EXCLUDES(mutex_);
   void let_go(Moment now) override EXCLUDES(mutex_);
@@ -127,7 +126,6 @@ class UserEvents final : public EventSource {
   // One event is defined or removed at a time; Tracing may be called while the lock is held.
   Mutex defining_{LockRank::kUserEventsDefining};
   std::atomic<bool> has_unkept_{false};  // events that are kept only by the triggers set on them
-  std::atomic<bool> is_from_several_{false};
   Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
   mutable Mutex mutex_{LockRank::kUserEvents};
   NumberTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);
