@@ -47,7 +47,7 @@ TEST_F(DispatcherTest, GivesALineToTheBranchThatHandlesIt) {
   CountingBranch stats({.lines = kLines<wire::StatsLine>});
   const std::array<Branch*, 2> branches{&stats, &events_};
   Dispatcher dispatcher = make(branches);
-  take(dispatcher, "event write a/b c=1\nevent remove a/b\nsubsystem web\n");
+  take(dispatcher, "event a/b c=1\nevent remove a/b\nsubsystem web\n");
   EXPECT_EQ(events_.lines, 2);
   EXPECT_EQ(stats.lines, 1);
 }
