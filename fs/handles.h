@@ -40,6 +40,7 @@ struct OpenFile {
   std::uint64_t seen GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
   std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
+  bool is_taking GUARDED_BY(reading) = false;   // of a stream: a read is in File::next()
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 

@@ -127,7 +127,8 @@ class Operations {
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
   void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size, int flags);
   Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
-                                                            off_t offset);
+                                                            off_t offset,
+                                                            const CancellationToken& cancel);
 
   const Parts parts_;
   const Owner owner_;

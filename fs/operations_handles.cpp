@@ -27,7 +27,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
   if (open->file->is_stream()) return read_stream(request, open, size, info.flags);
-  const auto later = text_with_news(info.fh, *open, offset);
+  const auto later = text_with_news(info.fh, *open, offset, cancellation_of(request));
   if (!later) {
     note_refused_open(later.error(), open->uid, parts_.clock.now());
     return reply_error(request, later.error());
@@ -41,9 +41,10 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
                              int flags) {
   promote_follower();
-  open->file->opened(context());
+  const CancellationToken cancel = cancellation_of(request);
+  open->file->opened(context(cancel));
   settle();
-  const auto piece = next_piece(*open, size, parts_.clock.now());
+  const auto piece = next_piece(*open, size, context(cancel));
   if (piece) {
     fuse_reply_buf(request, piece->data(), piece->size());
   } else if (flags & O_NONBLOCK) {
@@ -55,9 +56,8 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
 
 // In a file that has news, a read from the start renders the text anew. Nullptr: the text of the
 // open is served.
-Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
-                                                                      OpenFile& open,
-                                                                      off_t offset) {
+Result<std::shared_ptr<const std::string>> Operations::text_with_news(
+    std::uint64_t handle, OpenFile& open, off_t offset, const CancellationToken& cancel) {
   const auto news = open.file->news(parts_.clock.now());
   if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
@@ -71,7 +71,7 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
     }
   }
   promote_follower();
-  auto text = open.file->render(context(), handles_.bytes_left(open.uid));
+  auto text = open.file->render(context(cancel), handles_.bytes_left(open.uid));
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
   text.value().shrink_to_fit();
   const MutexLock lock(open.reading);
@@ -87,12 +87,15 @@ void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollh
   const auto open = handles_.find(info.fh);
   const auto news = open ? open->file->news(parts_.clock.now()) : std::nullopt;
   unsigned events = kAlways;
+  std::uint64_t seen = 0;
   if (news) {
     const MutexLock lock(open->reading);
     const bool has_rest = !open->stream_rest.empty();
-    events = has_rest || *news != open->seen ? kNews : 0;
-    if (handle && events == 0)
-      waiting_.add_poller(std::exchange(handle, nullptr), open->file, open->seen);
+    seen = open->seen;
+    events = has_rest || *news != seen ? kNews : 0;
+  }
+  if (handle && events == 0) {
+    waiting_.add_poller(std::exchange(handle, nullptr), open->file, seen);
   }
   if (handle) fuse_pollhandle_destroy(handle);
   fuse_reply_poll(request, events);

@@ -2,10 +2,12 @@
 // that has nothing to read. They wait here, so that none of the few serving threads is blocked. One
 // thread examines all of them each kPeriod; without readers it sleeps.
 //
-// Thread-safe. Holds at most kPollersMax and kReadsMax. A poller beyond that is notified at once,
-// as if there were news; a read beyond that fails with EAGAIN.
+// Thread-safe. Holds at most kPollersMax and kReadsMax, those of the pass under way included. A
+// poller beyond that is notified at once, as if there were news; a read beyond that fails with
+// EAGAIN.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/call_context.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
@@ -24,8 +27,9 @@
 namespace tallyfs {
 
 // The next piece of a stream for this handle: at most `bytes` bytes, and whole lines if one fits.
-// Empty: the stream is at its end. Nothing: there is nothing to read now.
-std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, Moment now);
+// Empty: the stream is at its end. Nothing: there is nothing to read now, or another read of the
+// handle is taking text out of the stream. No lock is held meanwhile.
+std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call);
 
 class WaitingReaders {
  public:
@@ -44,7 +48,8 @@ class WaitingReaders {
   // interrupted (EINTR).
   void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes)
       EXCLUDES(mutex_);
-  // Called while the session exists. Pollers are dropped; reads fail with ENODEV.
+  // Called while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
+  // served at the moment is cancelled.
   void stop() EXCLUDES(mutex_);
 
  private:
@@ -76,13 +81,17 @@ class WaitingReaders {
   // Whether the reader need not wait any longer.
   bool notify(const Poller& poller);
   bool reply(const Read& read);
+  CancellationToken cancellation_of(const Read& read) const;
 
   const Clock& clock_;
   Mutex mutex_{LockRank::kWaitingReaders};
   std::condition_variable_any changed_;  // waits on mutex_
   Readers readers_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // started by the first reader, under the mutex
+  // Of the pass under way, which has taken them out of readers_.
+  std::size_t passing_pollers_ GUARDED_BY(mutex_) = 0;
+  std::size_t passing_reads_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> stopping_ = false;  // set under the mutex
+  std::thread thread_;                  // started by the first reader, under the mutex
 };
 
 }  // namespace tallyfs

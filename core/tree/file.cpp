@@ -28,7 +28,7 @@ std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
 
 bool File::is_stream() const { return false; }
 
-std::string File::next(Moment) { return {}; }
+std::string File::next(const CallContext&) { return {}; }
 
 bool File::is_over() const { return true; }
 

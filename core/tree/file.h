@@ -55,7 +55,8 @@ class File {
   // render() then has no text, and news() is 0 while there is nothing to read.
   virtual bool is_stream() const;
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
-  virtual std::string next(Moment now);
+  // May wait for the names in the text; the call's token ends that.
+  virtual std::string next(const CallContext& call);
   // Of a stream: no text comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
   virtual WriteUnit write_unit() const;

@@ -34,7 +34,7 @@ class TextFile final : public File {
     std::optional<std::size_t> write_bytes_max = {};
     // Of a stream, all of them.
     std::function<std::optional<std::uint64_t>(Moment now)> news = {};
-    std::function<std::string(Moment now)> next = {};
+    std::function<std::string(const CallContext& call)> next = {};
     std::function<bool()> is_over = {};
   };
 
@@ -62,7 +62,9 @@ class TextFile final : public File {
     return parts_.news ? parts_.news(now) : File::news(now);
   }
   bool is_stream() const override { return parts_.next != nullptr; }
-  std::string next(Moment now) override { return parts_.next ? parts_.next(now) : File::next(now); }
+  std::string next(const CallContext& call) override {
+    return parts_.next ? parts_.next(call) : File::next(call);
+  }
   bool is_over() const override { return parts_.is_over ? parts_.is_over() : File::is_over(); }
 
   WriteUnit write_unit() const override { return parts_.write_unit; }

@@ -29,8 +29,8 @@ Client::Client(Settings settings)
       conversation_(
           link_,
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
-           .confirmed = [this](std::uint64_t sent, bool stale)
-                            REQUIRES(mutex_) { confirm(sent, stale); },
+           .confirmed = [this](std::uint64_t sent, Conversation::Taken taken)
+                            REQUIRES(mutex_) { confirm(sent, taken); },
            .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
       registrar_(registry_, conversation_, switches_),
       publisher_(conversation_, switches_),

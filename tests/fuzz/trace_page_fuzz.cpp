@@ -6,7 +6,7 @@
 
 #include "feeders/tracefs/ring_page.h"
 #include "tests/fuzz/fuzzed.h"
-#include "tests/unit/event/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs::fuzz {
 namespace {

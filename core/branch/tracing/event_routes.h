@@ -39,6 +39,8 @@ class EventRoutes {
   bool is_asked(EventSource& source) const { return is_asked(source, nullptr); }
   // instance: nullptr means any.
   bool is_asked(EventSource& source, const TracingInstance* instance) const;
+  // Whether it is asked of any source that is not late.
+  bool is_prompt_asked_by(const TracingInstance* instance) const;
   std::vector<EventSource*> asked_by(const TracingInstance& instance) const;
   std::set<TracingInstance*> fed_by(const EventSource& source) const;
 

@@ -88,24 +88,25 @@ TextFile::Parts snapshot(const SharedView& view) {
 }
 
 // Each record goes to one reader only, the first that reads it.
-std::string take_trace(const InstanceView& view, Moment now) {
+std::string take_trace(const InstanceView& view, const CallContext& call) {
   std::optional<TraceCopy> taken;
   {
     Tracing::State& state = view.state();
     const MutexLock lock(state.mutex);
-    state.order.release_drained(now);
-    state.order.release_old(now);
+    state.order.release_drained(call.now);
+    state.order.release_old(call.now);
     TracingInstance& instance = view.instance();
     if (instance.set.trace.is_empty()) return {};
     taken = instance.set.trace.take(kTakenBytes);
-    instance.touch(now);
+    instance.touch(call.now);
   }
-  return taken->render(view.state().symbols({}), {.header = false, .fields = view.shows_fields()});
+  return taken->render(view.state().symbols(call.cancel),
+                       {.header = false, .fields = view.shows_fields()});
 }
 
 TextFile::Parts trace_pipe(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.next = [view](Moment now) { return take_trace(*view, now); };
+  parts.next = [view](const CallContext& call) { return take_trace(*view, call); };
   parts.is_over = [view] {
     const MutexLock lock(view->state().mutex);
     return !view->instance().set.trace.is_on();

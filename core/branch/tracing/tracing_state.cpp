@@ -63,7 +63,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
       done = std::move(fits);
     }
     // A write that is refused may have taken effect in part.
-    orders = enter_demands(instance);
+    orders = enter_demands(instance, call.now);
   }
   const auto given = give(orders, call.cancel);
   const bool refused = !given && (orders.asks || orders.undelivered);
@@ -80,15 +80,15 @@ void Tracing::State::revert(TracingInstance& instance, const Undo& undo, const C
     undo(instance.set);
     instance.touch(call.now);
     (void)instance.hold_memory();
-    orders = enter_demands(instance);
+    orders = enter_demands(instance, call.now);
   }
   (void)give(orders, call.cancel);
 }
 
-SourceOrders Tracing::State::enter_demands(TracingInstance& instance) {
+SourceOrders Tracing::State::enter_demands(TracingInstance& instance, Moment now) {
   SourceOrders orders;
   orders.enter(instance, offers, routes);
-  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll);
+  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
   return orders;
 }
 
@@ -124,14 +124,21 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
 
 void Tracing::State::refresh(const CallContext& call, const TracingInstance* only) {
   std::vector<EventSource*> asked;
+  bool is_late_left = false;
   {
     const MutexLock lock(mutex);
+    const bool may_be_pending = order.has_pending() || routes.is_prompt_asked_by(only);
     for (EventSource* const source : routes.sources()) {
-      const bool all = source->is_late() && order.has_pending();
-      if (routes.is_asked(*source, all ? nullptr : only)) asked.push_back(source);
+      const bool all = source->is_late() && may_be_pending;
+      if (routes.is_asked(*source, all ? nullptr : only)) {
+        asked.push_back(source);
+      } else {
+        is_late_left |= source->is_late() && routes.is_asked(*source);
+      }
     }
   }
   for (EventSource* const source : asked) source->drain(call.cancel);
+  if (is_late_left) return;
   const MutexLock lock(mutex);
   order.note_drained(call.now);
 }
@@ -144,12 +151,13 @@ Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view te
   const MutexLock lock(mutex);
   if (instance.removed) return removed_instance();
   if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
-  order.feed_marker(instance, {.event = instance.marker,
-                               .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                               .pid = pid,
-                               .bytes = bytes,
-                               .comm = name});
-  instance.touch(now);
+  order.feed_marker(instance,
+                    {.event = instance.marker,
+                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                     .pid = pid,
+                     .bytes = bytes,
+                     .comm = name},
+                    now);
   return {};
 }
 
@@ -181,7 +189,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     instances.erase(removed);
     // Records that were pending because only this instance asked for a late source need not wait.
     routes.note_asked();
-    if (!routes.is_late_asked()) order.release_and_touch(RecordOrder::kReleaseAll, now);
+    if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
   }
   (void)give(orders, {});
   sweep(now);
@@ -194,9 +202,13 @@ std::vector<WantedEvent> Tracing::State::wanted(EventSource& source) {
 }
 
 SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
-  const MutexLock lock(mutex);
+  std::vector<EventSource*> sources;
+  {
+    const MutexLock lock(mutex);
+    sources = routes.sources();
+  }
   SourceSymbols::Sources all;
-  for (const EventSource* const source : routes.sources()) {
+  for (const EventSource* const source : sources) {
     if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
   }
   return SourceSymbols(std::move(all));

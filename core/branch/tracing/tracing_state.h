@@ -1,8 +1,8 @@
 // The implementation of Tracing: one lock, the parts under it, and the operations that take the
 // lock. Each part has one duty, a class and a header of its own, and no lock.
 //
-// Thread-safe. The lock is held while a run of records is fed. It is not held while a source is
-// called, except for EventSource::is_from_several(), nor while a text is made of a copy.
+// Thread-safe. The lock is held while a run of records is fed. It is not held while a virtual
+// function of a source is called, nor while a text is made of a copy.
 #pragma once
 
 #include <functional>
@@ -56,7 +56,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 
   // --- Sources.
   // Feeds the records that the sources have so far; only: as far as they matter to this instance.
-  // Sources that are asked for nothing are not drained.
+  // Sources that are asked for nothing are not drained. A late source is drained for other
+  // instances as well while records of the instance may be pending for it.
   void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   // Asks the sources for the events that are wanted of them now.
   Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
@@ -65,7 +66,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   bool has_kernel_events() EXCLUDES(mutex);
 
   // Called by the operations above, and by Tracing's operations.
-  SourceOrders enter_demands(TracingInstance& instance) REQUIRES(mutex);
+  SourceOrders enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
   void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
       REQUIRES(mutex);
 

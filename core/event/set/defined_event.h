@@ -13,8 +13,8 @@
 #include "core/event/filter/filter.h"
 #include "core/event/format/synthetic.h"
 #include "core/event/print/print_format.h"
-#include "core/event/set/demand.h"
 #include "core/event/set/trigger.h"
+#include "core/model/demand.h"
 
 namespace tallyfs {
 

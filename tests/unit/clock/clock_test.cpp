@@ -208,11 +208,17 @@ TEST(ClockTest, ChangesDriversUnderConcurrentReaders) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) threads.emplace_back(work);
   const std::string before = status().driver;
+  int changes = 0;
   for (int i = 0; i < 50; ++i) {
     for (const char* name : {"wide", "monotonic", "24", "auto", "16", before.c_str()}) {
-      EXPECT_EQ(tally_clock_select(name), 0) << name;
-      EXPECT_EQ(status().driver,
-                std::strcmp(name, "auto") == 0 ? status().driver : std::string(name));
+      const int error = tally_clock_select(name);
+      // On a busy machine no rate may be measured: then the driver stays.
+      EXPECT_TRUE(error == 0 || error == -ENOTSUP) << name << " " << error;
+      if (error == 0) {
+        changes += 1;
+        EXPECT_EQ(status().driver,
+                  std::strcmp(name, "auto") == 0 ? status().driver : std::string(name));
+      }
       const std::int64_t reference = now_ns(CLOCK_MONOTONIC);
       EXPECT_GE(static_cast<std::int64_t>(sched_clock()), reference - 1'000);
     }
@@ -222,6 +228,7 @@ TEST(ClockTest, ChangesDriversUnderConcurrentReaders) {
   done = true;
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(faults.load(), 0);
+  EXPECT_GT(changes, 0);
 }
 
 TEST(ClockTest, SwitchedOffEverythingIsNothing) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "feeders/kernel/wanted_trace.h"
-#include "tests/unit/kernel/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "tests/unit/kernel/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {

@@ -214,6 +214,24 @@ TEST_F(SubsystemsTest, ObjectsGoWithTheirFeederIfItSaysSo) {
   EXPECT_TRUE(execute("object tcp/b", {kAlice, kTwo}));
 }
 
+TEST_F(SubsystemsTest, FeedersAreInTheLedgerAndRefusedWhenItIsFull) {
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kScript}));
+  const auto before = ledger_.total().bytes;
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
+  EXPECT_EQ(ledger_.total().bytes, before + LifetimeFeeders::kFeederBytes);
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
+  EXPECT_EQ(ledger_.total().bytes, before + LifetimeFeeders::kFeederBytes);
+  // Room for an object, but for no feeder of it.
+  ASSERT_TRUE(execute("object tcp/a", {kAlice, kOne}));
+  const auto object = ledger_.total().bytes - before - LifetimeFeeders::kFeederBytes;
+  const std::uint64_t left = (1 << 20) - ledger_.total().bytes - object;
+  ASSERT_TRUE(ledger_.reserve(kAlice, {.bytes = left}));
+  EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code,
+            ErrorCode::kNoSpace);
+  EXPECT_EQ(file("tcp", "b"), nullptr);
+  EXPECT_TRUE(execute("object tcp/b lifetime=feeder", {kAlice, kOne}));
+}
+
 TEST_F(SubsystemsTest, AScriptWithdrawsWhateverItNames) {
   ASSERT_TRUE(execute("subsystem web", {kAlice, kOne}));
   ASSERT_TRUE(execute("object web/a", {kAlice, kOne}));

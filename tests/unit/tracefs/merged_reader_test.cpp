@@ -10,8 +10,8 @@
 #include "core/base/bytes.h"
 #include "core/base/fd.h"
 #include "core/model/record.h"
-#include "tests/unit/event/formats.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/kernel_formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
 namespace tallyfs {

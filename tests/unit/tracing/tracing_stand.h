@@ -19,6 +19,8 @@ namespace tallyfs {
 
 class FakeSource : public EventSource {
  public:
+  using EventSource::EventSource;
+
   Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     orders += 1;
     is_wanted = wanted();

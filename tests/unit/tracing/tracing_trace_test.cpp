@@ -111,6 +111,30 @@ TEST_F(TracingTraceTest, APipeHandsOutWhatWasTraced) {
   EXPECT_TRUE(pipe->is_over());
 }
 
+// Names of addresses may take their time: a reader's Ctrl-C ends it, and no lock is held.
+TEST_F(TracingTraceTest, APipePassesItsTokenToTheSourcesOfNames) {
+  class Knowing final : public FakeSource {
+   public:
+    explicit Knowing(Tracing& tracing) : tracing_(tracing) {}
+    std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override {
+      EXPECT_TRUE(cancel.is_cancelled());
+      (void)tracing_.wanted(const_cast<Knowing&>(*this));  // takes Tracing's lock
+      calls += 1;
+      return nullptr;
+    }
+    mutable int calls = 0;
+
+   private:
+    Tracing& tracing_;
+  } source(tracing_);
+  ASSERT_TRUE(offer(source, "sched_waking", kWaking));
+  ASSERT_TRUE(write("trace_marker", "one"));
+  const CancellationToken cancelled([] { return true; });
+  EXPECT_NE(file("trace_pipe")->next({clock_.now(), cancelled}), "");
+  EXPECT_EQ(source.calls, 1);
+  tracing_.withdraw(source, clock_.now());
+}
+
 TEST_F(TracingTraceTest, ATraceIsWordedAsTheKernelDoesOrByItsFields) {
   std::string text = format_of("sched_waking", static_cast<int>(kWaking));
   const std::string empty = "print fmt: \"\"";
