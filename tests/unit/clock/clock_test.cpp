@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "tests/unit/clock/status.h"
+#include "tests/unit/sanitized.h"
 
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(__aarch64__)
+#if TALLY_SANITIZED || defined(__aarch64__)
 constexpr int kRounds = 100'000;
 #else
 constexpr int kRounds = 2'000'000;
