@@ -20,7 +20,7 @@ echo 1 >"$HIST/enable/missed_timer_offsets"
 echo 1 >"$HIST/enable/timerandwakeup"
 
 processes=$(pgrep -d' ' -f -- "--socket $SOCK")
-# Clock ticks that daemon, warden and feeder have used.
+# Clock ticks that daemon, supervisor and feeder have used.
 ticks() {
   for pid in $processes; do sed 's/.*) //' "/proc/$pid/stat"; done |
     awk '{ n += $12 + $13 } END { print n + 0 }'
@@ -44,11 +44,13 @@ compare_cpu() {
     ok "$what: the file says what is missing"
     return
   fi
-  check "$what: the samples agree within 1%" within $((samples / 100)) "$samples" "$our_samples"
+  # A virtual CPU that its host stops between arming a timer and sleeping has no wakeup to measure.
+  missing=$((samples / (stolen > 0 ? 50 : 100)))
+  check "$what: the samples agree within 1%, or 2% of a CPU that was taken away" \
+    within "$missing" "$samples" "$our_samples"
   check "$what: p50 agrees within 3 us or a quarter" within "$(bound 3 "$p50" 4)" "$p50" "$our_p50"
   check_p99 "$p50" "$p99" "$our_p99" "$what: p99 agrees within 10 us or a quarter"
-  check "$what: the maximum agrees within 20 us or 2%" \
-    within "$(bound 20 "$max" 50)" "$max" "$our_max"
+  check_max "$max" "$our_max" "$stolen" "$what: the maximum agrees within 20 us or 2%"
 }
 
 few_unmatched() {
@@ -58,12 +60,14 @@ few_unmatched() {
 
 # compare WHEN
 compare() {
-  local when=$1 before used each cpu percent
+  local when=$1 before used stolen each cpu percent
   for each in $(find "$HIST" -name reset); do echo 1 >"$each"; done
   before=$(ticks)
+  stolen=$(stolen_ticks)
   cyclictest -m -p95 -t2 -a -i1000 -D "$SECONDS_LONG" -q -h 10240 \
     --histfile="$WORK/cyclictest" >/dev/null
   used=$(($(ticks) - before))
+  stolen=$(($(stolen_ticks) - stolen))
   for cpu in 0 1; do
     [ ! -e "$HIST/timerandwakeup/CPU$cpu" ] || compare_cpu "$cpu" "$when"
   done
