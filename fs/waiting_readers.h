@@ -41,6 +41,9 @@ class WaitingReaders {
   explicit WaitingReaders(const Clock& clock) : clock_(clock) {}
   ~WaitingReaders() { stop(); }
 
+  // Starts the thread, which the first reader does otherwise: so that the threads of the process
+  // are all there, and known, before readers come.
+  void start() EXCLUDES(mutex_);
   // Takes the handle. The kernel is notified once File::news() differs from `seen`.
   void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
       EXCLUDES(mutex_);
@@ -91,7 +94,7 @@ class WaitingReaders {
   std::size_t passing_pollers_ GUARDED_BY(mutex_) = 0;
   std::size_t passing_reads_ GUARDED_BY(mutex_) = 0;
   std::atomic<bool> stopping_ = false;  // set under the mutex
-  std::thread thread_;                  // started by the first reader, under the mutex
+  std::thread thread_;                  // started under the mutex
 };
 
 }  // namespace tallyfs
