@@ -82,7 +82,8 @@ void append_raw_marker(std::string& out, const EventFormat& format, const EventR
   std::snprintf(text, sizeof text, "# %llx buf:",
                 static_cast<unsigned long long>(Program::load(load_of(id), record, nullptr)));
   out.append(text);
-  for (const char byte : bytes_of(format.fields.back()).bytes(record)) {
+  const std::size_t data_at = format.fields.back().offset;
+  for (const char byte : record.bytes.substr(std::min(data_at, record.bytes.size()))) {
     std::snprintf(text, sizeof text, " %02x", static_cast<unsigned char>(byte));
     out.append(text);
   }

@@ -230,6 +230,8 @@ for i in range(3):
     assert urgent.poll(10000) == [(fd, select.POLLPRI)]
     assert urgent.poll(100) == [], "it has been shown"
 assert poll.poll(10000) == [(fd, select.POLLIN)], "it has not been read"
+os.lseek(fd, 0, os.SEEK_SET)
+assert b"Hits: 4\n" in os.read(fd, 65536)
 other = os.open(sys.argv[2] + "/trace", os.O_RDONLY)
 poll.register(other, select.POLLIN)
 assert poll.poll(1000) == [(other, select.POLLIN)], "other files are readable always"
