@@ -33,6 +33,8 @@ std::span<const InstanceFileRow> fixed_files();       // files with a constant t
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
 
+TextFile::Parts cpu_buffer_size_file(const SharedView& view, std::uint32_t cpu);
+
 // `enable` and `filter` of a system; `enable` of all events, if the system is empty.
 TextFile::Parts system_enable_file(const SharedView& view, std::string system);
 TextFile::Parts system_filter_file(const SharedView& view, std::string system);

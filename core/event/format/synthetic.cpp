@@ -61,6 +61,10 @@ Field field_of(const ParsedField& parsed) {
           .kind = kind_of(parsed.shape)};
 }
 
+bool has_field(const FieldsDefinition& definition, std::string_view name) {
+  return std::ranges::find(definition.fields, name, &Field::name) != definition.fields.end();
+}
+
 void add(FieldsDefinition& definition, Field field) {
   field.offset = definition.fixed_bytes;
   definition.fixed_bytes += (field.size + 7) / 8 * 8;
@@ -112,7 +116,10 @@ Checked<FieldsDefinition> FieldsDefinition::parse(std::string_view text) {
   definition.name = name->text;
   const auto fields = parse_fields(rest, kFieldsMax);
   if (!fields) return fault_of(fields.error());
-  for (const ParsedField& each : fields.value()) add(definition, field_of(each));
+  for (const ParsedField& each : fields.value()) {
+    if (has_field(definition, each.name)) return wrong(fault::kDuplicateField, each.name);
+    add(definition, field_of(each));
+  }
   return definition;
 }
 

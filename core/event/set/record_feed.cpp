@@ -46,14 +46,13 @@ void RecordFeed::feed(const EventRecord& record, SwitchSide excluded, std::size_
     counts_.records_short += 1;
     return;
   }
-  const bool is_traced = excluded == SwitchSide::kNone && trace_.is_on() && event.is_on();
-  if (is_traced && (!event.filter || event.filter->matches(record))) {
-    if (selection_.is_traced(record)) {
-      trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
-    } else {
-      counts_.records_of_others += 1;
-    }
+  if (event.follows) follower_.follow(event, record);
+  if (!selection_.is_on_cpu(record)) {
+    counts_.records_of_others += 1;
+    return;
   }
+  const bool is_traced = excluded == SwitchSide::kNone && event.is_on();
+  if (is_traced && (!event.filter || event.filter->matches(record))) trace(event, record);
   for (const auto& trigger : event.triggers) {
     if (trigger->paused || !counts_in(*trigger, excluded)) continue;
     if (trigger->filter && !trigger->filter->matches(record)) continue;
@@ -64,6 +63,15 @@ void RecordFeed::feed(const EventRecord& record, SwitchSide excluded, std::size_
       run_actions(*trigger, record, depth);
     }
   }
+}
+
+void RecordFeed::trace(const DefinedEvent& event, const EventRecord& record) {
+  if (!trace_.is_on()) return;
+  if (!selection_.is_traced(record, event.subject_at)) {
+    counts_.records_of_others += 1;
+    return;
+  }
+  trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
 }
 
 void RecordFeed::act(Trigger& trigger, const EventRecord& record) {

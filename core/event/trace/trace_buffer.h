@@ -31,12 +31,15 @@ class TraceBuffer {
   // earlier events of that number.
   enum class Kind : std::uint8_t { kRecord, kStack, kGap };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
+  // Whether the oldest records give way to new ones. If not, new ones are dropped and counted.
+  void set_overwrites(bool on) { overwrites_ = on; }
   void clear();
   // Removes the records of this CPU.
   void clear(std::uint32_t cpu);
 
-  // How a record is shown: as an event, or as the text that a program wrote into trace_marker.
-  enum class Style : std::uint8_t { kFields, kMarker };
+  // How a record is shown: as an event, or as what a program wrote into
+  // trace_marker or trace_marker_raw.
+  enum class Style : std::uint8_t { kFields, kMarker, kRawMarker };
   struct Shown {
     const EventFormat* format = nullptr;  // nullptr: the event is gone
     Style style = Style::kFields;
@@ -50,6 +53,8 @@ class TraceBuffer {
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
     bool fields = false;  // `field=value`, even if the kernel's wording is known
+    bool context = true;  // task, CPU and time before each record
+    bool irq_info = true;  // and the flags, such as `d..2.`
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
   // The text of per_cpu/cpuN/stats: `entries: N` and so on.
@@ -87,9 +92,9 @@ class TraceBuffer {
 
  private:
   // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
-  // way to others, and records that were taken.
+  // way to others, records that were taken, and records for which there was no room.
   struct CpuCounts {
-    std::uint64_t entries = 0, overwritten = 0, taken = 0;
+    std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
   };
   // The numbers of CPUs come with the records: those beyond count as one CPU.
   static constexpr std::uint32_t kCpusMax = 4096;
@@ -110,6 +115,8 @@ class TraceBuffer {
   // Keeps the same records, in a buffer of that size, as far as they stay and fit.
   template <typename Stays>
   void rebuild(std::size_t bytes_max, const Stays& stays);
+  // Whether that many bytes, with their head, go in without removing a record.
+  bool has_room(std::size_t bytes) const;
   void make_room(std::size_t bytes);
   void drop_oldest();
   Head head_at(std::size_t at) const;
@@ -125,6 +132,7 @@ class TraceBuffer {
   std::size_t turn_ = 0;     // where records go on at the start, while first_ is behind end_
   std::uint64_t count_ = 0;
   std::uint64_t overwritten_ = 0;  // ever
+  bool overwrites_ = true;
   std::vector<CpuCounts> by_cpu_;
 };
 
