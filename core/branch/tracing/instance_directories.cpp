@@ -97,6 +97,9 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
       at, "events", std::make_shared<LazyDirectory>(state_.shared_from_this(), fill), now);
   tree_.add_file(instance->nodes.events, "enable", kWritable, file_of(system_enable_file(view, "")),
                  now);
+  for (const InstanceFileRow& row : format_files()) {
+    tree_.add_file(instance->nodes.events, row.name, row.permissions, file_of(row.make(view)), now);
+  }
 }
 
 void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View& view, Moment now) {

@@ -11,9 +11,10 @@
 namespace tallyfs {
 namespace {
 
-// The bytes of a trace_marker that one write takes. As in the kernel, the write returns a short
-// count when there are more.
-constexpr std::size_t kMarkerBytesMax = 4096;
+// The bytes of a trace_marker that one write takes: a page has room for the record, which is a head
+// of 16 bytes, the text, a newline and a zero. As in the kernel, the write returns a short count
+// when there are more.
+constexpr std::size_t kMarkerBytesMax = PageWriter::kRecordBytesMax - 16 - 2;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 

@@ -72,6 +72,7 @@ struct TracingInstance {
   const std::size_t trace_bytes_first;
   std::size_t held_bytes = 0;  // of the share: histograms, and what buffer_size_kb added
   EventNumber marker = 0;      // ftrace/print
+  EventNumber raw_marker = 0;  // ftrace/raw_data
   bool markers = true;         // options/markers
   bool shows_fields = false;   // options/fields: no print formats
   const TraceClock* clock = kTraceClocks.begin();  // trace_clock

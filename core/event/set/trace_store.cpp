@@ -25,10 +25,30 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   for (const auto& [number, generation] : events_in) {
     DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) continue;
-    const auto style = event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields;
-    copy.add(number, generation, event.format, style, print_format(event));
+    copy.add(number, generation, event.format, style_of(event), print_format(event));
   }
   return copy;
+}
+
+TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
+  if (!event.built_in) return TraceBuffer::Style::kFields;
+  return event.format->name == "print" ? TraceBuffer::Style::kMarker
+                                       : TraceBuffer::Style::kRawMarker;
+}
+
+std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
+  if (!has_page(buffer, cpu)) return {};
+  const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
+    const DefinedEvent& event = events_.at(number);
+    if (!event.defined || event.generation != generation) return {};
+    return {event.format.get(), style_of(event)};
+  };
+  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown);
+}
+
+bool TraceStore::has_page(Buffer buffer, std::uint32_t cpu) const {
+  if (buffer == Buffer::kTrace) return trace_.has_page(cpu);
+  return snapshot_ && snapshot_->has_page(cpu);
 }
 
 void TraceStore::resize(std::size_t bytes) {

@@ -34,6 +34,12 @@ class TraceStore {
   // Takes out the oldest records: at most bytes_max bytes together, or one record alone. The copy
   // has no header. For trace_pipe.
   TraceCopy take(std::size_t bytes_max) { return copy(trace_.take(bytes_max)); }
+  // Takes out the oldest records of a CPU as a page of the kernel's ring buffer; empty if there is
+  // none. For trace_pipe_raw and snapshot_raw.
+  enum class Buffer { kTrace, kSnapshot };
+  std::string take_page(Buffer buffer, std::uint32_t cpu);
+  // Whether there is a page to take.
+  bool has_page(Buffer buffer, std::uint32_t cpu) const;
   // The bytes that are kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t bytes() const { return trace_.bytes_max(); }
   void resize(std::size_t bytes);
@@ -55,6 +61,7 @@ class TraceStore {
 
  private:
   TraceCopy copy(TraceBuffer records) const;
+  static TraceBuffer::Style style_of(const DefinedEvent& event);
   static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   EventTable& events_;

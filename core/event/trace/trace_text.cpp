@@ -75,6 +75,20 @@ void append_marker(std::string& out, const EventFormat& format, const EventRecor
   out.push_back('\n');
 }
 
+// `# 3f buf: 61 62`: the id, and the bytes behind it.
+void append_raw_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
+  const TraceField& id = format.fields[format.fields.size() - 2];
+  char text[16];
+  std::snprintf(text, sizeof text, "# %x buf:",
+                static_cast<unsigned>(Program::load(load_of(id), record, nullptr)));
+  out.append(text);
+  for (const char c : bytes_of(format.fields.back()).bytes(record)) {
+    std::snprintf(text, sizeof text, " %02x", static_cast<unsigned char>(c));
+    out.append(text);
+  }
+  out.push_back('\n');
+}
+
 void append_stack(std::string& out, const EventRecord& record, const Symbols& symbols) {
   out.append(" <stack trace>\n");
   for (const std::uint64_t frame : record.stack) {
@@ -200,6 +214,8 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
       text.append("[UNKNOWN EVENT]\n");
     } else if (style == Style::kMarker) {
       append_marker(text, *format, record);
+    } else if (style == Style::kRawMarker) {
+      append_raw_marker(text, *format, record);
     } else {
       text.append(format->name).append(":");
       if (print && !view.fields) {
@@ -249,7 +265,7 @@ std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) c
   line("bytes: ", bytes);
   text.append("oldest event ts: " + seconds_text(oldest_ns) + "\n");
   text.append("now ts: " + seconds_text(now_ns) + "\n");
-  line("dropped events: ", 0);
+  line("dropped events: ", counts.dropped);
   line("read events: ", counts.taken);
   return text;
 }
