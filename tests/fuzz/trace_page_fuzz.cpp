@@ -1,8 +1,8 @@
 // Pages of the kernel's ring buffer: events lie inside the page, and decoding one ends. A page that
 // our writer makes gives back what was written.
 //
-// The input's first byte chooses the layout; the rest is the page, as long as it is. With its second
-// bit set, the rest is what is to be written: times and sizes.
+// The input's first byte chooses the layout; the rest is the page, as long as it is. With its
+// second bit set, the rest is what is to be written: times and sizes.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -33,6 +33,7 @@ std::span<const InstanceFileRow> fixed_files();       // files with a constant t
 std::span<const InstanceFileRow> format_files();      // in events/: what the pages look like
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
+std::span<const CpuFileRow> page_files();             // per_cpu/cpuN/, pages of records
 
 // `enable` and `filter` of a system; `enable` of all events, if the system is empty.
 TextFile::Parts system_enable_file(const SharedView& view, std::string system);

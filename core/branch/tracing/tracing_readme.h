@@ -31,6 +31,9 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
   tracing_cpumask	- only what happens on these CPUs is traced
   buffer_size_kb	- how much is kept for each CPU; buffer_total_size_kb for all
   per_cpu/cpuN		- trace and stats of one CPU
+  per_cpu/cpuN/trace_pipe_raw, snapshot_raw
+			- the records as pages of the kernel's ring buffer, each record once;
+			  events/header_page and events/header_event describe them
   trace_options		- how it is shown, a word for each, with 'no' if off; options/ has a file for each
   saved_cmdlines	- the names of the processes in trace
   trace_marker		- what is written here becomes the event ftrace/print

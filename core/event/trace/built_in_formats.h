@@ -26,10 +26,10 @@ inline constexpr std::string_view kRingEntryFormat =
     "\tdata max type_len  == 28\n";
 
 // The fields that every record begins with.
-#define TALLYFS_COMMON_FIELDS                                               \
-  "format:\n"                                                               \
-  "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"    \
-  "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"    \
+#define TALLYFS_COMMON_FIELDS                                                    \
+  "format:\n"                                                                    \
+  "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+  "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
   "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
   "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 

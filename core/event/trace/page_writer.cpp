@@ -73,10 +73,4 @@ std::string PageWriter::finish() {
   return std::move(page_);
 }
 
-std::string empty_page(std::uint64_t time_ns) {
-  std::string page(PageWriter::kPageBytes, '\0');
-  std::memcpy(page.data(), &time_ns, sizeof time_ns);
-  return page;
-}
-
 }  // namespace tallyfs

@@ -56,7 +56,4 @@ class PageWriter {
   Missing missing_;
 };
 
-// A page without records, as a reader gets it that asks for more pages than there are.
-std::string empty_page(std::uint64_t time_ns);
-
 }  // namespace tallyfs

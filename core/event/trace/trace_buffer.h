@@ -3,8 +3,8 @@
 // understood (see PrintFormat), else as `field=value`.
 //
 // Programs take the records out as text, oldest first, or as pages of the kernel's ring buffer, the
-// oldest of one CPU first (see PageWriter). Records that were taken out of the middle keep their room
-// until all older records are gone.
+// oldest of one CPU first (see PageWriter). Records that were taken out of the middle keep their
+// room until all older records are gone.
 //
 // Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
 #pragma once
@@ -18,8 +18,8 @@
 
 #include "core/event/format/format.h"
 #include "core/event/format/program.h"
-#include "core/event/trace/page_writer.h"
 #include "core/event/print/print_format.h"
+#include "core/event/trace/page_writer.h"
 #include "core/model/record.h"
 #include "core/model/symbols.h"
 
@@ -104,8 +104,8 @@ class TraceBuffer {
     std::size_t at = 0;
   };
   // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
-  // way to others, records that were taken, and records that no page has room for. missing: what the
-  // CPU's next page tells. page_place: where the search for its next page begins.
+  // way to others, records that were taken, and records that no page has room for. missing: what
+  // the CPU's next page tells. page_place: where the search for its next page begins.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
     PageWriter::Missing missing = {};
@@ -144,14 +144,14 @@ class TraceBuffer {
   CpuCounts counts_in(const View& view) const;
 
   std::size_t bytes_max_;
-  std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
-  std::size_t first_ = 0;    // the oldest record
-  std::size_t end_ = 0;      // where the next one goes
-  std::size_t turn_ = 0;     // where records go on at the start, while first_ is behind end_
+  std::vector<char> bytes_;         // grows up to bytes_max_, then is a ring
+  std::size_t first_ = 0;           // the oldest record
+  std::size_t end_ = 0;             // where the next one goes
+  std::size_t turn_ = 0;            // where records go on at the start, while first_ is behind end_
   std::uint64_t count_ = 0;         // records that have room, those that were taken included
   std::uint64_t taken_ = 0;         // of these
   std::uint64_t first_number_ = 0;  // the number of the oldest record
-  std::uint64_t overwritten_ = 0;  // ever
+  std::uint64_t overwritten_ = 0;   // ever
   std::vector<CpuCounts> by_cpu_;
 };
 

@@ -79,8 +79,8 @@ void append_marker(std::string& out, const EventFormat& format, const EventRecor
 void append_raw_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
   const TraceField& id = format.fields[format.fields.size() - 2];
   char text[16];
-  std::snprintf(text, sizeof text, "# %x buf:",
-                static_cast<unsigned>(Program::load(load_of(id), record, nullptr)));
+  std::snprintf(text, sizeof text,
+                "# %x buf:", static_cast<unsigned>(Program::load(load_of(id), record, nullptr)));
   out.append(text);
   for (const char c : bytes_of(format.fields.back()).bytes(record)) {
     std::snprintf(text, sizeof text, " %02x", static_cast<unsigned char>(c));

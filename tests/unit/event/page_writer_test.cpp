@@ -53,7 +53,7 @@ TEST(PageWriterTest, HasTheSizesThatItsDescriptionTells) {
   EXPECT_EQ(format().page_bytes(), PageWriter::kPageBytes);
   EXPECT_EQ(format().data.offset, PageWriter::kHeadBytes);
   EXPECT_EQ(page_of({}).size(), PageWriter::kPageBytes);
-  EXPECT_EQ(read_all(empty_page(77)), Records{});
+  EXPECT_EQ(read_all(page_of({})), Records{});
 }
 
 TEST(PageWriterTest, GivesBackWhatWasWritten) {
