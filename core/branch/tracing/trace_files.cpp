@@ -178,11 +178,13 @@ TextFile::Parts saved_cmdlines(const SharedView& view) {
   parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
     const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
-    const std::size_t names_max = [&] {
+    const auto [taken, names_max] = [&] {
       const MutexLock lock(view->state().mutex);
-      return view->instance().cmdlines_max;
+      const TracingInstance& instance = view->instance();
+      return std::pair(instance.set.trace.taken_names(), instance.cmdlines_max);
     }();
-    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(names_max), bytes_max);
+    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(taken, names_max),
+                                 bytes_max);
   };
   return parts;
 }

@@ -30,6 +30,14 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   return copy;
 }
 
+TraceCopy TraceStore::take(std::size_t bytes_max) {
+  TraceBuffer taken = trace_.take(bytes_max);
+  taken.each([this](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
+    taken_names_.note(record.pid, record.comm);
+  });
+  return copy(std::move(taken));
+}
+
 TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
   if (!event.built_in) return TraceBuffer::Style::kFields;
   return event.format->name == "print" ? TraceBuffer::Style::kMarker
@@ -43,7 +51,7 @@ std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
     if (!event.defined || event.generation != generation) return {};
     return {event.format.get(), style_of(event)};
   };
-  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown);
+  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown, taken_names_);
 }
 
 bool TraceStore::has_page(Buffer buffer, std::uint32_t cpu) const {

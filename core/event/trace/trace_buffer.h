@@ -20,6 +20,7 @@
 #include "core/event/format/program.h"
 #include "core/event/print/print_format.h"
 #include "core/event/trace/page_writer.h"
+#include "core/event/trace/task_names.h"
 #include "core/model/record.h"
 #include "core/model/symbols.h"
 
@@ -72,8 +73,8 @@ class TraceBuffer {
   TraceBuffer take(std::size_t bytes_max);
   // Takes out the oldest records of a CPU as a page; empty if there is none. The page begins with
   // what is missing since the CPU's last page: records that gave way to others, records that no
-  // page has room for, and gaps.
-  std::string take_page(std::uint32_t cpu, const Formats& formats);
+  // page has room for, and gaps. The records' tasks are noted in `names`.
+  std::string take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
   // Whether take_page() would give a page.
   bool has_page(std::uint32_t cpu) const;
   // The newest records that fit stay.
@@ -136,7 +137,7 @@ class TraceBuffer {
   void drop_oldest();
   void drop_taken();
   void note_taken(CpuCounts& counts, const Head& head);
-  bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats);
+  bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
   Head head_at(std::size_t at) const;
   // frames: the memory for its stack, of kStackDepthMax.
   EventRecord record_at(std::size_t at, std::uint64_t* frames) const;

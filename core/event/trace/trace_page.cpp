@@ -44,7 +44,8 @@ void write_record(char* to, const EventRecord& record, const Shown& shown) {
 }  // namespace
 
 // False: the page has no room for the record, or the record must begin a page.
-bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& formats) {
+bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& formats,
+                               TaskNames& names) {
   Head head = head_at(at);
   CpuCounts& counts = counts_of(head.cpu);
   if (head.kind == Kind::kGap) {
@@ -64,6 +65,7 @@ bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& 
       if (!to) return false;
       head.kind == Kind::kStack ? write_stack(to, record) : write_record(to, record, shown);
       counts.taken += 1;
+      names.note(record.pid, record.comm);
     }
     counts.entries -= 1;
   }
@@ -77,7 +79,7 @@ bool TraceBuffer::has_page(std::uint32_t cpu) const {
   return cpu < by_cpu_.size() && by_cpu_[cpu].entries > 0;
 }
 
-std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats) {
+std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names) {
   if (!has_page(cpu)) return {};
   CpuCounts& counts = by_cpu_[cpu];
   Place place = counts.page_place;
@@ -90,7 +92,7 @@ std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats) {
       continue;
     }
     const bool is_its = !head.taken && head.cpu == cpu;
-    if (is_its && !move_to_page(page, place.at, formats)) break;
+    if (is_its && !move_to_page(page, place.at, formats, names)) break;
     place.at += sizeof(Head) + head.bytes;
     place.number += 1;
   }

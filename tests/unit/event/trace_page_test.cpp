@@ -67,6 +67,36 @@ TEST_F(TracePageTest, TakesEachRecordOnceWhoeverTakes) {
   EXPECT_EQ(take(0).times_us, Times{});
 }
 
+TEST_F(TracePageTest, RemembersTheTasksOfWhatWasTaken) {
+  pid = 7, comm = "first";
+  feed_on(0, 1);
+  pid = 8, comm = "second";
+  feed_on(1, 2);
+  pid = 9, comm = "third";
+  feed_on(2, 3);
+  const auto names = [this](std::size_t max) {
+    return set.trace.copy().render_saved_cmdlines(set.trace.taken_names(), max);
+  };
+  EXPECT_EQ(names(10), "7 first\n8 second\n9 third\n");
+  (void)take(1);
+  EXPECT_EQ(names(10), "7 first\n8 second\n9 third\n");
+  EXPECT_EQ(names(2), "7 first\n9 third\n") << "those taken are the oldest";
+  (void)set.trace.take(1 << 20);
+  EXPECT_EQ(names(10), "7 first\n8 second\n9 third\n");
+  pid = 8, comm = "renamed";
+  feed_on(1, 4);
+  (void)take(1);
+  EXPECT_EQ(names(1), "8 renamed\n");
+}
+
+TEST_F(TracePageTest, BoundsTheNamesThatItRemembers) {
+  TaskNames names;
+  for (std::int32_t i = 0; i < 20'000; ++i) names.note(i, "task");
+  names.note(19'999, "");
+  EXPECT_EQ(names.all().size(), TaskNames::kNamesMax);
+  EXPECT_EQ(names.all().front().pid, 20'000 - static_cast<std::int32_t>(TaskNames::kNamesMax));
+}
+
 TEST_F(TracePageTest, GivesRecordsAsTheirFormatSays) {
   const EventNumber own = set.events.define_fields("web", "request u64 ms; char[8] host").value();
   ASSERT_TRUE(set.switches.write(own, "1"));
