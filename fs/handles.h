@@ -33,11 +33,13 @@ struct OpenFile {
   std::string location;  // for the error log: the path of the file's directory
 
   // Of a file that has news or is a stream. news: File::news() when the text that reads get was
-  // rendered. seen: `news` at the last read; poll(2) waits for another. is_read: the file was read
-  // from its start, or something of the stream. later_text: what a later read gets, not `text`.
+  // rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the last
+  // open, read, or poll(2) that showed POLLPRI. is_read: the file was read from its start, or
+  // something of the stream. later_text: what a later read gets, not `text`.
   Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
+  std::uint64_t shown GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
   std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies

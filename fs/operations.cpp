@@ -27,6 +27,17 @@ double attribute_seconds(const NodeInfo& info) {
                                            : protocol::kFileAttributeSeconds;
 }
 
+File::Access access_of(int flags) {
+  switch (flags & O_ACCMODE) {
+    case O_RDONLY:
+      return File::Access::kRead;
+    case O_WRONLY:
+      return File::Access::kWrite;
+    default:
+      return File::Access::kReadWrite;
+  }
+}
+
 bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
 
 }  // namespace
@@ -221,10 +232,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
-  auto held = file.value()->hold();
-  if (!held) return held.error();
   auto open = std::make_shared<OpenFile>();
-  open->held = std::move(held.value());
   open->node = info.value();
   open->file = file.value();
   open->uid = uid;
@@ -235,6 +243,9 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
   settle();
+  auto held = open->file->hold(access_of(flags), parts_.clock.now());
+  if (!held) return held.error();
+  open->held = std::move(held.value());
   if (flags & O_TRUNC) {
     if (auto done = open->file->truncate(context(cancel)); !done) {
       report(*open, "(opened with O_TRUNC)", done.error());
@@ -244,7 +255,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (open->readable) {
     if (const auto news = open->file->news(parts_.clock.now())) {
       const MutexLock lock(open->reading);
-      open->news = *news;
+      open->news = open->shown = *news;
     }
     const std::size_t bytes_max = handles_.bytes_left(uid);
     auto taken = open->file->take(context(cancel), bytes_max);

@@ -20,6 +20,17 @@ constexpr std::size_t kLongTextBytes = 1 << 20;
 constexpr unsigned kNews = POLLIN | POLLRDNORM;
 constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
 
+// The events of a file that counts news, of which `asked` are asked for.
+unsigned events_of(OpenFile& open, std::uint64_t news, unsigned asked) {
+  const MutexLock lock(open.reading);
+  unsigned events = !open.stream_rest.empty() || news != open.seen ? kNews : 0;
+  if ((asked & POLLPRI) && news != open.shown && open.file->has_priority_news()) {
+    open.shown = news;
+    events |= POLLPRI;
+  }
+  return events;
+}
+
 }  // namespace
 
 void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
@@ -69,7 +80,7 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
     is_again = offset == 0 && open.is_read && *news != open.news;
     if (offset == 0) open.is_read = true;
     if (!is_again) {
-      open.seen = open.news;
+      open.seen = open.shown = open.news;
       return open.later_text;
     }
   }
@@ -82,20 +93,21 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
     return counted.error();
   }
   open.later_text = std::make_shared<const std::string>(std::move(text.value()));
-  open.news = open.seen = *news;
+  open.news = open.seen = open.shown = *news;
   return open.later_text;
 }
 
 void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
   const auto open = handles_.find(info.fh);
   const auto news = open ? open->file->news(parts_.clock.now()) : std::nullopt;
+  // A kernel that does not tell the events asks for all.
+  const unsigned asked = info.poll_events ? info.poll_events : kAlways | POLLPRI;
   unsigned events = kAlways;
   if (news) {
-    const MutexLock lock(open->reading);
-    const bool has_rest = !open->stream_rest.empty();
-    events = has_rest || *news != open->seen ? kNews : 0;
-    if (handle && events == 0)
-      waiting_.add_poller(std::exchange(handle, nullptr), open->file, open->seen);
+    events = events_of(*open, *news, asked);
+    if (handle && (events & asked) == 0) {
+      waiting_.add_poller(std::exchange(handle, nullptr), open->file, *news);
+    }
   }
   if (handle) fuse_pollhandle_destroy(handle);
   fuse_reply_poll(request, events);

@@ -28,7 +28,7 @@ class TextFile final : public File {
     std::function<Result<void>(const CallContext& call)> truncate = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
     std::function<void(const CallContext& call)> opened = {};
-    std::function<Result<std::shared_ptr<const void>>()> hold = {};
+    std::function<Result<std::shared_ptr<const void>>(Access access, Moment now)> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
     std::optional<std::size_t> write_bytes_max = {};
@@ -54,8 +54,8 @@ class TextFile final : public File {
   void opened(const CallContext& call) override {
     if (parts_.opened) parts_.opened(call);
   }
-  Result<std::shared_ptr<const void>> hold() const override {
-    return parts_.hold ? parts_.hold() : File::hold();
+  Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override {
+    return parts_.hold ? parts_.hold(access, now) : File::hold(access, now);
   }
   bool waits() const override { return parts_.waits; }
 

@@ -30,7 +30,8 @@ Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
     return {ErrorCode::kNotPermitted,
-            "not root: tracefs is not mounted, and mounting it needs CAP_SYS_ADMIN"};
+            std::string("not root: ") + kMountPoint +
+                " is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN"};
   }
   return system_error("cannot mount tracefs");
 }

@@ -33,6 +33,7 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
       TracingBranch::Options{.tracing = {.owner = owner,
                                          .cpus = cpus,
                                          .error_log = parts.errors,
+                                         .clock = &parts.clock,
                                          .own = &statistics_->own(),
                                          .processes = &process_names_},
                              .ports = ports(TracingBranch::kSwitches),

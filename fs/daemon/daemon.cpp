@@ -62,6 +62,7 @@ void Daemon::make_branches() {
   const Branches::Parts parts{.tree = tree_,
                               .ledger = ledger_,
                               .processes = processes_,
+                              .clock = clock_,
                               .errors = errors_,
                               .switches = switches_ ? switches_->switches() : std::span<Switch>(),
                               .feeder = feeder_.get()};

@@ -20,6 +20,7 @@ struct DaemonOptions {
   bool auto_unmount = false;
   bool foreground = false;
   bool tracefs = false;     // read the kernel's events
+  bool over_tracefs = false;  // tracing/ alone, on top of a tracefs; both go at the end
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
   std::string run_as;       // USER[:GROUP]; empty: the daemon keeps its identity
   std::string socket_path;  // empty: there is no default

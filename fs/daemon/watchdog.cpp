@@ -27,7 +27,14 @@ std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   return size == sizeof mount ? std::optional(mount) : std::nullopt;
 }
 
-[[noreturn]] void watch(const Fd& pipe, FeedSocket& socket, const std::string& mount_point) {
+// Removes that mount, if no other lies on it.
+void remove_mount(const std::string& mount_point, std::optional<std::uint64_t> mount) {
+  if (!mount || topmost_mount(mount_point) != mount) return;
+  ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
+[[noreturn]] void watch(const Fd& pipe, FeedSocket& socket, const std::string& mount_point,
+                        std::optional<std::uint64_t> below) {
   ignore_ending_signals();
   let_go();
   ::prctl(PR_SET_NAME, "tallyfs-unmount");
@@ -35,16 +42,16 @@ std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   if (!keep_only_what_unmounts()) ::_exit(1);
   std::optional<std::uint64_t> mount;
   while (const auto made = wait_for_mount(pipe)) mount = made;
-  if (mount && topmost_mount(mount_point) == mount) {
-    ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
-  }
+  remove_mount(mount_point, mount);
+  remove_mount(mount_point, below);
   socket.remove_files();
   ::_exit(0);
 }
 
 }  // namespace
 
-Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_point) {
+Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_point,
+                                 std::optional<std::uint64_t> below) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return Error{ErrorCode::kInvalid, std::string("cannot make a pipe: ") + std::strerror(errno)};
@@ -56,7 +63,7 @@ Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_po
     return Error{ErrorCode::kInvalid, std::string("cannot fork: ") + std::strerror(errno)};
   if (child == 0) {
     writing.reset();
-    watch(reading, socket, mount_point);
+    watch(reading, socket, mount_point, below);
   }
   socket.leave_files();
   return Watchdog(std::move(writing), child, mount_point);

@@ -121,7 +121,7 @@ void InstanceDirectories::enter_options(const SharedInstance& instance, const Vi
   const NodeId at = instance->nodes.directory;
   tree_.add_file(at, "trace_options", kWritable, file_of(trace_options_file(view)), now);
   const NodeId all = tree_.add_directory(at, "options", std::make_shared<Directory>(), now);
-  for (const TraceOption& option : kTraceOptions) {
+  for (const TraceOption& option : trace_options()) {
     tree_.add_file(all, option.name, kWritable, file_of(option_file(view, option)), now);
   }
 }

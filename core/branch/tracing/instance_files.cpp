@@ -61,7 +61,7 @@ TextFile::Parts parts_of(const SharedView& view, Waits waits) {
       .last_change = [view](Moment) { return view->last_change(); },
   };
   parts.version = [view](Moment) { return std::optional(view->version()); };
-  parts.hold = [view] { return view->hold(); };
+  parts.hold = [view](File::Access, Moment) { return view->hold(); };
   parts.write_unit = File::WriteUnit::kCommand;
   parts.waits = waits == Waits::kYes;
   if (parts.waits) parts.opened = [view](const CallContext& call) { view->refresh(call); };

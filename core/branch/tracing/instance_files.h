@@ -35,6 +35,8 @@ std::span<const InstanceFileRow> top_files();         // files of the top: one f
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
 std::span<const CpuFileRow> page_files();             // per_cpu/cpuN/, pages of records
 
+TextFile::Parts cpu_buffer_size_file(const SharedView& view, std::uint32_t cpu);
+
 // `enable` and `filter` of a system; `enable` of all events, if the system is empty.
 TextFile::Parts system_enable_file(const SharedView& view, std::string system);
 TextFile::Parts system_filter_file(const SharedView& view, std::string system);

@@ -5,15 +5,17 @@
 namespace tallyfs {
 namespace {
 
-// A record of ftrace/print, see its format.
-std::string marker_bytes(std::string_view text, std::int32_t pid) {
+// A record of ftrace/print or ftrace/raw_data, see their formats in instances.cpp. The raw one
+// begins with its id, which is a field.
+std::string marker_record(MarkerKind kind, std::string_view bytes, std::int32_t pid) {
   constexpr std::size_t kPidAt = 4;
   constexpr std::size_t kTextAt = 16;
-  constexpr char kId = 5;
-  std::string bytes(kTextAt, '\0');
-  bytes[0] = kId;
-  std::memcpy(bytes.data() + kPidAt, &pid, sizeof pid);
-  return bytes.append(text);
+  constexpr std::size_t kRawIdAt = 8;
+  const bool is_text = kind == MarkerKind::kText;
+  std::string record(is_text ? kTextAt : kRawIdAt, '\0');
+  record[0] = is_text ? kMarkerId : kRawMarkerId;
+  std::memcpy(record.data() + kPidAt, &pid, sizeof pid);
+  return record.append(bytes);
 }
 
 }  // namespace
@@ -136,18 +138,19 @@ void Tracing::State::refresh(const CallContext& call, const TracingInstance* onl
   order.note_drained(call.now);
 }
 
-Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
-                                  Moment now) {
+Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
+                                  std::string_view bytes, pid_t writer, Moment now) {
   const auto pid = static_cast<std::int32_t>(writer);
-  const std::string bytes = marker_bytes(text, pid);
+  const std::string record = marker_record(kind, bytes, pid);
   const std::string name = options.processes ? options.processes->name_of(writer) : std::string();
   const MutexLock lock(mutex);
   if (instance.removed) return removed_instance();
   if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
-  order.feed_marker(instance, {.event = instance.marker,
+  const bool is_text = kind == MarkerKind::kText;
+  order.feed_marker(instance, {.event = is_text ? instance.marker : instance.raw_marker,
                                .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
                                .pid = pid,
-                               .bytes = bytes,
+                               .bytes = record,
                                .comm = name});
   instance.touch(now);
   return {};

@@ -25,6 +25,9 @@
 
 namespace tallyfs {
 
+// What is written into trace_marker, and into trace_marker_raw.
+enum class MarkerKind { kText, kRaw };
+
 struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   using Write = std::function<Result<void>(EventSet&)>;
   using Undo = std::function<void(EventSet&)>;
@@ -49,8 +52,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
       EXCLUDES(mutex);
   // kInvalid: options/markers is off.
-  Result<void> mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
-      EXCLUDES(mutex);
+  Result<void> mark(TracingInstance& instance, MarkerKind kind, std::string_view bytes,
+                    pid_t writer, Moment now) EXCLUDES(mutex);
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
 
@@ -63,6 +66,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
+  // For what happens outside of calls: the end of a file's holding.
+  Moment now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
 
   // Called by the operations above, and by Tracing's operations.
   SourceOrders enter_demands(TracingInstance& instance) REQUIRES(mutex);

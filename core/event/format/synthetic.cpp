@@ -120,6 +120,11 @@ Checked<void> add_fields(FieldsDefinition& definition, std::string_view segment)
   while (words.left() > 0) {
     auto field = parse_field(words);
     if (!field) return field.error();
+    const auto same =
+        std::ranges::find(definition.fields, field.value().name, &Field::name);
+    if (same != definition.fields.end()) {
+      return wrong(fault::kDuplicateField, field.value().name);
+    }
     if (definition.fields.size() == FieldsDefinition::kFieldsMax) {
       return wrong(fault::kTooManyFields, field.value().name);
     }

@@ -27,6 +27,7 @@
 #include "core/event/set/event_switches.h"
 #include "core/event/set/event_table.h"
 #include "core/event/set/hist_registry.h"
+#include "core/event/set/pid_follower.h"
 #include "core/event/set/record_feed.h"
 #include "core/event/set/synthetic_events.h"
 #include "core/event/set/trace_selection.h"
@@ -66,6 +67,7 @@ class EventSet {
   EventFilters filters;       // filter
   SyntheticEvents synthetic;  // synthetic_events, dynamic_events
   TraceSelection selection;   // set_event_pid, tracing_cpumask
+  PidFollower follower;       // options/event-fork
   TraceStore trace;           // trace, snapshot, tracing_on
   TriggerStore triggers;      // trigger: what is set
   HistRegistry hists;         // hist

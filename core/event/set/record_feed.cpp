@@ -40,13 +40,12 @@ void RecordFeed::feed(const EventRecord& record, std::size_t depth) {
     counts_.records_short += 1;
     return;
   }
-  if (trace_.is_on() && event.is_on() && (!event.filter || event.filter->matches(record))) {
-    if (selection_.is_traced(record)) {
-      trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
-    } else {
-      counts_.records_of_others += 1;
-    }
+  if (event.follows) follower_.follow(event, record);
+  if (!selection_.is_on_cpu(record)) {
+    counts_.records_of_others += 1;
+    return;
   }
+  if (event.is_on() && (!event.filter || event.filter->matches(record))) trace(event, record);
   for (const auto& trigger : event.triggers) {
     if (trigger->paused || (trigger->filter && !trigger->filter->matches(record))) continue;
     if (trigger->kind != TriggerKind::kHist) {
@@ -56,6 +55,15 @@ void RecordFeed::feed(const EventRecord& record, std::size_t depth) {
       run_actions(*trigger, record, depth);
     }
   }
+}
+
+void RecordFeed::trace(const DefinedEvent& event, const EventRecord& record) {
+  if (!trace_.is_on()) return;
+  if (!selection_.is_traced(record, event.subject_at)) {
+    counts_.records_of_others += 1;
+    return;
+  }
+  trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
 }
 
 void RecordFeed::act(Trigger& trigger, const EventRecord& record) {

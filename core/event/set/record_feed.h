@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event/set/event_table.h"
+#include "core/event/set/pid_follower.h"
 #include "core/event/set/trace_selection.h"
 #include "core/event/set/trace_store.h"
 
@@ -23,15 +24,19 @@ struct EventCounts {
   std::uint64_t records_unknown = 0;  // of an event that is not defined
   std::uint64_t synthetic = 0;
   std::uint64_t synthetic_cut = 0;      // beyond depth_max
-  std::uint64_t records_of_others = 0;  // not traced for set_event_pid, or tracing_cpumask
+  std::uint64_t records_of_others = 0;  // left out by set_event_pid or tracing_cpumask
   std::uint64_t trace_overwritten = 0;
 };
 
 class RecordFeed {
  public:
-  RecordFeed(EventTable& events, const TraceSelection& selection, TraceStore& trace,
-             std::size_t depth_max)
-      : events_(events), selection_(selection), trace_(trace), levels_(depth_max + 1) {}
+  RecordFeed(EventTable& events, const TraceSelection& selection, PidFollower& follower,
+             TraceStore& trace, std::size_t depth_max)
+      : events_(events),
+        selection_(selection),
+        follower_(follower),
+        trace_(trace),
+        levels_(depth_max + 1) {}
 
   // Records come in the order of their times.
   void feed(const EventRecord& record) { feed(record, 0); }
@@ -45,6 +50,7 @@ class RecordFeed {
   };
 
   void feed(const EventRecord& record, std::size_t depth);
+  void trace(const DefinedEvent& event, const EventRecord& record);
   void act(Trigger& trigger, const EventRecord& record);
   void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,
@@ -58,6 +64,7 @@ class RecordFeed {
 
   EventTable& events_;
   const TraceSelection& selection_;
+  PidFollower& follower_;
   TraceStore& trace_;
   EventCounts counts_;
   std::vector<Level> levels_;

@@ -4,10 +4,46 @@
 
 namespace tallyfs {
 
+void TraceStore::begin_pause(std::uint64_t time_ns) {
+  if (pauses_++ > 0) return;
+  pause_begin_ns_ = time_ns;
+  pause_end_ns_ = UINT64_MAX;
+}
+
+void TraceStore::end_pause(std::uint64_t time_ns) {
+  if (--pauses_ == 0) pause_end_ns_ = time_ns;
+}
+
+void TraceStore::set_overwrites(bool on) {
+  overwrites_ = on;
+  trace_.set_overwrites(on);
+  if (snapshot_) snapshot_->set_overwrites(on);
+}
+
+void TraceStore::add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
+  if (!is_on_) return;
+  if (record.time_ns >= pause_begin_ns_ && record.time_ns < pause_end_ns_) {
+    left_out_ += 1;
+    return;
+  }
+  trace_.add(kind, record, generation);
+}
+
+void TraceStore::clear() {
+  trace_.clear();
+  left_out_ = 0;
+}
+
 void TraceStore::add_gap(std::uint64_t time_ns, std::uint32_t cpus) {
   for (std::uint32_t cpu = 0; cpu < cpus && is_on_; ++cpu) {
     trace_.add(TraceBuffer::Kind::kGap, {.time_ns = time_ns, .cpu = cpu}, 0);
   }
+}
+
+TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
+  if (!event.built_in) return TraceBuffer::Style::kFields;
+  return event.format->name == "print" ? TraceBuffer::Style::kMarker
+                                       : TraceBuffer::Style::kRawMarker;
 }
 
 std::shared_ptr<const PrintFormat> TraceStore::print_format(DefinedEvent& event) {
@@ -38,12 +74,6 @@ TraceCopy TraceStore::take(std::size_t bytes_max) {
   return copy(std::move(taken));
 }
 
-TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
-  if (!event.built_in) return TraceBuffer::Style::kFields;
-  return event.format->name == "print" ? TraceBuffer::Style::kMarker
-                                       : TraceBuffer::Style::kRawMarker;
-}
-
 std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
   if (!has_page(buffer, cpu)) return {};
   const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
@@ -71,7 +101,9 @@ void TraceStore::take_snapshot() {
 }
 
 void TraceStore::make_snapshot() {
-  if (!snapshot_) snapshot_.emplace(trace_.bytes_max());
+  if (snapshot_) return;
+  snapshot_.emplace(trace_.bytes_max());
+  snapshot_->set_overwrites(overwrites_);
 }
 
 void TraceStore::clear_snapshot() {

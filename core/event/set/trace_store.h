@@ -21,15 +21,22 @@ class TraceStore {
 
   bool is_on() const { return is_on_; }
   void set_on(bool on) { is_on_ = on; }
+  // options/pause-on-trace: records from these times on are not kept, until as many ends as begins.
+  // They count in left_out(). All earlier records were added before begin_pause().
+  void begin_pause(std::uint64_t time_ns);
+  void end_pause(std::uint64_t time_ns);
+  // Records that were left out since the last clear().
+  std::uint64_t left_out() const { return left_out_; }
+  // options/overwrite: the oldest records give way to new ones; else new ones are dropped.
+  void set_overwrites(bool on);
 
   // --- trace
-  void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
-    trace_.add(kind, record, generation);
-  }
+  // Nothing is added while tracing is off.
+  void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation);
   // An unknown number of records of each CPU is missing at this time: `trace` says so, if tracing
   // is on.
   void add_gap(std::uint64_t time_ns, std::uint32_t cpus);
-  void clear() { trace_.clear(); }
+  void clear();
   void clear(std::uint32_t cpu) { trace_.clear(cpu); }
   bool is_empty() const { return trace_.is_empty(); }
   TraceCopy copy() const { return copy(trace_.copy()); }
@@ -70,6 +77,11 @@ class TraceStore {
 
   EventTable& events_;
   bool is_on_ = true;
+  // The last pause, or the present one, which has no end yet.
+  std::uint64_t pause_begin_ns_ = UINT64_MAX, pause_end_ns_ = UINT64_MAX;
+  std::uint32_t pauses_ = 0;
+  std::uint64_t left_out_ = 0;
+  bool overwrites_ = true;
   TraceBuffer trace_;
   std::optional<TraceBuffer> snapshot_;
   TaskNames taken_names_;

@@ -70,6 +70,14 @@ void TraceBuffer::restart_at(std::size_t place) {
   first_number_ += 1;
 }
 
+bool TraceBuffer::has_room(std::size_t bytes) const {
+  if (count_ == 0) return true;
+  const bool turned = first_ >= end_;
+  const bool fits_behind = end_ + bytes + sizeof(Head) <= bytes_.size();
+  if (turned) return fits_behind && first_ > end_ + bytes;
+  return fits_behind || first_ > bytes;
+}
+
 // The ring never fills up to the last byte, so that first_ == end_ means that it is empty.
 void TraceBuffer::make_room(std::size_t bytes) {
   if (bytes_.empty()) bytes_.resize(bytes_max_);
@@ -94,6 +102,10 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
   const std::size_t bytes = (payload.size() + comm_bytes + frames * 8 + 7) / 8 * 8 + 8;
   if (payload.size() > kRecordMax || 4 * (bytes + sizeof(Head)) > bytes_max_) {
     overwritten_ += 1;
+    return;
+  }
+  if (!overwrites_ && !has_room(bytes + sizeof(Head))) {
+    if (kind != Kind::kGap) counts_of(record.cpu).dropped += 1;
     return;
   }
   make_room(bytes + sizeof(Head));
@@ -189,6 +201,7 @@ template <typename Stays>
 void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
   TraceBuffer other(bytes_max);
   other.overwritten_ = overwritten_;
+  other.overwrites_ = overwrites_;
   other.by_cpu_ = by_cpu_;
   for (CpuCounts& each : other.by_cpu_) {
     each.entries = 0;

@@ -37,12 +37,14 @@ class TraceBuffer {
   // earlier events of that number.
   enum class Kind : std::uint8_t { kRecord, kStack, kGap };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
+  // Whether the oldest records give way to new ones. If not, new ones are dropped and counted.
+  void set_overwrites(bool on) { overwrites_ = on; }
   void clear();
   // Removes the records of this CPU.
   void clear(std::uint32_t cpu);
 
-  // How a record is shown: as an event, as the text that a program wrote into trace_marker, or as
-  // the bytes that it wrote into trace_marker_raw.
+  // How a record is shown: as an event, or as what a program wrote into
+  // trace_marker or trace_marker_raw.
   enum class Style : std::uint8_t { kFields, kMarker, kRawMarker };
   struct Shown {
     const EventFormat* format = nullptr;  // nullptr: the event is gone
@@ -56,7 +58,9 @@ class TraceBuffer {
     bool header = true;
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
-    bool fields = false;  // `field=value`, even if the kernel's wording is known
+    bool fields = false;   // `field=value`, even if the kernel's wording is known
+    bool context = true;   // task, CPU and time before each record
+    bool irq_info = true;  // and the flags, such as `d..2.`
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
   // The text of per_cpu/cpuN/stats: `entries: N` and so on.
@@ -105,7 +109,8 @@ class TraceBuffer {
     std::size_t at = 0;
   };
   // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
-  // way to others, records that were taken, and records that no page has room for. missing: what
+  // way to others, records that were taken, and records for which the buffer or a page
+  // had no room. missing: what
   // the CPU's next page tells. page_place: where the search for its next page begins.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
@@ -133,10 +138,11 @@ class TraceBuffer {
   template <typename Stays>
   void rebuild(std::size_t bytes_max, const Stays& stays);
   void restart_at(std::size_t place);
+  // Whether that many bytes, with their head, go in without removing a record.
+  bool has_room(std::size_t bytes) const;
   void make_room(std::size_t bytes);
   void drop_oldest();
   void drop_taken();
-  void note_taken(CpuCounts& counts, const Head& head);
   bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
   Head head_at(std::size_t at) const;
   // frames: the memory for its stack, of kStackDepthMax.
@@ -153,6 +159,7 @@ class TraceBuffer {
   std::uint64_t taken_ = 0;         // of these
   std::uint64_t first_number_ = 0;  // the number of the oldest record
   std::uint64_t overwritten_ = 0;   // ever
+  bool overwrites_ = true;
   std::vector<CpuCounts> by_cpu_;
 };
 

@@ -36,7 +36,7 @@ void make_fit(wire::EventsOrder& order) {
   order.number = std::numeric_limits<std::uint64_t>::max();
   std::size_t taken = 0;
   (void)wire::print(order, taken);
-  order.events.resize(taken);
+  order.events.resize(std::min(taken, OrderedFeeder::kEventsPerOrderMax));
 }
 
 }  // namespace
@@ -157,10 +157,10 @@ void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events
 // again.
 Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
                                           const CancellationToken& cancel) {
-  const auto deadline = within(kWantMax);
   Result<void> first;
   std::vector<std::uint32_t> refused;
   for (;;) {
+    const auto deadline = within(kWantMax);
     auto turn = dialogue_.take_turn(deadline, cancel);
     if (!turn) return turn.error();
     const auto sent = send_changes(

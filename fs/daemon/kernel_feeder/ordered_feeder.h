@@ -31,12 +31,15 @@ namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource {
  public:
-  // The longest wait for an order that the feeder carries out, the turns of other threads included.
-  // The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
+  // The longest wait for one order that the feeder carries out, the turns of other threads
+  // included. The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
   static constexpr std::chrono::seconds kWantMax{2};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
   static constexpr std::size_t kPlacesMax = 65'536;
+  // More events take several orders. Each event takes the kernel up to some milliseconds, and each
+  // reply shows that the feeder is at work.
+  static constexpr std::size_t kEventsPerOrderMax = 64;
 
   enum class Asked { kForLatencyHist, kForEvents };
 

@@ -223,7 +223,7 @@ TEST_F(TracingTest, InstancesAreSetsOfTheirOwn) {
 TEST_F(TracingTest, AnInstanceStaysAsLongAsAFileOfItIsOpen) {
   const auto instances = tree_.rules(node("instances").value().id).value();
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
-  auto held = file("instances/foo/tracing_on")->hold();
+  auto held = file("instances/foo/tracing_on")->hold(File::Access::kWrite, {});
   ASSERT_TRUE(held);
   EXPECT_EQ(instances->remove_directory("foo", clock_.now()).error().code, ErrorCode::kBusy);
   held.value().reset();
@@ -241,7 +241,7 @@ TEST_F(TracingTest, AFileOfAnInstanceThatWentChangesNothing) {
   ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
   EXPECT_EQ(trigger->write_line(kHist, clock_.now()).error().code, ErrorCode::kStale);
   EXPECT_EQ(trigger->truncate(clock_.now()).error().code, ErrorCode::kStale);
-  EXPECT_EQ(trigger->hold().error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->hold(File::Access::kWrite, {}).error().code, ErrorCode::kStale);
   events->entered(clock_.now());
   EXPECT_TRUE(kernel_.is_wanted.empty());
   trigger.reset();
