@@ -44,6 +44,7 @@ bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flag
 
 void Operations::init(fuse_conn_info& connection) {
   connection.max_write = protocol::kMaxWriteBytes;
+  connection.max_readahead = protocol::kReadaheadBytes;
   connection.want = connection.capable & protocol::kCapabilities;
 }
 
@@ -115,6 +116,7 @@ bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
+  if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
   if (!size) {
     const auto version = file.version(now);
@@ -126,7 +128,7 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
   status.st_mode |= S_IFREG;
   status.st_nlink = 1;
   status.st_size = static_cast<off_t>(*size);
-  status.st_blocks = (status.st_size + 511) / 512;
+  status.st_blocks = file.page_bytes() > 0 ? 0 : (status.st_size + 511) / 512;
   return status;
 }
 

@@ -126,7 +126,8 @@ class Operations {
   Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text,
                            const CancellationToken& cancel) REQUIRES(open.writing);
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
-  void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size, int flags);
+  void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
+                   const fuse_file_info& info);
   Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
                                                             off_t offset,
                                                             const CancellationToken& cancel);

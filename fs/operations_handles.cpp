@@ -37,7 +37,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
                       const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  if (open->file->is_stream()) return read_stream(request, open, size, info.flags);
+  if (open->file->is_stream()) return read_stream(request, open, size, info);
   const auto later = text_with_news(info.fh, *open, offset, cancellation_of(request));
   if (!later) {
     note_refused_open(later.error(), open->uid, parts_.clock.now());
@@ -50,7 +50,7 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 
 // Samples that were sent before are read here; a read that finds nothing waits in WaitingReaders.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
-                             int flags) {
+                             const fuse_file_info& info) {
   promote_follower();
   const CancellationToken cancel = cancellation_of(request);
   open->file->opened(context(cancel));
@@ -58,10 +58,13 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
   const auto piece = next_piece(*open, size, context(cancel));
   if (piece) {
     fuse_reply_buf(request, piece->data(), piece->size());
-  } else if (flags & O_NONBLOCK) {
+  } else if (info.flags & O_NONBLOCK) {
     fuse_reply_err(request, EAGAIN);
   } else {
-    waiting_.add_read(request, std::move(open), size);
+    // A read(2) has an owner, a splice(2) has none.
+    const bool is_splice = info.lock_owner == 0;
+    waiting_.add_read(request, std::move(open), size,
+                      is_splice ? WaitingReaders::Until::kSoon : WaitingReaders::Until::kNews);
   }
 }
 

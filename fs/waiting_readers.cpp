@@ -19,7 +19,8 @@ std::optional<std::string> cut_piece(OpenFile& open, std::size_t bytes) REQUIRES
   }
   open.is_read = true;
   std::size_t size = std::min(bytes, rest.size());
-  const std::size_t line_end = size == rest.size() ? rest.npos : rest.rfind('\n', size - 1);
+  const bool is_whole = size == rest.size() || open.file->page_bytes() > 0;
+  const std::size_t line_end = is_whole ? rest.npos : rest.rfind('\n', size - 1);
   if (line_end != rest.npos) size = line_end + 1;
   std::string piece = rest.substr(0, size);
   rest.erase(0, size);
@@ -66,12 +67,15 @@ void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const F
   if (poller.handle) fuse_lowlevel_notify_poll(poller.handle.get());
 }
 
-void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open,
-                              std::size_t bytes) {
+void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes,
+                              Until until) {
+  using SteadyClock = std::chrono::steady_clock;
+  const auto deadline =
+      until == Until::kSoon ? SteadyClock::now() + kSoonPeriod : SteadyClock::time_point::max();
   {
     const MutexLock lock(mutex_);
     if (!stopping_ && readers_.reads.size() + passing_reads_ < kReadsMax) {
-      readers_.reads.push_back({request, std::move(open), bytes});
+      readers_.reads.push_back({request, std::move(open), bytes, deadline});
       request = nullptr;
       start_thread();
     }
@@ -133,7 +137,11 @@ bool WaitingReaders::reply(const Read& read) {
     return true;
   }
   const auto piece = next_piece(*read.open, read.bytes, {clock_.now(), cancellation_of(read)});
-  if (!piece) return false;
+  if (!piece) {
+    if (std::chrono::steady_clock::now() < read.deadline) return false;
+    fuse_reply_err(read.request, EAGAIN);
+    return true;
+  }
   fuse_reply_buf(read.request, piece->data(), piece->size());
   return true;
 }

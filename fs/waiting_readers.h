@@ -26,7 +26,8 @@
 
 namespace tallyfs {
 
-// The next piece of a stream for this handle: at most `bytes` bytes, and whole lines if one fits.
+// The next piece of a stream for this handle: at most `bytes` bytes. Of lines, whole ones if one
+// fits; of pages, at most the rest of one.
 // Empty: the stream is at its end. Nothing: there is nothing to read now, or another read of the
 // handle is taking text out of the stream. No lock is held meanwhile.
 std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call);
@@ -36,6 +37,7 @@ class WaitingReaders {
   static constexpr std::size_t kPollersMax = 4096;
   static constexpr std::size_t kReadsMax = 256;
   static constexpr std::chrono::milliseconds kPeriod{20};
+  static constexpr std::chrono::milliseconds kSoonPeriod{50};
 
   // The clock outlives it.
   explicit WaitingReaders(const Clock& clock) : clock_(clock) {}
@@ -48,8 +50,11 @@ class WaitingReaders {
   void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
       EXCLUDES(mutex_);
   // Takes the request over. Replies once the stream has text, has ended, or the request was
-  // interrupted (EINTR).
-  void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes)
+  // interrupted (EINTR). kSoon: at the latest after kSoonPeriod (EAGAIN). That is for splice(2),
+  // which waits for all that it was asked for, gives what it has when a read fails, and is
+  // interrupted by no signal.
+  enum class Until : std::uint8_t { kNews, kSoon };
+  void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes, Until until)
       EXCLUDES(mutex_);
   // Called while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
   // served at the moment is cancelled.
@@ -69,6 +74,7 @@ class WaitingReaders {
     fuse_req_t request;
     std::shared_ptr<OpenFile> open;  // shared with the table of open files
     std::size_t bytes;
+    std::chrono::steady_clock::time_point deadline;  // EAGAIN
   };
   struct Readers {
     std::vector<Poller> pollers;

@@ -33,6 +33,8 @@ bool File::is_stream() const { return false; }
 
 std::string File::next(const CallContext&) { return {}; }
 
+std::size_t File::page_bytes() const { return 0; }
+
 bool File::is_over() const { return true; }
 
 File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }

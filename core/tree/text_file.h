@@ -36,6 +36,7 @@ class TextFile final : public File {
     std::function<std::optional<std::uint64_t>(Moment now)> news = {};
     std::function<std::string(const CallContext& call)> next = {};
     std::function<bool()> is_over = {};
+    std::size_t page_bytes = 0;
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
@@ -65,6 +66,7 @@ class TextFile final : public File {
   std::string next(const CallContext& call) override {
     return parts_.next ? parts_.next(call) : File::next(call);
   }
+  std::size_t page_bytes() const override { return parts_.page_bytes; }
   bool is_over() const override { return parts_.is_over ? parts_.is_over() : File::is_over(); }
 
   WriteUnit write_unit() const override { return parts_.write_unit; }

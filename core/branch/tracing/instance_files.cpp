@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/branch/tracing/tracing_readme.h"
+#include "core/event/trace/built_in_formats.h"
 
 namespace tallyfs {
 namespace {
@@ -27,6 +28,10 @@ TextFile::Parts current_tracer(const SharedView& view) {
   return parts;
 }
 
+TextFile::Parts header_page(const SharedView& view) { return fixed(view, kRingPageFormat); }
+
+TextFile::Parts header_event(const SharedView& view) { return fixed(view, kRingEntryFormat); }
+
 TextFile::Parts timestamp_mode(const SharedView& view) { return fixed(view, "delta [absolute]\n"); }
 
 }  // namespace
@@ -38,6 +43,14 @@ std::span<const InstanceFileRow> fixed_files() {
       InstanceFileRow{"available_tracers", kReadable, available_tracers},
       InstanceFileRow{"current_tracer", kWritable, current_tracer},
       InstanceFileRow{"timestamp_mode", kReadable, timestamp_mode},
+  };
+  return kRows;
+}
+
+std::span<const InstanceFileRow> format_files() {
+  static constexpr std::array kRows = {
+      InstanceFileRow{"header_event", kReadable, header_event},
+      InstanceFileRow{"header_page", kReadable, header_page},
   };
   return kRows;
 }

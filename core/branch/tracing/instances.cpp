@@ -3,30 +3,10 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/event/trace/built_in_formats.h"
 
 namespace tallyfs {
 namespace {
-
-// The kernel's formats. The kernel's id of raw_data differs between versions; this is Linux 6.18's.
-constexpr std::string_view kMarkerFormat =
-    "name: print\nID: 5\nformat:\n"
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-    "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
-    "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n";
-
-constexpr std::string_view kRawMarkerFormat =
-    "name: raw_data\nID: 19\nformat:\n"
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-    "\tfield:unsigned int id;\toffset:8;\tsize:4;\tsigned:0;\n"
-    "\tfield:char buf[];\toffset:12;\tsize:0;\tsigned:0;\n\n"
-    "print fmt: \"id:%04x %08x\", REC->id, (int)REC->buf[0]\n";
 
 // Memory for formats and for the nodes of their files, beside the records.
 constexpr std::uint64_t kInstanceBytes = 16u << 20;
@@ -46,8 +26,10 @@ Result<SharedInstance> Instances::make(std::string_view name) {
   if (!share) return share.error();
   auto made =
       std::make_shared<TracingInstance>(std::string(name), options_.set, std::move(share.value()));
-  made->marker = made->set.events.define_built_in(kMarkerSystem, kMarkerFormat).value();
-  made->raw_marker = made->set.events.define_built_in(kMarkerSystem, kRawMarkerFormat).value();
+  EventTable& events = made->set.events;
+  made->marker = events.define_built_in(kMarkerSystem, kPrintFormat).value();
+  made->raw_marker = events.define_built_in(kMarkerSystem, kRawDataFormat).value();
+  (void)events.define_built_in(kMarkerSystem, kKernelStackFormat);
   return made;
 }
 

@@ -11,9 +11,10 @@
 namespace tallyfs {
 namespace {
 
-// The bytes of a trace_marker that one write takes. As in the kernel, the write returns a short
-// count when there are more.
-constexpr std::size_t kMarkerBytesMax = 4096;
+// The bytes of a trace_marker that one write takes: a page has room for the record, which is a head
+// of 16 bytes, the text, a newline and a zero. As in the kernel, the write returns a short count
+// when there are more.
+constexpr std::size_t kMarkerBytesMax = PageWriter::kRecordBytesMax - 16 - 2;
 constexpr std::size_t kRawIdBytes = 4;
 // Of one write into trace_marker_raw, as in the kernel.
 constexpr std::size_t kRawMarkerBytesMax = 3072;
@@ -243,11 +244,13 @@ TextFile::Parts saved_cmdlines(const SharedView& view) {
   parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
     const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
-    const std::size_t names_max = [&] {
+    const auto [taken, names_max] = [&] {
       const MutexLock lock(view->state().mutex);
-      return view->instance().cmdlines_max;
+      const TracingInstance& instance = view->instance();
+      return std::pair(instance.set.trace.taken_names(), instance.cmdlines_max);
     }();
-    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(names_max), bytes_max);
+    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(taken, names_max),
+                                 bytes_max);
   };
   return parts;
 }

@@ -33,6 +33,9 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
   buffer_subbuf_size_kb	- the size of a page
   free_buffer		- the end of a write to it frees the buffers
   per_cpu/cpuN		- trace, stats and buffer_size_kb of one CPU
+  per_cpu/cpuN/trace_pipe_raw, snapshot_raw
+			- the records as pages of the kernel's ring buffer, each record once;
+			  events/header_page and events/header_event describe them
   trace_options		- how it is shown, a word for each, with 'no' if off; options/ has a file for each
   saved_cmdlines	- the names of the processes in trace
   trace_marker		- what is written here becomes the event ftrace/print

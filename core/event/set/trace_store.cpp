@@ -66,6 +66,29 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   return copy;
 }
 
+TraceCopy TraceStore::take(std::size_t bytes_max) {
+  TraceBuffer taken = trace_.take(bytes_max);
+  taken.each([this](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
+    taken_names_.note(record.pid, record.comm);
+  });
+  return copy(std::move(taken));
+}
+
+std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
+  if (!has_page(buffer, cpu)) return {};
+  const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
+    const DefinedEvent& event = events_.at(number);
+    if (!event.defined || event.generation != generation) return {};
+    return {event.format.get(), style_of(event)};
+  };
+  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown, taken_names_);
+}
+
+bool TraceStore::has_page(Buffer buffer, std::uint32_t cpu) const {
+  if (buffer == Buffer::kTrace) return trace_.has_page(cpu);
+  return snapshot_ && snapshot_->has_page(cpu);
+}
+
 void TraceStore::resize(std::size_t bytes) {
   trace_.resize(bytes);
   if (snapshot_) snapshot_->resize(bytes);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/event/set/event_table.h"
 #include "core/event/trace/trace_buffer.h"
@@ -40,7 +42,15 @@ class TraceStore {
   TraceCopy copy() const { return copy(trace_.copy()); }
   // Takes out the oldest records: at most bytes_max bytes together, or one record alone. The copy
   // has no header. For trace_pipe.
-  TraceCopy take(std::size_t bytes_max) { return copy(trace_.take(bytes_max)); }
+  TraceCopy take(std::size_t bytes_max);
+  // Takes out the oldest records of a CPU as a page of the kernel's ring buffer; empty if there is
+  // none. For trace_pipe_raw and snapshot_raw.
+  enum class Buffer { kTrace, kSnapshot };
+  std::string take_page(Buffer buffer, std::uint32_t cpu);
+  // The tasks of the records that were taken.
+  std::vector<TaskNames::Named> taken_names() const { return taken_names_.all(); }
+  // Whether there is a page to take.
+  bool has_page(Buffer buffer, std::uint32_t cpu) const;
   // The bytes that are kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t bytes() const { return trace_.bytes_max(); }
   void resize(std::size_t bytes);
@@ -74,6 +84,7 @@ class TraceStore {
   bool overwrites_ = true;
   TraceBuffer trace_;
   std::optional<TraceBuffer> snapshot_;
+  TaskNames taken_names_;
 };
 
 }  // namespace tallyfs

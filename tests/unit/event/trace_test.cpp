@@ -119,7 +119,7 @@ TEST_F(TraceTest, TakesTheOldestRecordsOutOfTheTrace) {
   comm = "make";
   pid = 42;
   for (cpu = 0; cpu < 3; ++cpu) feed(kmalloc, 1, {{"bytes_req", cpu}});
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(128), "42 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 128), "42 make\n");
   const std::string first = set.trace.take(1).render(NoSymbols(), {.header = false});
   EXPECT_NE(first.find("bytes_req=0"), std::string::npos) << first;
   EXPECT_EQ(std::ranges::count(first, '\n'), 1);
@@ -227,8 +227,8 @@ TEST_F(TraceTest, NamesTheLastProcessesOnly) {
     pid = name[0];
     feed(kmalloc, 1, {});
   }
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(2), "108 ld\n109 make\n");
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(3), "99 cc\n108 ld\n109 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 2), "108 ld\n109 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 3), "99 cc\n108 ld\n109 make\n");
 }
 
 // common_flags, common_preempt_count and the letters that the kernel's documentation has for them.

@@ -69,7 +69,7 @@ class WaitingReadersTest : public testing::Test {
   void add_read(Played& played) {
     auto open = std::make_shared<OpenFile>();
     open->file = file_;
-    waiting_.add_read(played.request(), std::move(open), 100);
+    waiting_.add_read(played.request(), std::move(open), 100, WaitingReaders::Until::kNews);
   }
 
   SystemClock clock_;

@@ -18,13 +18,15 @@ TEST_F(TracingTest, EntersSystemsAndEventsWhenSomebodyLooks) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   const auto events = tree_.lookup(directory_, "events").value();
   EXPECT_EQ(events.subdirectories, 0u);
-  EXPECT_EQ(list("events"), (std::vector<std::string>{"enable", "ftrace", "sched"}));
+  EXPECT_EQ(list("events"),
+            (std::vector<std::string>{"enable", "ftrace", "header_event", "header_page", "sched"}));
   EXPECT_EQ(list("events/sched"), (std::vector<std::string>{"enable", "filter", "sched_waking"}));
   EXPECT_EQ(list("events/sched/sched_waking"),
             (std::vector<std::string>{"enable", "filter", "format", "hist", "hist.json", "id",
                                       "trigger"}));
   EXPECT_EQ(list("events/ftrace/print"),
             (std::vector<std::string>{"format", "hist", "hist.json", "id", "trigger"}));
+  EXPECT_EQ(list("events/ftrace"), (std::vector<std::string>{"kernel_stack", "print", "raw_data"}));
   ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
   EXPECT_EQ(list("events/sched").back(), "sched_switch");
 }

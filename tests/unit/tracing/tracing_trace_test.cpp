@@ -82,8 +82,8 @@ TEST_F(TracingTraceTest, AMarkerIsShownAsItWasWritten) {
   EXPECT_EQ(marked("a\n\n"), "a\n\n");
   EXPECT_EQ(marked("two\nlines\tand a tab"), "two\nlines\tand a tab\n");
   EXPECT_EQ(marked("\033[1m"), "\\x1b[1m\n");
-  EXPECT_EQ(marked(std::string(4096, 'x')), std::string(4096, 'x') + "\n");
-  EXPECT_EQ(file("trace_marker")->write_bytes_max(), 4096u);
+  EXPECT_EQ(marked(std::string(4096, 'x')), std::string(4054, 'x') + "\n");
+  EXPECT_EQ(file("trace_marker")->write_bytes_max(), 4054u);
 }
 
 TEST_F(TracingTraceTest, NamesAsManyProcessesAsItIsTold) {
