@@ -40,13 +40,13 @@ Client::Client(Settings settings)
 // ---- interfaces and statistics
 
 int Client::create_interface(FedInterface** interface, std::string_view name, unsigned flags) {
-  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return fail(EINVAL, "a flag that is not known");
+  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return fail_with(EINVAL, "a flag that is not known");
   if (const int error = start_keeper(); error != 0) {
-    return fail(-error, "no thread could be started");
+    return fail_with(-error, "no thread could be started");
   }
   const MutexLock lock(mutex_);
   const auto made = registry_.create_interface(name, flags);
-  if (!made) return fail(made.error());
+  if (!made) return fail_with(made.error());
   *interface = made.value();
   register_soon();
   return 0;
@@ -56,7 +56,7 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
                              std::string_view name, std::string_view units) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(interface, name, units);
-  if (!made) return fail(made.error());
+  if (!made) return fail_with(made.error());
   *statistic = made.value();
   made.value()->units = units;
   made.value()->has_begun = made.value()->started = false;
@@ -244,8 +244,8 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
       pass_locked(now, Urgency::kNow);
       if (const int result = check(); result != -EINPROGRESS) return result;
       if (now >= deadline) {
-        if (!link_.connected()) return fail(ENOTCONN, "there is no daemon");
-        return fail(ETIMEDOUT, "the daemon has not taken everything in in time");
+        if (!link_.connected()) return fail_with(ENOTCONN, "there is no daemon");
+        return fail_with(ETIMEDOUT, "the daemon has not taken everything in in time");
       }
     }
     wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
@@ -259,7 +259,7 @@ int Client::flush() {
     return is_sent && held() == 0 ? 0 : -EINPROGRESS;
   });
   if (result != -ETIMEDOUT) return result;
-  return fail(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
+  return fail_with(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
 }
 
 int Client::sync(std::chrono::milliseconds time_max) {
@@ -281,7 +281,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
     for (const int refusal : {registrar_.refusal(), publisher_.refusal(), events_.refusal()}) {
-      if (refusal != 0) return fail(refusal, conversation_.last_refusal());
+      if (refusal != 0) return fail_with(refusal, conversation_.last_refusal());
     }
     return 0;
   });

@@ -182,7 +182,11 @@ a_mount_that_fails_leaves_nothing_with_a_caretaker_either() {
 # modes_of PATH...: mode and group of each
 _modes_of() { local each; for each; do stat -c '%a %g' "$MNT/$each"; done | paste -sd, ; }
 # as_member GID COMMAND...: as a user of no group but this
-_as_member() { local gid=$1; shift; setpriv --reuid=nobody --regid=nogroup --groups="$gid" -- "$@"; }
+_as_member() {
+  local gid=$1
+  shift
+  setpriv --reuid=nobody --regid=nogroup --groups="$gid" -- "$@"
+}
 
 without_groups_the_modes_are_the_owners() {
   start_daemon -o allow_other
@@ -195,7 +199,8 @@ a_group_reads_and_does_not_write() {
   start_daemon -o allow_other --group 4711
   send 'web/a 1'
   assert_eq '755 0,750 4711,755 0,440 4711,640 4711,750 4711,440 4711,755 0,640 4711,640 0' \
-    "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats stats/templates \
+    "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats \
+      stats/templates \
       tracing tracing/error_log tracing/trace)"
   assert_eq 'a 1' "$(_as_member 4711 cat "$STAT/web/data")"
   assert_has 'name=a on=1' "$(_as_member 4711 cat "$STAT/web/definition")"
