@@ -16,7 +16,9 @@ ok() {  # ok NAME COMMAND...
   failed=1
 }
 says() { grep -q -- "$1" "$work/out"; }
-is_mounted() { awk -v point="$work/mnt" '$2 == point { found = 1 } END { exit !found }' /proc/mounts; }
+is_mounted() {
+  awk -v point="$work/mnt" '$2 == point { found = 1 } END { exit !found }' /proc/mounts
+}
 nothing_is_left() { ! is_mounted && [ ! -e "$work/mnt" ]; }
 wait_until() {  # wait_until SECONDS COMMAND...
   local deadline=$((SECONDS + $1))

@@ -7,7 +7,7 @@ import re
 
 FAULTS = ()
 WORDS_MAX = 17
-WIDE_MAX = 641
+WIDE_MAX = 266
 
 
 def entry_of(fault):

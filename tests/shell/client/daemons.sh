@@ -36,7 +36,8 @@ without_a_daemon_what_has_no_room_is_dropped_and_counted() {
 
 a_killed_and_restarted_daemon_gets_the_definitions_as_first_given() {
   start_probe
-  ok 'interface web' 'statistic web hits us/hits' 'define hits list' 'start hits' 'statistic web off' 'sync 5000' 'inc hits 3' 'sync 5000'
+  ok 'interface web' 'statistic web hits us/hits' 'define hits list' 'start hits' \
+    'statistic web off' 'sync 5000' 'inc hits 3' 'sync 5000'
   echo name=hits type=range >"$STAT/web/definition"
   _restart
   wait_until '[ "$(line web hits 2>/dev/null | grep -c "on=1 type=list .*entries_max=100 .*units=us/hits")" = 1 ]'
@@ -81,10 +82,12 @@ every_sample_is_accounted_for_while_the_daemon_is_killed_and_restarted() {
     tell counts
     eval "${SAID// /;}"
     assert_eq $((round * 3001000 - 1000)) "$added" "added in $SAID"
-    assert_eq "$added" $((held + confirmed + lost + dropped)) "held + confirmed + lost + dropped in $SAID"
+    assert_eq "$added" $((held + confirmed + lost + dropped)) \
+      "held + confirmed + lost + dropped in $SAID"
     # What the new daemon has is among what was confirmed, and not before this round.
     here=$(data web | cut -d' ' -f2)
-    [ "$here" -le $((confirmed - before)) ] || fail "$here are in the tree, confirmed are $((confirmed - before))"
+    [ "$here" -le $((confirmed - before)) ] ||
+      fail "$here are in the tree, confirmed are $((confirmed - before))"
     ok 'inc hits 1000' 'sync 5000'
     assert_data web "hits $((here + 1000))"
     before=$((confirmed + 1000))
