@@ -17,7 +17,7 @@ TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
                                            "\n");
   ASSERT_TRUE(publish(made.value().number, later.bytes));
   const std::string text = read("web", "total");
-  EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"\"\n"), text.npos) << text;
+  EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"x\"\n"), text.npos) << text;
   EXPECT_NE(text.find("voistatdata: 9\n"), text.npos) << text;
   EXPECT_EQ(execute("object web/total").value().made, wire::Made::kWasThere);
 }
@@ -40,7 +40,8 @@ TEST_F(SubsystemsTest, RefusesTemplatesThatAreNotWhatTheySay) {
   EXPECT_EQ(tell("TC", damaged).error().reason,
             "the template's hash is " + std::to_string(blob.hash));
   EXPECT_EQ(tell("TX", blob.fresh).error().code, ErrorCode::kInvalid) << "another name's hash";
-  EXPECT_EQ(tell("T\"C", blob.fresh).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(tell("T\"C", blob.fresh).error().reason,
+            "not a template's name (at most 64 printable bytes, no '\"'): T\"C");
   EXPECT_EQ(tell("T\nC", blob.fresh).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(tell("TC", blob.fresh.substr(0, 31)).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(read("", "templates"), "\n");
