@@ -4,7 +4,8 @@ _set_up() { :; }
 a_part_of_the_tree_is_mounted_alone() {
   start_daemon -o subtree=tracing,fsname=tracefs
   assert_match "tracefs on $MNT type fuse.tallyfs .*" "$(mount | grep tracefs | grep "$MNT")"
-  [ -f "$MNT/README" ] && [ -d "$MNT/events/ftrace/print" ] && [ ! -e "$MNT/statistics" ] || fail "$(ls "$MNT")"
+  [ -f "$MNT/README" ] && [ -d "$MNT/events/ftrace/print" ] && [ ! -e "$MNT/statistics" ] ||
+    fail "$(ls "$MNT")"
   assert_eq "$(stat -c %i "$MNT")" "$(stat -c %i "$MNT/events/..")"
   send 'event define web/request u64 lat; pid_t pid'
   wait_until '[ -d "$MNT/events/web/request" ]'
@@ -23,7 +24,8 @@ EOT
 
 a_part_that_is_not_there_cannot_be_mounted() {
   mkdir -p "$MNT"
-  assert_fails_with 'there is no directory nothing' "$TALLYFS" -f --socket "$SOCK" -o subtree=nothing "$MNT"
+  assert_fails_with 'there is no directory nothing' "$TALLYFS" -f --socket "$SOCK" \
+    -o subtree=nothing "$MNT"
 }
 
 a_bind_mount_of_the_directory_works_alike() {
@@ -87,8 +89,9 @@ who_cannot_read_the_kernels_events_is_told_at_the_mount() {
   cp "$TALLYFS" "$CASE/bin"
   chown nobody "$MNT" "$CASE/runtime"
   # Told before the mount, which another user may not make on every machine.
-  XDG_RUNTIME_DIR=$CASE/runtime as_nobody "$CASE/bin/tallyfs" -o tracefs "$MNT" 2>"$CASE/told" || true
+  XDG_RUNTIME_DIR=$CASE/runtime as_nobody "$CASE/bin/tallyfs" -o tracefs "$MNT" \
+    2>"$CASE/told" || true
   umount "$MNT" 2>/dev/null || true
   wait_until '! pgrep -f "^$CASE/bin/tallyfs" >/dev/null'
-  assert_has "tallyfs: warning: --tracefs: the kernel's events cannot be read: " "$(cat "$CASE/told")"
+  assert_has "warning: --tracefs: the kernel's events cannot be read: " "$(cat "$CASE/told")"
 }
