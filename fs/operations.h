@@ -57,6 +57,7 @@ class Operations {
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
 
+  void start_polling() { waiting_.start(); }
   // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
   // Called while no request can come.

@@ -24,6 +24,11 @@ std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, Moment 
   return piece;
 }
 
+void WaitingReaders::start() {
+  const MutexLock lock(mutex_);
+  start_thread();
+}
+
 void WaitingReaders::start_thread() {
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
 }

@@ -37,6 +37,9 @@ class WaitingReaders {
   explicit WaitingReaders(const Clock& clock) : clock_(clock) {}
   ~WaitingReaders() { stop(); }
 
+  // Starts the thread, which the first reader does otherwise: so that the threads of the process
+  // are all there, and known, before readers come.
+  void start() EXCLUDES(mutex_);
   // Takes the handle. The kernel is notified once File::news() differs from `seen`.
   void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
       EXCLUDES(mutex_);
@@ -82,7 +85,7 @@ class WaitingReaders {
   std::condition_variable_any changed_;  // waits on mutex_
   Readers readers_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // started by the first reader, under the mutex
+  std::thread thread_;  // started under the mutex
 };
 
 }  // namespace tallyfs

@@ -10,6 +10,7 @@
 
 #include "core/branch/tracing/event_source.h"
 #include "core/branch/tracing/tracing_instance.h"
+#include "core/event/format/task_fields.h"
 
 namespace tallyfs {
 
@@ -20,11 +21,9 @@ struct EventTarget {
 
 // Where the records of one source_id go. Without targets, no instance asks for them.
 struct EventRoute {
-  static constexpr std::uint32_t kNoSubject = ~0u;
-
   std::vector<EventTarget> targets;
-  std::uint32_t subject_at = kNoSubject;  // offset in a record of the thread it is about
-  std::uint32_t use = 0;                  // EventOffer::use; the caller of renew() sets it
+  TaskFields tasks;       // none, unless it is an event of the kernel
+  std::uint32_t use = 0;  // EventOffer::use; the caller of renew() sets it
 };
 
 class EventRoutes {

@@ -16,11 +16,13 @@ std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.mo
 }  // namespace
 
 bool RecordOrder::feed(const EventRoute& route, const EventRecord& record) {
-  if (route.targets.empty() || excluded_.excludes(route, record)) return false;
+  if (route.targets.empty()) return false;
+  const auto excluded = excluded_.side_of(route.tasks, record);
+  if (!excluded) return false;
   for (const auto& [instance, number] : route.targets) {
     EventRecord own = record;
     own.event = number;
-    instance->set.feed(own);
+    instance->set.feed(own, *excluded);
   }
   return true;
 }
@@ -40,7 +42,7 @@ std::uint64_t RecordOrder::feed(EventSource& source, std::span<const EventRecord
     const EventRoute& route = (*by_id)[record.event];
     if (route.use != use) continue;
     if (is_pending) {
-      if (route.targets.empty() || excluded_.excludes(route, record)) continue;
+      if (route.targets.empty() || !excluded_.side_of(route.tasks, record)) continue;
       pending_.put({.source = &source, .use = use, .record = record});
       taken += 1;
       continue;

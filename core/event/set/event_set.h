@@ -58,7 +58,11 @@ class EventSet {
   // otherwise and in use is redefined as well. All that is set on it is removed, and the triggers
   // that reference that. Triggers of other events that only name the event stay.
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
-  void feed(const EventRecord& record) { feed_.feed(record); }
+  // excluded: the task of a switch that is not shown. The record counts only for triggers whose
+  // keys name the other task, and that one only.
+  void feed(const EventRecord& record, SwitchSide excluded = SwitchSide::kNone) {
+    feed_.feed(record, excluded);
+  }
   EventCounts counts() const { return feed_.counts(); }
 
   EventTable events;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/event/format/task_fields.h"
 #include "core/event/set/event_table.h"
 #include "core/event/set/trace_selection.h"
 #include "core/event/set/trace_store.h"
@@ -33,8 +34,8 @@ class RecordFeed {
              std::size_t depth_max)
       : events_(events), selection_(selection), trace_(trace), levels_(depth_max + 1) {}
 
-  // Records come in the order of their times.
-  void feed(const EventRecord& record) { feed(record, 0); }
+  // Records come in the order of their times. excluded: see EventSet::feed().
+  void feed(const EventRecord& record, SwitchSide excluded) { feed(record, excluded, 0); }
   EventCounts counts() const;
 
  private:
@@ -44,7 +45,7 @@ class RecordFeed {
     std::string bytes;
   };
 
-  void feed(const EventRecord& record, std::size_t depth);
+  void feed(const EventRecord& record, SwitchSide excluded, std::size_t depth);
   void act(Trigger& trigger, const EventRecord& record);
   void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,

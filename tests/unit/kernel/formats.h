@@ -34,6 +34,18 @@ format:
 	field:int next_prio;	offset:60;	size:4;	signed:1;
 )";
 
+inline constexpr char kSysExit[] = R"(name: sys_exit
+ID: 442
+format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+	field:long id;	offset:8;	size:8;	signed:1;
+	field:long ret;	offset:16;	size:8;	signed:1;
+)";
+
 inline constexpr char kSchedMigrateTask[] = R"(name: sched_migrate_task
 ID: 371
 format:

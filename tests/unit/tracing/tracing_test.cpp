@@ -274,10 +274,50 @@ TEST_F(TracingTest, LeavesOutTheDaemonsOwnThreads) {
   feed(kernel_, kWaking, 500, 1, 7);  // wakes one of them
   feed(kernel_, kWaking, 7, 1, 500);  // one of them wakes another task
   feed(kernel_, 9, 7, 1, 501);        // what one of them does
-  const std::string waking = read("events/sched/sched_waking/hist");
-  EXPECT_EQ(waking.find("{ pid:        500 }"), std::string::npos);
-  EXPECT_NE(waking.find("{ pid:          7 }"), std::string::npos);
+  EXPECT_NE(read("events/sched/sched_waking/hist").find("Hits: 0\n"), std::string::npos);
   EXPECT_NE(read("events/kmem/other/hist").find("Hits: 0\n"), std::string::npos);
+}
+
+TEST_F(TracingTest, CountsWhatAnInterruptDoesWhileOneOfTheDaemonsThreadsRuns) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  tracing_.leave_out({500});
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid"));
+  feed_in_interrupt(kernel_, kWaking, 7, 500, 0x08);
+  feed_in_interrupt(kernel_, kWaking, 8, 500, 0x11);
+  feed_in_interrupt(kernel_, kWaking, 500, 500, 0x08);
+  const std::string waking = read("events/sched/sched_waking/hist");
+  EXPECT_NE(waking.find("{ pid:          7 }"), std::string::npos);
+  EXPECT_NE(waking.find("{ pid:          8 }"), std::string::npos);
+  EXPECT_EQ(waking.find("{ pid:        500 }"), std::string::npos);
+}
+
+// A trigger counts a switch for the task that its keys name.
+TEST_F(TracingTest, LeavesOutOfASwitchTheTaskThatIsTheDaemons) {
+  ASSERT_TRUE(offer_switch(kernel_, kSwitch));
+  tracing_.leave_out({500, 501});
+  const auto hits = [&](const std::string& keys) {
+    const std::string trigger = "hist:keys=" + keys;
+    EXPECT_TRUE(write("events/sched/sched_switch/trigger", trigger));
+    feed_switch(kernel_, kSwitch, 7, 8);
+    feed_switch(kernel_, kSwitch, 500, 8);
+    feed_switch(kernel_, kSwitch, 7, 501);
+    feed_switch(kernel_, kSwitch, 500, 501);
+    const std::string text = read("events/sched/sched_switch/hist");
+    EXPECT_TRUE(write("events/sched/sched_switch/trigger", "!" + trigger));
+    EXPECT_EQ(text.find(" 50"), std::string::npos) << text;
+    return text.substr(text.find("Hits: "), 7);
+  };
+  EXPECT_EQ(hits("next_pid"), "Hits: 2") << "8 came twice";
+  EXPECT_EQ(hits("prev_pid"), "Hits: 2") << "7 went twice";
+  EXPECT_EQ(hits("common_pid"), "Hits: 2");
+  EXPECT_EQ(hits("prev_pid,next_pid"), "Hits: 1");
+  EXPECT_EQ(hits("common_cpu"), "Hits: 1");
+  ASSERT_TRUE(write("events/sched/sched_switch/enable", "1"));
+  feed_switch(kernel_, kSwitch, 500, 8);
+  feed_switch(kernel_, kSwitch, 7, 501);
+  EXPECT_EQ(read("trace").find("sched_switch:"), std::string::npos);
+  feed_switch(kernel_, kSwitch, 7, 8);
+  EXPECT_NE(read("trace").find("sched_switch:"), std::string::npos);
 }
 
 class SmallLedgerTest : public TracingTest {
