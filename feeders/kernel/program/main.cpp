@@ -51,7 +51,11 @@ struct Tracings {
     latencies.settle();
     events.settle();
   }
-  Remaining poll() { return of_each(&Recording::poll); }
+  Remaining poll() {
+    const Remaining remaining = of_each(&Recording::poll);
+    latencies.adapt();
+    return remaining;
+  }
   Remaining drain() { return of_each(&Recording::drain); }
   // Calls use(fd) for what is readable as soon as there is an event.
   template <typename Use>

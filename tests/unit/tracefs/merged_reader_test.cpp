@@ -34,7 +34,7 @@ class Story final : public EventSink {
       text_ += "/" + std::to_string(read_raw<std::uint64_t>(stack.data() + at));
     }
   }
-  void lost(std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
+  void lost(std::size_t, std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
 
   std::string told() { return std::exchange(text_, {}); }
   // Of all events so far, in their order.
