@@ -2,9 +2,9 @@
 # tracing/latency_hist beside cyclictest, which measures the same from outside: from when its timers
 # should have expired until its threads run. Once with CPUs that are busy, once with CPUs that sleep
 # in between, of which some kernels leave out switches. Each CPU agrees with cyclictest, or its file
-# says what is missing. TALLY_SECONDS: for how long, both together (30).
+# says what is missing. TALLY_SECONDS: for how long, both together (20).
 . "$(dirname "$0")/lib.sh"
-SECONDS_LONG=$((${TALLY_SECONDS:-30} / 2))
+SECONDS_LONG=$((${TALLY_SECONDS:-20} / 2))
 HIST=$MNT/tracing/latency_hist
 
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
@@ -39,9 +39,9 @@ compare_cpu() {
   read -r _ our_p50 our_p99 < <(grep -v -e '^#' -e ' 0$' "$file" | percentiles)
   our_samples=$(sed -n 's/^#Total samples: //p' "$file")
   our_max=$(sed -n 's/^#Maximum latency: \(.*\) microseconds/\1/p' "$file")
-  echo "# $what: cyclictest $samples samples, p50 $p50, p99 $p99, maximum $max us;" \
-    "timerandwakeup $our_samples, $our_p50, $our_p99, $our_max us"
-  echo "# $(grep "^CPU$cpu " "$HIST/timerandwakeup/summary")"
+  echo "# $what: cyclictest $samples samples, p50 $p50, p99 $p99, maximum $max us"
+  echo "#   timerandwakeup $our_samples samples, p50 $our_p50, p99 $our_p99, maximum $our_max us"
+  echo "#   $(grep "^CPU$cpu " "$HIST/timerandwakeup/summary")"
   if grep '^#.* are not in this histogram: ' "$file"; then
     ok "$what: the file says what is missing"
     return

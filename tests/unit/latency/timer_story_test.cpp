@@ -205,7 +205,7 @@ TEST_F(TimerStory, SleepsOfTasksThatAreNotMeasuredCrowdOutNoOthersAndCountAsNoth
     const KernelEvent events[] = {
         {.time_ns = time, .kind = KernelEventKind::kTimerStart, .number = i, .task = {.pid = pid}},
         {.time_ns = time + 1, .kind = KernelEventKind::kTimerExpire, .number = i}};
-    latencies_.take(events, Moment());
+    latencies_.take(events, {.monotonic = std::chrono::nanoseconds(time + 1)});
   }
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u);
 }
@@ -301,8 +301,9 @@ TEST_F(TimerStory, GoesOnGivingUpTimersAfterATimeFromTheFarFuture) {
     latencies_.take({&event, 1}, now);
   }
   replay(R"(
-    51000000 cpu=0 switch rt:10:20 -> idle:0:120
+    51000000 cpu=0 switch idle:0:120 -> rt:10:20
     51000010 cpu=0 start a0 expires=51001000 by 10
+    51000020 cpu=0 switch rt:10:20 -> idle:0:120
     51001007 cpu=0 expire a0 at=51001006 during 0
     51200000 cpu=0 switch idle:0:120 -> other:11:20
   )");
