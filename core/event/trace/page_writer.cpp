@@ -20,6 +20,10 @@ constexpr std::uint64_t kMissingFlag = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMissingNumberFlag = std::uint64_t{1} << 30;
 constexpr std::size_t kCommitAt = 8;
 
+bool has_number(const PageWriter::Missing& missing) {
+  return missing.number > 0 && !missing.is_at_least;
+}
+
 }  // namespace
 
 PageWriter::PageWriter() : page_(kPageBytes, '\0') {}
@@ -43,7 +47,9 @@ char* PageWriter::add(std::uint64_t time_ns, std::size_t bytes) {
   const std::uint64_t delta = is_first || goes_back ? 0 : time_ns - last_ns_;
   const bool has_entry = goes_back || delta > kDeltaMask;
   const std::size_t needed = (words + (has_entry ? 2 : 0) + (has_size ? 2 : 1)) * kWordBytes;
-  if (needed > kPageBytes - kHeadBytes - used_) return nullptr;
+  // A page of several records has room for the number of those that are missing.
+  const std::size_t kept_free = has_number(missing_) && !is_first ? sizeof missing_.number : 0;
+  if (needed + kept_free > kPageBytes - kHeadBytes - used_) return nullptr;
   // The upper bits of a time are those of the page's time, so this time needs another page.
   if (has_entry && (goes_back ? time_ns >> 59 != last_ns_ >> 59 : delta > kTimeMask)) {
     return nullptr;
@@ -65,7 +71,7 @@ std::string PageWriter::finish() {
   std::uint64_t commit = used_;
   if (missing_.any()) commit |= kMissingFlag;
   const bool has_room = kHeadBytes + used_ + sizeof missing_.number <= kPageBytes;
-  if (missing_.number > 0 && !missing_.is_at_least && has_room) {
+  if (has_number(missing_) && has_room) {
     commit |= kMissingNumberFlag;
     std::memcpy(page_.data() + kHeadBytes + used_, &missing_.number, sizeof missing_.number);
   }

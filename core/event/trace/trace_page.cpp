@@ -1,7 +1,6 @@
 // Moves traced records into pages of the kernel's ring buffer.
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "core/event/trace/built_in_formats.h"
 #include "core/event/trace/trace_buffer.h"
@@ -61,6 +60,7 @@ bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& 
       counts.missing.number += 1;
       counts.dropped += 1;
     } else {
+      page.miss(counts.missing);
       char* const to = page.add(record.time_ns, bytes);
       if (!to) return false;
       head.kind == Kind::kStack ? write_stack(to, record) : write_record(to, record, shown);
@@ -99,7 +99,7 @@ std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, Ta
   counts.page_place = place;
   drop_taken();
   if (page.is_empty()) return {};
-  page.miss(std::exchange(counts.missing, {}));
+  counts.missing = {};
   return page.finish();
 }
 

@@ -37,9 +37,9 @@ the_files_are_those_of_the_kernels_directory() {
 
 directories_are_found_by_find_and_grep_without_having_been_looked_into() {
   _define
-  assert_eq "$E/ftrace/print/trigger $E/ftrace/raw_data/trigger $E/web/request/trigger" \
+  assert_eq "$(printf "$E/%s/trigger " ftrace/{kernel_stack,print,raw_data} web/request | xargs)" \
     "$(find "$T" -name trigger | sort | xargs)"
-  assert_eq 3 "$(grep -rl 'Available triggers' "$E" | wc -l)"
+  assert_eq 4 "$(grep -rl 'Available triggers' "$E" | wc -l)"
   assert_eq "$E/web/request/hist" "$(echo "$E"/*/request/hist)"
 }
 

@@ -117,6 +117,15 @@ TEST(PageWriterTest, TellsWhatIsMissing) {
   EXPECT_EQ(lost({.number = 12'345}, PageWriter::kRecordBytesMax), 1u) << "no room for the number";
 }
 
+TEST(PageWriterTest, KeepsRoomForTheNumberOfMissingRecords) {
+  PageWriter writer;
+  writer.miss({.number = 7});
+  std::size_t records = 0;
+  while (add(writer, records, "aaaa")) ++records;
+  EXPECT_EQ(records, 4072u / 8);
+  EXPECT_EQ(lost_before(writer.finish()), 7u);
+}
+
 TEST(PageWriterTest, GivesBackAnyRecords) {
   const auto seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
