@@ -22,7 +22,7 @@ static struct tep_handle* tep;
 static const char* name;
 
 static void report(const char* call, bool passes) {
-  if (!passes) fprintf(stderr, "%s: %m\n", call);
+  if (!passes) fprintf(stderr, "%s: %s\n", call, strerror(errno));
   printf("%s %s\n", passes ? "pass" : "fail", call);
   fflush(stdout);
 }

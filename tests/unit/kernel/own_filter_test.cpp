@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/kernel/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {
