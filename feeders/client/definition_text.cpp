@@ -1,5 +1,8 @@
 #include "feeders/client/definition_text.h"
 
+#include "core/model/exponential_buckets.h"
+#include "core/model/quantile_list.h"
+
 namespace tallyfs {
 namespace {
 
@@ -18,6 +21,8 @@ const char* name_of(statistic_mode mode) {
       return "products";
     case STATISTIC_MODE_RANGE:
       return "range";
+    case STATISTIC_MODE_QUANTILES:
+      return "quantiles";
   }
   return nullptr;
 }
@@ -38,10 +43,27 @@ Result<std::string> with_range(const std::string& text, const RangeOfX& range) {
          " range_max=" + std::to_string(range.max);
 }
 
+Result<std::string> with_quantiles(std::string text, unsigned precision, const char* quantiles) {
+  if (precision > ExponentialBuckets::kPrecisionMax || !quantiles ||
+      !QuantileList::parse(quantiles)) {
+    return out_of_bounds();
+  }
+  return text + " precision=" + std::to_string(precision) + " quantiles=" + quantiles;
+}
+
 Result<std::string> with_entries(const std::string& text, const RangeOfX& range,
                                  std::uint32_t entries_max) {
   if (entries_max < 1 || entries_max > kEntriesMaxBound) return out_of_bounds();
   return with_range(text + " entries_max=" + std::to_string(entries_max), range);
+}
+
+Result<std::string> any_history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                     std::uint64_t period_us, statistic_mode mode) {
+  const char* const name = name_of(mode);
+  if (!name || period_us < 1 || period_us > kPeriodMaxUs) return out_of_bounds();
+  return with_entries(
+      std::string("type=history mode=") + name + " period=" + std::to_string(period_us), range,
+      entries_max);
 }
 
 bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
@@ -53,9 +75,8 @@ bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
 }  // namespace
 
 Result<std::string> value_text(const RangeOfX& range, statistic_mode mode) {
-  const char* const name = name_of(mode);
-  if (!name || mode == STATISTIC_MODE_RANGE) return out_of_bounds();
-  return with_range(std::string("type=value mode=") + name, range);
+  if (mode != STATISTIC_MODE_INCREMENTS && mode != STATISTIC_MODE_PRODUCTS) return out_of_bounds();
+  return with_range(std::string("type=value mode=") + name_of(mode), range);
 }
 
 Result<std::string> range_text(const RangeOfX& range) { return with_range("type=range", range); }
@@ -82,11 +103,25 @@ Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max) {
 
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode) {
-  const char* const name = name_of(mode);
-  if (!name || period_us < 1 || period_us > kPeriodMaxUs) return out_of_bounds();
-  return with_entries(
-      std::string("type=history mode=") + name + " period=" + std::to_string(period_us), range,
-      entries_max);
+  if (mode == STATISTIC_MODE_QUANTILES) return out_of_bounds();
+  return any_history_text(range, entries_max, period_us, mode);
 }
+
+Result<std::string> quantiles_text(const RangeOfX& range, unsigned precision,
+                                   const char* quantiles) {
+  const auto text = with_quantiles("type=quantiles", precision, quantiles);
+  if (!text) return text.error();
+  return with_range(text.value(), range);
+}
+
+Result<std::string> quantile_history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                          std::uint64_t period_us, unsigned precision,
+                                          const char* quantiles) {
+  const auto text = any_history_text(range, entries_max, period_us, STATISTIC_MODE_QUANTILES);
+  if (!text) return text.error();
+  return with_quantiles(text.value(), precision, quantiles);
+}
+
+Result<std::string> last_text(const RangeOfX& range) { return with_range("type=last", range); }
 
 }  // namespace tallyfs

@@ -275,6 +275,17 @@ int statistic_create(::statistic** statistic, statistic_interface* interface, co
   });
 }
 
+int statistic_create_view(::statistic** view, ::statistic* source, const char* name) {
+  *view = &g_none;
+  if (is_none(source) || !name || !fed(source).source.empty()) return -EINVAL;
+  return guarded([&](Client& client) {
+    FedStatistic* made = nullptr;
+    const int error = client.create_view(&made, fed(source), name);
+    if (error == 0) *view = made;
+    return error;
+  });
+}
+
 void statistic_remove(::statistic** statistic) { drop(statistic, Client::InTree::kRemove); }
 
 void statistic_release(::statistic** statistic) { drop(statistic, Client::InTree::kLeave); }
@@ -306,6 +317,22 @@ int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t rang
 int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t range_max,
                              uint32_t entries_max, uint64_t period_us, statistic_mode mode) {
   return define(statistic, history_text({range_min, range_max}, entries_max, period_us, mode));
+}
+
+int statistic_define_quantiles(::statistic* statistic, int64_t range_min, int64_t range_max,
+                               unsigned precision, const char* quantiles) {
+  return define(statistic, quantiles_text({range_min, range_max}, precision, quantiles));
+}
+
+int statistic_define_quantile_history(::statistic* statistic, int64_t range_min, int64_t range_max,
+                                      uint32_t entries_max, uint64_t period_us, unsigned precision,
+                                      const char* quantiles) {
+  return define(statistic, quantile_history_text({range_min, range_max}, entries_max, period_us,
+                                                 precision, quantiles));
+}
+
+int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t range_max) {
+  return define(statistic, last_text({range_min, range_max}));
 }
 
 int statistic_start(::statistic* statistic) {

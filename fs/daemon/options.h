@@ -21,6 +21,7 @@ struct DaemonOptions {
   bool foreground = false;
   bool tracefs = false;     // read the kernel's events
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
+  std::string rules_file;   // of --rules; empty: there is none
   std::string run_as;       // USER[:GROUP]; empty: the daemon keeps its identity
   std::string socket_path;  // empty: there is no default
   unsigned socket_permissions = 0666;

@@ -137,6 +137,16 @@ TALLY_EXPORT int statistic_create(struct statistic **statistic,
                                   struct statistic_interface *interface, const char *name,
                                   const char *units);
 
+/* A further way to look at what is fed to a statistic of this process: the daemon gives the view
+ * every sample that its source gets. It is defined, started, stopped, reset, removed and released
+ * as a statistic is, and begins with the definition of its source, on; but it takes no samples:
+ * those added to it are ignored, and statistic_is_on() is 0. Views of a removed statistic are
+ * removed, and released ones stay. A view that is there stays as its users have defined it. At most
+ * 16 of a statistic. Errors as above; -EINVAL also if the source is a view or could not be created.
+ */
+TALLY_EXPORT int statistic_create_view(struct statistic **view, struct statistic *source,
+                                       const char *name);
+
 /* As for interfaces. What was added before is sent before; what cannot be sent yet is dropped and
  * counted if the statistic is removed, and sent later if it is released. The name is free at once:
  * what is created under it is another statistic, which the daemon hears of behind the removal. A
@@ -160,7 +170,8 @@ enum statistic_scale { STATISTIC_SCALE_LIN, STATISTIC_SCALE_LOG2 };
 enum statistic_mode {
   STATISTIC_MODE_INCREMENTS, /* the sum of Y */
   STATISTIC_MODE_PRODUCTS,   /* the sum of X * Y */
-  STATISTIC_MODE_RANGE       /* number, smallest, average and largest X; for history only */
+  STATISTIC_MODE_RANGE,      /* number, smallest, average and largest X; for history only */
+  STATISTIC_MODE_QUANTILES   /* that, and percentiles: see statistic_define_quantile_history() */
 };
 
 /* A counter. mode: increments or products. */
@@ -186,10 +197,28 @@ TALLY_EXPORT int statistic_define_raw(struct statistic *statistic, int64_t range
                                       int64_t range_max, uint32_t entries_max);
 
 /* One entry for each period of period_us (at least 1) microseconds, the newest entries_max of them
- * (1 to 1,048,576). */
+ * (1 to 1,048,576). mode: any but quantiles. */
 TALLY_EXPORT int statistic_define_history(struct statistic *statistic, int64_t range_min,
                                           int64_t range_max, uint32_t entries_max,
                                           uint64_t period_us, enum statistic_mode mode);
+
+/* Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision), precision being
+ * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers between 0 and 100 with at most 4
+ * decimals, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
+ * powers: "microseconds/requests" are counted in seconds. */
+TALLY_EXPORT int statistic_define_quantiles(struct statistic *statistic, int64_t range_min,
+                                            int64_t range_max, unsigned precision,
+                                            const char *quantiles);
+
+/* A history whose entries have percentiles, too. */
+TALLY_EXPORT int statistic_define_quantile_history(struct statistic *statistic, int64_t range_min,
+                                                   int64_t range_max, uint32_t entries_max,
+                                                   uint64_t period_us, unsigned precision,
+                                                   const char *quantiles);
+
+/* X of the newest sample: a gauge. Y is ignored. */
+TALLY_EXPORT int statistic_define_last(struct statistic *statistic, int64_t range_min,
+                                       int64_t range_max);
 
 /* ---- On, off, anew ------------------------------------------------------------------------------
  * The first of these calls after statistic_create() sets how the statistic begins. It applies to a
