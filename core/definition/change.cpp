@@ -160,6 +160,9 @@ constexpr std::array kKeys = {
         "units must be at most 255 printable bytes without '='"},
 };
 
+// So much of a token stands in a reason.
+constexpr std::size_t kTokenBytesShown = 64;
+
 // Keys of the file that a line cannot set.
 constexpr std::array<std::string_view, 4> kReadOnlyKeys = {"hits_out_of_range", "hits_missed",
                                                            "started", "stopped"};
@@ -169,6 +172,19 @@ const Key* find_key(std::string_view word, Where context) {
     if (key.word == word && (key.where == Where::kEverywhere || key.where == context)) return &key;
   }
   return nullptr;
+}
+
+// Whether a line of the definition file may have the key, to be set or to be ignored.
+bool is_known(std::string_view word) {
+  return std::ranges::count(kKeys, word, &Key::word) != 0 ||
+         std::ranges::count(kReadOnlyKeys, word) != 0;
+}
+
+Error widening(const Token& token) {
+  const std::string_view key = token.text.substr(0, token.text.find('='));
+  std::string reason = key.size() == token.text.size() ? "no key=value, '" : "no such key, '";
+  append_escaped(reason, key, kTokenBytesShown, 0);
+  return invalid(std::move(reason) + "': a line without name= is for all statistics", token.at);
 }
 
 Result<Change> parse(std::string_view line, Where context) {
@@ -247,16 +263,25 @@ Result<void> check(const Change& change, const Definition& definition) {
 
 }  // namespace
 
-Result<Change> parse_change(std::string_view line) { return parse(line, Where::kOnlyInChange); }
+Result<Change> parse_change(std::string_view line) {
+  auto change = parse(line, Where::kOnlyInChange);
+  if (!change || change.value().name) return change;
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const auto equals = token->text.find('=');
+    if (equals == std::string_view::npos || !is_known(token->text.substr(0, equals))) {
+      return widening(*token);
+    }
+  }
+  return change;
+}
 
 std::optional<Error> find_unknown_key(std::string_view line) {
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const auto equals = token->text.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string_view word = token->text.substr(0, equals);
-    if (std::ranges::count(kKeys, word, &Key::word) != 0) continue;
-    if (std::ranges::count(kReadOnlyKeys, word) != 0) continue;
+    if (is_known(token->text.substr(0, equals))) continue;
     return Error{ErrorCode::kInvalid, "there is no such key, and it was ignored", token->at};
   }
   return std::nullopt;

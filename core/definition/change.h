@@ -56,7 +56,8 @@ struct Change {
 };
 
 // A line of the definition file: everything but units, which is ignored there. kInvalid with the
-// token whose value is wrong.
+// token whose value is wrong, or, in a line without name=, with the first token that is no
+// key=value or has an unknown key: a misspelt name= would change all statistics.
 Result<Change> parse_change(std::string_view line);
 // The first key in a line of the definition file that no definition has; nothing if there is none.
 // The key is ignored, but most likely misspelt.

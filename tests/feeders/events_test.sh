@@ -29,7 +29,7 @@ for each in sched/sched_switch syscalls/sys_enter_write irq/irq_handler_entry; d
   [ -e "$E/$each" ] || continue
   check_eq "$(in_kernel "cat events/$each/format events/$each/id")" "$(cat "$E/$each/format" "$E/$each/id")" "$each has the kernel's format and id"
 done
-# Our instance, if there is one: it has the id of the warden, which starts one feeder after the
+# Our instance, if there is one: it has the id of the supervisor, which starts one feeder after the
 # other.
 OURS=tallyfs-events-$(ps -o ppid= -p "$(feeder)" | tr -d ' ')
 instance() { in_kernel 'ls instances' | grep -x "$OURS"; }
@@ -101,12 +101,21 @@ script "echo 'app_to_exit u64 lat; pid_t who' >> synthetic_events
 echo 'hist:keys=who:t0=common_timestamp.usecs' > events/app/begin/trigger
 echo 'hist:keys=common_pid:lat=common_timestamp.usecs-\$t0:onmatch(app.begin).app_to_exit(\$lat,common_pid)' > events/sched/sched_process_exit/trigger
 echo 'hist:keys=who:vals=lat' > events/synthetic/app_to_exit/trigger"
-sleep 0.4 &
-send "event app/begin who=$!"
-sleeper=$!
-wait "$sleeper"
+# A process that ends when the fifo has no writer any more, 0.2 s after its event was taken in.
+mkfifo "$WORK/end"
+cat "$WORK/end" &
+joined=$!
+exec 9>"$WORK/end"
+began=${EPOCHREALTIME/./}
+send "event app/begin who=$joined"
+sleep 0.2
+exec 9>&-
+wait "$joined"
+took=$((${EPOCHREALTIME/./} - began))
 check "a program's event is joined with a kernel's, by key" \
-  awk -v who="$sleeper" '$2 == "who:" && $3 == who && $NF > 200000 && $NF < 5000000 { found = 1 } END { exit !found }' "$E/synthetic/app_to_exit/hist"
+  awk -v who="$joined" -v took="$took" '
+    $2 == "who:" && $3 == who && $NF >= 200000 && $NF <= took { found = 1 }
+    END { exit !found }' "$E/synthetic/app_to_exit/hist"
 script "echo > events/synthetic/app_to_exit/trigger; echo > events/sched/sched_process_exit/trigger; echo > events/app/begin/trigger; echo > synthetic_events"
 
 # --- The seed: wakeup latencies of cyclictest, onmatch, onmax with save

@@ -20,12 +20,14 @@ echo 1 >"$HIST/enable/timerandwakeup"
 keep_busy
 
 processes=$(pgrep -d' ' -f -- "--socket $SOCK")
-# Clock ticks that daemon, warden and feeder have used.
+# Clock ticks that daemon, supervisor and feeder have used.
 ticks() { for pid in $processes; do sed 's/.*) //' "/proc/$pid/stat"; done | awk '{ n += $12 + $13 } END { print n + 0 }'; }
 
 before=$(ticks)
+stolen=$(stolen_ticks)
 cyclictest -m -p95 -t2 -a -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" >/dev/null
 used=$(($(ticks) - before))
+stolen_after=$(stolen_ticks)
 be_idle
 
 for cpu in 0 1; do
@@ -39,10 +41,13 @@ for cpu in 0 1; do
   our_samples=$(sed -n 's/^#Total samples: //p' "$HIST/timerandwakeup/CPU$cpu")
   our_max=$(sed -n 's/^#Maximum latency: \(.*\) microseconds/\1/p' "$HIST/timerandwakeup/CPU$cpu")
   echo "# CPU$cpu: cyclictest $samples samples, p50 $p50, p99 $p99, maximum $max us; timerandwakeup $our_samples, $our_p50, $our_p99, $our_max us"
-  check "CPU$cpu: the samples agree within 1%" within $((samples / 100)) "$samples" "$our_samples"
+  # A virtual CPU that its host stops between arming a timer and sleeping has no wakeup to measure.
+  missing=$((samples / (stolen_after > stolen ? 50 : 100)))
+  check "CPU$cpu: the samples agree within 1%, or 2% of a CPU that was taken away" \
+    within "$missing" "$samples" "$our_samples"
   check "CPU$cpu: p50 agrees within 3 us or a quarter" within "$(bound 3 "$p50" 4)" "$p50" "$our_p50"
   check_p99 "$p50" "$p99" "$our_p99" "CPU$cpu: p99 agrees within 10 us or a quarter"
-  check "CPU$cpu: the maximum agrees within 20 us or 2%" within "$(bound 20 "$max" 50)" "$max" "$our_max"
+  check_max "$max" "$our_max" "$((stolen_after - stolen))" "CPU$cpu: the maximum agrees within 20 us or 2%"
 done
 value() { sed -n "s/^$2 //p" "$HIST/$1/summary"; }
 for each in wakeup missed_timer_offsets timerandwakeup; do

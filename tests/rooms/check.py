@@ -12,6 +12,7 @@ from functions import constructor_faults, length_faults
 from includes import include_faults
 from lengths import file_length_faults
 from libraries import library_faults, read
+from missing_includes import missing_faults
 from python_imports import PACKAGE, outside_faults, package_faults
 from sources import ALL_TOPS, CPP, ROOM_TOPS, ROOT, project_files
 from style import by_folder, ceiling_faults, wide_lines, words
@@ -31,6 +32,7 @@ def rooms_faults(files):
     yield from library_faults(links, arrows)
     yield from header_faults(everything, headers, arrows)
     yield from opening_faults(cpp)
+    yield from missing_faults(everything)
     if not cpp:
         yield "no sources were found"
 

@@ -8,6 +8,7 @@ from functions import constructor_faults, length_faults, python_functions, shell
 from includes import include_faults
 from lengths import file_length_faults
 from libraries import library_faults, read
+from missing_includes import missing_faults
 from python_imports import outside_faults, package_faults
 from sources import File
 from style import by_folder, ceiling_faults, wide_lines, words
@@ -60,6 +61,28 @@ class IncludesTest(unittest.TestCase):
         arrows = {"include/tally": set(), "core/blob": {"include/tally"}}
         file = File("core/blob/a.h", "#include <tally/stats.h>\n")
         self.assertEqual(list(include_faults([file], arrows)), [])
+
+
+class MissingIncludesTest(unittest.TestCase):
+    HOME = File("core/base/b.h", "namespace tallyfs {\nclass Thing {\n};\n}\n")
+    THROUGH = File("core/wire/a.h", '#include "core/base/b.h"\nstruct Other {\n};\n')
+
+    def faults(self, text, path="core/wire/c.cpp"):
+        return list(missing_faults([self.HOME, self.THROUGH, File(path, text)]))
+
+    def test_a_type_is_reached_by_an_include_or_through_one(self):
+        self.assertEqual(self.faults('#include "core/base/b.h"\nThing it;\n'), [])
+        self.assertEqual(self.faults('#include "core/wire/a.h"\nThing it;\n'), [])
+        self.assertEqual(self.faults('#include "a.h"\nThing it;\n'), [])
+        self.assertIn("names Thing without core/base/b.h", *self.faults("Thing it;\n"))
+
+    def test_a_type_may_be_declared_or_be_in_a_comment(self):
+        self.assertEqual(self.faults("class Thing;\nThing* it;\n"), [])
+        self.assertEqual(self.faults("// Thing\nint it;\n"), [])
+
+    def test_a_name_of_the_standard_needs_its_header(self):
+        self.assertEqual(self.faults("#include <vector>\nstd::vector<int> it;\n"), [])
+        self.assertIn("std::vector without <vector>", *self.faults("std::vector<int> it;\n"))
 
 
 class SystemHeadersTest(unittest.TestCase):

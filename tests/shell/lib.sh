@@ -17,6 +17,18 @@ PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
 SETSID=$(command -v setsid)
 export CASE MNT STAT SOCK TALLYFS
 DAEMON='' DAEMONS=() STARTED=0
+# How many times longer than on an idle CPU a thing may take: how much slower a sanitizer makes the
+# daemon, times the load when the case began, of which 3 at the most count.
+_slowness() {
+  awk -v patience="${TALLY_PATIENCE:-1}" -v cpus="$(nproc)" '{
+    split($4, tasks, "/")
+    busy = (tasks[1] > $1 ? tasks[1] : $1) / cpus
+    print patience * (busy < 1 ? 1 : busy > 3 ? 3 : busy) }' /proc/loadavg
+}
+export TALLY_SLOWNESS=${TALLY_SLOWNESS:-$(_slowness)}
+# time_limit_us US: for what takes at most US beside an idle CPU.
+time_limit_us() { awk -v us="$1" -v slowness="$TALLY_SLOWNESS" 'BEGIN { printf "%d", us * slowness }'; }
+now_us() { echo "${EPOCHREALTIME/./}"; }
 
 fail() { printf '%s\n' "$@" "$(_where)"; exit 1; }
 skip() { echo "$*"; exit 4; }
@@ -47,7 +59,7 @@ start_daemon() {
   $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
   _adopt $! "$CASE/stderr.$number"
   exec {output}<"$CASE/output.$number"
-  read -r -t 30 said <&"$output" || true
+  read -r -t $((30 * ${TALLY_PATIENCE:-1})) said <&"$output" || true
   [ "$said" = READY ] || fail "the daemon did not say READY but '$said'" "$(cat "$STDERR")"
 }
 _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
@@ -59,7 +71,7 @@ daemon_ends() { local status=0; _wait_for "${1:-$DAEMON}" || status=$?; assert_e
 # kill_daemon: as a crash would.
 kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
 _wait_for() {
-  local i state='' deadline=$((SECONDS + 20))
+  local i state='' deadline=$((SECONDS + 20 * ${TALLY_PATIENCE:-1}))
   for i in "${!DAEMONS[@]}"; do [ "${DAEMONS[i]}" != "$1" ] || unset 'DAEMONS[i]'; done
   while read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" && [ "$state" != Z ]; do
     if [ $SECONDS -gt $deadline ]; then
@@ -130,9 +142,9 @@ assert_fails_with() {
   [[ $said == *"$wanted"* ]] || fail "$*" "  wanted $wanted" "  got    $said"
 }
 assert_fails() { if "$@" >/dev/null 2>&1; then fail "succeeded: $*"; fi; }
-# wait_until CONDITION [SECONDS]
+# wait_until CONDITION [SECONDS]: so long at the most; a sanitizer makes it longer.
 wait_until() {
-  local deadline=$((SECONDS + ${2:-15}))
+  local deadline=$((SECONDS + ${2:-15} * ${TALLY_PATIENCE:-1}))
   until eval "$1"; do
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
     sleep 0.01

@@ -34,12 +34,15 @@ Result<Rule> Rule::parse(std::string_view line) {
   rule.pattern_ = pattern->text;
   rule.literal_bytes_ = std::min(pattern->text.find_first_of(kWildcards), pattern->text.size());
   rule.text_ = pattern->text;
-  const Token rest = tokens.rest();
+  // For parse_change(), with the caret where it belongs: view= is none of its keys.
+  std::string definition(pattern->at + pattern->text.size(), ' ');
+  definition.append(tokens.rest().text);
   while (const auto token = tokens.next()) {
     rule.text_.append(" ").append(token->text);
     if (token->text.starts_with(kView)) {
       rule.suffix_ = token->text.substr(kView.size());
       if (!is_name(rule.suffix_)) return at(*token, "view must be the end of a name");
+      definition.replace(token->at, token->text.size(), token->text.size(), ' ');
     } else if (token->text.starts_with("name=") || token->text.starts_with("of=")) {
       return at(*token, "the pattern says which statistic is meant");
     } else if (token->text.find('=') == std::string_view::npos) {
@@ -52,8 +55,7 @@ Result<Rule> Rule::parse(std::string_view line) {
   if (rule.attributes_.empty() && rule.suffix_.empty()) {
     return at(*pattern, "a rule has KEY=VALUE behind its pattern");
   }
-  // For the caret in the line, not in what was put together of it.
-  if (const auto change = parse_change(rest.text); !change) return error_at(change.error(), rest.at);
+  if (const auto change = parse_change(definition); !change) return change.error();
   return rule;
 }
 

@@ -38,6 +38,16 @@ junk_is_ignored() {
   assert_attribute web x on 1
 }
 
+a_misspelt_name_does_not_change_all_statistics() {
+  send 'create web/x on=1' 'create web/y on=1' 'web/x 5'
+  _unchanged_after_refusing 'Invalid argument' 'nmae=x data=reset' 'data=reset nmae=x' 'x on=0' \
+    '# on=0' 'on=0 =5'
+  assert_has "no key=value, '#': a line without name= is for all statistics" "$(errors)"
+  send 'define web nmae=x data=reset'
+  assert_has 'Command: define web nmae=x data=reset' "$(errors)"
+  assert_data web 'x 1' 'y 0'
+}
+
 a_misspelt_key_is_ignored_and_told_in_the_error_log() {
   send 'create web/x'
   define web 'name=x entrys_max=5 on=1'

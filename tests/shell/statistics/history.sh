@@ -1,7 +1,11 @@
 # type=history: results period by period. Time is the subject here.
 _alone=yes
 
-_makes() { send "create web/h on=1 type=history period=${2:-50000} entries_max=${3:-1000} mode=$1"; }
+# It is there when this returns: its periods have begun.
+_makes() {
+  send "create web/h on=1 type=history period=${2:-50000} entries_max=${3:-1000} mode=$1"
+  _taken_in
+}
 # What was sent is in its period when this returns, however late the daemon gets to it: an open
 # waits for it.
 _taken_in() { data web >/dev/null; }
@@ -55,6 +59,7 @@ range_mode_shows_number_minimum_average_and_maximum_per_period() {
 periods_without_samples_show_zeros() {
   _makes increments 20000
   send 'web/h 0 5'
+  _taken_in
   sleep 0.1
   send 'web/h 0 6'
   _results >"$CASE/results"
@@ -76,9 +81,9 @@ import time
 from peer import *
 peer = Peer()
 number = peer.make("web/h")
-start = time.monotonic_ns()
 for i in range(40):
     peer.send(samples(number, [1]))
+    data("web")  # has it taken in
     time.sleep(0.01)
 EOT
   _results 0.25 >"$CASE/results"
@@ -89,6 +94,7 @@ EOT
 holds_at_most_entries_max_the_newest() {
   _makes increments 10000 3
   send 'web/h 0 9'
+  _taken_in
   sleep 0.2
   assert_eq 3 "$(data web | wc -l)"
   assert_eq '0 0 0' "$(data web | cut -d' ' -f3 | paste -sd' ')"
@@ -138,9 +144,10 @@ periods_count_from_the_last_reset() {
 reset_clears_it() {
   _makes increments 50000
   send 'web/h 0 5'
-  sleep 0.12
+  assert_eq 5 "$(_results)"
   define web 'data=reset'
-  assert_eq '' "$(data web)"
+  # Periods that have ended since are there, and none of before (_results).
+  assert_eq '' "$(_results)"
 }
 
 # 2006: multiplied the period by 1000.

@@ -65,14 +65,17 @@ trigger = top + "/events/task/task_newtask/trigger"
 class Interrupted(Exception): pass
 def interrupt(*_): raise Interrupted
 signal.signal(signal.SIGINT, interrupt)
-main = threading.get_ident()
+main, main_task = threading.get_ident(), threading.get_native_id()
+def waits_in_fuse(task):
+    return "wait_answer" in open(f"/proc/self/task/{task}/stack").read()
 def others():
-    time.sleep(0.2)  # into the wait: whether that was long enough shows in what the write says
+    # Until the write waits for the daemon.
+    while not waits_in_fuse(main_task): time.sleep(0.001)
     open(top + "/current_tracer").read()
     open(top + "/options/markers").read()
     # Had these waited as long as the write may, it would have failed by now.
     signal.pthread_kill(main, signal.SIGINT)
-thread = threading.Thread(target=others)
+thread = threading.Thread(target=others, daemon=True)
 file = os.open(trigger, os.O_WRONLY | os.O_APPEND)
 thread.start()
 try:
@@ -153,17 +156,19 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   assert_match '^events_lost [1-9]' "$(data tallyfs | grep '^events_lost')"
   assert_eq '' "$(grep LOST "$T/instances/quiet/trace" || true)"
   assert_eq 1 "$(grep -c 'events that were wanted are lost' "$STDERR")" "the log says so once"
-  assert_has 'CPU:0 [LOST EVENTS]' "$(timeout 1 cat "$T/trace_pipe" || true)"
+  cat "$T/trace_pipe" >"$CASE/pipe" &
+  wait_until 'grep -qF "CPU:0 [LOST EVENTS]" "$CASE/pipe"'
+  kill $!
 }
 
 # The feeder dies, and the next one is not there before _succeed.
-_die() { # _die FEEDER WARDEN
+_die() { # _die FEEDER SUPERVISOR
   echo "$2" >>"$CASE/pids"
   kill -STOP "$2"
   kill -9 "$1"
   wait_until 'grep -q "^State:.Z" /proc/'"$1"'/status'
 }
-_succeed() { # _succeed WARDEN
+_succeed() { # _succeed SUPERVISOR
   kill -CONT "$1"
   wait_until '[ -n "$(_feeder)" ] && _fork 1 && [ "$(_traced "$T/trace")" -ge 1 ]'
 }
@@ -172,10 +177,10 @@ _take_back() { { echo "$1" >"$2"; } 2>/dev/null || true; }
 _of_instance() { cat "$1/events/sched/$2"; } # _of_instance INSTANCE EVENT/FILE
 
 a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
-  local feeder warden instance event sched=$T/events/sched
-  feeder=$(_feeder) warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  local feeder supervisor instance event sched=$T/events/sched
+  feeder=$(_feeder) supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
-  instance=$CASE/tracefs/instances/tallyfs-events-$warden
+  instance=$CASE/tracefs/instances/tallyfs-events-$supervisor
   echo 1 >"$E/enable"
   echo 'pid == 1' >"$sched/sched_process_exit/filter"
   echo 1 >"$sched/sched_process_exit/enable"
@@ -184,7 +189,7 @@ a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
   assert_eq 1 "$(_of_instance "$instance" sched_process_exit/enable)"
   assert_eq 'pid == 1' "$(_of_instance "$instance" sched_process_exit/filter)"
   assert_has stacktrace "$(_of_instance "$instance" sched_process_exec/trigger)"
-  _die "$feeder" "$warden"
+  _die "$feeder" "$supervisor"
   # As one leaves them that dies before it has put an end to stacks, and to a filter.
   echo stacktrace >"$instance/events/sched/sched_process_wait/trigger"
   echo 'parent_pid == 1' >"$instance/events/sched/sched_process_fork/filter"
@@ -192,7 +197,7 @@ a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
   _take_back '!stacktrace' "$sched/sched_process_exec/trigger"
   assert_eq 0 "$(cat "$sched/sched_process_exit/enable")"
   assert_eq '' "$(grep '^stacktrace' "$sched/sched_process_exec/trigger" || true)"
-  _succeed "$warden"
+  _succeed "$supervisor"
   assert_eq 1 "$(cat "$instance/events/task/task_newtask/enable")"
   assert_eq 0 "$(_of_instance "$instance" sched_process_exit/enable)"
   assert_eq none "$(_of_instance "$instance" sched_process_exit/filter)"
@@ -202,20 +207,20 @@ a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
     assert_eq 0 "$(_of_instance "$instance" $event/enable)" "$event"
     assert_has_not 'stacktrace:' "$(_of_instance "$instance" $event/trigger)" "$event"
   done
-  _die "$(_feeder)" "$warden"
+  _die "$(_feeder)" "$supervisor"
   _take_back 0 "$E/enable"
   _take_back 0 "$sched/sched_process_fork/enable"
-  kill -CONT "$warden"
+  kill -CONT "$supervisor"
   wait_until '[ ! -e '"$instance"' ]'
   umount "$CASE/tracefs"
 }
 
 # Else each switch of all tasks is recorded, shipped and thrown away.
 a_filter_of_tasks_names_is_the_kernels_to_apply() {
-  local warden filter each
-  warden=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  local supervisor filter each
+  supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
-  filter=$CASE/tracefs/instances/tallyfs-events-$warden/events/sched/sched_process_exit/filter
+  filter=$CASE/tracefs/instances/tallyfs-events-$supervisor/events/sched/sched_process_exit/filter
   for each in 'common_comm == "forker"|COMM == "forker"' 'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
     echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
     assert_eq "${each#*|}" "$(cat "$filter")"

@@ -77,11 +77,29 @@ TEST(ChangeTest, TakesTheLastOfTwo) {
 
 TEST(ChangeTest, IgnoresJunk) {
   const auto change = parse_change(
-      " \t words = =1 Name=x ON=1 hits_out_of_range=-1 hits_missed=x started=y stopped=z "
+      " \t words = =1 Name=x ON=1 name=a hits_out_of_range=-1 hits_missed=x started=y stopped=z "
       "units== data=[1.0] data= unknown=5\r\n");
   ASSERT_TRUE(change.has_value());
-  EXPECT_FALSE(change.value().name || change.value().on || change.value().data_reset);
+  EXPECT_FALSE(change.value().on || change.value().data_reset);
   EXPECT_EQ(apply(change.value(), Definition{}).value(), Definition{});
+}
+
+TEST(ChangeTest, JunkRefusesALineForAllStatistics) {
+  for (const char* junk : {"nmae=foo", "words", "=", "=1", "Name=x", "#", "entrys_max=5"}) {
+    for (const std::string before : {"", "on=1 ", "hits_missed=3 data=reset "}) {
+      const Error error = refusal(before + junk + " data=reset unknown=5");
+      EXPECT_EQ(error.code, ErrorCode::kInvalid);
+      EXPECT_EQ(error.token_at, before.size()) << before << junk << ": " << error.reason;
+      EXPECT_TRUE(parse_change(before + junk + " name=a").has_value());
+    }
+  }
+  EXPECT_EQ(refusal("nmae=foo").reason,
+            "no such key, 'nmae': a line without name= is for all statistics");
+  EXPECT_EQ(refusal("on=1 n\x1bow").reason,
+            "no key=value, 'n\\x1bow': a line without name= is for all statistics");
+  EXPECT_TRUE(parse_change("on=1 hits_out_of_range=1 hits_missed=x started=y stopped=z units=w "
+                           "data=[1.0]")
+                  .has_value());
 }
 
 TEST(ChangeTest, ResetsOnlyWhenToldTo) {

@@ -16,7 +16,8 @@ do, with a line written into statistics/INTERFACE/definition; statistics/INTERFA
 Names: those of the C library (include/tally/statistic.h) are here too, for the same functions:
 statistic_inc is Statistic.inc, and so on. Unlike in C, a call that fails raises ValueError (an
 argument is wrong) or OSError (with the errno that C returns), and a call that makes something
-returns it.
+returns it. Calls that add samples or write records raise nothing: values that cannot be taken are
+counted, as statistic_count().invalid.
 
 Daemon: no call needs one. Without a daemon, or with one that hangs, samples are held up to a bound;
 more are dropped and counted. When a daemon comes, comes again or is replaced, interfaces,
@@ -60,13 +61,14 @@ Modules form layers. Each imports the modules drawn here and no others:
     request -> wire
     samples -> wire
     settings -> checks
+    invalid -> samples
     callers -> exclusion samples
     connection -> link settings
     conversation -> link wire request
     keeper -> exclusion samples
     sample_queue -> link requester wire request samples
     rounds -> link pace samples connection conversation sample_queue
-    feeder -> checks exclusion reports settings callers keeper rounds
+    feeder -> checks exclusion reports settings invalid callers keeper rounds
     latency -> checks exclusion link requester task wire definition feeder
     removals -> requester request conversation feeder
     switches -> requester request feeder

@@ -51,10 +51,15 @@ class Event(Subject):
         """A record, now: a value for each field, in their order; texts are str or bytes, and are
         cut to their room. It is sent at once. A record without room is dropped and counted. A
         record is lost if it is written before the daemon has registered the event, for a forked
-        child that of the child. statistic_count() does not count records. ValueError: a value."""
+        child that of the child. statistic_count() does not count records, but those whose values
+        do not fit the fields: they raise nothing, are `invalid`, and the first is reported."""
         feeder.wake_up_in_child()
-        if self._switch[0]:
-            _events.write(self, pack_fields(self, self._parsed, self._texts_at, values))
+        if not self._switch[0]:
+            return
+        fields = pack_fields(self._parsed, self._texts_at, values)
+        if fields is None:
+            return feeder.invalid.note(self, values)
+        _events.write(self, fields)
 
     def release(self):
         """Ends it. In the tree it goes with the process."""

@@ -43,25 +43,28 @@ def fixed_bytes(parsed):
     return sum(8 if not kind or isinstance(kind, str) else -(-kind // 8) * 8 for _, kind in parsed)
 
 
-def pack_fields(event, parsed, texts_at, values):
+def pack_fields(parsed, texts_at, values):
     """The record's bytes from byte 8 on; texts are cut to their room, a char[] to 1,024 bytes.
-    event: for messages. texts_at: fixed_bytes(). ValueError: a value, or their number."""
+    texts_at: fixed_bytes(). None: a value or their number is wrong."""
     if len(values) != len(parsed):
-        raise ValueError(f"{event!r} has {len(parsed)} fields, not {len(values)}")
+        return None
     fixed, texts = bytearray(), bytearray()
-    for (name, kind), value in zip(parsed, values):
-        if isinstance(kind, str):
-            try:
+    try:
+        for (_, kind), value in zip(parsed, values):
+            if isinstance(kind, str):
                 fixed += struct.pack("<" + kind, value)
-            except struct.error as error:
-                raise ValueError(f"{name} of {event!r}: {error}") from None
-        else:
-            text = value.encode() if isinstance(value, str) else bytes(value)
-            if kind:
-                fixed += text[:kind].ljust(kind, b"\0")
+            elif kind:
+                fixed += _bytes_of(value)[:kind].ljust(kind, b"\0")
             else:
-                text = text[:_TEXT_MAX] + b"\0"
+                text = _bytes_of(value)[:_TEXT_MAX] + b"\0"
                 fixed += struct.pack("<HH", 8 + texts_at + len(texts), len(text))
                 texts += text + bytes(-len(text) % 8)
-        fixed += bytes(-len(fixed) % 8)
+            fixed += bytes(-len(fixed) % 8)
+    except (struct.error, TypeError, UnicodeEncodeError):
+        return None
     return bytes(fixed + texts)
+
+
+# TypeError: no text. bytes() itself would take a number for a length.
+def _bytes_of(value):
+    return value.encode() if isinstance(value, str) else bytes(memoryview(value))

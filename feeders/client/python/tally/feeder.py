@@ -11,6 +11,7 @@ from time import monotonic_ns as _now
 from .callers import Callers
 from .checks import os_error
 from .exclusion import Exclusion, exclusive
+from .invalid import Invalid
 from .keeper import Keeper
 from .reports import Reports
 from .rounds import TICK_NS, Rounds
@@ -33,6 +34,7 @@ class Feeder:
         self.keeper = Keeper(
             self.configured, self.exclusion, self.rounds, self.reports, self._keep_up, self.finish
         )
+        self.invalid = Invalid(self.exclusion, self.reports.add, self.keeper.ring)
         self.callers = Callers(
             self.configured, self.exclusion, self.connection, self.queue, self.keeper
         )
@@ -60,6 +62,7 @@ class Feeder:
 
     def _keep_up(self):
         now = _now()
+        self.invalid.take()
         self.rounds.round(now)
         return self.rounds.pause_s(now)
 
@@ -73,7 +76,7 @@ class Feeder:
     def after_fork_in_child(self):
         for requester in self.conversation.requesters:
             requester.inherit()
-        for part in (self.exclusion, self.reports, self.keeper, self.rounds):
+        for part in (self.exclusion, self.reports, self.keeper, self.invalid, self.rounds):
             part.reset()
         self.exclusion.before_next = self._wake_up
 
@@ -123,7 +126,7 @@ class Feeder:
     @exclusive
     def count(self):
         """See statistic_count()."""
-        return self.queue.counts()
+        return self.queue.counts(self.invalid.count())
 
     @exclusive
     def _added(self):

@@ -17,7 +17,7 @@ from .wire import DATAGRAM_BYTES, encode_dropped, encode_header, encode_samples
 class Counts(NamedTuple):
     """Samples since the start of the process, or since the fork of the child. Each sample that was
     added while its statistic was on is counted once: added == held + sent + dropped, and
-    sent == confirmed + lost + those on the way."""
+    sent == confirmed + lost + those on the way. Those that are invalid were not added."""
 
     added: int
     held: int  # in memory of this process
@@ -25,6 +25,7 @@ class Counts(NamedTuple):
     confirmed: int  # the daemon has taken them in
     lost: int  # were on the way when the daemon went, or named a statistic that was gone
     dropped: int  # there was no room, or the daemon refused their statistic
+    invalid: int  # their numbers were not those of a sample, or of an event's record
 
 
 class SampleQueue(Requester):
@@ -71,10 +72,10 @@ class SampleQueue(Requester):
         """Of the first `sent` samples none is on its way."""
         return self._confirmed + self._lost >= sent
 
-    def counts(self):
+    def counts(self, invalid):
         held = self.held()
         added = held + self.sent + self.dropped
-        return Counts(added, held, self.sent, self._confirmed, self._lost, self.dropped)
+        return Counts(added, held, self.sent, self._confirmed, self._lost, self.dropped, invalid)
 
     def give_id(self, statistic):
         """A new id: samples that have the old one are no longer its own."""

@@ -22,11 +22,6 @@ gathered = []  # packed samples; emptied under the exclusion only
 _unpack = struct.Struct("=24sq").iter_unpack
 
 
-def wrong_sample(*values):
-    """The ValueError for numbers that are out of range."""
-    return ValueError(f"X must be a signed and Y an unsigned 64-bit number, not {values!r}")
-
-
 def pack_columns(xs, ys, times_ns, each):
     """Samples of one statistic, packed; the columns are array("q") of one length."""
     records = array.array("q", bytes(RECORD_BYTES * len(xs)))
@@ -64,18 +59,47 @@ def _numbers(records):
 
 
 def to_columns(xs, ys, times_ns):
-    """(X, Y, times) as array("q") of one length, from add_batch()'s arguments. ValueError: a number
-    is out of range, or the lengths differ."""
+    """((X, Y, times), invalid, example): of add_batch()'s arguments the samples, as array("q") of
+    one length; how many others there are, which are no samples; and the values of one of those."""
+    ys, times_ns = 1 if ys is None else ys, 0 if times_ns is None else times_ns
+    xs, ys, times_ns = map(_readable_twice, (xs, ys, times_ns))
     try:
         columns = [_column(xs, "q")]
         count = len(columns[0])
-        columns.append(_column_or_one(1 if ys is None else ys, "Q", count))
-        columns.append(_times(0 if times_ns is None else times_ns, count))
-    except (OverflowError, TypeError) as error:
-        raise ValueError(f"X are signed and Y unsigned 64-bit numbers: {error}") from None
-    if any(len(column) != count for column in columns):
-        raise ValueError("there must be as many Y and times as X")
-    return columns
+        columns += [_column_or_one(ys, "Q", count), _times(times_ns, count)]
+        if all(len(column) == count for column in columns):
+            return columns, 0, ()
+    except (OverflowError, TypeError):
+        pass  # some of them are no samples
+    return _sift(xs, ys, times_ns)
+
+
+def _readable_twice(values):
+    return list(values) if hasattr(values, "__next__") else values
+
+
+# As to_columns(), one by one.
+def _sift(xs, ys, times_ns):
+    rows = _list_of(xs, 1)
+    columns = [rows, _list_of(ys, len(rows)), _list_of(times_ns, len(rows))]
+    if any(len(column) != len(rows) for column in columns):
+        return (), max(map(len, columns)), (xs, ys, times_ns)
+    good, example = [], ()
+    for row in zip(*columns):
+        try:
+            pack(*row, 0)
+            good.append(row)
+        except struct.error:
+            example = example or row
+    columns = to_columns(*zip(*good))[0] if good else ()
+    return columns, len(rows) - len(good), example
+
+
+def _list_of(values, count):
+    try:
+        return list(values)
+    except TypeError:
+        return [values] * count
 
 
 def _times(times_ns, count):

@@ -5,12 +5,13 @@ from time import monotonic_ns as _now
 from .feeder import feeder
 from .registry import registry
 from .samples import FULL, gathered as _gathered, pack as _pack
-from .samples import pack_columns, to_columns, wrong_sample
+from .samples import pack_columns, to_columns
 from .shown import Shown
 from .view import View
 
 # Bound once: a method of an imported name costs 40 ns more for each call.
 _append, _queue, _make_room = _gathered.append, feeder.queue, feeder.callers.make_room
+_note_invalid = feeder.invalid.note
 _PIECE = 8 * FULL  # of a batch, taken at once
 
 
@@ -18,8 +19,10 @@ class Statistic(Shown):
     """One statistic of an interface, made by Interface.statistic().
 
     Samples: while the statistic is off, a call returns at once and sends nothing. X is a signed, Y
-    an unsigned 64-bit number; ValueError: it is not. Any thread and any signal handler may add
-    samples, and __del__ may. All other calls raise RuntimeError if they interrupt tally itself.
+    an unsigned 64-bit number. Other values are no samples: they raise nothing, are counted as
+    statistic_count().invalid, and the first of a statistic is reported (Settings.report). Any
+    thread and any signal handler may add samples, and __del__ may. All other calls raise
+    RuntimeError if they interrupt tally itself.
 
     As a context manager it is released at the end."""
 
@@ -38,7 +41,7 @@ class Statistic(Shown):
             try:
                 _append(_pack(x, y, _now(), self._id))
             except struct.error:
-                raise wrong_sample(x, y) from None
+                return _note_invalid(self, (x, y))
             if len(_gathered) >= _queue.stop:
                 _make_room()
 
@@ -49,7 +52,7 @@ class Statistic(Shown):
             try:
                 _append(_pack(x, 1, _now(), self._id))
             except struct.error:
-                raise wrong_sample(x) from None
+                return _note_invalid(self, (x,))
             if len(_gathered) >= _queue.stop:
                 _make_room()
 
@@ -60,19 +63,23 @@ class Statistic(Shown):
             try:
                 _append(_pack(x, y, time_ns, self._id))
             except struct.error:
-                raise wrong_sample(x, y, time_ns) from None
+                return _note_invalid(self, (x, y, time_ns))
             if len(_gathered) >= _queue.stop:
                 _make_room()
 
     def add_batch(self, xs, ys=None, times_ns=None):
         """Many samples, with one call of the clock. xs: numbers. ys, times_ns: as many, or one for
         all; None is a Y of 1, and now; a time of 0 is now. Fastest are array("q") and other buffers
-        of 64-bit numbers (unsigned for ys), such as numpy's arrays. ValueError: the lengths differ,
-        or a number is out of range; then nothing is added."""
+        of 64-bit numbers (unsigned for ys), such as numpy's arrays. If the lengths differ, all
+        samples are invalid."""
         feeder.wake_up_in_child()
         if not self._switch[0]:
             return
-        columns = to_columns(xs, ys, times_ns)
+        columns, invalid, example = to_columns(xs, ys, times_ns)
+        if invalid:
+            _note_invalid(self, example, invalid)
+        if not columns:
+            return
         for at in range(0, len(columns[0]), _PIECE):
             piece = [column[at : at + _PIECE] for column in columns]
             feeder.callers.take_batch(pack_columns(*piece, self._id))
