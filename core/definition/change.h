@@ -23,7 +23,7 @@ struct Requested {
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
   std::optional<Requested<std::string_view>> name;  // points into the line
-  std::optional<Requested<std::string_view>> of;    // the same: a view's source; "" removes the view
+  std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
   bool data_reset = false;
   std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults

@@ -59,7 +59,8 @@ std::vector<Bounds> make_bounds(unsigned precision, const UnitFactor& factor) {
 
 // The integer part of a bound times 2^octave, as far as it matters.
 std::uint64_t scaled(const Wide& bound, int octave) {
-  const Wide whole = bound >> static_cast<unsigned>(static_cast<int>(kRootBits + kMoreBits) - octave);
+  const Wide whole =
+      bound >> static_cast<unsigned>(static_cast<int>(kRootBits + kMoreBits) - octave);
   constexpr auto kEnd = ~std::uint64_t{0};
   return whole > kEnd ? kEnd : static_cast<std::uint64_t>(whole);
 }

@@ -44,9 +44,7 @@ class ExponentialBuckets {
   }
   // The greatest X of a place, and the least. The places around small X may hold no integer.
   std::uint64_t upper(std::uint32_t place) const { return edges_[place]; }
-  std::uint64_t lower(std::uint32_t place) const {
-    return place == 0 ? 1 : edges_[place - 1] + 1;
-  }
+  std::uint64_t lower(std::uint32_t place) const { return place == 0 ? 1 : edges_[place - 1] + 1; }
 
  private:
   ExponentialBuckets(unsigned precision, const UnitFactor& factor);

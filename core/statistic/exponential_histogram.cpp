@@ -137,9 +137,9 @@ void ExponentialHistogram::load(ByteReader& in, const Span& span) {
 
 // The buckets that counted, by place.
 void ExponentialHistogram::save(ByteWriter& out, const Window& window) {
-  const auto used = window.counts.size() -
-                    static_cast<std::size_t>(
-                        std::count(window.counts.begin(), window.counts.end(), std::uint64_t{0}));
+  const auto used =
+      window.counts.size() - static_cast<std::size_t>(std::count(
+                                 window.counts.begin(), window.counts.end(), std::uint64_t{0}));
   out.put(static_cast<std::uint32_t>(used));
   for (std::size_t i = 0; i < window.counts.size(); ++i) {
     if (window.counts[i] == 0) continue;

@@ -43,8 +43,8 @@ std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings
         return sizeof(AnyPeriods) +
                QuantilePeriods<4>::worst_case_bytes(settings, definition, span);
       }
-      return sizeof(AnyPeriods) + QuantilePeriods<QuantileList::kBound>::worst_case_bytes(
-                                      settings, definition, span);
+      return sizeof(AnyPeriods) +
+             QuantilePeriods<QuantileList::kBound>::worst_case_bytes(settings, definition, span);
     }
   }
   return sizeof(AnyPeriods) + Periods<Increments>::worst_case_bytes(settings);

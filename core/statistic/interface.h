@@ -76,8 +76,8 @@ class Interface {
   void attach_switch(Statistic* statistic, Switch* at);
 
   // Adds samples to running statistics and their running views, and ignores the others'; each span
-  // in its order, under one lock for all. Times must be set. Returns how many counters reached the end of their type in
-  // this call for the first time since their reset (0: all is well).
+  // in its order, under one lock for all. Times must be set. Returns how many counters reached the
+  // end of their type in this call for the first time since their reset (0: all is well).
   std::size_t add(std::span<const Run> runs, Moment now);
 
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.

@@ -15,9 +15,7 @@ void append_line(std::string& out, std::string_view name, std::string_view key, 
   out.push_back('\n');
 }
 
-Span range_of(const Definition& definition) {
-  return {definition.range_min, definition.range_max};
-}
+Span range_of(const Definition& definition) { return {definition.range_min, definition.range_max}; }
 
 const ExponentialBuckets& buckets_of(const QuantilesSettings& settings,
                                      const Definition& definition) {
@@ -44,8 +42,7 @@ std::uint64_t QuantilesStatistic::worst_case_bytes_after(const Definition& defin
 
 // The list of percentiles is in the definition, too.
 std::uint64_t QuantilesStatistic::worst_case_bytes(const QuantilesSettings& settings,
-                                                   const Definition& definition,
-                                                   const Span& span) {
+                                                   const Definition& definition, const Span& span) {
   return sizeof(Kept) + 2 * QuantileList::kBytesMax +
          ExponentialHistogram::worst_case_bytes(buckets_of(settings, definition), span);
 }

@@ -43,8 +43,8 @@ class QuantilesStatistic {
     return histogram_->histogram.add(samples, histogram_->span);
   }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
-  // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count 0`
-  // alone without samples
+  // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
+  // 0` alone without samples
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -106,7 +106,8 @@ bool Statistic::carry_out(const Change& change, Definition after, std::chrono::n
   if (changed && gathering == Gathering::kGoesOn) {
     std::visit(
         [&](auto& gathered) {
-          if constexpr (requires { gathered.redefine(definition_); }) gathered.redefine(definition_);
+          if constexpr (requires { gathered.redefine(definition_); })
+            gathered.redefine(definition_);
         },
         gathered_);
   }

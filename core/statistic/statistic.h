@@ -2,8 +2,9 @@
 // view gets every sample that its source gets, and none else; only the switch of the source tells
 // feeders whether samples are wanted, by the source or by one of its views.
 //
-// Confined to its Interface's lock, except name() and source(), which never change. Outside of the Interface, a Statistic* is only a
-// handle, to be passed back in a Run. What the types promise is in statistic_type.h.
+// Confined to its Interface's lock, except name() and source(), which never change. Outside of the
+// Interface, a Statistic* is only a handle, to be passed back in a Run. What the types promise is
+// in statistic_type.h.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,7 @@
 // The C functions: one Client for the process, made by the first call, and a lane for each
 // thread. Everything that a thread, a fork or the end of the process has to bring about is here.
+//
+// Longer than most: all calls of statistic.h are here, and most are short.
 #include "tally/statistic.h"
 
 #include <pthread.h>

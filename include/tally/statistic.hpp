@@ -216,9 +216,9 @@ class Statistic {
   }
   int define_as(const QuantileHistory& s) {
     if (s.period.count() < 0) return -EINVAL;
-    return ::statistic_define_quantile_history(
-        statistic_, s.range.min, s.range.max, s.entries_max,
-        static_cast<std::uint64_t>(s.period.count()), s.precision, s.quantiles.c_str());
+    return ::statistic_define_quantile_history(statistic_, s.range.min, s.range.max, s.entries_max,
+                                               static_cast<std::uint64_t>(s.period.count()),
+                                               s.precision, s.quantiles.c_str());
   }
   int define_as(const Last& s) {
     return ::statistic_define_last(statistic_, s.range.min, s.range.max);

@@ -1,6 +1,6 @@
-// Rules: definitions for statistics that do not exist yet. A rule is a line `PATTERN KEY=VALUE ...`:
-// a glob of the shell over INTERFACE/STATISTIC, in which `*` does not match the slash, and what a
-// definition line may say without name=. view=SUFFIX makes it a rule for the view
+// Rules: definitions for statistics that do not exist yet. A rule is a line `PATTERN KEY=VALUE
+// ...`: a glob of the shell over INTERFACE/STATISTIC, in which `*` does not match the slash, and
+// what a definition line may say without name=. view=SUFFIX makes it a rule for the view
 // STATISTIC_SUFFIX instead. `#` begins a comment.
 //
 // Rules from the file of --rules come first, and can be replaced without the others. Patterns are

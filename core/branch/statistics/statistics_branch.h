@@ -1,6 +1,6 @@
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
-// number that feeders use. Carries out what arrives on the socket. The file `rules` is its own, too:
-// they are applied to each statistic that comes into being (statistics_rules.cpp).
+// number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
+// too: they are applied to each statistic that comes into being (statistics_rules.cpp).
 //
 // Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
 // handed to their interfaces, so that nothing can be removed under them: for one batch, never

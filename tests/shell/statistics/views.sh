@@ -12,8 +12,8 @@ a_view_gets_the_samples_of_its_source() {
   define web 'name=latency_all of=latency type=quantiles precision=8 quantiles=50'
   define web 'name=slow of=latency type=value mode=increments range_min=1000'
   send 'web/latency 10' 'web/latency 20' 'web/latency 5000'
-  assert_data web 'latency 3 10 1676.667 5000' 'latency_all count 3' 'latency_all min 10' 'latency_all avg 1676.667' \
-    'latency_all p50 20' 'latency_all max 5000' 'slow 1'
+  assert_data web 'latency 3 10 1676.667 5000' 'latency_all count 3' 'latency_all min 10' \
+    'latency_all avg 1676.667' 'latency_all p50 20' 'latency_all max 5000' 'slow 1'
   assert_attribute web slow hits_out_of_range 2
 }
 

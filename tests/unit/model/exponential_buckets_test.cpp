@@ -12,8 +12,9 @@ namespace {
 
 using Number = boost::multiprecision::cpp_int;
 
-constexpr std::string_view kUnits[] = {"nanoseconds/n", "microseconds/n", "seconds/n", "minutes/n",
-                                       "bits/n",        "GiB/n",          "percent/n", "furlongs/n"};
+constexpr std::string_view kUnits[] = {"nanoseconds/n", "microseconds/n", "seconds/n",
+                                       "minutes/n",     "bits/n",         "GiB/n",
+                                       "percent/n",     "furlongs/n"};
 
 // Whether X times the factor is at most base^index, by integers alone: both sides to the power of
 // 2^precision.

@@ -5,9 +5,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(LastTest, ShowsNothingBeforeTheFirstSample) {
-  EXPECT_EQ(Stand("on=1 type=last").data(), "");
-}
+TEST(LastTest, ShowsNothingBeforeTheFirstSample) { EXPECT_EQ(Stand("on=1 type=last").data(), ""); }
 
 TEST(LastTest, ShowsTheNewestByTimeAndThenByArrival) {
   Stand stand("on=1 type=last");

@@ -16,8 +16,7 @@ constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
 TEST(QuantilesTest, ShowsCountMinAvgPercentilesAndMax) {
   Stand stand("on=1 type=quantiles precision=5 quantiles=50,99.9");
   for (std::int64_t x = 1; x <= 10; ++x) stand.add(x);
-  EXPECT_EQ(stand.data(),
-            "s count 10\ns min 1\ns avg 5.500\ns p50 5\ns p99.9 10\ns max 10\n");
+  EXPECT_EQ(stand.data(), "s count 10\ns min 1\ns avg 5.500\ns p50 5\ns p99.9 10\ns max 10\n");
 }
 
 TEST(QuantilesTest, ShowsOneLineWithoutSamples) {
@@ -30,7 +29,8 @@ TEST(QuantilesTest, ShowsOneLineWithoutSamples) {
 TEST(QuantilesTest, APercentileIsAtMostTheGreatestX) {
   Stand stand("on=1 type=quantiles precision=0 quantiles=50");
   stand.add(1'000'000);
-  EXPECT_EQ(stand.data(), "s count 1\ns min 1000000\ns avg 1000000.000\ns p50 1000000\ns max 1000000\n");
+  EXPECT_EQ(stand.data(),
+            "s count 1\ns min 1000000\ns avg 1000000.000\ns p50 1000000\ns max 1000000\n");
 }
 
 TEST(QuantilesTest, EndsOfBucketsFollowTheUnits) {
@@ -127,9 +127,8 @@ std::vector<Case> cases(std::mt19937_64& random) {
   }));
   all.push_back(draw("constant", [] { return 120; }));
   all.push_back(draw("negative", [&] { return -lognormal(random); }));
-  all.push_back(draw("both signs", [&] {
-    return static_cast<std::int64_t>(random()) >> random() % 64;
-  }));
+  all.push_back(
+      draw("both signs", [&] { return static_cast<std::int64_t>(random()) >> random() % 64; }));
   all.push_back(draw("largest", [&] { return kMax - (random() % 4 == 0 ? 0 : 1 << 20); }));
   all.push_back(draw("weighted", [&] { return random() % 5'000; }));
   for (Sample& sample : all.back().samples) {
@@ -147,8 +146,7 @@ std::vector<std::int64_t> true_percentiles(const std::vector<Sample>& sorted,
   UInt128 seen = 0;
   for (const Sample& sample : sorted) {
     seen += sample.y;
-    while (found.size() < list.size() &&
-           seen * 1'000'000 >= all * list.millionths(found.size())) {
+    while (found.size() < list.size() && seen * 1'000'000 >= all * list.millionths(found.size())) {
       found.push_back(sample.x);
     }
   }

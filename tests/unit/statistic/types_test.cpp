@@ -48,9 +48,8 @@ TEST(TypesTest, TestsAndFuzzersKnowEach) {
   expect_each("tests/fuzz/words.dict", "\"type=", "\"");
   for (const std::string& type : types()) {
     const auto found = std::find_if(
-        std::begin(kEachType), std::end(kEachType), [&](const std::string& text) {
-          return Stand(text).attribute("type") == type;
-        });
+        std::begin(kEachType), std::end(kEachType),
+        [&](const std::string& text) { return Stand(text).attribute("type") == type; });
     EXPECT_NE(found, std::end(kEachType)) << type;
   }
 }

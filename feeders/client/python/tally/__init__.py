@@ -77,7 +77,7 @@ Modules form layers. Each imports the modules drawn here and no others:
     event -> checks event_fields exclusion link requester task wire request feeder switches registry
     shown -> definition fed_statistic registry
     view -> registry shown
-    statistic -> samples feeder shown view
+    statistic -> samples feeder registry shown view
     interface -> checks request feeder registry statistic
     functions -> checks settings sample_queue feeder statistic interface
 """
@@ -119,7 +119,8 @@ __all__ = [
     "STATISTIC_MODE_RANGE", "STATISTIC_RANGE_MAX", "STATISTIC_RANGE_MIN", "STATISTIC_SCALE_LIN",
     "STATISTIC_SCALE_LOG2",
     "Settings", "Statistic", "TEMPLATE", "USER_RECORDS", "VERSION", "View", "WAS_THERE",
-    "WITH_TEXT", "WITH_TIME", "WITH_Y", "decode_answers", "encode_blob", "encode_dropped", "encode_header",
+    "WITH_TEXT", "WITH_TIME", "WITH_Y",
+    "decode_answers", "encode_blob", "encode_dropped", "encode_header",
     "encode_latencies", "encode_request", "encode_samples", "encode_template",
     "encode_user_record", "find_socket_paths", "latency_begin", "latency_end", "latency_record",
     "map_switches", "statistic_add", "statistic_add_at", "statistic_add_batch",

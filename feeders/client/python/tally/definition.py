@@ -80,17 +80,18 @@ class Definable:
 
     def define_quantiles(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX,
                          precision=5, quantiles="50,90,99,99.9"):  # fmt: skip
-        """Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision), precision
-        being 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers between 0 and 100 with at
-        most 4 decimals, divided by commas. Units of the statistic name the unit in which buckets end
-        at powers: those of "microseconds/requests" in seconds."""
+        """Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision).
+        precision: 0 to 8; 5 is 2.2 %. quantiles: 1 to 16 ascending numbers between 0 and 100 with at
+        most 4 decimals, divided by commas. Units of the statistic name the unit in which buckets
+        end at powers: those of "microseconds/requests" in seconds."""
         text = "type=quantiles" + _quantiles(precision, quantiles)
         self._define(text + _range(range_min, range_max))
 
     def define_quantile_history(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX,
                                 entries_max=300, period_us=1_000_000, precision=5,
                                 quantiles="50,90,99,99.9"):  # fmt: skip
-        """A history whose entries have percentiles, too. See define_history(), define_quantiles()."""
+        """A history whose entries have percentiles, too. As define_history(), with what
+        define_quantiles() needs."""
         text = "type=history mode=quantiles" + _number("period", period_us, 1, _PERIOD_MAX_US)
         text += _number("entries_max", entries_max, 1, _ENTRIES_MAX)
         self._define(text + _quantiles(precision, quantiles) + _range(range_min, range_max))

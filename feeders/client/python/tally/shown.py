@@ -1,4 +1,4 @@
-"""What statistics and views share: a program defines them, turns them on and off, and drops them."""
+"""What statistics and views share: they are defined, turned on and off, and dropped."""
 from .definition import Definable
 from .fed_statistic import FedStatistic
 from .registry import registry
