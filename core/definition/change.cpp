@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -202,6 +203,21 @@ Result<Change> parse(std::string_view line, Where context) {
   return change;
 }
 
+// The types that have this key among their attributes.
+Types types_with(std::string_view key) {
+  Types types;
+  std::size_t place = 0;
+  each_type([&]<typename S>() {
+    S settings{};
+    if constexpr (std::is_same_v<S, HistorySettings>) settings.mode = Mode::kQuantiles;
+    settings.each_attribute(settings, [&](auto attribute, const auto&) {
+      if (attribute.kKey == key) types.set(place);
+    });
+    ++place;
+  });
+  return types;
+}
+
 // Takes over the attributes that the type has; returns those it has and was not given.
 std::string merge(const Change& change, Settings& settings) {
   std::string missing;
@@ -276,13 +292,16 @@ Result<Change> parse_change(std::string_view line) {
   return change;
 }
 
-std::optional<Error> find_unknown_key(std::string_view line) {
+std::optional<Error> find_ignored_key(std::string_view line, Types types) {
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const auto equals = token->text.find('=');
     if (equals == std::string_view::npos) continue;
-    if (is_known(token->text.substr(0, equals))) continue;
-    return Error{ErrorCode::kInvalid, "there is no such key, and it was ignored", token->at};
+    const std::string_view word = token->text.substr(0, equals);
+    if (!is_known(word)) return invalid("there is no such key, and it was ignored", token->at);
+    const Types users = types_with(word);
+    if (users.none() || (users & types).any()) continue;
+    return invalid(std::string(word) + " is for other types, and it was ignored", token->at);
   }
   return std::nullopt;
 }

@@ -48,7 +48,7 @@ Result<Rule> Rule::parse(std::string_view line) {
     } else if (token->text.find('=') == std::string_view::npos) {
       return at(*token, "a rule has KEY=VALUE behind its pattern");
     } else {
-      if (auto unknown = find_unknown_key(token->text)) return at(*token, "there is no such key");
+      if (find_ignored_key(token->text, Types().set())) return at(*token, "there is no such key");
       rule.attributes_.append(" ").append(token->text);
     }
   }
