@@ -22,8 +22,8 @@
 
 namespace tallyfs {
 
-template <StatisticType... Types>
-using OneOf = std::variant<Types...>;
+template <StatisticType... Classes>
+using OneOf = std::variant<Classes...>;
 template <typename... S>
 OneOf<typename TypeOf<S>::Type...> data_of(const std::variant<S...>&);
 
