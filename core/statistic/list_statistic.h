@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -43,6 +44,11 @@ class ListStatistic {
   std::uint32_t entries_max_;
   std::uint64_t missed_ = 0;
   boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals_;
+};
+
+template <>
+struct TypeOf<ListSettings> {
+  using Type = ListStatistic;
 };
 
 }  // namespace tallyfs

@@ -11,6 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -31,6 +32,11 @@ class RangeStatistic {
 
  private:
   Summary summary_;
+};
+
+template <>
+struct TypeOf<RangeSettings> {
+  using Type = RangeStatistic;
 };
 
 }  // namespace tallyfs

@@ -12,6 +12,7 @@
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -38,6 +39,11 @@ class RawStatistic {
   std::uint32_t entries_max_;
   std::uint64_t added_ = 0;  // since the reset; the next sample's serial
   Ring<Sample> samples_;
+};
+
+template <>
+struct TypeOf<RawSettings> {
+  using Type = RawStatistic;
 };
 
 }  // namespace tallyfs

@@ -4,7 +4,11 @@
 // Confined to the lock of its Interface; a copy is confined to its owner. Made empty, from its
 // settings; a reset makes a new one. Beside what the concept asks for, each has
 //   static std::uint64_t worst_case_bytes(settings...)   heap that its data may come to hold
-// and keeps to it.
+// and keeps to it; and says with TypeOf (types_of.h) of which settings it is. Some have
+//   worst_case_bytes_after(definition), redefine(definition)   for a definition that keeps the data
+//   kTakesOutOfRange     it is given the samples out of range as well
+//   missed()             samples for which it had no room
+//   start(now), advance(now), can_add()     its time passes without samples, too
 #pragma once
 
 #include <concepts>

@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -32,6 +33,11 @@ class ValueStatistic {
 
  private:
   std::variant<Increments, Products> total_;
+};
+
+template <>
+struct TypeOf<ValueSettings> {
+  using Type = ValueStatistic;
 };
 
 }  // namespace tallyfs

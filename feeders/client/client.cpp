@@ -64,6 +64,17 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
   return 0;
 }
 
+int Client::create_view(FedStatistic** view, const FedStatistic& source, std::string_view name) {
+  const MutexLock lock(mutex_);
+  const auto made = registry_.create_statistic(*source.interface, name, "");
+  if (!made) return fail(made.error());
+  *view = made.value();
+  made.value()->source = source.name;
+  made.value()->started = true;
+  register_soon();
+  return 0;
+}
+
 void Client::register_soon() {
   const Time now = now_ns();
   registrar_.note_change();

@@ -66,6 +66,8 @@ class Client {
       EXCLUDES(mutex_);
   int create_statistic(FedStatistic** statistic, FedInterface& interface, std::string_view name,
                        std::string_view units) EXCLUDES(mutex_);
+  int create_view(FedStatistic** view, const FedStatistic& source, std::string_view name)
+      EXCLUDES(mutex_);
   enum class InTree { kRemove, kLeave };
   void drop(FedInterface& interface, InTree in_tree) EXCLUDES(mutex_);
   void drop(FedStatistic& statistic, InTree in_tree) EXCLUDES(mutex_);

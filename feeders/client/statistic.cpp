@@ -1,5 +1,7 @@
 // The C functions: one Client for the process, made by the first call, and a lane for each
 // thread. Everything that a thread, a fork or the end of the process has to bring about is here.
+//
+// Longer than most: all calls of statistic.h are here, and most are short.
 #include "tally/statistic.h"
 
 #include <pthread.h>
@@ -289,6 +291,19 @@ int statistic_create(::statistic** statistic, statistic_interface* interface, co
   });
 }
 
+int statistic_create_view(::statistic** view, ::statistic* source, const char* name) {
+  *view = &g_none;
+  if (is_none(source)) return fail_none();
+  if (!name) return fail(EINVAL, "name must not be NULL");
+  if (!fed(source).source.empty()) return fail(EINVAL, "a view has no views");
+  return guarded([&](Client& client) {
+    FedStatistic* made = nullptr;
+    const int error = client.create_view(&made, fed(source), name);
+    if (error == 0) *view = made;
+    return error;
+  });
+}
+
 void statistic_remove(::statistic** statistic) { drop(statistic, Client::InTree::kRemove); }
 
 void statistic_release(::statistic** statistic) { drop(statistic, Client::InTree::kLeave); }
@@ -320,6 +335,22 @@ int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t rang
 int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t range_max,
                              uint32_t entries_max, uint64_t period_us, statistic_mode mode) {
   return define(statistic, history_text({range_min, range_max}, entries_max, period_us, mode));
+}
+
+int statistic_define_quantiles(::statistic* statistic, int64_t range_min, int64_t range_max,
+                               unsigned precision, const char* quantiles) {
+  return define(statistic, quantiles_text({range_min, range_max}, precision, quantiles));
+}
+
+int statistic_define_quantile_history(::statistic* statistic, int64_t range_min, int64_t range_max,
+                                      uint32_t entries_max, uint64_t period_us, unsigned precision,
+                                      const char* quantiles) {
+  return define(statistic, quantile_history_text({range_min, range_max}, entries_max, period_us,
+                                                 precision, quantiles));
+}
+
+int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t range_max) {
+  return define(statistic, last_text({range_min, range_max}));
 }
 
 int statistic_start(::statistic* statistic) {

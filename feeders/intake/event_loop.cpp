@@ -10,11 +10,17 @@ namespace tallyfs {
 EventLoop::EventLoop() : signals_(context_, SIGINT, SIGTERM, SIGHUP), timer_(context_) {}
 
 void EventLoop::run(std::function<void(int signal)> on_signal) {
-  signals_.async_wait(
-      [on_signal = std::move(on_signal)](const boost::system::error_code& error, int signal) {
-        if (!error) on_signal(signal);
-      });
+  on_signal_ = std::move(on_signal);
+  wait_for_signal();
   context_.run();
+}
+
+void EventLoop::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    on_signal_(signal);
+    wait_for_signal();
+  });
 }
 
 void EventLoop::post(std::function<void()> task) { boost::asio::post(context_, std::move(task)); }

@@ -16,7 +16,7 @@ class EventLoop {
  public:
   EventLoop();
 
-  // Until stop(). SIGINT, SIGTERM and SIGHUP call on_signal, once.
+  // Until stop(). SIGINT, SIGTERM and SIGHUP call on_signal.
   void run(std::function<void(int signal)> on_signal);
   void post(std::function<void()> task);
   void stop();
@@ -26,9 +26,12 @@ class EventLoop {
   boost::asio::io_context& context() { return context_; }
 
  private:
+  void wait_for_signal();
+
   boost::asio::io_context context_{1};  // one thread: no locking within
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
+  std::function<void(int signal)> on_signal_;
 };
 
 }  // namespace tallyfs

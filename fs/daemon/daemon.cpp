@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/session.h"
 #include "log/log.h"
 
@@ -44,6 +47,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
   make_feeder(std::move(feeder));
   make_branches();
+  take_rules();
   make_intake();
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
@@ -128,9 +132,19 @@ void Daemon::serve() {
     operations_->give_memory_back();
   });
   loop_.run([this](int signal) {
+    if (signal == SIGHUP && !options_.rules_file.empty()) return take_rules();
     log_info("ending on signal " + std::to_string(signal));
     loop_.stop();
   });
+}
+
+void Daemon::take_rules() {
+  if (options_.rules_file.empty()) return;
+  const auto text = read_rules(options_.rules_file);
+  if (!text) return log_error("rules: " + text.error().reason);
+  for (const auto& fault : branches_->statistics().take_rules(text.value(), clock_.now())) {
+    log_error(options_.rules_file + ":" + std::to_string(fault.line) + ": " + fault.error.reason);
+  }
 }
 
 void Daemon::part_is_ready() {

@@ -144,6 +144,10 @@ class OptionsParser {
          .variable = &options_.run_as,
          .value = "USER[:GROUP]",
          .text = "names or numbers: who the daemon is once it is mounted; root only"});
+    add({.names = "--rules",
+         .variable = &options_.rules_file,
+         .value = "FILE",
+         .text = "rules for statistics to come, read at the start and at SIGHUP"});
     add({.names = "--group",
          .variable = &options_.group,
          .value = "GROUP",
