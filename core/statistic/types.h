@@ -23,9 +23,9 @@
 namespace tallyfs {
 
 template <StatisticType... Classes>
-using OneOf = std::variant<Classes...>;
+using OneTypeOf = std::variant<Classes...>;
 template <typename... S>
-OneOf<typename TypeOf<S>::Type...> data_of(const std::variant<S...>&);
+OneTypeOf<typename TypeOf<S>::Type...> data_of(const std::variant<S...>&);
 
 // One alternative for each of Settings, in the same order.
 using Gathered = decltype(data_of(std::declval<Settings>()));

@@ -67,7 +67,7 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
 int Client::create_view(FedStatistic** view, const FedStatistic& source, std::string_view name) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(*source.interface, name, "");
-  if (!made) return fail(made.error());
+  if (!made) return fail_with(made.error());
   *view = made.value();
   made.value()->source = source.name;
   made.value()->started = true;

@@ -294,8 +294,8 @@ int statistic_create(::statistic** statistic, statistic_interface* interface, co
 int statistic_create_view(::statistic** view, ::statistic* source, const char* name) {
   *view = &g_none;
   if (is_none(source)) return fail_none();
-  if (!name) return fail(EINVAL, "name must not be NULL");
-  if (!fed(source).source.empty()) return fail(EINVAL, "a view has no views");
+  if (!name) return fail_with(EINVAL, "name must not be NULL");
+  if (!fed(source).source.empty()) return fail_with(EINVAL, "a view has no views");
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_view(&made, fed(source), name);
