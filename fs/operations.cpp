@@ -63,13 +63,19 @@ Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   return parts_.tree.lookup(parent, name);
 }
 
+Access Operations::access_to(const NodeInfo& info) const {
+  if (!owner_.groups.any()) return {info.permissions, owner_.gid};
+  return access_of(info, parts_.tree.path(info.id), owner_.groups, owner_.gid);
+}
+
 struct stat Operations::common_attributes(const NodeInfo& info, Moment changed) const {
   struct stat status {};
   status.st_ino = info.id;
+  const Access access = access_to(info);
   status.st_uid = owner_.uid;
-  status.st_gid = owner_.gid;
+  status.st_gid = access.gid;
   status.st_blksize = 4096;
-  status.st_mode = info.permissions;
+  status.st_mode = access.permissions;
   status.st_mtim = status.st_ctim = status.st_atim = to_timespec(changed.realtime);
   return status;
 }
@@ -90,7 +96,7 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
 
 // A uid that may not read a file must not make the daemon render it.
 bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
-  return uid == 0 || uid == owner_.uid || (info.permissions & 0044) != 0;
+  return uid == 0 || uid == owner_.uid || (access_to(info).permissions & 0044) != 0;
 }
 
 // The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
@@ -170,11 +176,12 @@ void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* 
 Result<void> Operations::check_change(const NodeInfo& info, const struct stat& wanted,
                                       int which) const {
   const Error not_permitted{ErrorCode::kNotPermitted, "owners and modes are fixed"};
-  if ((which & FUSE_SET_ATTR_MODE) && (wanted.st_mode & 07777) != info.permissions) {
+  const Access access = access_to(info);
+  if ((which & FUSE_SET_ATTR_MODE) && (wanted.st_mode & 07777) != access.permissions) {
     return not_permitted;
   }
   if ((which & FUSE_SET_ATTR_UID) && wanted.st_uid != owner_.uid) return not_permitted;
-  if ((which & FUSE_SET_ATTR_GID) && wanted.st_gid != owner_.gid) return not_permitted;
+  if ((which & FUSE_SET_ATTR_GID) && wanted.st_gid != access.gid) return not_permitted;
   return {};
 }
 

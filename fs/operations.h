@@ -18,6 +18,7 @@
 #include "core/tree/barrier.h"
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
+#include "fs/group_access.h"
 #include "fs/handles.h"
 #include "fs/leader_followers.h"
 #include "fs/listing.h"
@@ -42,6 +43,7 @@ class Operations {
   struct Owner {
     uid_t uid = 0;
     gid_t gid = 0;
+    Groups groups = {};
   };
 
   Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
@@ -102,6 +104,7 @@ class Operations {
   void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // The attributes that stat shows.
+  Access access_to(const NodeInfo& info) const;
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
   bool may_read(const NodeInfo& info, uid_t uid) const;

@@ -198,6 +198,24 @@ void each_attribute(RawSettings& settings, const Change& change, Visit visit) {
   visit("entries_max", settings.entries_max, change.entries_max);
 }
 
+// The types that have this key among their attributes.
+template <std::size_t... Is>
+Types types_with(std::string_view key, std::index_sequence<Is...>) {
+  Types types;
+  const auto look = [&]<std::size_t I>() {
+    std::variant_alternative_t<I, Settings> settings;
+    each_attribute(settings, Change{}, [&](std::string_view each, const auto&, const auto&) {
+      if (each == key) types.set(I);
+    });
+  };
+  (look.template operator()<Is>(), ...);
+  return types;
+}
+
+Types types_with(std::string_view key) {
+  return types_with(key, std::make_index_sequence<std::variant_size_v<Settings>>());
+}
+
 // Takes over the attributes that the type has; returns those it has and was not given.
 std::string merge(const Change& change, Settings& settings) {
   std::string missing;
@@ -260,13 +278,16 @@ Result<Change> parse_change(std::string_view line) {
   return change;
 }
 
-std::optional<Error> find_unknown_key(std::string_view line) {
+std::optional<Error> find_ignored_key(std::string_view line, Types types) {
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const auto equals = token->text.find('=');
     if (equals == std::string_view::npos) continue;
-    if (is_known(token->text.substr(0, equals))) continue;
-    return Error{ErrorCode::kInvalid, "there is no such key, and it was ignored", token->at};
+    const std::string_view word = token->text.substr(0, equals);
+    if (!is_known(word)) return invalid("there is no such key, and it was ignored", token->at);
+    const Types users = types_with(word);
+    if (users.none() || (users & types).any()) continue;
+    return invalid(std::string(word) + " is for other types, and it was ignored", token->at);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 // definition. Pure functions of text and definition: replaying a line does the same again.
 #pragma once
 
+#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +48,12 @@ struct Change {
 // token whose value is wrong, or, in a line without name=, with the first token that is no
 // key=value or has an unknown key: a misspelt name= would change all statistics.
 Result<Change> parse_change(std::string_view line);
-// The first key in a line of the definition file that no definition has; nothing if there is none.
-// The key is ignored, but most likely misspelt.
-std::optional<Error> find_unknown_key(std::string_view line);
+// Types of statistics, by their places in Settings.
+using Types = std::bitset<std::variant_size_v<Settings>>;
+// The first key in a line of the definition file that is ignored although it is not read-only; for
+// the caret of a warning. No definition has the key, which is most likely misspelt, or none of the
+// line's statistics does, which are of these types after the line has taken effect.
+std::optional<Error> find_ignored_key(std::string_view line, Types types);
 // The attributes of a new statistic: units included, but neither name nor data=reset, which are
 // ignored. kInvalid as above.
 Result<Change> parse_new_statistic(std::string_view text);

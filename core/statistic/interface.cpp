@@ -195,6 +195,23 @@ Result<void> Interface::define(std::string_view line, Moment now) {
   return {};
 }
 
+std::optional<Error> Interface::remark(std::string_view line) const {
+  const auto parsed = parse_change(line);
+  if (!parsed) return std::nullopt;
+  Types types;
+  {
+    const MutexLock lock(mutex_);
+    const auto& name = parsed.value().name;
+    Statistic* const named = name ? find_locked(name->value) : nullptr;
+    if (name && !named) return std::nullopt;
+    (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
+      types.set(statistic.definition().settings.index());
+      return {};
+    });
+  }
+  return find_ignored_key(line, types);
+}
+
 std::uint64_t Interface::definition_bytes_min() const {
   std::uint64_t bytes = 0;
   for (const Statistic& statistic : statistics_) bytes += statistic.definition_bytes_min();

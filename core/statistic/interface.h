@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,6 +75,9 @@ class Interface {
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
   Result<void> define(std::string_view line, Moment now);
+
+  // Of a line that define() has taken: a key that was ignored, see find_ignored_key().
+  std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
   // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering

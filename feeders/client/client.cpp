@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/wire/errno.h"
 #include "feeders/client/errno_guard.h"
+#include "feeders/client/last_error.h"
 
 namespace tallyfs {
 namespace {
@@ -40,11 +40,13 @@ Client::Client(Settings settings)
 // ---- interfaces and statistics
 
 int Client::create_interface(FedInterface** interface, std::string_view name, unsigned flags) {
-  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return -EINVAL;
-  if (const int error = start_keeper(); error != 0) return error;
+  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return fail(EINVAL, "a flag that is not known");
+  if (const int error = start_keeper(); error != 0) {
+    return fail(-error, "no thread could be started");
+  }
   const MutexLock lock(mutex_);
   const auto made = registry_.create_interface(name, flags);
-  if (!made) return -wire::to_errno(made.error().code);
+  if (!made) return fail(made.error());
   *interface = made.value();
   register_soon();
   return 0;
@@ -54,7 +56,7 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
                              std::string_view name, std::string_view units) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(interface, name, units);
-  if (!made) return -wire::to_errno(made.error().code);
+  if (!made) return fail(made.error());
   *statistic = made.value();
   made.value()->units = units;
   made.value()->has_begun = made.value()->started = false;
@@ -241,7 +243,10 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
       if (first) connect_at_ = Time(0);
       pass_locked(now, Urgency::kNow);
       if (const int result = check(); result != -EINPROGRESS) return result;
-      if (now >= deadline) return link_.connected() ? -ETIMEDOUT : -ENOTCONN;
+      if (now >= deadline) {
+        if (!link_.connected()) return fail(ENOTCONN, "there is no daemon");
+        return fail(ETIMEDOUT, "the daemon has not taken everything in in time");
+      }
     }
     wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
   }
@@ -253,7 +258,8 @@ int Client::flush() {
     const bool is_sent = publisher_.send_kept() && !events_.has_records();
     return is_sent && held() == 0 ? 0 : -EINPROGRESS;
   });
-  return result == -ETIMEDOUT ? -EAGAIN : result;
+  if (result != -ETIMEDOUT) return result;
+  return fail(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
 }
 
 int Client::sync(std::chrono::milliseconds time_max) {
@@ -275,7 +281,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
     for (const int refusal : {registrar_.refusal(), publisher_.refusal(), events_.refusal()}) {
-      if (refusal != 0) return -refusal;
+      if (refusal != 0) return fail(refusal, conversation_.last_refusal());
     }
     return 0;
   });

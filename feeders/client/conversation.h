@@ -69,6 +69,10 @@ class Conversation {
   Time now() const { return now_; }
   Link& link() { return link_; }
   void report(std::string text) { events_.report(std::move(text)); }
+  // Reports a refusal by the daemon, which is then the last.
+  void report_refusal(std::string text);
+  // "the daemon refused ..."; empty: it refused nothing.
+  const std::string& last_refusal() const { return last_refusal_; }
 
  private:
   friend class Requester;
@@ -90,6 +94,8 @@ class Conversation {
   std::uint64_t epoch_ = 0;
   Time now_{0};
   bool told_silence_ = false;
+
+  std::string last_refusal_;
 
   std::uint32_t ping_sequence_ = 0;  // 0: none is on its way
   std::uint64_t ping_sent_ = 0;

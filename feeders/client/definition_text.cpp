@@ -6,9 +6,7 @@ namespace {
 // The bounds of core/definition/definition.h, which a client does not link.
 constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 constexpr std::uint64_t kStepsBound = 65'534;  // intervals but the first and the last
-constexpr std::uint64_t kPeriodMaxUs = 100ull * 365 * 24 * 3600 * 1'000'000;
-
-Error out_of_bounds() { return {ErrorCode::kInvalid, "out of bounds"}; }
+constexpr std::uint64_t kPeriodMaxUs = 3'153'600'000'000'000;
 
 const char* name_of(statistic_mode mode) {
   switch (mode) {
@@ -33,14 +31,16 @@ const char* name_of(statistic_scale scale) {
 }
 
 Result<std::string> with_range(const std::string& text, const RangeOfX& range) {
-  if (range.min > range.max) return out_of_bounds();
+  if (range.min > range.max) return invalid("range_min must not be above range_max");
   return text + " range_min=" + std::to_string(range.min) +
          " range_max=" + std::to_string(range.max);
 }
 
 Result<std::string> with_entries(const std::string& text, const RangeOfX& range,
                                  std::uint32_t entries_max) {
-  if (entries_max < 1 || entries_max > kEntriesMaxBound) return out_of_bounds();
+  if (entries_max < 1 || entries_max > kEntriesMaxBound) {
+    return invalid("entries_max must be a number from 1 to 1048576");
+  }
   return with_range(text + " entries_max=" + std::to_string(entries_max), range);
 }
 
@@ -54,7 +54,7 @@ bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
 
 Result<std::string> value_text(const RangeOfX& range, statistic_mode mode) {
   const char* const name = name_of(mode);
-  if (!name || mode == STATISTIC_MODE_RANGE) return out_of_bounds();
+  if (!name || mode == STATISTIC_MODE_RANGE) return invalid("mode must be increments or products");
   return with_range(std::string("type=value mode=") + name, range);
 }
 
@@ -63,10 +63,11 @@ Result<std::string> range_text(const RangeOfX& range) { return with_range("type=
 Result<std::string> array_text(const RangeOfX& range, std::uint64_t base_interval,
                                statistic_scale scale) {
   const char* const name = name_of(scale);
-  if (!name || base_interval < 1) return out_of_bounds();
+  if (!name) return invalid("scale must be lin or log2");
+  if (base_interval < 1) return invalid("base_interval must be 1 or more");
   if (scale == STATISTIC_SCALE_LIN && range.min <= range.max &&
       has_too_many(range, base_interval)) {
-    return out_of_bounds();
+    return invalid("more than 65536 intervals: range or base_interval must change");
   }
   return with_range("type=array base_interval=" + std::to_string(base_interval) + " scale=" + name,
                     range);
@@ -83,7 +84,10 @@ Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max) {
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode) {
   const char* const name = name_of(mode);
-  if (!name || period_us < 1 || period_us > kPeriodMaxUs) return out_of_bounds();
+  if (!name) return invalid("mode must be increments, products or range");
+  if (period_us < 1 || period_us > kPeriodMaxUs) {
+    return invalid("period must be a number of microseconds from 1 to 3153600000000000");
+  }
   return with_entries(
       std::string("type=history mode=") + name + " period=" + std::to_string(period_us), range,
       entries_max);

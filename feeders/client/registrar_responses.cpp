@@ -55,8 +55,8 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
 void Registrar::take_change(FedStatistic& statistic, const Response& response) {
   statistic.refusal = response.refusal();
   if (response.error != 0) {
-    conversation_.report("the daemon refused to change " + path_of(statistic) + ": " +
-                         refusal_text(response));
+    conversation_.report_refusal("the daemon refused to change " + path_of(statistic) + ": " +
+                                 refusal_text(response));
   }
   if (statistic.changes_sent != 0) statistic.changes_sent -= 1;
   point_at_switch(statistic);

@@ -5,13 +5,16 @@
 namespace tallyfs {
 namespace {
 
+constexpr const char* kNameRule =
+    "must be 1 to 255 printable bytes without white space, '/' and '=', and not . or ..";
+
 Error exists() { return {ErrorCode::kExists, "this process has one of that name already"}; }
-Error too_many() { return {ErrorCode::kNoSpace, "one feeder cannot have more"}; }
+Error too_many() { return {ErrorCode::kNoSpace, "one feeder cannot have more than 65536"}; }
 
 }  // namespace
 
 Result<FedInterface*> Registry::create_interface(std::string_view name, unsigned flags) {
-  if (!is_name(name)) return invalid("not an interface's name");
+  if (!is_name(name)) return invalid(std::string("an interface's name ") + kNameRule);
   if (interfaces_by_name_.contains(std::string(name))) return exists();
   if (interfaces_.size() >= kInterfacesMax || next_id_ == kIdsEnd) return too_many();
   auto made = std::make_unique<FedInterface>();
@@ -26,8 +29,10 @@ Result<FedInterface*> Registry::create_interface(std::string_view name, unsigned
 
 Result<FedStatistic*> Registry::create_statistic(FedInterface& interface, std::string_view name,
                                                  std::string_view units) {
-  if (!is_name(name)) return invalid("not a statistic's name");
-  if (!units.empty() && !is_units(units)) return invalid("not units");
+  if (!is_name(name)) return invalid(std::string("a statistic's name ") + kNameRule);
+  if (!units.empty() && !is_units(units)) {
+    return invalid("units must be at most 255 printable bytes without white space and '='");
+  };
   if (statistics_by_path_.contains(interface.name + "/" + std::string(name))) return exists();
   if (statistics_.size() >= kStatisticsMax || next_id_ == kIdsEnd) return too_many();
   auto made = std::make_unique<FedStatistic>();

@@ -57,7 +57,7 @@ bool Requester::send(RequestDatagram& requests, std::uint32_t& awaited,
 }
 
 void Requester::report_refusal(const std::string& subject, const Response& response) {
-  conversation_.report("the daemon refused " + subject + ": " + refusal_text(response));
+  conversation_.report_refusal("the daemon refused " + subject + ": " + refusal_text(response));
   back_off();
 }
 

@@ -17,6 +17,7 @@
 #include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
 #include "feeders/client/errno_guard.h"
+#include "feeders/client/last_error.h"
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
@@ -152,17 +153,19 @@ class Inside {
   Lane* lane_;
 };
 
+int out_of_memory() { return fail(ENOMEM, "out of memory"); }
+
 // No exception leaves through C; all that there is to fear is want of memory.
 template <typename Do>
 int guarded(Do&& what) {
   try {
     Client* const client = g_client.load() ? g_client.load() : make_client();
-    if (!client) return -ENOMEM;
+    if (!client) return out_of_memory();
     const Inside inside(*client);
     client->wake_up_in_child();
     return what(*client);
   } catch (const std::bad_alloc&) {
-    return -ENOMEM;
+    return out_of_memory();
   }
 }
 
@@ -173,8 +176,11 @@ bool is_none(const ::statistic* statistic) { return !statistic || statistic == &
 
 FedStatistic& fed(::statistic* statistic) { return *static_cast<FedStatistic*>(statistic); }
 
+int fail_none() { return fail(EINVAL, "the statistic could not be created"); }
+
 int define(::statistic* statistic, Result<std::string> text) {
-  if (!text || is_none(statistic)) return -EINVAL;
+  if (!text) return fail(text.error());
+  if (is_none(statistic)) return fail_none();
   return guarded([&](Client& client) { return client.define(fed(statistic), text.value()); });
 }
 
@@ -197,10 +203,16 @@ void drop(::statistic_interface** interface, Client::InTree in_tree) {
   *interface = nullptr;
 }
 
-bool is_in_range(const statistic_settings& settings) {
-  return settings.size == sizeof settings && settings.delay_us <= kDelayMaxUs &&
-         settings.wait_ms <= kWaitMaxMs && settings.held_max >= kHeldMin &&
-         settings.held_max <= kHeldMax;
+// What is wrong with the settings; empty: nothing.
+const char* fault_of(const statistic_settings* settings) {
+  if (!settings) return "settings must not be NULL";
+  if (settings->size != sizeof *settings) return "settings.size is of no known version";
+  if (settings->delay_us > kDelayMaxUs) return "delay_us must be a number from 0 to 10000000";
+  if (settings->wait_ms > kWaitMaxMs) return "wait_ms must be a number from 0 to 60000";
+  if (settings->held_max < kHeldMin || settings->held_max > kHeldMax) {
+    return "held_max must be a number from 1024 to 1048576";
+  }
+  return "";
 }
 
 // Behind all destructors of static objects, which may have added samples.
@@ -225,10 +237,12 @@ SocketPath configured_socket_path() {
 using namespace tallyfs;
 
 int statistic_configure(const statistic_settings* settings) {
-  if (!settings || !is_in_range(*settings)) return -EINVAL;
-  if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) return -ENAMETOOLONG;
+  if (const char* const fault = fault_of(settings); *fault) return fail(EINVAL, fault);
+  if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) {
+    return fail(ENAMETOOLONG, "the socket's path is longer than 107 bytes");
+  }
   const MutexLock lock(g_making);
-  if (g_client.load()) return -EBUSY;
+  if (g_client.load()) return fail(EBUSY, "an interface has been created already");
   try {
     g_settings = {.socket = find_socket_path(settings->socket ? settings->socket : ""),
                   .delay = std::chrono::microseconds(settings->delay_us),
@@ -237,7 +251,7 @@ int statistic_configure(const statistic_settings* settings) {
                   .report = settings->report,
                   .context = settings->context};
   } catch (const std::bad_alloc&) {
-    return -ENOMEM;
+    return out_of_memory();
   }
   g_configured = true;
   return 0;
@@ -245,7 +259,7 @@ int statistic_configure(const statistic_settings* settings) {
 
 int statistic_create_interface(statistic_interface** interface, const char* name, unsigned flags) {
   *interface = nullptr;
-  if (!name) return -EINVAL;
+  if (!name) return fail(EINVAL, "an interface's name must not be NULL");
   return guarded([&](Client& client) {
     FedInterface* made = nullptr;
     const int error = client.create_interface(&made, name, flags);
@@ -265,7 +279,7 @@ void statistic_interface_release(statistic_interface** interface) {
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
                      const char* units) {
   *statistic = &g_none;
-  if (!interface || !name) return -EINVAL;
+  if (!interface || !name) return fail(EINVAL, "interface and name must not be NULL");
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,
@@ -309,17 +323,17 @@ int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t 
 }
 
 int statistic_start(::statistic* statistic) {
-  if (is_none(statistic)) return -EINVAL;
+  if (is_none(statistic)) return fail_none();
   return guarded([&](Client& client) { return client.switch_on(fed(statistic)); });
 }
 
 int statistic_stop(::statistic* statistic) {
-  if (is_none(statistic)) return -EINVAL;
+  if (is_none(statistic)) return fail_none();
   return guarded([&](Client& client) { return client.switch_off(fed(statistic)); });
 }
 
 int statistic_reset(::statistic* statistic) {
-  if (is_none(statistic)) return -EINVAL;
+  if (is_none(statistic)) return fail_none();
   return guarded([&](Client& client) { return client.reset(fed(statistic)); });
 }
 
@@ -364,7 +378,7 @@ int statistic_sync(unsigned timeout_ms) {
 }
 
 int statistic_count(statistic_counts* counts, size_t size) {
-  if (size != sizeof *counts) return -EINVAL;
+  if (size != sizeof *counts) return fail(EINVAL, "a size of no known version");
   *counts = {};
   if (const Client* const client = g_client.load()) client->count(*counts);
   return 0;
@@ -374,5 +388,7 @@ uint64_t statistic_dropped(const ::statistic* statistic) {
   if (is_none(statistic)) return 0;
   return static_cast<const FedStatistic*>(statistic)->dropped.load(std::memory_order_relaxed);
 }
+
+const char* statistic_last_error() { return last_error(); }
 
 const char* tally_version() { return TALLYFS_VERSION; }

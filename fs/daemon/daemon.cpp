@@ -48,7 +48,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
       Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
-      Operations::Owner{::geteuid(), ::getegid()}, options_.handles);
+      Operations::Owner{::geteuid(), ::getegid(), options_.groups}, options_.handles);
 }
 
 void Daemon::make_feeder(std::optional<Fd> channel) {

@@ -82,6 +82,9 @@ Result<int> run(DaemonOptions options) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto identity = identity_for(options.run_as);
   if (!identity) return identity.error();
+  const auto groups = find_groups(options.group, options.write_group);
+  if (!groups) return groups.error();
+  options.groups = groups.value();
   const auto passed = count_passed_sockets();
   if (!passed) return passed.error();
   std::optional<Background> background;

@@ -86,6 +86,7 @@ class OptionsParser {
         if (const auto status = take_mount_option(option)) return {std::nullopt, *status};
       }
     }
+    if (const auto status = check_groups()) return {std::nullopt, *status};
     options_.mount_point = places_.back();
     options_.socket_permissions = static_cast<unsigned>(std::stoul(mode_, nullptr, 8));
     if (options_.socket_path.empty()) options_.socket_path = default_socket_path();
@@ -118,6 +119,15 @@ class OptionsParser {
          .variable = &options_.run_as,
          .value = "USER[:GROUP]",
          .text = "names or numbers: who the daemon is once it is mounted; root only"});
+    add({.names = "--group",
+         .variable = &options_.group,
+         .value = "GROUP",
+         .text = "a name or number: whose members may read statistics/, stats/ and metrics/; "
+                 "needs -o allow_other"});
+    add({.names = "--write-group",
+         .variable = &options_.write_group,
+         .value = "GROUP",
+         .text = "whose members may write definition and rules; needs -o allow_other"});
     add({.names = "--log-level",
          .variable = &options_.log_level,
          .value = "LEVEL",
@@ -191,6 +201,15 @@ class OptionsParser {
     } else {
       return line_.refuse("-o", "unknown mount option '" + option + "'");
     }
+    return std::nullopt;
+  }
+
+  // Other users do not get into a mount without allow_other.
+  std::optional<int> check_groups() {
+    const bool is_open = has(options_.mount_options, "allow_other");
+    const std::string needs = "needs -o allow_other, without which its members cannot enter";
+    if (!options_.group.empty() && !is_open) return line_.refuse("--group", needs);
+    if (!options_.write_group.empty() && !is_open) return line_.refuse("--write-group", needs);
     return std::nullopt;
   }
 

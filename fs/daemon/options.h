@@ -10,6 +10,7 @@
 
 #include "core/base/ledger.h"
 #include "core/base/result.h"
+#include "fs/group_access.h"
 #include "fs/handles.h"
 
 namespace tallyfs {
@@ -22,6 +23,9 @@ struct DaemonOptions {
   bool tracefs = false;     // read the kernel's events
   std::string subtree;      // the part of the tree that is mounted; empty: all of it
   std::string run_as;       // USER[:GROUP]; empty: the daemon keeps its identity
+  std::string group;        // whose members may read statistics; empty: none
+  std::string write_group;  // whose members may write definitions; empty: none
+  Groups groups;            // of those two, once they are looked up
   std::string socket_path;  // empty: there is no default
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;

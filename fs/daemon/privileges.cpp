@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 
 namespace tallyfs {
 namespace {
@@ -87,6 +88,19 @@ Result<std::optional<Identity>> identity_for(const std::string& run_as) {
   auto identity = find_identity(run_as);
   if (!identity) return Error{identity.error().code, "--run-as: " + identity.error().reason};
   return std::optional(identity.value());
+}
+
+Result<Groups> find_groups(const std::string& readers, const std::string& writers) {
+  Groups groups;
+  for (const auto& [option, name, found] :
+       {std::tuple("--group: ", &readers, &groups.readers),
+        std::tuple("--write-group: ", &writers, &groups.writers)}) {
+    if (name->empty()) continue;
+    const auto gid = find_group(*name);
+    if (!gid) return Error{gid.error().code, option + gid.error().reason};
+    *found = gid.value();
+  }
+  return groups;
 }
 
 Result<void> drop_privileges(const std::optional<Identity>& to) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "fs/group_access.h"
 
 namespace tallyfs {
 
@@ -26,6 +27,9 @@ Result<Identity> find_identity(const std::string& text);
 // Of the option --run-as, as find_identity(); nothing: it is empty, and the daemon keeps its
 // identity. kNotPermitted: only root can change it.
 Result<std::optional<Identity>> identity_for(const std::string& run_as);
+
+// The groups of --group and --write-group, names or numbers; empty: none. kNotFound.
+Result<Groups> find_groups(const std::string& readers, const std::string& writers);
 
 // Permanent: no program that is executed gets privileges back, nor does the bounding set hold any.
 //   to an identity: that uid, that group and no other, no capability.

@@ -33,7 +33,7 @@
  * if the parent knew the statistic as on. A statistic that is off stays off; adding to it also
  * makes the child find a daemon that started since, which may switch the statistic on. (After
  * vfork() or a bare clone() no call may be made.)
- * Errors are negative errno values. No call changes errno.
+ * Errors are negative errno values; statistic_last_error() has the reason. No call changes errno.
  */
 #ifndef TALLY_STATISTIC_H
 #define TALLY_STATISTIC_H
@@ -282,6 +282,11 @@ TALLY_EXPORT int statistic_count(struct statistic_counts *counts, size_t size);
 /* Samples of this statistic among statistic_counts.dropped. The sum of all processes is in
  * statistics/tallyfs/data as `dropped`, and by process as `dropped_by`. [signal-safe] */
 TALLY_EXPORT uint64_t statistic_dropped(const struct statistic *statistic);
+
+/* Why the last call above that returned an error to this thread did so: a line without full stop,
+ * "range_min must not be above range_max"; "" if there was none. It stays until the thread's next
+ * such call. Not signal-safe. */
+TALLY_EXPORT const char *statistic_last_error(void);
 
 /* The version of the library that runs, "MAJOR.MINOR.PATCH"; static. [signal-safe] */
 TALLY_EXPORT const char *tally_version(void);

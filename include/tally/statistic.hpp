@@ -10,7 +10,6 @@
 //   latency.inc<std::chrono::microseconds>(elapsed);
 #pragma once
 
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -79,9 +78,11 @@ struct Definition {
 
 // ---- errors
 
-// Throws std::system_error for a negative errno.
+// Throws std::system_error for a negative errno. what() is "CALL: REASON: ERRNO'S TEXT".
 inline void check(int result, const char* what) {
-  if (result < 0) throw std::system_error(-result, std::generic_category(), what);
+  if (result >= 0) return;
+  throw std::system_error(-result, std::generic_category(),
+                          std::string(what) + ": " + ::statistic_last_error());
 }
 
 // ---- owners
@@ -180,7 +181,7 @@ class Statistic {
     return ::statistic_define_raw(statistic_, s.range.min, s.range.max, s.entries_max);
   }
   int define_as(const History& s) {
-    if (s.period.count() < 0) return -EINVAL;
+    // A period below 0 is beyond the bounds of an unsigned one.
     return ::statistic_define_history(statistic_, s.range.min, s.range.max, s.entries_max,
                                       static_cast<std::uint64_t>(s.period.count()), to_c(s.mode));
   }

@@ -2,7 +2,7 @@
 // the tests of libtally against a real daemon are written with. Uses the public C functions only,
 // linked to libtally.so.
 //   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]
-//   define NAME value|products|range|array|list|raw|history
+//   define NAME value|products|range|array|list|raw|history|inverted|huge
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   threads N NAME TIMES         N threads that inc and end
@@ -12,6 +12,7 @@
 //   become-child                 from now on it is a child that does as it is told
 //   cancel NAME                  threads that add are cancelled
 //   errno NAME                   how often a call changed errno
+//   reason                       statistic_last_error()
 //   slowest NAME TIMES           inc; the longest call in microseconds
 //   on NAME   dropped NAME   counts   fds   flush   sync MS   settings DELAY_US WAIT_MS HELD_MAX
 //   latency TYPE CPU NS PID PRIO COMM        section TYPE MS: latency_record(), latency_end()
@@ -88,7 +89,9 @@ int define(statistic* of, const std::string& type) {
   if (type == "products") return statistic_define_value(of, kMin, kMax, STATISTIC_MODE_PRODUCTS);
   if (type == "range") return statistic_define_range(of, kMin, kMax);
   if (type == "array") return statistic_define_array(of, 0, 1000, 10, STATISTIC_SCALE_LOG2);
+  if (type == "inverted") return statistic_define_range(of, kMax, kMin);
   if (type == "list") return statistic_define_list(of, kMin, kMax, 100);
+  if (type == "huge") return statistic_define_raw(of, kMin, kMax, 1'000'000);
   if (type == "raw") return statistic_define_raw(of, kMin, kMax, 1000);
   if (type == "history") {
     return statistic_define_history(of, kMin, kMax, 10, 1000, STATISTIC_MODE_RANGE);
@@ -325,6 +328,7 @@ const std::map<std::string, Obey> kVerbs = {
        return slowest(of, number(in));
      }},
     {"cancel", [](std::istream& in) { return cancel(the(in)); }},
+    {"reason", [](std::istream&) { return std::string(statistic_last_error()); }},
     {"errno", [](std::istream& in) { return errnos(the(in)); }},
     {"on", [](std::istream& in) { return std::to_string(statistic_is_on(the(in))); }},
     {"flush", [](std::istream&) { return result(statistic_flush()); }},

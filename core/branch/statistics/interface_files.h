@@ -27,7 +27,7 @@ class DefinitionFile final : public File {
     return interface_->define(line, call.now);
   }
   std::optional<Error> remark(std::string_view line) const override {
-    return find_unknown_key(line);
+    return interface_->remark(line);
   }
 
  private:

@@ -191,6 +191,35 @@ names_and_numbers_that_cannot_be_are_refused_at_the_call() {
   said EBUSY 'settings 0 0 4096'
 }
 
+a_refusal_has_its_reason() {
+  start_probe
+  said '' reason
+  ok 'interface web' 'statistic web hits'
+  said '' reason
+  said EINVAL 'define hits inverted'
+  said 'range_min must not be above range_max' reason
+  said EINVAL 'statistic web x/y'
+  tell reason
+  assert_has "a statistic's name must be 1 to 255 printable bytes" "$SAID"
+  said EEXIST 'statistic web hits'
+  said 'this process has one of that name already' reason
+  ok 'start hits' 'inc hits 1'
+  said 'this process has one of that name already' reason
+}
+
+a_refusal_by_the_daemon_has_its_reason() {
+  stop_daemon
+  start_daemon --memory-max 1M
+  start_probe
+  ok 'interface web' 'statistic web hits' 'define hits raw'
+  tell 'sync 5000'
+  assert_eq ok "$SAID"
+  ok 'statistic web more' 'define more huge'
+  said ENOSPC 'sync 5000'
+  tell reason
+  assert_has 'the daemon refused web/more: ' "$SAID"
+}
+
 settings_out_of_their_range_are_refused() {
   start_probe
   said EINVAL 'settings 10000001 0 4096'

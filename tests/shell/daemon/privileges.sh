@@ -164,3 +164,57 @@ a_mount_that_fails_leaves_nothing_with_a_caretaker_either() {
   assert_fails "$TALLYFS" -f --run-as nobody --socket "$SOCK" -o context=nonsense "$MNT"
   _nothing_is_left
 }
+
+# ---- --group and --write-group
+
+# modes_of PATH...: mode and group of each
+_modes_of() { local each; for each; do stat -c '%a %g' "$MNT/$each"; done | paste -sd, ; }
+# as_member GID COMMAND...: as a user of no group but this
+_as_member() { local gid=$1; shift; setpriv --reuid=nobody --regid=nogroup --groups="$gid" -- "$@"; }
+
+without_groups_the_modes_are_the_owners() {
+  start_daemon -o allow_other
+  send 'web/a 1'
+  assert_eq '755 0,400 0,600 0,755 0,640 0' \
+    "$(_modes_of statistics statistics/web/{data,definition} stats tracing/error_log)"
+}
+
+a_group_reads_and_does_not_write() {
+  start_daemon -o allow_other --group 4711
+  send 'web/a 1'
+  assert_eq '755 0,750 4711,755 0,440 4711,640 4711,750 4711,440 4711,755 0,640 4711,640 0' \
+    "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats stats/templates \
+      tracing tracing/error_log tracing/trace)"
+  assert_eq 'a 1' "$(_as_member 4711 cat "$STAT/web/data")"
+  assert_has 'name=a on=1' "$(_as_member 4711 cat "$STAT/web/definition")"
+  assert_eq '' "$(_as_member 4711 cat "$MNT/tracing/error_log")"
+  assert_fails_with 'Permission denied' _as_member 4711 bash -c "echo on=0 >$STAT/web/definition"
+  assert_fails_with 'Permission denied' _as_member 4711 cat "$MNT/tracing/trace"
+  assert_fails_with 'Permission denied' _as_member 4712 ls "$STAT"
+  assert_eq 'stats tracing' "$(_as_member 4712 ls "$MNT" | grep -v statistics | paste -sd' ')"
+  assert_fails_with 'Operation not permitted' chmod 0644 "$STAT/web/data"
+  chmod 0440 "$STAT/web/data"
+}
+
+a_write_group_changes_definitions() {
+  start_daemon -o allow_other,group=4711,write_group=4712
+  send 'web/a 1'
+  assert_eq '440 4711,660 4712,640 4711' \
+    "$(_modes_of statistics/web/{data,definition} tracing/error_log)"
+  _as_member 4711,4712 bash -c "echo data=reset >$STAT/web/definition"
+  assert_eq 'a 0' "$(_as_member 4711,4712 cat "$STAT/web/data")"
+  assert_fails_with 'Permission denied' _as_member 4711 bash -c "echo on=0 >$STAT/web/definition"
+  assert_fails_with 'Permission denied' _as_member 4712 bash -c "echo on=0 >$STAT/web/definition"
+}
+
+groups_need_allow_other_and_must_exist() {
+  local option status=0
+  mkdir -p "$MNT"
+  for option in --group --write-group; do
+    assert_fails_with 'needs -o allow_other' "$TALLYFS" -f "$option" daemon --socket "$SOCK" "$MNT"
+    "$TALLYFS" -f "$option" daemon --socket "$SOCK" "$MNT" 2>/dev/null || status=$?
+    assert_eq 2 "$status" "status of $option without allow_other"
+    assert_fails_with "there is no group 'no such'" \
+      "$TALLYFS" -f -o allow_other "$option" 'no such' --socket "$SOCK" "$MNT"
+  done
+}

@@ -65,6 +65,9 @@ attributes_of_other_types_are_junk_of_this_one() {
   send 'create web/x type=range'
   define web 'name=x entries_max=5 period=10 base_interval=3'
   assert_match 'name=x on=0 type=range range_min=-9223372036854775808 range_max=9223372036854775807 hits_out_of_range=.*' "$(definition web)"
+  assert_match '.* statistics/web: warning: entries_max is for other types, and it was ignored
+  Command: name=x entries_max=5 period=10 base_interval=3
+                  \^' "$(errors)"
 }
 
 a_value_that_does_not_parse_refuses_the_whole_line() {

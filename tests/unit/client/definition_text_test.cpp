@@ -102,5 +102,19 @@ TEST(DefinitionTextTest, AnArrayHas65536IntervalsAtMost) {
   EXPECT_TRUE(array_text(kAll, 1, STATISTIC_SCALE_LOG2));
 }
 
+TEST(DefinitionTextTest, ARefusalHasItsReason) {
+  const auto reason = [](const Result<std::string>& made) {
+    return made ? "accepted: " + made.value() : made.error().reason;
+  };
+  EXPECT_EQ(reason(range_text(kInverted)), "range_min must not be above range_max");
+  EXPECT_EQ(reason(value_text(kAll, STATISTIC_MODE_RANGE)), "mode must be increments or products");
+  EXPECT_EQ(reason(list_text(kAll, 0)), "entries_max must be a number from 1 to 1048576");
+  EXPECT_EQ(reason(array_text(kAll, 0, STATISTIC_SCALE_LIN)), "base_interval must be 1 or more");
+  EXPECT_EQ(reason(array_text(kAll, 1, STATISTIC_SCALE_LIN)),
+            "more than 65536 intervals: range or base_interval must change");
+  EXPECT_EQ(reason(history_text(kAll, 1, 0, STATISTIC_MODE_RANGE)),
+            "period must be a number of microseconds from 1 to 3153600000000000");
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -228,15 +228,35 @@ TEST(ChangeTest, DataIsDiscardedByTypeAttributesAndAnArraysRange) {
   EXPECT_FALSE(discards("", "mode=increments"));
 }
 
+// Of these definitions.
+Types types_of(std::initializer_list<std::string_view> texts) {
+  Types types;
+  for (const std::string_view text : texts) types.set(defined(text).settings.index());
+  return types;
+}
+
 TEST(ChangeTest, AKeyThatNoDefinitionHasIsPointedAt) {
-  EXPECT_EQ(find_unknown_key("name=a entrys_max=3 foo=1")->token_at, 7u);
-  EXPECT_TRUE(find_unknown_key("on=1 =5"));
+  const Types value = types_of({""});
+  EXPECT_EQ(find_ignored_key("name=a entrys_max=3 foo=1", value)->token_at, 7u);
+  EXPECT_TRUE(find_ignored_key("on=1 =5", value));
   for (const char* line :
        {"", "just words",
         "name=a on=1 type=value range_min=0 range_max=1 mode=increments "
-        "hits_out_of_range=0 hits_missed=0 data=[1.0] started=[1.0] stopped=[1.0] units=x",
-        "entries_max=1 base_interval=1 scale=lin period=1"}) {
-    EXPECT_FALSE(find_unknown_key(line)) << line;
+        "hits_out_of_range=0 hits_missed=0 data=[1.0] started=[1.0] stopped=[1.0] units=x"}) {
+    EXPECT_FALSE(find_ignored_key(line, value)) << line;
+  }
+}
+
+TEST(ChangeTest, AKeyOfOtherTypesIsPointedAt) {
+  const auto error = find_ignored_key("name=a on=1 period=5", types_of({"type=range"}));
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->token_at, 12u);
+  EXPECT_EQ(error->reason, "period is for other types, and it was ignored");
+  EXPECT_TRUE(find_ignored_key("entries_max=5 scale=lin", types_of({"type=list entries_max=1"})));
+  // One of the statistics that the line is for has the key.
+  EXPECT_FALSE(find_ignored_key("entries_max=5", types_of({"", "type=raw entries_max=1"})));
+  for (const char* text : kOneOfEachType) {
+    EXPECT_FALSE(find_ignored_key(printed(defined(text)), types_of({text}))) << text;
   }
 }
 

@@ -1,0 +1,31 @@
+// What --group and --write-group open to a group beside the owner (docs/running.md, "Users and
+// groups"). All other nodes have the owner's group and their permissions as they are.
+// Pure functions: any thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string_view>
+
+#include "core/tree/tree.h"
+
+namespace tallyfs {
+
+struct Groups {
+  std::optional<gid_t> readers;  // --group
+  std::optional<gid_t> writers;  // --write-group
+
+  bool any() const { return readers || writers; }
+};
+
+// What a node's attributes say.
+struct Access {
+  unsigned permissions = 0;
+  gid_t gid = 0;
+};
+
+// path: of the node in the whole tree, "statistics/web/data". owner: the owner's group.
+Access access_of(const NodeInfo& node, std::string_view path, const Groups& groups, gid_t owner);
+
+}  // namespace tallyfs
