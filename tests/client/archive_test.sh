@@ -9,10 +9,15 @@ nm -C "$LIB/libtally.a" 2>/dev/null | grep -q '__asan\|__tsan' && skip_all "a sa
 
 # Without those of clock.h where the library is built without it.
 public=$(sed -nE 's/^ +([a-z_0-9]+);$/\1/p' "$ROOT/feeders/client/libtally.map" | sort)
-visible() { nm -g --defined-only "$@" 2>/dev/null | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | grep -v '^LIBTALLY_' | sort; }
-check_eq "$public" "$(visible "$LIB/libtally.a")" "the archive shows the names of libtally.map and no others"
+visible() {
+  nm -g --defined-only "$@" 2>/dev/null | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' |
+    grep -v '^LIBTALLY_' | sort
+}
+check_eq "$public" "$(visible "$LIB/libtally.a")" \
+  "the archive shows the names of libtally.map and no others"
 check_eq "$public" "$(visible -D "$LIB/libtally.so")" "so does the shared library"
-check_eq '' "$(nm -u -C "$LIB/libtally.a" 2>/dev/null | grep tallyfs::)" "the archive lacks nothing of its own"
+check_eq '' "$(nm -u -C "$LIB/libtally.a" 2>/dev/null | grep tallyfs::)" \
+  "the archive lacks nothing of its own"
 
 # link SOURCE OPTION...: a program in C with the archive.
 link() {
@@ -21,7 +26,10 @@ link() {
   cc -std=gnu11 -Wall -Wextra -Werror -x c "-I$ROOT/include" - -o "$WORK/program" -x none \
     "$@" "$LIB/libtally.a" -lstdc++ -lm -pthread <<<"$text"
 }
-sockets() { nm -D "$WORK/program" | awk '{ sub(/@.*/, "", $NF); print $NF }' | grep -xE 'socket|connect|send|sendto|recvmsg'; }
+sockets() {
+  nm -D "$WORK/program" | awk '{ sub(/@.*/, "", $NF); print $NF }' |
+    grep -xE 'socket|connect|send|sendto|recvmsg'
+}
 
 check "a program with a clock links" link '#include <tally/clock.h>
 int main(void) { return sched_clock() == 0; }'

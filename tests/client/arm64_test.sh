@@ -6,7 +6,8 @@ ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 GTEST=/usr/src/googletest/googletest
 CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ RUN=qemu-aarch64-static
 if [ "$(uname -m)" = aarch64 ]; then CC=cc CXX=c++ RUN=env; fi
-for each in $CXX $RUN; do command -v $each >/dev/null || skip_all "CNTVCT IS NOT TESTED: no $each (packaging/install-packages test)"; done
+for each in $CXX $RUN; do command -v $each >/dev/null ||
+  skip_all "CNTVCT IS NOT TESTED: no $each (packaging/install-packages test)"; done
 [ -d $GTEST ] || skip_all "CNTVCT IS NOT TESTED: no sources of GoogleTest in $GTEST (googletest)"
 
 quietly() { "$@" >"$WORK/said" 2>&1 || { tail -60 "$WORK/said"; return 1; }; }
@@ -17,9 +18,11 @@ mkdir "$WORK/objects" && cd "$WORK/objects" || exit 1
 together() { printf '#include "%s"\n' "$@"; }
 together "$ROOT"/feeders/clock/*.cpp >clock.cpp
 together "$ROOT"/tests/unit/clock/*.cpp >tests.cpp
-$CXX -std=c++20 -pthread -isystem $GTEST/include -I$GTEST -c $GTEST/src/gtest-all.cc $GTEST/src/gtest_main.cc >gtest.said 2>&1 &
+$CXX -std=c++20 -pthread -isystem $GTEST/include -I$GTEST -c $GTEST/src/gtest-all.cc \
+  $GTEST/src/gtest_main.cc >gtest.said 2>&1 &
 gtest=$!
-$CXX $flags -O1 -DTALLY_SOURCE_DIR="\"$ROOT\"" -isystem $GTEST/include -c tests.cpp >tests.said 2>&1 &
+$CXX $flags -O1 -DTALLY_SOURCE_DIR="\"$ROOT\"" -isystem $GTEST/include -c tests.cpp >tests.said \
+  2>&1 &
 tests=$!
 check "the clock compiles" quietly $CXX $flags -O2 -c clock.cpp
 check "get_cycles() is one instruction beside a look at a word" \
@@ -27,11 +30,13 @@ check "get_cycles() is one instruction beside a look at a word" \
 compiled() { wait "$1" || { cat "$2"; return 1; }; }
 check "GoogleTest compiles" compiled $gtest gtest.said
 check "its tests compile" compiled $tests tests.said
-check "and link" quietly $CXX -pthread -static -o unit_clock tests.o clock.o gtest-all.o gtest_main.o
+check "and link" quietly $CXX -pthread -static -o unit_clock tests.o clock.o gtest-all.o \
+  gtest_main.o
 
 # Emulated, an instruction may take longer than the microsecond that this one allows.
 hard='-ClockTest.TellsMonotonicWithinAMicrosecond'
 [ $RUN != env ] || hard='*'
 check "and pass, with cntvct" quietly timeout 300 $RUN ./unit_clock --gtest_filter="$hard"
 echo "# $(grep -E '^\[  PASSED|tests ran' "$WORK/said" | tail -1)"
-check "and with CLOCK_MONOTONIC" quietly env TALLY_CLOCK=monotonic timeout 300 $RUN ./unit_clock --gtest_filter="$hard"
+check "and with CLOCK_MONOTONIC" quietly env TALLY_CLOCK=monotonic timeout 300 $RUN ./unit_clock \
+  --gtest_filter="$hard"

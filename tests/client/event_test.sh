@@ -28,7 +28,8 @@ start_daemon
 ask sync
 hear said
 check_eq "synced 0" "$said" "a daemon that comes later hears of it"
-check_eq $'\tfield:u64 lat;\toffset:8;\tsize:8;\tsigned:0;' "$(grep 'lat;' "$E/web/done/format")" "it is in tracing/events"
+check_eq $'\tfield:u64 lat;\toffset:8;\tsize:8;\tsigned:0;' "$(grep 'lat;' "$E/web/done/format")" \
+  "it is in tracing/events"
 ask "write 3"
 hear said
 check_eq "written 0" "$said" "while nothing is set on it nothing is written"
@@ -40,17 +41,21 @@ ask sync
 hear synced
 check_eq "written 1000 synced 0" "$said $synced" "with a trigger all is"
 check_eq "/even probe 500 249500 /odd probe 500 250000" \
-  "$(sed -nE 's/^\{ path: (\S+) +, comm: (\S+) +\} hitcount: +([0-9]+)  lat: +([0-9]+)$/\1 \2 \3 \4/p' "$E/web/done/hist" | xargs)" \
+  "$(sed -nE \
+    's/^\{ path: (\S+) +, comm: (\S+) +\} hitcount: +([0-9]+)  lat: +([0-9]+)$/\1 \2 \3 \4/p' \
+    "$E/web/done/hist" | xargs)" \
   "and is counted by its fields"
 echo 'hist:keys=common_comm,common_pid' >"$E/web/done/trigger"
 wait_until 'ask "write 1"; hear said; ask sync; hear synced; grep -q event_probe "$E/web/done/hist"'
-check "the name and number of who writes are told" grep -Eq "common_comm: event_probe +, common_pid: +$probe " "$E/web/done/hist"
+check "the name and number of who writes are told" grep -Eq \
+  "common_comm: event_probe +, common_pid: +$probe " "$E/web/done/hist"
 before=$(hits "$E/web/done")
 for i in 1 2 3; do ask "write 100000"; hear said; done
 ask sync
 hear said
 dropped=$(data tallyfs | awk '$1 == "dropped" { print $2 + 0 }')
-check_eq $((before + 300000)) $(($(hits "$E/web/done") + dropped)) "what is not counted was dropped, and said so ($dropped)"
+check_eq $((before + 300000)) $(($(hits "$E/web/done") + dropped)) \
+  "what is not counted was dropped, and said so ($dropped)"
 ask time
 hear said
 echo "# $said"
@@ -70,7 +75,10 @@ hear said
 check_eq 5 "$(hits "$E/web/done")" "and is told of its records"
 
 if command -v python3 >/dev/null; then
-  python() { TALLY_SOCKET=$SOCK PYTHONPATH=$ROOT/feeders/client/python PYTHONDONTWRITEBYTECODE=1 python3 -c "$1"; }
+  python() {
+    TALLY_SOCKET=$SOCK PYTHONPATH=$ROOT/feeders/client/python PYTHONDONTWRITEBYTECODE=1 python3 \
+      -c "$1"
+  }
   python '
 import tally
 event = tally.Event("py", "done", "u64 lat; pid_t pid; char comm[16]; char[] path; bool ok")
@@ -82,7 +90,9 @@ for i in range(100): event.write(i, 7, "worker", "/a/long/path", True)
 tally.statistic_sync(10000)
 print(open("'"$E"'/py/done/hist").read())
 ' >"$WORK/python" 2>&1
-  check "events of Python are as those of C" grep -Eq 'path: /a/long/path +, comm: worker +, ok: +1 \} hitcount: +100  lat: +4950$' "$WORK/python" || cat "$WORK/python"
+  check "events of Python are as those of C" grep -Eq \
+    'path: /a/long/path +, comm: worker +, ok: +1 \} hitcount: +100  lat: +4950$' "$WORK/python" ||
+    cat "$WORK/python"
 fi
 kill -9 "$probe"
 wait_until '[ ! -s "$E/web/done/hist" ] || grep -q "Hits: 5" "$E/web/done/hist"'

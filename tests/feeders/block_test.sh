@@ -4,9 +4,12 @@
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root, for tracefs and a loop device"
 # tracefs INSTANCES...: runs a command in its directory; in a namespace, so that no mount is left.
-tracefs() { unshare -m sh -c 'mount -t tracefs tracefs "$0" && cd "$0" && eval "$1"' "$WORK/run" "$1"; }
+tracefs() {
+  unshare -m sh -c 'mount -t tracefs tracefs "$0" && cd "$0" && eval "$1"' "$WORK/run" "$1"
+}
 instances() { tracefs 'ls instances' | grep '^tallyfs-block-'; }
-tracefs 'test -d events/block' 2>/dev/null || skip_all "this kernel offers no tracefs with block events"
+tracefs 'test -d events/block' 2>/dev/null ||
+  skip_all "this kernel offers no tracefs with block events"
 truncate -s 32M "$WORK/image"
 LOOP=$(losetup -f --show "$WORK/image" 2>/dev/null) || skip_all "no loop device to be had"
 DISK=${LOOP##*/} FEEDER=''
@@ -38,13 +41,18 @@ start_feeder
 before=$(diskstats)
 write_requests 1000
 read_requests 1000
-check "1,000 writes of 12 KiB are counted, all by their size" wait_until 'shows "request_sizes_write 0x3000 1000"'
-check "1,000 reads of 8 KiB are counted, all by their size" wait_until 'shows "request_sizes_read 0x2000 1000"'
+check "1,000 writes of 12 KiB are counted, all by their size" wait_until \
+  'shows "request_sizes_write 0x3000 1000"'
+check "1,000 reads of 8 KiB are counted, all by their size" wait_until \
+  'shows "request_sizes_read 0x2000 1000"'
 after=$(diskstats)
-difference=$(paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") | awk '{ printf "%d ", $2 - $1 }')
+difference=$(paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") |
+  awk '{ printf "%d ", $2 - $1 }')
 check_eq "$difference" "$(requests)" "requests and sectors are those of /proc/diskstats"
-check_eq "$(sum "block-$DISK" request_sizes_read)" "$(sum "block-$DISK" latencies_read)" "every read has a latency"
-check_eq "$(sum "block-$DISK" request_sizes_write)" "$(sum "block-$DISK" latencies_write)" "every write has a latency"
+check_eq "$(sum "block-$DISK" request_sizes_read)" "$(sum "block-$DISK" latencies_read)" \
+  "every read has a latency"
+check_eq "$(sum "block-$DISK" request_sizes_write)" "$(sum "block-$DISK" latencies_write)" \
+  "every write has a latency"
 read -r _ number min _ <<<"$(data "block-$DISK" | grep '^pending_write ')"
 check "every write was pending" [ "$number" -ge 1000 ]
 check "no request is pending alone with zero" [ "$min" -ge 1 ]

@@ -22,12 +22,16 @@ refused() { ! bash -c "$1" 2>"$WORK/refused"; }
 # --- What is offered
 kernel=$WORK/kernel
 mkdir "$kernel"
-in_kernel() { unshare -m bash -c 'mount -t tracefs nodev "$1" && cd "$1" && eval "$2"' - "$kernel" "$1"; }
+in_kernel() {
+  unshare -m bash -c 'mount -t tracefs nodev "$1" && cd "$1" && eval "$2"' - "$kernel" "$1"
+}
 check_eq "$(in_kernel 'for each in events/*/*/enable; do each=${each%/enable} each=${each#events/}; echo "${each/\//:}"; done' | sort | sha1sum)" \
-  "$(grep -v ^synthetic: "$T/available_events" | sort | sha1sum)" "all events of the kernel that can be switched are offered"
+  "$(grep -v ^synthetic: "$T/available_events" | sort | sha1sum)" \
+    "all events of the kernel that can be switched are offered"
 for each in sched/sched_switch syscalls/sys_enter_write irq/irq_handler_entry; do
   [ -e "$E/$each" ] || continue
-  check_eq "$(in_kernel "cat events/$each/format events/$each/id")" "$(cat "$E/$each/format" "$E/$each/id")" "$each has the kernel's format and id"
+  check_eq "$(in_kernel "cat events/$each/format events/$each/id")" \
+    "$(cat "$E/$each/format" "$E/$each/id")" "$each has the kernel's format and id"
 done
 # Our instance, if there is one: it has the id of the supervisor, which starts one feeder after the
 # other.
@@ -39,7 +43,8 @@ check_eq "" "$(instance)" "while nobody wants anything there is no instance"
 
 # --- Counts beside a source that knows better: a program that forks 500 times
 script "echo 'hist:keys=common_pid:vals=hitcount if comm == \"forker\"' > events/task/task_newtask/trigger"
-check_eq 1 "$(in_instance events/task/task_newtask/enable)" "the real event is on when the write returns"
+check_eq 1 "$(in_instance events/task/task_newtask/enable)" \
+  "the real event is on when the write returns"
 check_eq 'comm == "forker"' "$(in_instance events/task/task_newtask/filter)" "and has the filter"
 cp "$(command -v bash)" "$WORK/forker"
 for round in 1 2; do
@@ -56,7 +61,8 @@ if [ -e "$E/syscalls/sys_enter_write" ]; then
   script "echo 'hist:keys=common_pid.execname:vals=count:sort=hitcount if count == 17' > events/syscalls/sys_enter_write/trigger"
   bash -c 'exec 9>/dev/null; for ((i = 0; i < 300; ++i)); do echo -n 12345678901234567 >&9; done'
   check "writes and their bytes are summed by process" \
-    grep -Eq '^\{ common_pid: bash +\[ +[0-9]+\] \} hitcount: +300  count: +5100$' "$E/syscalls/sys_enter_write/hist"
+    grep -Eq '^\{ common_pid: bash +\[ +[0-9]+\] \} hitcount: +300  count: +5100$' \
+      "$E/syscalls/sys_enter_write/hist"
   echo >"$E/syscalls/sys_enter_write/trigger"
   script "echo 'hist:keys=id.syscall,common_pid if common_pid == $$' > events/raw_syscalls/sys_enter/trigger"
   kill -0 $$
@@ -68,7 +74,8 @@ fi
 script "echo 'hist:keys=common_stacktrace:sort=hitcount if comm == \"forker\"' > events/task/task_newtask/trigger"
 "$WORK/forker" -c 'for ((i = 0; i < 20; ++i)); do (exit 0); done'
 cat "$E/task/task_newtask/hist" >"$WORK/stacks"
-check "stacks are taken by the kernel, and have names" grep -Eq '^ +(copy_process|kernel_clone)' "$WORK/stacks"
+check "stacks are taken by the kernel, and have names" grep -Eq '^ +(copy_process|kernel_clone)' \
+  "$WORK/stacks"
 check "without the tracing itself" refused "grep -q trace_event_raw '$WORK/stacks'"
 echo >"$E/task/task_newtask/trigger"
 
@@ -76,7 +83,8 @@ echo >"$E/task/task_newtask/trigger"
 script "echo 'hist:keys=common_pid,common_comm' > events/raw_syscalls/sys_enter/trigger"
 for each in 1 2 3 4 5; do cat "$E/raw_syscalls/sys_enter/hist" >/dev/null; done
 cat "$E/raw_syscalls/sys_enter/hist" >"$WORK/others"
-check "neither the daemon nor the feeder is in what is measured" refused "grep -Eq 'common_pid: +($DAEMON|$(feeder)),' '$WORK/others'"
+check "neither the daemon nor the feeder is in what is measured" refused \
+  "grep -Eq 'common_pid: +($DAEMON|$(feeder)),' '$WORK/others'"
 check "others are" grep -q 'common_comm: cat' "$WORK/others"
 echo >"$E/raw_syscalls/sys_enter/trigger"
 
@@ -134,20 +142,27 @@ echo 'hist:keys=next_pid:late=common_timestamp-\$expiry:onmatch(timer.hrtimer_st
 echo 'hist:keys=lat.buckets=1000:size=16384' >> events/synthetic/timer_latency/trigger" ||
     not_ok "the chain from a timer's start is taken" "$(cat "$T/error_log")"
   keep_busy
-  cyclictest -m -p95 -t1 -a0 -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" >/dev/null
+  cyclictest -m -p95 -t1 -a0 -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" \
+    >/dev/null
   cat "$E/synthetic/wakeup_latency/hist" >"$WORK/latencies"
   cat "$E/synthetic/timer_latency/hist" >"$WORK/timers"
   be_idle
-  read -r samples p50 p99 < <(awk '/^[0-9]/ && $2 + 0 { print $1 + 0, $2 + 0 }' "$WORK/cyclictest" | percentiles)
-  read -r woken_samples woken_p50 woken_p99 < <(sed -nE 's/^\{ pid: +[0-9]+, prio: +4, lat: +([0-9]+) \} hitcount: +([0-9]+)$/\1 \2/p' "$WORK/latencies" | percentiles)
+  read -r samples p50 p99 < <(awk '/^[0-9]/ && $2 + 0 { print $1 + 0, $2 + 0 }' "$WORK/cyclictest" |
+    percentiles)
+  read -r woken_samples woken_p50 woken_p99 < \
+    <(sed -nE 's/^\{ pid: +[0-9]+, prio: +4, lat: +([0-9]+) \} hitcount: +([0-9]+)$/\1 \2/p' \
+    "$WORK/latencies" | percentiles)
   read -r our_samples our_p50 our_p99 < <(sed -nE 's/^\{ lat: ~ ([0-9]+)[0-9]{3}-[0-9]+ +\} hitcount: +([0-9]+)$/\1 \2/p; s/^\{ lat: ~ 0-999 +\} hitcount: +([0-9]+)$/0 \1/p' "$WORK/timers" | percentiles)
   echo "# cyclictest $samples samples, p50 $p50, p99 $p99 us; from the timer $our_samples, $our_p50, $our_p99 us; from the waking $woken_samples, $woken_p50, $woken_p99 us"
-  check "every wakeup of cyclictest has a latency" within $((samples / 50 + 5)) "$samples" "$woken_samples"
+  check "every wakeup of cyclictest has a latency" within $((samples / 50 + 5)) "$samples" \
+    "$woken_samples"
   check "and every timer of it" within $((samples / 50 + 5)) "$samples" "$our_samples"
   check "p50 agrees within 3 us or a quarter" within "$(bound 3 "$p50" 4)" "$p50" "$our_p50"
   check_p99 "$p50" "$p99" "$our_p99" "p99 agrees within 10 us or a quarter"
-  check "a timer's latency is no less than what of it begins at the waking" [ "$our_p50" -ge "$woken_p50" ]
-  check "onmax saves what was there" grep -Eq 'max: +[0-9]+  next_comm: cyclictest +prev_pid: +[0-9]+' "$E/sched/sched_switch/hist"
+  check "a timer's latency is no less than what of it begins at the waking" [ "$our_p50" \
+    -ge "$woken_p50" ]
+  check "onmax saves what was there" grep -Eq \
+    'max: +[0-9]+  next_comm: cyclictest +prev_pid: +[0-9]+' "$E/sched/sched_switch/hist"
   check "what others refer to is not taken off" refused "echo '!hist:keys=\$saved_pid:saved_pid=pid:ts0=common_timestamp.usecs if comm==\"cyclictest\"' >> '$E/sched/sched_waking/trigger'"
   echo >"$E/synthetic/wakeup_latency/trigger"
   echo >"$E/synthetic/timer_latency/trigger"
@@ -167,7 +182,8 @@ old=$(feeder)
 kill -9 "$old"
 wait_until '[ -n "$(feeder)" ] && [ "$(feeder)" != "$old" ]' || not_ok "a new feeder comes"
 "$WORK/forker" -c 'for ((i = 0; i < 50; ++i)); do (exit 0); done'
-check "what is recorded while there is no feeder comes with the next one" wait_until '[ "$(hits "$E/task/task_newtask")" -ge 50 ]'
+check "what is recorded while there is no feeder comes with the next one" wait_until \
+  '[ "$(hits "$E/task/task_newtask")" -ge 50 ]'
 before=$(hits "$E/task/task_newtask")
 "$WORK/forker" -c 'for ((i = 0; i < 50; ++i)); do (exit 0); done'
 after=$(hits "$E/task/task_newtask")

@@ -9,7 +9,12 @@ mkdir "$MNT" "$WORK/run"
 COUNT=0 FAILED=0 STARTED=() OUTPUTS=0
 
 ok() { COUNT=$((COUNT + 1)); echo "ok $COUNT - $1"; }
-not_ok() { COUNT=$((COUNT + 1)) FAILED=$((FAILED + 1)); echo "not ok $COUNT - $1"; shift; printf '# %s\n' "$@"; }
+not_ok() {
+  COUNT=$((COUNT + 1)) FAILED=$((FAILED + 1))
+  echo "not ok $COUNT - $1"
+  shift
+  printf '# %s\n' "$@"
+}
 check_eq() { if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3" "wanted: $1" "got:    $2"; fi; }
 check() { local what=$1; shift; if "$@"; then ok "$what"; else not_ok "$what" "$*"; fi; }
 skip_all() { echo "ok 1 # SKIP $1"; exit 0; }
@@ -40,7 +45,10 @@ start() {
 start_daemon() { start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"; DAEMON=$PID; }
 # stop PID: as systemd would; sets $STATUS.
 stop() { kill -TERM "$1"; STATUS=0; wait "$1" 2>/dev/null || STATUS=$?; forget "$1"; }
-forget() { local i; for i in "${!STARTED[@]}"; do [ "${STARTED[i]}" != "$1" ] || unset 'STARTED[i]'; done; }
+forget() {
+  local i
+  for i in "${!STARTED[@]}"; do [ "${STARTED[i]}" != "$1" ] || unset 'STARTED[i]'; done
+}
 
 data() { cat "$MNT/statistics/$1/data"; }
 # sum INTERFACE STATISTIC: of all its totals, which stand last in each line.
@@ -95,7 +103,9 @@ check_max() {
   fi
 }
 # within BOUND A B
-within() { awk -v bound="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(d <= bound && d >= -bound) }'; }
+within() {
+  awk -v bound="$1" -v a="$2" -v b="$3" 'BEGIN { d = a - b; exit !(d <= bound && d >= -bound) }'
+}
 
 clean_up_more() { :; }
 clean_up() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tally-feed-tcp, as nobody if we may choose: a real transfer over the loopback, against what ss
-# says of it.
+# tally-feed-tcp, as an unprivileged user if root: a real transfer over the loopback, against what
+# ss says of it.
 . "$(dirname "$0")/lib.sh"
 
 command -v ss >/dev/null || skip_all "ss is not installed"
@@ -54,47 +54,61 @@ FEEDER=$PID
 start_transfer
 check "a connection has an object" wait_until '[ -s "$STATS/$OBJECT.json" ]'
 check "TCP_DEFAULT is among the templates" grep -q '"TCP_DEFAULT":[0-9]' "$MNT/stats/templates"
-check "its rate is what the feeder began with" grep -qE '^"TCP_DEFAULT":[0-9]+=100$' "$STATS/sample_rates"
+check "its rate is what the feeder began with" grep -qE '^"TCP_DEFAULT":[0-9]+=100$' \
+  "$STATS/sample_rates"
 read -r -t 20 _ <&8
 said=$(ss -tin "sport = :$CLIENT and dport = :$SERVER" | tail -1)
 # Of what does not change any more while nothing is sent, at least one sample is taken in after ss.
 seen=$(samples "$OBJECT" SND_CWND)
-check "it is sampled while somebody looks" wait_until '[ "$(samples "$OBJECT" SND_CWND)" -ge $((seen + 3)) ]'
+check "it is sampled while somebody looks" wait_until \
+  '[ "$(samples "$OBJECT" SND_CWND)" -ge $((seen + 3)) ]'
 field() { grep -oE "\b$1[: ][0-9.]+" <<<"$said" | head -1 | grep -oE '[0-9.]+$'; }
 retransmits=$(grep -oE 'retrans:[0-9]+/[0-9]+' <<<"$said" | cut -d/ -f2)
-check_eq "${retransmits:-0}" "$(number "$OBJECT" RETRANS SUM)" "segments that were sent again are those of ss"
+check_eq "${retransmits:-0}" "$(number "$OBJECT" RETRANS SUM)" \
+  "segments that were sent again are those of ss"
 rtt_us=$(awk -v ms="$(field rtt)" 'BEGIN { printf "%.0f", ms * 1000 }')
-echo "# ss: rtt $rtt_us us, cwnd $(field cwnd), retransmits ${retransmits:-0}, delivery $(grep -oE 'delivery_rate [0-9.]+[A-Za-z]+' <<<"$said")"
-check "the round-trip time of ss is between least and largest" between "$(number "$OBJECT" RTT_US MIN)" "$rtt_us" "$(number "$OBJECT" RTT_US MAX)"
-check "so is the congestion window" between "$(number "$OBJECT" SND_CWND MIN)" "$(field cwnd)" "$(number "$OBJECT" SND_CWND MAX)"
+echo "# ss: rtt $rtt_us us, cwnd $(field cwnd), retransmits ${retransmits:-0}, delivery $(grep -oE \
+  'delivery_rate [0-9.]+[A-Za-z]+' <<<"$said")"
+check "the round-trip time of ss is between least and largest" between \
+  "$(number "$OBJECT" RTT_US MIN)" "$rtt_us" "$(number "$OBJECT" RTT_US MAX)"
+check "so is the congestion window" between "$(number "$OBJECT" SND_CWND MIN)" "$(field cwnd)" \
+  "$(number "$OBJECT" SND_CWND MAX)"
 # Shown with three or more digits, in bits: 43.7Gbps.
-rate=$(grep -oE 'delivery_rate [0-9.]+[GMK]?bps' <<<"$said" | sed -E 's/.* //; s/bps//; s/G/e9/; s/M/e6/; s/K/e3/')
+rate=$(grep -oE 'delivery_rate [0-9.]+[GMK]?bps' <<<"$said" |
+  sed -E 's/.* //; s/bps//; s/G/e9/; s/M/e6/; s/K/e3/')
 check "so is the delivery rate, as far as ss shows it" \
-  between "$(number "$OBJECT" DELIVERY_RATE MIN | awk '{ print $1 * 8 * 0.99 }')" "${rate:-0}" "$(number "$OBJECT" DELIVERY_RATE MAX | awk '{ print $1 * 8 * 1.01 }')"
+  between "$(number "$OBJECT" DELIVERY_RATE MIN | awk '{ print $1 * 8 * 0.99 }')" "${rate:-0}" \
+    "$(number "$OBJECT" DELIVERY_RATE MAX | awk '{ print $1 * 8 * 1.01 }')"
 check_eq True "$(of "$OBJECT" "$(_in_buckets RTT_US) == sum(c['cnt'] for c in vois['RTT_US']['TDGST']['ctds'])")" "histogram and t-digest have the same samples"
 check "the other end is a connection, too" [ -s "$STATS/127.0.0.1:$SERVER-127.0.0.1:$CLIENT" ]
 total=$(samples total SND_CWND)
-check "the total has the samples of both" wait_until '[ "$(samples total SND_CWND)" -ge $((total + 2)) ]'
+check "the total has the samples of both" wait_until \
+  '[ "$(samples total SND_CWND)" -ge $((total + 2)) ]'
 
 echo 'TCP_DEFAULT=0' >"$STATS/sample_rates"
 check "no connection has an object when the rates choose none" \
   wait_until '[ "$(ls "$STATS" | tr "\n" " ")" = "sample_rates total total.json " ]'
 echo 'TCP_DEFAULT=100' >"$STATS/sample_rates"
-check "and each has again when they choose all, without a restart" wait_until '[ -s "$STATS/$OBJECT" ]'
+check "and each has again when they choose all, without a restart" wait_until \
+  '[ -s "$STATS/$OBJECT" ]'
 end_transfer
 check "an object goes with its connection" wait_until '! [ -e "$STATS/$OBJECT" ]'
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
-check_eq "sample_rates total total.json" "$(ls "$STATS" | tr '\n' ' ' | sed 's/ $//')" "its objects go with it, the total stays"
-start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-tcp" --socket "$SOCK" --period-ms 20 --rates TCP_DEFAULT=50
+check_eq "sample_rates total total.json" "$(ls "$STATS" | tr '\n' ' ' | sed 's/ $//')" \
+  "its objects go with it, the total stays"
+start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-tcp" --socket "$SOCK" --period-ms 20 \
+  --rates TCP_DEFAULT=50
 FEEDER=$PID
 start_transfer
-check "rates that a user has written hold for the next feeder, too" wait_until '[ -e "$STATS/$OBJECT" ]'
+check "rates that a user has written hold for the next feeder, too" wait_until \
+  '[ -e "$STATS/$OBJECT" ]'
 check "so they are shown" grep -qE '=100$' "$STATS/sample_rates"
 kill -9 "$FEEDER"
 wait "$FEEDER" 2>/dev/null
 forget "$FEEDER"
-check "of a feeder that is killed no connection stays" wait_until '[ "$(ls "$STATS" | tr "\n" " ")" = "sample_rates total total.json " ]'
+check "of a feeder that is killed no connection stays" wait_until \
+  '[ "$(ls "$STATS" | tr "\n" " ")" = "sample_rates total total.json " ]'
 end_transfer
 "$BIN/tally-feed-tcp" --rates 'NOPE=1' --socket "$SOCK" >"$WORK/said" 2>&1
 check_eq 2 $? "wrong rates are wrong usage"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tally-feed-timer, as nobody if we may choose.
+# tally-feed-timer, as an unprivileged user if root.
 . "$(dirname "$0")/lib.sh"
 
 as_nobody=()
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-  # Where the user nobody may not go, a copy of the program is run.
+  # Where that user may not go, a copy of the program is run.
   install -m 755 "$BIN/tally-feed-timer" "$WORK/tally-feed-timer" && BIN_OF_NOBODY=$WORK
 fi
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
@@ -21,7 +21,8 @@ FEEDER=$PID
 cpus=$(nproc)
 check "a statistic of lateness comes into being for each CPU" \
   wait_until '[ "$(grep -c "^name=lateness_cpu" "$MNT/statistics/timer/definition")" -eq "$cpus" ]'
-first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 | cut -d= -f2)
+first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 |
+  cut -d= -f2)
 check "wake-ups are counted" wait_until '[ "$(sum timer "$first")" -ge 1 ]'
 woken=$(uptime_ms)
 # Every millisecond since the first wake-up is a wake-up or was skipped, up to what has not been
@@ -36,7 +37,8 @@ stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
 total=$(sum timer "$first")
 check "what it gathered last was still sent" [ "$total" -ge "$wakeups" ]
-echo "type=history entries_max=10 period=1000000 mode=range name=$first" >"$MNT/statistics/timer/definition"
+echo "type=history entries_max=10 period=1000000 mode=range name=$first" \
+  >"$MNT/statistics/timer/definition"
 start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOCK" --period-us 500
 check "another feeder goes on with what the user has defined since" \
   wait_until '[ "$(data timer | grep -c "^$first \[")" -ge 1 ]'

@@ -6,7 +6,8 @@
 # The fresh root is that of root.sh; where there is none to be had, an overlay over this machine's
 # own. All mounts are in a mount namespace of the test's own, which ends with it. Nothing runs as
 # systemd there: see systemd_test.sh.
-if [ "${PACKAGE_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+if [ "${PACKAGE_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] &&
+  unshare -m true 2>/dev/null; then
   PACKAGE_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
 fi
 . "$(dirname "$0")/../feeders/lib.sh"
@@ -29,28 +30,51 @@ options_of_page() {
   sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$1" | grep -A1 '^\.TP' |
     sed -nE 's/\\f[A-Z]//g; s/\\-/-/g; s/"//g; s/^\.B[IR]? *//; s/^-. *, *//; s/ *$//; s/ +/ /g; /^--?[a-z]/p' | sort -u
 }
-options_of_help() { "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u; }
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
-  check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" "$(options_of_help "$program")" "$program(1) has the options of --help, their values, and no others"
+options_of_help() {
+  "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
+}
+for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
+  tally-feed-tracefs tally-clock; do
+  check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" \
+    "$(options_of_help "$program")" \
+    "$program(1) has the options of --help, their values, and no others"
   help=$("$BIN/$program" --help)
-  check_eq "0 1" "$? $(grep -c "^Usage: $program \[OPTIONS\]" <<<"$help")" "--help ends with 0 and tells the usage"
-  check_eq '' "$(grep -E '^  ?-.*([A-Z]:|TEXT|REQUIRED|Excludes|[0-9]{8}|  [A-Z][a-z])|\(.x\)' <<<"$help")" "in words of people"
+  check_eq "0 1" "$? $(grep -c "^Usage: $program \[OPTIONS\]" <<<"$help")" \
+    "--help ends with 0 and tells the usage"
+  check_eq '' "$(grep -E '^  ?-.*([A-Z]:|TEXT|REQUIRED|Excludes|[0-9]{8}|  [A-Z][a-z])|\(.x\)' \
+    <<<"$help")" "in words of people"
   "$BIN/$program" --no-such-option >"$WORK/out" 2>"$WORK/said"
-  check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" "what is wrong it says on the standard error, under its name, and ends with 2"
+  check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" \
+    "what is wrong it says on the standard error, under its name, and ends with 2"
 done
-declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' | grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
-check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" || echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
-declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1/p' "$PROJECT/include/tally/event.h" | grep -v _on_)
-check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-event.3" || echo "$each"; done)" "tally-event(3) has all calls of event.h"
-declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' | tr -d '(' | sort -u)
-check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" || echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
-check_eq '' "$(for each in $declared; do grep -qE "[ (]$each( |\)|\$)" "$PROJECT/packaging/CMakeLists.txt" || echo "$each"; done)" "and is found by the name of each"
+declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' \
+  "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' |
+  grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
+check_eq '' "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally.3" ||
+  echo "$each"; done)" "tally(3) has all calls of statistic.h and latency.h"
+declared=$(sed -nE '/^(TALLY_EXPORT|static inline)/s/.*[ *](event_[a-z]+)\(.*/\1/p' \
+  "$PROJECT/include/tally/event.h" | grep -v _on_)
+check_eq '' \
+  "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-event.3" ||
+  echo "$each"; done)" "tally-event(3) has all calls of event.h"
+declared=$(grep '^TALLY_CLOCK_NOTHING' "$PROJECT/include/tally/clock.h" | grep -oE '[a-z0-9_]+\(' |
+  tr -d '(' | sort -u)
+check_eq '' \
+  "$(for each in $declared; do grep -qE "\b$each\(" "$PROJECT/packaging/man/tally-clock.3" ||
+  echo "$each"; done)" "tally-clock(3) has all calls of clock.h"
+check_eq '' \
+  "$(for each in $declared; do grep -qE "[ (]$each( |\)|\$)" "$PROJECT/packaging/CMakeLists.txt" ||
+  echo "$each"; done)" "and is found by the name of each"
 
 if has systemd-analyze; then
   mkdir "$WORK/units"
   cp "$PROJECT"/packaging/systemd/tallyfs.s* "$WORK/units"
   sed -i "s|^ExecStart=tallyfs|ExecStart=$BIN/tallyfs|" "$WORK/units/tallyfs.service"
-  verify() { systemd-analyze verify --man=no "$WORK"/units/tallyfs.service "$WORK"/units/tallyfs.socket >"$WORK/said" 2>&1; grep tallyfs "$WORK/said"; }
+  verify() {
+    systemd-analyze verify --man=no "$WORK"/units/tallyfs.service "$WORK"/units/tallyfs.socket \
+      >"$WORK/said" 2>&1
+    grep tallyfs "$WORK/said"
+  }
   check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
@@ -66,10 +90,14 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
       "_${1//-/_}" "$1" "${@: -1}" "${@: -2:1}"; printf "%s\n" "${COMPREPLY[@]}"' "$PROJECT/packaging/completion" "$@" 2>/dev/null
   }
-  for program in tallyfs tally-send tally-clock; do
-    check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" "$(complete_words $program -- | sort)" "all options of $program are completed"
+  for program in tallyfs tally-send tally-clock tally-feed-{block,tcp,timer,tracefs}; do
+    check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" \
+      "$(complete_words $program -- | sort)" "all options of $program are completed"
   done
-  check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" "and what stands behind -o"
+  check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" \
+    "and what stands behind -o"
+  check_eq 'subtree= subtype=' "$(complete_words tallyfs -o subt | sort | paste -sd' ')" \
+    "subtree= included"
 else
   skip "options are completed" "bash-completion is not installed"
 fi
@@ -77,13 +105,33 @@ fi
 # ---- the packages
 for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
 check "the packages are built" build_packages
-check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' | paste -sd' ')" "there are three"
-check_eq "$(cd "$PROJECT" && printf '%s\n' README.md docs/*.md core/*/*.md | sort)" \
-  "$(dpkg-deb -c "$PACKAGES"/tallyfs_*.deb | sed -n 's|.* \./usr/share/doc/tallyfs/\(.*\.md\)$|\1|p' | sort)" \
+check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' |
+  paste -sd' ')" "there are three"
+check_eq "$(cd "$PROJECT" && printf '%s\n' {README,CONTRIBUTING}.md docs/*.md core/*/*.md | sort)" \
+  "$(dpkg-deb -c "$PACKAGES"/tallyfs_*.deb |
+    sed -n 's|.* \./usr/share/doc/tallyfs/\(.*\.md\)$|\1|p' | sort)" \
   "tallyfs has the README, docs/ and all formats, in the places that their links name"
-if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning --allow-root "$PACKAGES"/*.deb
+mkdir "$WORK/files"
+for each in "$PACKAGES"/*.deb; do dpkg-deb -x "$each" "$WORK/files"; done
+dead_links() {
+  python3 - "$PROJECT/tests/docs" "$WORK/files/usr/share/doc/tallyfs" <<'EOF'
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import pages
+for page in pathlib.Path(sys.argv[2]).rglob("*.md"):
+    for link in pages.links_of(page.read_text()):
+        target = link.partition("#")[0]
+        if target and not (page.parent / target).exists():
+            print(f"{page.name}: {link}")
+EOF
+}
+check_eq '' "$(dead_links)" "their links lead to files of the packages"
+if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning \
+  --allow-root "$PACKAGES"/*.deb
 else skip "lintian has nothing to say" "lintian is not installed"; fi
-check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
+check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" \
+  "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
 
 # ---- a Debian to put them in
 stop_here() { skip "installed, started, stopped and purged" "$1"; exit; }
@@ -92,7 +140,8 @@ stop_here() { skip "installed, started, stopped and purged" "$1"; exit; }
 [ -e /dev/fuse ] || stop_here "no /dev/fuse"
 borrow_root() {
   mkdir "$WORK/over" && mount -t tmpfs over "$WORK/over" && mkdir "$WORK"/over/{upper,work} &&
-    mount -t overlay -o "lowerdir=/,upperdir=$WORK/over/upper,workdir=$WORK/over/work" overlay "$ROOT" &&
+    mount -t overlay -o "lowerdir=/,upperdir=$WORK/over/upper,workdir=$WORK/over/work" overlay \
+      "$ROOT" &&
     mount -t tmpfs run "$ROOT/run" && mount -t tmpfs tmp "$ROOT/tmp"
 }
 if has mmdebstrap && make_root; then
@@ -109,22 +158,28 @@ node fuse 10 229
 # What an administrator would find: all files but caches, logs, and what dpkg, adduser and mount
 # note; users; groups.
 state() {
-  (cd "$ROOT" && find dev etc opt run srv usr var mnt media \( -path var/lib/dpkg -o -path var/log -o -path var/cache \) -prune -o -print |
+  (cd "$ROOT" && find dev etc opt run srv usr var mnt media \( -path var/lib/dpkg -o -path var/log \
+    -o -path var/cache \) -prune -o -print |
     grep -vE "^etc/((passwd|group|shadow|gshadow|subuid|subgid)-|\.pwd\.lock|ld\.so\.cache)\$|^run/(adduser|mount)\$" | sort)
   cut -d: -f1 "$ROOT"/etc/passwd "$ROOT"/etc/group
 }
 mkdir -p "$ROOT/tmp/packages" && cp "$PACKAGES"/*.deb "$ROOT/tmp/packages"
 state >"$WORK/before"
-mounts_below() { awk -v below="$ROOT" 'index($2, below "/") == 1 && $3 ~ /fuse/ { print $2 }' /proc/mounts; }
+mounts_below() {
+  awk -v below="$ROOT" 'index($2, below "/") == 1 && $3 ~ /fuse/ { print $2 }' /proc/mounts
+}
 
 # ---- installed
 check "they install, without apt" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 libtally-dev | grep -c ' installed$')" "all three"
-check "dpkg --verify finds each file as packed" [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
+check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 \
+  libtally-dev | grep -c ' installed$')" "all three"
+check "dpkg --verify finds each file as packed" \
+  [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
+for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
+  tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done
 
@@ -133,7 +188,8 @@ mkdir -p "$ROOT/run/tallyfs/mnt"
 read -ra command < <(sed -n 's/^ExecStart=//p' "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
-  "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \
+    chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
   wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
   echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
@@ -142,11 +198,16 @@ else
   "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
 fi
-check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' || sed 's/^/# /' "$WORK/service"
+check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||
+  sed 's/^/# /' "$WORK/service"
 check "tally-send feeds it" in_root tally-send 'web/a 5' 'define web name=a type=range' 'web/a 7'
-check_eq 'a 1 7 7.000 7' "$(in_root cat /run/tallyfs/mnt/statistics/web/data | grep '^a ')" "and its tree can be read and written"
-check_eq tallyfs "$(in_root id -nu "$(awk '$1 == "Uid:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")")" "it runs as tallyfs"
-check_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")" "without capabilities"
+check_eq 'a 1 7 7.000 7' "$(in_root cat /run/tallyfs/mnt/statistics/web/data | grep '^a ')" \
+  "and its tree can be read and written"
+check_eq tallyfs \
+  "$(in_root id -nu "$(awk '$1 == "Uid:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")")" \
+  "it runs as tallyfs"
+check_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$DAEMON_IN_ROOT/status")" \
+  "without capabilities"
 kill -TERM "$DAEMON_IN_ROOT"
 wait "$DAEMON_IN_ROOT"
 check_eq 0 $? "SIGTERM ends it well"
@@ -158,12 +219,15 @@ rmdir "$ROOT/run/tallyfs/mnt"
 # ---- mounted as docs/running.md's line for fstab says
 line=$(grep '^none .* fuse.tallyfs ' "$PROJECT/docs/running.md")
 cp "$ROOT/etc/fstab" "$WORK/fstab" 2>/dev/null || : >"$WORK/fstab"
-printf '%s\n%s\n' "$line" "${line/allow_other/allow_other,run_as=tallyfs}" | sed '2s| /mnt | /media |; 2s|socket=[^ ,]*|&2|' >"$ROOT/etc/fstab"
+printf '%s\n%s\n' "$line" "${line/allow_other/allow_other,run_as=tallyfs}" |
+  sed '2s| /mnt | /media |; 2s|socket=[^ ,]*|&2|' >"$ROOT/etc/fstab"
 for place in /mnt /media; do
   socket=/run/tallyfs/socket
   [ $place = /mnt ] || socket+=2
   check "mount $place takes it from fstab" quietly in_root mount $place
-  check_eq "none $place fuse.tallyfs" "$(in_root awk -v place=$place '$2 == place { print $1, $2, $3 }' /proc/mounts)" "and it is mounted"
+  check_eq "none $place fuse.tallyfs" \
+    "$(in_root awk -v place=$place '$2 == place { print $1, $2, $3 }' /proc/mounts)" \
+    "and it is mounted"
   check "it is fed" in_root tally-send --socket $socket 'web/a 1'
   check_eq 'a 1' "$(in_root cat $place/statistics/web/data)" "and read"
   check "umount $place ends it" quietly in_root umount $place
@@ -177,4 +241,5 @@ check "they are purged" quietly in_root dpkg -P libtally-dev libtally0 tallyfs
 state >"$WORK/after"
 check_eq '' "$(diff "$WORK/before" "$WORK/after")" "and nothing is left"
 check_eq '' "$(mounts_below)" "no mount"
-check_eq '' "$(for each in /proc/[0-9]*; do [ "$(readlink "$each/root")" = "$ROOT" ] && cat "$each/comm"; done)" "no process"
+check_eq '' "$(for each in /proc/[0-9]*; do [ "$(readlink "$each/root")" = "$ROOT" ] &&
+  cat "$each/comm"; done)" "no process"

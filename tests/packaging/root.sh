@@ -11,12 +11,15 @@ skip() { echo "ok $((COUNT += 1)) - $1 # SKIP $2"; }
 has() { command -v "$1" >/dev/null; }
 quietly() { "$@" >"$WORK/said" 2>&1 || { sed 's/^/# /' "$WORK/said"; return 1; }; }
 in_root() { "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "$@"; }
-node() { [ -c "$ROOT/dev/$1" ] || { mknod "$ROOT/dev/$1" c "$2" "$3" && chmod 666 "$ROOT/dev/$1"; }; }
+node() {
+  [ -c "$ROOT/dev/$1" ] || { mknod "$ROOT/dev/$1" c "$2" "$3" && chmod 666 "$ROOT/dev/$1"; }
+}
 
 # build_packages [COMPONENT...]: into $PACKAGES; all if none is named.
 build_packages() {
   local components="$*" status=0
-  quietly cpack --config "$BUILD/CPackConfig.cmake" -B "$PACKAGES" ${components:+-D "CPACK_COMPONENTS_ALL=${components// /;}"} || status=$?
+  quietly cpack --config "$BUILD/CPackConfig.cmake" -B "$PACKAGES" \
+    ${components:+-D "CPACK_COMPONENTS_ALL=${components// /;}"} || status=$?
   rm -rf "$PACKAGES/_CPack_Packages"
   return $status
 }
@@ -28,12 +31,15 @@ make_root() {
   depends=systemd,$(for each in "$PACKAGES"/*.deb; do dpkg-deb -f "$each" Depends; echo; done |
     tr ',' '\n' | sed 's/(.*//; s/ //g' | grep -v '^libtally\|^$' | sort -u | paste -sd,)
   if [ "$(tar -xOf "$CACHED_ROOT" ./.depends 2>/dev/null)" != "$depends" ]; then
-    for each in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+    for each in /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
+      /etc/apt/sources.list.d/*.sources; do
       [ -s "$each" ] && sources+=("$each")
     done
     cat /etc/apt/apt.conf.d/* | grep -E '^Acquire::(Check-|http|https|Retries)' >"$WORK/apt.conf"
-    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
-      --customize-hook="echo $depends >\"\$1/.depends\"" "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
+    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" \
+      --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
+      --customize-hook="echo $depends >\"\$1/.depends\"" \
+        "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
       "$CACHED_ROOT.$$" "${sources[@]}" >"$WORK/said" 2>&1 || { rm -f "$CACHED_ROOT.$$"; return 1; }
     mv "$CACHED_ROOT.$$" "$CACHED_ROOT"
   fi

@@ -5,7 +5,8 @@
 # systemd is process 1 of namespaces of the test's own, in the fresh Debian of root.sh, with a
 # control group of its own. It has no capability by which it could change this machine's kernel, and
 # /proc/sys is read-only but for the net's.
-if [ "${SYSTEMD_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+if [ "${SYSTEMD_TEST_NAMESPACE:-}" != "$$" ] && [ "$(id -u)" -eq 0 ] &&
+  unshare -m true 2>/dev/null; then
   SYSTEMD_TEST_NAMESPACE=$$ exec unshare -m --propagation private bash "$0" "$@"
 fi
 . "$(dirname "$0")/../feeders/lib.sh"
@@ -15,11 +16,14 @@ skip_everything() { skip_all "THE PACKAGE IS NOT TESTED UNDER SYSTEMD: $1"; }
 [ "$(id -u)" -eq 0 ] || skip_everything "needs root"
 [ "${SYSTEMD_TEST_NAMESPACE:-}" = "$$" ] || skip_everything "there are no mount namespaces here"
 [ -e /dev/fuse ] || skip_everything "no /dev/fuse"
-for each in cpack dpkg-shlibdeps mmdebstrap nsenter setpriv pgrep; do has $each || skip_everything "no $each"; done
-unshare --pid --fork --uts --ipc --net --cgroup true 2>/dev/null || skip_everything "there are no PID, network or control group namespaces here"
+for each in cpack dpkg-shlibdeps mmdebstrap nsenter setpriv pgrep; do has $each ||
+  skip_everything "no $each"; done
+unshare --pid --fork --uts --ipc --net --cgroup true 2>/dev/null ||
+  skip_everything "there are no PID, network or control group namespaces here"
 group_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 GROUP=$group_root/tallyfs-test-$$
-mkdir "$GROUP" 2>/dev/null || skip_everything "no control groups (v2) to be made below '$group_root'"
+mkdir "$GROUP" 2>/dev/null ||
+  skip_everything "no control groups (v2) to be made below '$group_root'"
 
 # Before lib.sh waits for what has been started.
 trap 'end_machine; clean_up; [ $FAILED -eq 0 ] || exit 1' EXIT
@@ -56,11 +60,14 @@ export ROOT
 boot() {
   (
     echo "$BASHPID" >"$GROUP/cgroup.procs" &&
-      exec setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount --uts --ipc --net --cgroup bash -c enter_machine
+      exec setpriv --pdeathsig KILL unshare --pid --fork --kill-child --mount --uts --ipc --net \
+        --cgroup bash -c enter_machine
   ) 2>"$WORK/machine" &
   MACHINE=$!
   wait_until '! [ -d "/proc/$MACHINE" ] || { INIT=$(pgrep -P "$MACHINE") && [ "$(cat "/proc/$INIT/comm")" = systemd ]; }' &&
-    wait_until '! [ -d "/proc/$MACHINE" ] || [ "$(inside systemctl is-system-running --wait)" = running ]' && [ -d "/proc/$MACHINE" ]
+    wait_until \
+      '! [ -d "/proc/$MACHINE" ] || [ "$(inside systemctl is-system-running --wait)" = running ]' &&
+      [ -d "/proc/$MACHINE" ]
 }
 inside() { "${CLEAN_ENVIRONMENT[@]}" nsenter -t "$INIT" --all "$@"; }
 dpkg_inside() { quietly inside dpkg "$@"; }
@@ -69,13 +76,18 @@ TREE=/run/tallyfs/mnt
 state_of() { inside systemctl is-active "tallyfs.$1"; }
 main_process() { inside systemctl show --value -p MainPID tallyfs.service; }
 mounts() { inside awk '$3 == "fuse.tallyfs"' /proc/mounts | wc -l; }
-counted() { inside sh -c "cat $TREE/statistics/$1/data" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
+counted() {
+  inside sh -c "cat $TREE/statistics/$1/data" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'
+}
 send() { inside tally-send "$@"; }
 journal() { inside journalctl -q -u tallyfs.service -o cat "$@"; }
 # systemd allows five starts within ten seconds; only a test needs more.
 allow_starts() { inside systemctl reset-failed tallyfs.socket tallyfs.service; }
 # A daemon that is up: of one mount, that can be read and is fed.
-is_up() { send "$1/a 1" && [ "$(state_of service)" = active ] && [ "$(mounts)" = 1 ] && [ "$(counted "$1")" = 1 ]; }
+is_up() {
+  send "$1/a 1" && [ "$(state_of service)" = active ] && [ "$(mounts)" = 1 ] &&
+    [ "$(counted "$1")" = 1 ]
+}
 is_gone() { [ "$(state_of service)" = inactive ] && [ "$(mounts)" = 0 ]; }
 
 # ---- an old version of the package, which differs in its unit, and the new one
@@ -84,7 +96,8 @@ make_root || skip_everything "mmdebstrap made no Debian: $(tail -1 "$WORK/said")
 new=$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)
 dpkg-deb -R "$PACKAGES"/tallyfs_*.deb "$WORK/old"
 sed -i 's/^Version: .*/Version: 0.0.1-1/' "$WORK/old/DEBIAN/control"
-sed -i '/^ExecStart/s/--foreground/& --log-level debug/' "$WORK/old/usr/lib/systemd/system/tallyfs.service"
+sed -i '/^ExecStart/s/--foreground/& --log-level debug/' \
+  "$WORK/old/usr/lib/systemd/system/tallyfs.service"
 mkdir "$ROOT/packages"
 quietly dpkg-deb --root-owner-group -Znone -b "$WORK/old" "$ROOT/packages/old.deb"
 rm -r "$WORK/old"
@@ -92,7 +105,8 @@ cp "$PACKAGES"/tallyfs_*.deb "$ROOT/packages/new.deb"
 cp "$PACKAGES"/libtally0_*.deb "$ROOT/packages/library.deb"
 
 # Of no use here, or this machine's own.
-for each in sys-kernel-{debug,tracing}.mount sys-fs-fuse-connections.mount dev-{hugepages,mqueue}.mount systemd-{logind,networkd,resolved,timesyncd}.service \
+for each in sys-kernel-{debug,tracing}.mount sys-fs-fuse-connections.mount \
+  dev-{hugepages,mqueue}.mount systemd-{logind,networkd,resolved,timesyncd}.service \
   getty.target console-getty.service; do
   ln -sf /dev/null "$ROOT/etc/systemd/system/$each"
 done
@@ -107,8 +121,10 @@ units() { inside sh -c 'cd /etc/systemd/system /var/lib/systemd 2>/dev/null; fin
 
 # ---- installed
 check "the old version installs" dpkg_inside -i /packages/library.deb /packages/old.deb
-check_eq 'active active' "$(state_of socket) $(state_of service)" "socket and service are up at once"
-check_eq 'enabled enabled' "$(echo $(inside systemctl is-enabled tallyfs.socket tallyfs.service))" "and for the next boot"
+check_eq 'active active' "$(state_of socket) $(state_of service)" \
+  "socket and service are up at once"
+check_eq 'enabled enabled' "$(echo $(inside systemctl is-enabled tallyfs.socket tallyfs.service))" \
+  "and for the next boot"
 check "it is mounted for everybody, and fed" is_up installed
 check_eq tallyfs "$(inside sh -c "ps -o user= -p $(main_process) 2>/dev/null || stat -c %U /proc/$(main_process)")" "it runs as tallyfs"
 
@@ -120,21 +136,25 @@ old_process=$(main_process)
 check "the new version installs over it" dpkg_inside -i /packages/new.deb
 check_eq "$new" "$(inside dpkg-query -W -f '${Version}' tallyfs)" "and is there"
 check "its daemon is another process" [ "$(main_process)" != "$old_process" ]
-check_eq '' "$(inside sh -c "tr '\0' ' ' </proc/$(main_process)/cmdline | grep debug")" "as the new unit says"
+check_eq '' "$(inside sh -c "tr '\0' ' ' </proc/$(main_process)/cmdline | grep debug")" \
+  "as the new unit says"
 check "it is mounted once, and fed" is_up upgraded
 check "who sent meanwhile is counted" wait_until '[ "$(counted upgrade)" -gt 0 ]'
 touch "/proc/$INIT/root/run/enough"
 wait "${STARTED[0]}"
 STARTED=()
-check_eq '' "$(grep -E 'no daemon|has ended' "/proc/$INIT/root/run/complaints")" "and never found the socket without a daemon"
+check_eq '' "$(grep -E 'no daemon|has ended' "/proc/$INIT/root/run/complaints")" \
+  "and never found the socket without a daemon"
 
 # ---- restarted, stopped, reloaded, killed, unmounted
 old_process=$(main_process)
 check "systemctl restart" quietly inside systemctl restart tallyfs
 check "starts another one" is_up restarted
-check "it has no reload, and says so" inside sh -c 'systemctl reload tallyfs 2>&1 | grep -q "not applicable"'
+check "it has no reload, and says so" inside sh \
+  -c 'systemctl reload tallyfs 2>&1 | grep -q "not applicable"'
 check "which does it no harm" [ "$(counted restarted)" = 1 ]
-inside sh -c "cd $TREE/statistics && touch /run/there && until [ -e /run/leave ]; do sleep 0.1; done" &
+inside sh \
+  -c "cd $TREE/statistics && touch /run/there && until [ -e /run/leave ]; do sleep 0.1; done" &
 STARTED+=($!)
 wait_until '[ -e "/proc/$INIT/root/run/there" ]'
 exec {held}<"/proc/$INIT/root$TREE/statistics/restarted/data"
@@ -149,7 +169,8 @@ check "the first sample starts it again" send 'early/a 1'
 check_eq 1 "$(counted early)" "and is counted"
 old_process=$(main_process)
 inside sh -c "kill -KILL $old_process"
-check "killed, it comes back by itself" wait_until '[ "$(main_process)" != "$old_process" ] && [ "$(state_of service)" = active ]'
+check "killed, it comes back by itself" wait_until \
+  '[ "$(main_process)" != "$old_process" ] && [ "$(state_of service)" = active ]'
 check "mounted once" is_up killed
 allow_starts
 check "unmounted, it ends" inside umount $TREE
@@ -162,7 +183,8 @@ check "the service starts its socket" quietly inside systemctl start tallyfs.ser
 check "and is up" is_up started
 
 # ---- its messages
-check_eq 'mounted on /run/tallyfs/mnt, listening on the socket passed by systemd' "$(journal -t tallyfs -p 6..6 -n 1)" "the journal has what it says, without a time of its own"
+check_eq 'mounted on /run/tallyfs/mnt, listening on the socket passed by systemd' \
+  "$(journal -t tallyfs -p 6..6 -n 1)" "the journal has what it says, without a time of its own"
 
 # ---- an administrator's mistake
 mkdir -p "/proc/$INIT/root/run/systemd/system/tallyfs.service.d"
@@ -173,8 +195,10 @@ ExecStart=tallyfs --foreground --run-as nobody-at-all /run/tallyfs/mnt
 END
 inside systemctl daemon-reload
 allow_starts
-check "a wrong option: it does not start" inside sh -c '! timeout 10 systemctl restart tallyfs 2>/dev/null'
-check "the journal says why, as an error" wait_until "journal -t tallyfs -p 3..3 | grep -qx \"tallyfs: --run-as: there is no user 'nobody-at-all'\""
+check "a wrong option: it does not start" inside sh \
+  -c '! timeout 10 systemctl restart tallyfs 2>/dev/null'
+check "the journal says why, as an error" wait_until \
+  "journal -t tallyfs -p 3..3 | grep -qx \"tallyfs: --run-as: there is no user 'nobody-at-all'\""
 check "it is not tried for ever" wait_until '[ "$(state_of service)" = failed ]'
 rm "/proc/$INIT/root/run/systemd/system/tallyfs.service.d/wrong.conf"
 inside systemctl daemon-reload
@@ -194,7 +218,8 @@ check "the machine shuts down, not held up by it" [ $((SECONDS - began)) -lt 10 
 check "it boots again" boot
 check_eq 'active active' "$(state_of socket) $(state_of service)" "with socket and service"
 check "and is fed" is_up booted
-check_eq "tallyfs: --run-as: there is no user 'nobody-at-all'" "$(journal -t tallyfs -p warning | sort -u)" "it has complained of nothing but the mistake"
+check_eq "tallyfs: --run-as: there is no user 'nobody-at-all'" \
+  "$(journal -t tallyfs -p warning | sort -u)" "it has complained of nothing but the mistake"
 inside systemctl -q disable tallyfs.service
 inside systemctl -q enable tallyfs.socket
 shut_down
@@ -206,7 +231,8 @@ check "for the first sample" is_up activated
 inside systemctl -q disable --now tallyfs.socket tallyfs.service
 check "switched off, it is upgraded" dpkg_inside -i /packages/new.deb
 check "but not started" is_gone
-check_eq 'disabled disabled' "$(echo $(inside systemctl is-enabled tallyfs.socket tallyfs.service))" "nor switched on"
+check_eq 'disabled disabled' \
+  "$(echo $(inside systemctl is-enabled tallyfs.socket tallyfs.service))" "nor switched on"
 
 # ---- removed and purged
 inside systemctl -q enable --now tallyfs.socket tallyfs.service
@@ -214,11 +240,13 @@ check "up again," is_up again
 check "it is removed" dpkg_inside -r tallyfs
 check_eq 0 "$(mounts)" "unmounted"
 check_eq '' "$(inside sh -c 'ls -d /run/tallyfs 2>/dev/null')" "without its directory"
-check_eq '' "$(inside systemctl list-units --plain --no-legend 'tallyfs*')" "and systemd has none of its units active or failed"
+check_eq '' "$(inside systemctl list-units --plain --no-legend 'tallyfs*')" \
+  "and systemd has none of its units active or failed"
 check "installed again, it starts" dpkg_inside -i /packages/new.deb
 check "and is up" is_up back
 check "it is purged" dpkg_inside -P tallyfs libtally0
 check_eq '' "$(inside sh -c 'find /etc /var/lib/systemd /run /usr/lib/systemd -name "*tallyfs*" | grep -v "^/run/systemd/units/\|^/run/udev"; getent passwd tallyfs')" "and nothing is left"
-check_eq '' "$(inside systemctl list-units --all --plain --no-legend 'tallyfs*'; inside systemctl --failed --plain --no-legend)" "nor does systemd miss anything"
+check_eq '' "$(inside systemctl list-units --all --plain --no-legend 'tallyfs*'; inside systemctl \
+  --failed --plain --no-legend)" "nor does systemd miss anything"
 check_eq running "$(inside systemctl is-system-running)" "the machine is well"
 echo "# $SECONDS s"

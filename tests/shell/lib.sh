@@ -27,7 +27,9 @@ _slowness() {
 }
 export TALLY_SLOWNESS=${TALLY_SLOWNESS:-$(_slowness)}
 # time_limit_us US: for what takes at most US beside an idle CPU.
-time_limit_us() { awk -v us="$1" -v slowness="$TALLY_SLOWNESS" 'BEGIN { printf "%d", us * slowness }'; }
+time_limit_us() {
+  awk -v us="$1" -v slowness="$TALLY_SLOWNESS" 'BEGIN { printf "%d", us * slowness }'
+}
 now_us() { echo "${EPOCHREALTIME/./}"; }
 
 fail() { printf '%s\n' "$@" "$(_where)"; exit 1; }
@@ -42,7 +44,10 @@ _where() {
 # A reason to skip, or one that fail() told, has been given already in a subshell.
 unexpected() { [ "$1" -eq 4 ] && exit 4; fail "failed with $1: $2"; }
 
-need() { local each; for each; do command -v "$each" >/dev/null || skip "$each is not installed"; done; }
+need() {
+  local each
+  for each; do command -v "$each" >/dev/null || skip "$each is not installed"; done
+}
 need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
 need_python() { [ -n "$PYTHON" ] || skip "python3 is not installed"; }
 
@@ -56,7 +61,8 @@ start_daemon() {
   mkfifo "$CASE/output.$number"
   # Apart from the case's process group, so that the time limit does not end it before it was looked
   # at.
-  $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" 2>"$CASE/stderr.$number" &
+  $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" \
+    2>"$CASE/stderr.$number" &
   _adopt $! "$CASE/stderr.$number"
   exec {output}<"$CASE/output.$number"
   read -r -t $((30 * ${TALLY_PATIENCE:-1})) said <&"$output" || true
@@ -67,7 +73,11 @@ _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
 # stop_daemon [SIGNAL [PID]]: sends the signal; the daemon must end with 0.
 stop_daemon() { kill -"${1:-TERM}" "${2:-$DAEMON}"; daemon_ends "${2:-$DAEMON}"; }
 # daemon_ends [PID]: waits for it; it must have ended with 0.
-daemon_ends() { local status=0; _wait_for "${1:-$DAEMON}" || status=$?; assert_eq 0 $status "exit status of the daemon"; }
+daemon_ends() {
+  local status=0
+  _wait_for "${1:-$DAEMON}" || status=$?
+  assert_eq 0 $status "exit status of the daemon"
+}
 # kill_daemon: as a crash would.
 kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
 _wait_for() {
@@ -88,9 +98,13 @@ _wait_for() {
 _threads() {
   local task
   for task in /proc/"$1"/task/*; do
-    echo "  ${task##*/} $(cat "$task/comm" "$task/wchan" 2>/dev/null | tr '\n' ' ') $(cut -d' ' -f1 "$task/syscall" 2>/dev/null)"
+    echo "  ${task##*/} $(
+      cat "$task/comm" "$task/wchan" 2>/dev/null | tr '\n' ' '
+      cut -d' ' -f1 "$task/syscall" 2>/dev/null
+    )"
   done
-  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 12' 2>/dev/null | grep -E '^(#|Thread)' || true
+  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 12' 2>/dev/null |
+    grep -E '^(#|Thread)' || true
 }
 
 # At the end of a case, however it ended: the daemons end with 0 and had nothing to complain about.
@@ -111,7 +125,8 @@ finish() {
       [ "$status" -ne 0 ] && [ "$status" -ne 4 ] || status=1
     fi
   done
-  if grep -lsE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' "$CASE"/stderr.* "$CASE"/sanitizer.*; then
+  if grep -lsE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' \
+    "$CASE"/stderr.* "$CASE"/sanitizer.*; then
     status=1
   fi
   if [ "$status" -ne 0 ] && [ "$status" -ne 4 ]; then
@@ -127,7 +142,8 @@ finish() {
 # assert_eq WANTED GOT [WHAT]
 assert_eq() {
   [ "$1" != "$2" ] || return 0
-  fail "${3:-values} differ (- wanted, + got):" "$(diff -U100 <(printf '%s\n' "$1") <(printf '%s\n' "$2") | tail -n +4 || true)"
+  fail "${3:-values} differ (- wanted, + got):" \
+    "$(diff -U100 <(printf '%s\n' "$1") <(printf '%s\n' "$2") | tail -n +4 || true)"
 }
 # assert_match REGEX GOT [WHAT]: the whole of it.
 assert_match() { [[ $2 =~ ^($1)$ ]] || fail "${3:-value}" "  wanted $1" "  got    $2"; }
@@ -162,7 +178,12 @@ send_file() { need socat; socat -u -b 400000 "OPEN:$1" "UNIX-SENDTO:$SOCK"; }
 put() { echo "$1" >"$2"; }                         # put LINE FILE
 define() { put "$2" "$STAT/$1/definition"; }       # define INTERFACE LINE
 # write_at_once FILE LINE...: all in one write(2), which bash's own echo and printf would not do.
-write_at_once() { local file=$1; shift; printf '%s\n' "$@" >"$CASE/written"; cat "$CASE/written" >"$file"; }
+write_at_once() {
+  local file=$1
+  shift
+  printf '%s\n' "$@" >"$CASE/written"
+  cat "$CASE/written" >"$file"
+}
 data() { cat "$STAT/$1/data"; }
 definition() { cat "$STAT/$1/definition"; }
 # line INTERFACE STATISTIC: its line of the definition file
@@ -170,7 +191,11 @@ line() { definition "$1" | grep "^name=$2 "; }
 # attribute INTERFACE STATISTIC KEY
 attribute() { line "$1" "$2" | tr ' ' '\n' | sed -n "s/^$3=//p"; }
 # assert_data INTERFACE [LINE...]: exactly these lines
-assert_data() { local of=$1; shift; assert_eq "$(printf '%s\n' "$@")" "$(data "$of")" "data of $of"; }
+assert_data() {
+  local of=$1
+  shift
+  assert_eq "$(printf '%s\n' "$@")" "$(data "$of")" "data of $of"
+}
 assert_attribute() { assert_eq "$4" "$(attribute "$1" "$2" "$3")" "$3 of $1/$2"; }  # ... KEY WANTED
 errors() { cat "$MNT/tracing/error_log"; }
 
@@ -178,4 +203,8 @@ errors() { cat "$MNT/tracing/error_log"; }
 
 # py [ARGUMENT...] <<'EOT': a Python program; peer.py speaks the binary form.
 py() { need_python; PYTHONPATH=$here "$PYTHON" - "$@"; }
-as_nobody() { need_root; need setpriv; setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"; }
+as_nobody() {
+  need_root
+  need setpriv
+  setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"
+}

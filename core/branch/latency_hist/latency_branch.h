@@ -56,10 +56,9 @@ class LatencyBranch final : public Branch {
   Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
       EXCLUDES(kernel_mutex_);
   // Latencies of a program, into the directory of this name, which comes into being; lost: so many
-  // that belong there have been dropped on their way. kInvalid: no
-  // name, one of the kernel's, or a CPU that there is not, in which case the others count.
-  // kNoSpace: a quota of the uid. kNotPermitted: another uid has fed it first, and the sender is
-  // neither root nor the owner.
+  // that belong there have been dropped on their way. kInvalid: no name, one of the kernel's, or a
+  // CPU that there is not, in which case the others count. kNoSpace: a quota of the uid.
+  // kNotPermitted: another uid has fed it first, and the sender is neither root nor the owner.
   Result<void> add(std::string_view name, std::span<const LatencySample> samples,
                    std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   // For the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.

@@ -23,8 +23,8 @@ class TracingBranch final : public Branch {
   struct Options {
     Tracing::Options tracing = {};
     Ports ports = {};
-    EventSource* kernel =
-        nullptr;  // outlives the branch; nullptr: the kernel's events are not read
+    // Outlives the branch; nullptr: the kernel's events are not read.
+    EventSource* kernel = nullptr;
   };
 
   // Fills the directory `directory`. Tree and ledger outlive the branch.

@@ -10,7 +10,8 @@ start_probe() {
   command -v "$TALLY_PROBE" >/dev/null || skip "tally-probe is not built"
   # In the case's directory, which its command line names, so that it is taken away with it.
   mkfifo "$CASE/tell" "$CASE/hear" 2>/dev/null || true
-  (cd "$CASE" && TALLY_SOCKET=$SOCK exec "$TALLY_PROBE" "$CASE" <"$CASE/tell" >"$CASE/hear" 2>>"$CASE/stderr.probe") &
+  (cd "$CASE" && TALLY_SOCKET=$SOCK exec "$TALLY_PROBE" "$CASE" <"$CASE/tell" >"$CASE/hear" \
+    2>>"$CASE/stderr.probe") &
   PROBE=$!
   echo $PROBE >>"$CASE/pids"
   exec 7>"$CASE/tell" 8<"$CASE/hear"
@@ -26,7 +27,11 @@ ok() { local each; for each; do tell "$each"; assert_eq ok "$SAID" "$each"; done
 # said WANTED LINE
 said() { tell "$2"; assert_eq "$1" "$SAID" "$2"; }
 # count_of WHAT: of its counts
-count_of() { tell counts; [[ " $SAID " =~ \ $1=([0-9]+)\  ]] || fail "no $1 in '$SAID'"; echo "${BASH_REMATCH[1]}"; }
+count_of() {
+  tell counts
+  [[ " $SAID " =~ \ $1=([0-9]+)\  ]] || fail "no $1 in '$SAID'"
+  echo "${BASH_REMATCH[1]}"
+}
 # Every sample is somewhere: added = held + sent + dropped, and sent = confirmed + lost + on the
 # way.
 assert_balanced() {

@@ -36,7 +36,8 @@ without_a_daemon_what_has_no_room_is_dropped_and_counted() {
 
 a_killed_and_restarted_daemon_gets_the_definitions_as_first_given() {
   start_probe
-  ok 'interface web' 'statistic web hits us/hits' 'define hits list' 'start hits' 'statistic web off' 'sync 5000' 'inc hits 3' 'sync 5000'
+  ok 'interface web' 'statistic web hits us/hits' 'define hits list' 'start hits' \
+    'statistic web off' 'sync 5000' 'inc hits 3' 'sync 5000'
   echo name=hits type=range >"$STAT/web/definition"
   _restart
   wait_until '[ "$(line web hits 2>/dev/null | grep -c "on=1 type=list .*entries_max=100 .*units=us/hits")" = 1 ]'
@@ -81,10 +82,12 @@ every_sample_is_accounted_for_while_the_daemon_is_killed_and_restarted() {
     tell counts
     eval "${SAID// /;}"
     assert_eq $((round * 3001000 - 1000)) "$added" "added in $SAID"
-    assert_eq "$added" $((held + confirmed + lost + dropped)) "held + confirmed + lost + dropped in $SAID"
+    assert_eq "$added" $((held + confirmed + lost + dropped)) \
+      "held + confirmed + lost + dropped in $SAID"
     # What the new daemon has is among what was confirmed, and not before this round.
     here=$(data web | cut -d' ' -f2)
-    [ "$here" -le $((confirmed - before)) ] || fail "$here are in the tree, confirmed are $((confirmed - before))"
+    [ "$here" -le $((confirmed - before)) ] ||
+      fail "$here are in the tree, confirmed are $((confirmed - before))"
     ok 'inc hits 1000' 'sync 5000'
     assert_data web "hits $((here + 1000))"
     before=$((confirmed + 1000))
@@ -176,7 +179,7 @@ who_may_not_is_told_and_its_samples_are_counted_as_dropped() {
   local copy=$CASE/tally-probe
   command -v "$TALLY_PROBE" >/dev/null || skip 'tally-probe is not built'
   cp "$TALLY_PROBE" "$copy"
-  # Where the user nobody may not go, a copy of the library is used.
+  # Where that user may not go, a copy of the library is used.
   mkdir "$CASE/lib" && cp "$TALLY_BIN/../lib/libtally.so.0" "$CASE/lib"
   TALLY_SOCKET=$SOCK LD_LIBRARY_PATH=$CASE/lib as_nobody "$copy" >"$CASE/said" <<'EOT'
 interface web

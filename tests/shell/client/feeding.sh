@@ -4,8 +4,10 @@
 
 what_is_created_is_in_the_tree_as_it_was_defined() {
   start_probe
-  ok 'interface web' 'statistic web a us/requests' 'statistic web b' 'define b array' 'statistic web c' 'define c list' \
-    'statistic web d' 'define d history' 'statistic web e' 'define e raw' 'statistic web f' 'define f range' \
+  ok 'interface web' 'statistic web a us/requests' 'statistic web b' 'define b array' \
+    'statistic web c' 'define c list' \
+    'statistic web d' 'define d history' 'statistic web e' 'define e raw' 'statistic web f' \
+      'define f range' \
     'statistic web g' 'define g products' 'start g' 'sync 5000'
   assert_eq "$(cat <<'EOT'
 name=a on=0 type=value mode=increments units=us/requests
@@ -16,7 +18,8 @@ name=e on=0 type=raw entries_max=1000 units=
 name=f on=0 type=range units=
 name=g on=1 type=value mode=products units=
 EOT
-)" "$(definition web | sed -E 's/ (range_min|range_max|hits_out_of_range|data|started|stopped)=[^ ]*//g')"
+)" "$(definition web |
+  sed -E 's/ (range_min|range_max|hits_out_of_range|data|started|stopped)=[^ ]*//g')"
   assert_eq '0 1000' "$(attribute web b range_min) $(attribute web b range_max)"
 }
 
@@ -30,14 +33,17 @@ samples_are_counted() {
 
 all_of_many_are_counted() {
   start_probe
-  ok 'settings 10000 10000 4096' 'interface web' 'statistic web hits' 'start hits' 'statistic web sizes' 'define sizes list' 'start sizes' 'sync 5000' 'inc hits 1000000' 'add sizes 7 2 10000' 'add sizes 8 1 10000' 'sync 20000'
+  ok 'settings 10000 10000 4096' 'interface web' 'statistic web hits' 'start hits' \
+    'statistic web sizes' 'define sizes list' 'start sizes' 'sync 5000' 'inc hits 1000000' \
+    'add sizes 7 2 10000' 'add sizes 8 1 10000' 'sync 20000'
   assert_data web 'hits 1000000' 'sizes 0x7 20000' 'sizes 0x8 10000'
   assert_balanced
 }
 
 samples_of_several_statistics_in_turn_keep_their_order() {
   start_probe
-  ok 'interface web' 'statistic web a' 'define a raw' 'start a' 'statistic web b' 'define b raw' 'start b' \
+  ok 'interface web' 'statistic web a' 'define a raw' 'start a' 'statistic web b' 'define b raw' \
+    'start b' \
     'add a 1 1 1' 'add b 10 1 1' 'add a 2 5 1' 'add b 20 1 1' 'add a -3 1 1' 'sync 5000'
   assert_eq 'a 0 1 1
 a 1 2 5
@@ -94,13 +100,15 @@ without_delay_each_sample_is_seen_by_the_next_open() {
 
 flush_sends_what_was_gathered() {
   start_probe
-  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'inc hits 5' flush
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' \
+    'inc hits 5' flush
   assert_data web 'hits 5'
 }
 
 a_thread_sends_what_it_has_when_it_ends() {
   start_probe
-  ok 'settings 10000000 0 65536' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'threads 20 hits 7'
+  ok 'settings 10000000 0 65536' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' \
+    'threads 20 hits 7'
   assert_data web 'hits 140'
   ok 'threads 4 hits 10000' 'sync 20000'
   assert_data web 'hits 40140'
@@ -116,7 +124,8 @@ exit_sends_even_what_was_only_just_registered() {
 
 kill_loses_no_more_than_what_was_gathered_since() {
   start_probe
-  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' 'inc hits 5' flush 'inc hits 1000'
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' \
+    'inc hits 5' flush 'inc hits 1000'
   kill -KILL "$PROBE"
   wait "$PROBE" || true
   # Full datagrams had been sent.
@@ -259,7 +268,8 @@ start_stop_and_reset_keep_their_order_with_samples() {
 
 a_long_delay_is_kept() {
   start_probe
-  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'statistic web other' 'sync 5000' 'inc hits 5'
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' \
+    'statistic web other' 'sync 5000' 'inc hits 5'
   # The library's own thread goes on meanwhile: it registers another statistic.
   ok 'statistic web late'
   wait_until '[ "$(line web late | wc -l)" = 1 ]'

@@ -14,7 +14,8 @@ latency_record_is_seen_at_once_with_who_suffered() {
 latency_end_measures_since_the_mark_on_this_thread() {
   start_probe
   ok 'section my_section 20'
-  assert_match "CPU[0-9]+ $PROBE -[0-9]+ ([2-9][0-9]|[1-9][0-9]{2,})[0-9]{3} tally-probe" "$(cat "$HIST/my_section/top")"
+  assert_match "CPU[0-9]+ $PROBE -[0-9]+ ([2-9][0-9]|[1-9][0-9]{2,})[0-9]{3} tally-probe" \
+    "$(cat "$HIST/my_section/top")"
   end_probe
 }
 

@@ -37,7 +37,8 @@ the_last_blob_is_shown_after_a_sync_and_after_the_end() {
   assert_has '"val":20' "$(_json web/total)"
   end_probe
   start_stats_probe
-  ok 'template T' 'blob b T' 'publish web other b' 'object web held' 'publish-object web/held b' 'sync 5000'
+  ok 'template T' 'blob b T' 'publish web other b' 'object web held' 'publish-object web/held b' \
+    'sync 5000'
   for i in {1..20}; do ok 'update b 1' 'publish web other b' 'publish-object web/held b'; done
   ok 'last web/held b'
   end_probe
@@ -61,8 +62,10 @@ a_feeder_may_publish_always() {
 
 an_object_goes_when_its_feeder_removes_it() {
   start_stats_probe
-  ok 'template T' 'blob b T' 'publish web a b' 'publish web c b' 'object web d' 'publish-object web/d b' 'sync 5000'
-  assert_eq 'a a.json c c.json d d.json sample_rates' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
+  ok 'template T' 'blob b T' 'publish web a b' 'publish web c b' 'object web d' \
+    'publish-object web/d b' 'sync 5000'
+  assert_eq 'a a.json c c.json d d.json sample_rates' \
+    "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
   ok 'withdraw web a' 'remove web/d' 'sync 5000'
   assert_eq 'c c.json sample_rates' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
   said ENOENT 'withdraw web a'
@@ -173,13 +176,15 @@ a_program_that_ends_at_once_leaves_its_blob() {
 
 a_child_publishes_for_itself() {
   start_stats_probe
-  ok 'template T' 'blob b T' 'publish web total b' 'sync 5000' 'become-child' 'update b 9' 'publish web mine b' 'sync 5000'
+  ok 'template T' 'blob b T' 'publish web total b' 'sync 5000' 'become-child' 'update b 9' \
+    'publish web mine b' 'sync 5000'
   assert_has '"val":9' "$(_json web/mine)"
 }
 
 an_object_is_of_one_process_as_long_as_that_runs() {
   start_stats_probe
-  ok 'template T' 'blob b T' 'update b 7' 'publish web total b' 'sync 5000' 'become-child' 'update b 2'
+  ok 'template T' 'blob b T' 'update b 7' 'publish web total b' 'sync 5000' 'become-child' \
+    'update b 2'
   _refused() { tell 'publish web total b'; [ "$SAID" = EEXIST ]; }
   cat "$MNT/stats/web/total" >"$CASE/text"
   wait_until '_refused'
@@ -190,7 +195,8 @@ an_object_is_of_one_process_as_long_as_that_runs() {
 
 what_goes_with_its_feeder_goes_when_that_is_killed() {
   start_stats_probe
-  ok 'template T' 'blob b T' 'object web a feeder' 'object web b' 'publish-object web/a b' 'publish-object web/b b' 'sync 5000'
+  ok 'template T' 'blob b T' 'object web a feeder' 'object web b' 'publish-object web/a b' \
+    'publish-object web/b b' 'sync 5000'
   assert_eq 'a a.json b b.json sample_rates' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
   kill -9 "$PROBE"
   wait_until '! [ -e "$MNT/stats/web/a" ]'

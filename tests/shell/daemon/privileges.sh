@@ -3,8 +3,13 @@
 _set_up() { need_root; }
 # LeakSanitizer cannot look into a process that has changed its user.
 _start_as() { ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"; }
-_status() { awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"; }
-_tasks_status() { cat "/proc/$DAEMON"/task/*/status | awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u; }
+_status() {
+  awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"
+}
+_tasks_status() {
+  cat "/proc/$DAEMON"/task/*/status |
+    awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u
+}
 _caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
@@ -12,7 +17,10 @@ _nothing_is_left() {
   [ ! -e "$SOCK.lock" ] || fail 'its lock is left'
   [ ! -e "${SOCK%/*}" ] || fail 'its directory is left'
 }
-_capabilities_are() { local set; for set in CapPrm CapEff; do assert_eq "$1" "$(_tasks_status $set)" $set; done; }
+_capabilities_are() {
+  local set
+  for set in CapPrm CapEff; do assert_eq "$1" "$(_tasks_status $set)" $set; done
+}
 _it_works() {
   send 'web/a 1' 'web/a 5'
   assert_data web 'a 2'
@@ -43,7 +51,8 @@ run_as_takes_numbers_and_a_group() {
 
 run_as_works_in_fstab() {
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o rw,run_as=nobody:daemon
-  assert_eq "65534 $(getent group daemon | cut -d: -f3)" "$(_status Uid | cut -d' ' -f1) $(_status Gid | cut -d' ' -f1)"
+  assert_eq "65534 $(getent group daemon | cut -d: -f3)" \
+    "$(_status Uid | cut -d' ' -f1) $(_status Gid | cut -d' ' -f1)"
 }
 
 as_somebody_else_everything_works_and_nothing_is_left() {
@@ -59,7 +68,8 @@ as_somebody_else_everything_works_and_nothing_is_left() {
 
 in_the_background_too() {
   mkdir -p "$MNT"
-  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 20 "$TALLYFS" --run-as nobody --socket "$SOCK" "$MNT" | cat
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 20 "$TALLYFS" --run-as nobody --socket \
+    "$SOCK" "$MNT" | cat
   pgrep -f -- " $MNT( |\$)" >>"$CASE/pids"
   assert_eq 1 "$(pgrep -c -u nobody -f -- " $MNT( |\$)")"
   _it_works
@@ -152,9 +162,11 @@ without_capabilities_it_answers_feeders_all_the_same() {
 who_does_not_exist_is_told() {
   mkdir -p "$MNT"
   assert_fails_with "no user 'nosuchuser'" "$TALLYFS" -f --run-as nosuchuser --socket "$SOCK" "$MNT"
-  assert_fails_with "no group 'nosuchgroup'" "$TALLYFS" -f --run-as nobody:nosuchgroup --socket "$SOCK" "$MNT"
+  assert_fails_with "no group 'nosuchgroup'" "$TALLYFS" -f --run-as nobody:nosuchgroup --socket \
+    "$SOCK" "$MNT"
   assert_fails_with 'uid 4711 has no account' "$TALLYFS" -f --run-as 4711 --socket "$SOCK" "$MNT"
-  assert_fails_with 'only root can become somebody else (--run-as)' as_nobody "$(_copy_for_nobody)" -f --run-as daemon --socket "$CASE/nobodys" "$MNT"
+  assert_fails_with 'only root can become somebody else (--run-as)' as_nobody \
+    "$(_copy_for_nobody)" -f --run-as daemon --socket "$CASE/nobodys" "$MNT"
   _nothing_is_left
 }
 _copy_for_nobody() { cp "$TALLYFS" "$CASE/tallyfs" && echo "$CASE/tallyfs"; }
@@ -170,7 +182,11 @@ a_mount_that_fails_leaves_nothing_with_a_caretaker_either() {
 # modes_of PATH...: mode and group of each
 _modes_of() { local each; for each; do stat -c '%a %g' "$MNT/$each"; done | paste -sd, ; }
 # as_member GID COMMAND...: as a user of no group but this
-_as_member() { local gid=$1; shift; setpriv --reuid=nobody --regid=nogroup --groups="$gid" -- "$@"; }
+_as_member() {
+  local gid=$1
+  shift
+  setpriv --reuid=nobody --regid=nogroup --groups="$gid" -- "$@"
+}
 
 without_groups_the_modes_are_the_owners() {
   start_daemon -o allow_other
@@ -183,7 +199,8 @@ a_group_reads_and_does_not_write() {
   start_daemon -o allow_other --group 4711
   send 'web/a 1'
   assert_eq '755 0,750 4711,755 0,440 4711,640 4711,750 4711,440 4711,755 0,640 4711,640 0' \
-    "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats stats/templates \
+    "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats \
+      stats/templates \
       tracing tracing/error_log tracing/trace)"
   assert_eq 'a 1' "$(_as_member 4711 cat "$STAT/web/data")"
   assert_has 'name=a on=1' "$(_as_member 4711 cat "$STAT/web/definition")"

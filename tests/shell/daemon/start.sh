@@ -2,7 +2,11 @@
 
 _set_up() { mkdir -p "$MNT"; }
 # Starts it in the background, as mount(8) would; returns when it does.
-_background() { ASAN_OPTIONS="${ASAN_OPTIONS:-}:log_path=$CASE/sanitizer" TSAN_OPTIONS="${TSAN_OPTIONS:-}:log_path=$CASE/sanitizer" "$@" 2>"$CASE/said"; _note; }
+_background() {
+  ASAN_OPTIONS="${ASAN_OPTIONS:-}:log_path=$CASE/sanitizer" \
+    TSAN_OPTIONS="${TSAN_OPTIONS:-}:log_path=$CASE/sanitizer" "$@" 2>"$CASE/said"
+  _note
+}
 # Its process is the one that has $MNT in its command line.
 _note() { pgrep -f -- " $MNT( |\$)" >>"$CASE/pids" || true; }
 _mounted() { awk -v point="$MNT" '$2 == point { print $1, $3 }' /proc/mounts; }
@@ -69,7 +73,8 @@ mount_8_mounts_it() {
 
 the_mount_helper_of_fuse_mounts_it_by_type() {
   need mount.fuse3
-  PATH=$(dirname "$TALLYFS"):$PATH _background mount.fuse3 numbers "$MNT" -o "rw,socket=$SOCK" -t fuse.tallyfs
+  PATH=$(dirname "$TALLYFS"):$PATH _background mount.fuse3 numbers "$MNT" -o "rw,socket=$SOCK" \
+    -t fuse.tallyfs
   assert_eq 'numbers fuse.tallyfs' "$(_mounted)"
   send 'web/a 1'
   assert_data web 'a 1'
@@ -77,7 +82,8 @@ the_mount_helper_of_fuse_mounts_it_by_type() {
 }
 
 options_of_fstab_that_mean_nothing_are_ignored() {
-  start_daemon -o rw,dev,suid,exec,nofail,noauto,_netdev,x-systemd.automount,x-gvfs-hide,user,users,defaults
+  start_daemon \
+    -o rw,dev,suid,exec,nofail,noauto,_netdev,x-systemd.automount,x-gvfs-hide,user,users,defaults
 }
 
 fsname_and_subtype_can_be_chosen() {
@@ -92,7 +98,8 @@ fsname_and_subtype_are_tallyfs_by_default() {
 
 an_unknown_option_is_named() {
   assert_fails_with 'frobnicate' "$TALLYFS" -f --socket "$SOCK" --frobnicate "$MNT"
-  assert_fails_with "unknown mount option 'frobnicate=7'" "$TALLYFS" -f --socket "$SOCK" -o rw,frobnicate=7 "$MNT"
+  assert_fails_with "unknown mount option 'frobnicate=7'" "$TALLYFS" -f --socket "$SOCK" \
+    -o rw,frobnicate=7 "$MNT"
   assert_fails_with 'log-level' "$TALLYFS" -f --socket "$SOCK" --log-level loud "$MNT"
   assert_fails_with 'memory-max' "$TALLYFS" -f --socket "$SOCK" --memory-max much "$MNT"
   assert_fails "$TALLYFS"
@@ -180,7 +187,8 @@ only_one_socket_can_be_passed() {
 
 # A socket that systemd made before has what the setting was then.
 a_queue_that_is_not_as_long_as_wished_is_told() {
-  py "$TALLYFS" "$CASE/passed" "$(($(cat /proc/sys/net/unix/max_dgram_qlen) + 1))" >"$CASE/told" <<'EOT'
+  py "$TALLYFS" "$CASE/passed" "$(($(cat /proc/sys/net/unix/max_dgram_qlen) + 1))" >"$CASE/told" \
+    <<'EOT'
 import os, signal, socket, subprocess, sys
 tallyfs, path, longer = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

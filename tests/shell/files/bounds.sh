@@ -48,8 +48,10 @@ statistics_of_a_uid() {
   start_daemon --uid-statistics $((own + 2))
   assert_eq taken "$(_ask 'web/a 1')"
   assert_eq taken "$(_ask 'create web/b')"
-  assert_eq "ENOSPC the limit of $((own + 2)) statistics for uid $(id -u) is reached" "$(_ask 'web/c 1')"
-  assert_eq "ENOSPC the limit of $((own + 2)) statistics for uid $(id -u) is reached" "$(_ask 'create db/c')"
+  assert_eq "ENOSPC the limit of $((own + 2)) statistics for uid $(id -u) is reached" \
+    "$(_ask 'web/c 1')"
+  assert_eq "ENOSPC the limit of $((own + 2)) statistics for uid $(id -u) is reached" \
+    "$(_ask 'create db/c')"
   assert_data web 'a 1' 'b 0'
   assert_eq taken "$(_ask 'remove web/b')"
   assert_eq taken "$(_ask 'create web/c')"
@@ -64,7 +66,8 @@ bytes_of_a_uid() {
   assert_attribute web a type value
   assert_data web 'a 1'
   define web 'name=a type=raw entries_max=1000'
-  assert_match "ENOSPC the limit of 1048576 bytes of data .*" "$(_ask 'create web/b type=list entries_max=1000000')"
+  assert_match "ENOSPC the limit of 1048576 bytes of data .*" \
+    "$(_ask 'create web/b type=list entries_max=1000000')"
 }
 
 bytes_of_the_whole_daemon() {

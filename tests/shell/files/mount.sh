@@ -38,7 +38,8 @@ files_have_the_modes_of_the_seed_and_belong_to_who_mounted() {
   send 'web/a 1'
   assert_eq "755 $(id -u) $(id -g) directory" "$(stat -c '%a %u %g %F' "$STAT/web")"
   assert_eq "600 $(id -u) $(id -g) regular file" "$(stat -c '%a %u %g %F' "$STAT/web/definition")"
-  assert_match "400 $(id -u) $(id -g) regular (empty )?file" "$(stat -c '%a %u %g %F' "$STAT/web/data")"
+  assert_match "400 $(id -u) $(id -g) regular (empty )?file" \
+    "$(stat -c '%a %u %g %F' "$STAT/web/data")"
 }
 
 has_the_directories_of_the_design() {

@@ -4,12 +4,17 @@
 _set_up() {
   local i
   start_daemon
-  { echo 'create web/sizes on=1 type=list entries_max=1000'; for i in {1..600}; do echo "web/sizes $i $i"; done; } >"$CASE/samples"
+  { echo 'create web/sizes on=1 type=list entries_max=1000'; for i in {1..600}; do echo \
+    "web/sizes $i $i"; done; } >"$CASE/samples"
   send_file "$CASE/samples"
   for i in {600..1}; do printf 'sizes 0x%x %d\n' $i $i; done >"$CASE/expected"
   DATA=$STAT/web/data
 }
-_shrink() { define web 'data=reset'; send 'web/sizes 255 7'; echo 'sizes 0xff 7' >"$CASE/expected"; }
+_shrink() {
+  define web 'data=reset'
+  send 'web/sizes 255 7'
+  echo 'sizes 0xff 7' >"$CASE/expected"
+}
 # _reads COMMAND...: what it prints is the text, also after the file became short.
 _reads() {
   "$@" >"$CASE/got"; cmp "$CASE/expected" "$CASE/got"
@@ -33,7 +38,10 @@ cp_in_a_tree_copies_all() {
   cmp "$STAT/web/definition" "$CASE/tree/definition"
 }
 cp_looking_for_holes_copies_all() { _copies cp --sparse=always; }
-dd_copies_all() { dd if="$DATA" bs=100 status=none | cmp - "$CASE/expected"; dd if="$DATA" bs=1M status=none | cmp - "$CASE/expected"; }
+dd_copies_all() {
+  dd if="$DATA" bs=100 status=none | cmp - "$CASE/expected"; dd if="$DATA" bs=1M status=none |
+    cmp - "$CASE/expected"
+}
 grep_r_finds_in_all_files() {
   assert_eq "$STAT/web/data:sizes 0x258 600" "$(grep -r '^sizes 0x258 ' "$STAT")"
   assert_eq "$STAT/web/definition" "$(grep -rl '^name=sizes' "$STAT")"

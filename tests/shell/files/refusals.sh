@@ -30,11 +30,16 @@ EOT
   done
 }
 
-creating_a_file() { _refused 'Operation not permitted' touch '{}/new'; _refused 'Operation not permitted' cp /etc/hostname '{}/new'; }
+creating_a_file() {
+  _refused 'Operation not permitted' touch '{}/new'
+  _refused 'Operation not permitted' cp /etc/hostname '{}/new'
+}
 making_a_directory() { _refused 'Operation not permitted' mkdir '{}/new'; }
 making_a_fifo_or_device() { _refused 'Operation not permitted' mkfifo '{}/new'; }
 making_a_symbolic_link() { _refused 'Operation not permitted' ln -s /etc/passwd '{}/new'; }
-making_a_hard_link() { assert_fails_with 'Operation not permitted' ln "$STAT/web/data" "$STAT/web/copy"; }
+making_a_hard_link() {
+  assert_fails_with 'Operation not permitted' ln "$STAT/web/data" "$STAT/web/copy"
+}
 
 renaming() {
   assert_fails_with 'Operation not permitted' mv "$STAT/web" "$STAT/www"
@@ -75,7 +80,9 @@ removing_what_is_not_there_or_no_directory() {
 }
 
 extended_attributes() {
-  _py_refused 'ENOTSUP|EOPNOTSUPP' 'os.getxattr(DATA, "user.x")' 'os.setxattr(DEFINITION, "user.x", b"1")' 'os.listxattr(DATA) or os.getxattr(DATA, "security.selinux")'
+  _py_refused 'ENOTSUP|EOPNOTSUPP' 'os.getxattr(DATA, "user.x")' \
+    'os.setxattr(DEFINITION, "user.x", b"1")' \
+    'os.listxattr(DATA) or os.getxattr(DATA, "security.selinux")'
   cp -a "$STAT/web/data" "$CASE/copy"
   cmp "$STAT/web/data" "$CASE/copy"
 }

@@ -83,7 +83,8 @@ a_second_open_is_fresh() {
 
 a_handle_keeps_all_of_its_text_when_the_file_becomes_short() {
   local i
-  { echo 'create web/l on=1 type=list entries_max=2000'; for i in {1000..2000}; do echo "web/l $i"; done; } >"$CASE/samples"
+  { echo 'create web/l on=1 type=list entries_max=2000'; for i in {1000..2000}; do echo \
+    "web/l $i"; done; } >"$CASE/samples"
   send_file "$CASE/samples"
   data web >"$CASE/expected"
   py <<'EOT'

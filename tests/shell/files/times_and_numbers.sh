@@ -18,7 +18,8 @@ mtime_is_the_time_of_the_last_change() {
   send 'web/a 1'
   modified=$(_modified "$STAT/web/data")
   after=$(date +%s.%N)
-  [[ ! $modified < $before && ! $modified > $after ]] || fail "$modified is not between $before and $after"
+  [[ ! $modified < $before && ! $modified > $after ]] ||
+    fail "$modified is not between $before and $after"
 }
 
 mtime_changes_with_every_change_however_small() {
@@ -75,7 +76,8 @@ inode_numbers_are_stable() {
 
 inode_numbers_are_those_of_the_listing() {
   send 'web/a 1'
-  assert_eq "$(cd "$STAT/web" && stat -c '%i %n' data definition)" "$(ls -1i "$STAT/web" | sed 's/^ *//')"
+  assert_eq "$(cd "$STAT/web" && stat -c '%i %n' data definition)" \
+    "$(ls -1i "$STAT/web" | sed 's/^ *//')"
   py <<'EOT'
 import os
 for entry in os.scandir(os.environ["STAT"]): assert entry.inode() == os.stat(entry.path).st_ino, entry.name

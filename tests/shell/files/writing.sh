@@ -1,7 +1,9 @@
 # Opens, truncations, offsets and closes of what is written.
 
 _set_up() { start_daemon; send 'create web/a' 'create web/b'; DEFINITION=$STAT/web/definition; }
-_is() { assert_eq "$1" "$(definition web | sed 's/.* on=\(.\) .*/\1/' | paste -sd' ')" "on= of a and b"; }
+_is() {
+  assert_eq "$1" "$(definition web | sed 's/.* on=\(.\) .*/\1/' | paste -sd' ')" "on= of a and b"
+}
 
 echo_makes_a_transaction_and_clears_nothing() {
   echo 'name=a on=1' >"$DEFINITION"
@@ -72,7 +74,11 @@ EOT
 }
 
 after_a_refused_line_the_next_ones_are_taken() {
-  { echo 'name=a on=1'; echo 'name=nobody on=1' 2>/dev/null || true; echo 'name=b on=1'; } >"$DEFINITION"
+  {
+    echo 'name=a on=1'
+    echo 'name=nobody on=1' 2>/dev/null || true
+    echo 'name=b on=1'
+  } >"$DEFINITION"
   _is '1 1'
 }
 
@@ -80,7 +86,8 @@ after_a_refused_line_the_next_ones_are_taken() {
 an_error_behind_the_first_64_kib_of_a_write_is_told() {
   local i
   for i in 65500 65520 65522 65526 65528 65540 65600; do
-    { yes x | head -c $i; echo 'name=a on=1'; echo 'name=b on=3'; echo 'name=b on=1'; } >"$CASE/text" || true
+    { yes '' | head -c $i; echo 'name=a on=1'; echo 'name=b on=3'; echo 'name=b on=1'; } \
+      >"$CASE/text" || true
     define web 'on=0'
     : >"$MNT/tracing/error_log"
     assert_fails_with 'Invalid argument' dd if="$CASE/text" of="$DEFINITION" bs=1M status=none
@@ -171,7 +178,8 @@ chmod_and_chown_are_not_permitted() {
 data_cannot_be_written_not_even_by_root() {
   assert_fails_with 'Permission denied' put 'web/a 1' "$STAT/web/data"
   assert_fails_with 'Permission denied' truncate -s 0 "$STAT/web/data"
-  assert_fails_with 'Permission denied' dd of="$STAT/web/data" if=/dev/null conv=notrunc oflag=append status=none
+  assert_fails_with 'Permission denied' dd of="$STAT/web/data" if=/dev/null conv=notrunc \
+    oflag=append status=none
   py <<'EOT'
 import errno, os
 for flags in (os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDONLY | os.O_TRUNC):
@@ -202,7 +210,8 @@ EOT
 
 vim_can_edit_it() {
   need vim
-  vim -u NONE -es -n -c '%s/ on=0 / on=1 /' -c 'wq!' "$DEFINITION" </dev/null >"$CASE/vim" 2>&1 || fail "$(cat "$CASE/vim")"
+  vim -u NONE -es -n -c '%s/ on=0 / on=1 /' -c 'wq!' "$DEFINITION" </dev/null >"$CASE/vim" 2>&1 ||
+    fail "$(cat "$CASE/vim")"
   _is '1 1'
 }
 
@@ -215,7 +224,8 @@ busybox_vi_and_ed_style_rewrites_work() {
 
 the_rest_of_a_line_that_was_too_long_is_no_line() {
   define web 'on=1'
-  (printf 'name=a '; head -c 70000 /dev/zero | tr '\0' ' '; echo on=0) >"$DEFINITION" 2>/dev/null || true
+  (printf 'name=a '; head -c 70000 /dev/zero | tr '\0' ' '; echo on=0) >"$DEFINITION" 2>/dev/null ||
+    true
   _is '1 1'
   py <<'EOT' || true
 import os

@@ -118,14 +118,16 @@ strangers_open_nothing_and_change_nothing_where_all_may_look() {
   need_python
   stop_daemon
   start_daemon -o allow_other
-  send 'web/a 1' 'create web/b type=array base_interval=1 scale=lin range_min=0 range_max=3000 on=1' 'db/b 1'
+  send 'web/a 1' \
+    'create web/b type=array base_interval=1 scale=lin range_min=0 range_max=3000 on=1' 'db/b 1'
   local before
   before=$(definition web)
   chmod 755 "$CASE" "$CASE/run"
   mkdir "$CASE/stranger"
   cp "$here"/{syscalls,hostile,peer}.py "$CASE/stranger"
   chown -R nobody "$CASE/stranger"
-  TALLY_STRANGER=yes DAEMON=$DAEMON CASE=$CASE/stranger PYTHONPATH=$CASE/stranger as_nobody "$PYTHON" "$CASE/stranger/syscalls.py"
+  TALLY_STRANGER=yes DAEMON=$DAEMON CASE=$CASE/stranger PYTHONPATH=$CASE/stranger as_nobody \
+    "$PYTHON" "$CASE/stranger/syscalls.py"
   assert_eq "$before" "$(definition web)" 'the definition'
   assert_has 'db' "$(ls "$STAT")"
   as_nobody ls "$STAT" >"$CASE/listed"

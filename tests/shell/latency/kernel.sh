@@ -34,11 +34,15 @@ _start_sleeper() {
   put "$SLEEPER_PID" "$HIST/wakeup/pid"
   put "$SLEEPER_PID" "$HIST/missed_timer_offsets/pid"
 }
-_let_it_sleep() { echo sleep >&"${SLEEPER[1]}"; read -r -t 30 <&"${SLEEPER[0]}" || fail "it did not sleep"; }
+_let_it_sleep() {
+  echo sleep >&"${SLEEPER[1]}"
+  read -r -t 30 <&"${SLEEPER[0]}" || fail "it did not sleep"
+}
 _end_sleeper() { kill "$BUSY" "$SLEEPER_PID"; }
 _instances() {
   local tracefs=/sys/kernel/tracing
-  mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" && tracefs=$CASE/tracefs; }
+  mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" &&
+    tracefs=$CASE/tracefs; }
   ls "$tracefs/instances" | grep -c "^tallyfs-latency-$1\$" || true
   [ $tracefs = /sys/kernel/tracing ] || umount "$tracefs"
 }
@@ -53,10 +57,12 @@ an_open_sees_what_the_kernel_recorded_before_it() {
   for each in wakeup missed_timer_offsets timerandwakeup; do
     before=$(_begun $each)
     _let_it_sleep
-    [ "$(_begun $each)" -ge $((before + 10)) ] || fail "$each: $before, then $(_begun $each)" "$(cat "$HIST/$each/summary")"
+    [ "$(_begun $each)" -ge $((before + 10)) ] || fail "$each: $before, then $(_begun $each)" \
+      "$(cat "$HIST/$each/summary")"
   done
   _end_sleeper
-  assert_match '[0-9]+ 80 [0-9]+ \([0-9]+\) perl <- .* [0-9]+\.[0-9]{6}' "$(grep -h -m1 ' perl <- ' "$HIST/timerandwakeup/top" | cut -d' ' -f2-)"
+  assert_match '[0-9]+ 80 [0-9]+ \([0-9]+\) perl <- .* [0-9]+\.[0-9]{6}' \
+    "$(grep -h -m1 ' perl <- ' "$HIST/timerandwakeup/top" | cut -d' ' -f2-)"
 }
 
 a_selected_pid_is_measured_whatever_its_priority() {
@@ -223,12 +229,16 @@ who_is_not_root_is_told_so() {
   install -d -o nobody "$CASE/mnt" "$CASE/run"
   chmod 755 "$CASE"
   local bin=$CASE/bin
-  mkdir "$bin" && install -m 755 "$(command -v "$TALLYFS")" "$(dirname "$(command -v "$TALLYFS")")/tally-feed-tracefs" "$bin"
-  setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$bin/tallyfs" -o tracefs --socket "$SOCK" "$MNT" ||
+  mkdir "$bin" && install -m 755 "$(command -v "$TALLYFS")" \
+    "$(dirname "$(command -v "$TALLYFS")")/tally-feed-tracefs" "$bin"
+  setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$bin/tallyfs" -o tracefs --socket \
+    "$SOCK" "$MNT" ||
     skip "nobody may not mount here"
   _adopt "$(pgrep -u nobody -x tallyfs)"
-  assert_fails_with 'Permission denied' setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "echo 1 >$HIST/enable/wakeup"
-  setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "cat $MNT/tracing/error_log" >"$CASE/log"
+  assert_fails_with 'Permission denied' setpriv --reuid=nobody --regid=nogroup --clear-groups -- \
+    sh -c "echo 1 >$HIST/enable/wakeup"
+  setpriv --reuid=nobody --regid=nogroup --clear-groups -- sh -c "cat $MNT/tracing/error_log" \
+    >"$CASE/log"
   assert_has 'not root' "$(cat "$CASE/log")"
   fusermount3 -u "$MNT" || umount "$MNT"
 }
@@ -237,7 +247,8 @@ who_is_not_root_is_told_so() {
 a_killed_daemon_in_the_background_holds_up_nobody() {
   local said
   stop_daemon
-  said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) || fail "it ended with $?" "$said"
+  said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) ||
+    fail "it ended with $?" "$said"
   # The daemon alone: the supervisor looks the same but for its name.
   local pid daemon=''
   for pid in $(pgrep -f "^$TALLYFS --socket $SOCK -o tracefs $MNT"); do

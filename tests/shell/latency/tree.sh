@@ -27,8 +27,11 @@ fi
 }
 
 the_directories_are_those_of_the_manual() {
-  assert_eq "$(printf '%s\n' enable irqsoff missed_timer_offsets preemptirqsoff preemptoff timerandwakeup wakeup)" "$(ls "$HIST")"
-  assert_eq "$(printf '%s\n' missed_timer_offsets preemptirqsoff timerandwakeup wakeup)" "$(ls "$HIST/enable")"
+  assert_eq \
+    "$(printf '%s\n' enable irqsoff missed_timer_offsets preemptirqsoff preemptoff timerandwakeup \
+    wakeup)" "$(ls "$HIST")"
+  assert_eq "$(printf '%s\n' missed_timer_offsets preemptirqsoff timerandwakeup wakeup)" \
+    "$(ls "$HIST/enable")"
   assert_eq "$CPUS" "$(find "$HIST/wakeup/sharedprio" -name 'CPU*' | wc -l)"
   assert_eq "$CPUS" "$(find "$HIST/missed_timer_offsets" -name 'max_latency-CPU*' | wc -l)"
 }
@@ -212,7 +215,8 @@ EOT
 }
 
 a_line_of_text_is_a_latency_too() {
-  send 'latency my_section ns=25999 cpu=0 pid=4711 prio=80 comm=worker' 'latency my_section cpu=0 ns=3000'
+  send 'latency my_section ns=25999 cpu=0 pid=4711 prio=80 comm=worker' \
+    'latency my_section cpu=0 ns=3000'
   assert_eq '4711 80 25 worker' "$(cat "$HIST/my_section/max_latency-CPU0")"
   assert_eq "CPU0 4711 80 25 worker
 CPU0 0 -21 3 " "$(cat "$HIST/my_section/top")"
@@ -245,9 +249,12 @@ a_directory_belongs_to_the_uid_that_fed_it_first() {
 tally_send_says_what_is_wrong_with_a_latency() {
   "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0'
   assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
-  assert_fails_with 'cpu is not the number of a CPU' "$TALLY_SEND" --socket "$SOCK" 'latency one ns=1 cpu=all'
-  assert_fails_with 'a latency on a CPU that there is not' "$TALLY_SEND" --socket "$SOCK" "latency one ns=1 cpu=$CPUS"
-  assert_fails_with "$(printf '  latency wakeup ns=1 cpu=0\n          ^')" "$TALLY_SEND" --socket "$SOCK" 'latency wakeup ns=1 cpu=0'
+  assert_fails_with 'cpu is not the number of a CPU' "$TALLY_SEND" --socket "$SOCK" \
+    'latency one ns=1 cpu=all'
+  assert_fails_with 'a latency on a CPU that there is not' "$TALLY_SEND" --socket "$SOCK" \
+    "latency one ns=1 cpu=$CPUS"
+  assert_fails_with "$(printf '  latency wakeup ns=1 cpu=0\n          ^')" "$TALLY_SEND" --socket \
+    "$SOCK" 'latency wakeup ns=1 cpu=0'
   assert_has "these latencies are the kernel's" "$(errors)"
   assert_eq 'samples 1' "$(head -1 "$HIST/one/summary")"
 }

@@ -1,7 +1,12 @@
 # create, define, remove and attach, and their permissions.
 
 _own() { sed -n "s/^$1 //p" "$STAT/tallyfs/data"; }
-_as_nobody() { need socat; printf '%s\n' "$@" >"$CASE/nobodys"; chmod 644 "$CASE/nobodys"; as_nobody socat -u "OPEN:$CASE/nobodys" "UNIX-SENDTO:$SOCK"; }
+_as_nobody() {
+  need socat
+  printf '%s\n' "$@" >"$CASE/nobodys"
+  chmod 644 "$CASE/nobodys"
+  as_nobody socat -u "OPEN:$CASE/nobodys" "UNIX-SENDTO:$SOCK"
+}
 
 create_makes_a_statistic_that_is_off() {
   send 'create web/lat type=array base_interval=1 scale=log2 range_min=0 range_max=4 units=us'
@@ -65,7 +70,8 @@ the_caret_stands_under_the_token_of_a_command() {
 }
 
 the_daemons_own_interface_is_nobodys_to_feed_create_in_or_remove() {
-  send 'tallyfs/datagrams 1 1000000' 'tallyfs/new 1' 'create tallyfs/new' 'remove tallyfs' 'remove tallyfs/samples'
+  send 'tallyfs/datagrams 1 1000000' 'tallyfs/new 1' 'create tallyfs/new' 'remove tallyfs' \
+    'remove tallyfs/samples'
   assert_eq 5 "$(_own rejects)"
   [ "$(_own datagrams)" -lt 10 ] || fail 'fed'
   [ -n "$(_own samples)" ] || fail 'removed'

@@ -89,7 +89,8 @@ EOT
 another_user_cannot_hold_it() {
   _feeder one 'create web lifetime=feeder'
   chmod 666 "$SOCK"
-  printf 'from peer import *\nassert Peer().ask("create web lifetime=feeder")[0] == 1\n' >"$CASE/ask.py"
+  printf 'from peer import *\nassert Peer().ask("create web lifetime=feeder")[0] == 1\n' \
+    >"$CASE/ask.py"
   cp "$here/peer.py" "$CASE"
   as_nobody env SOCK="$SOCK" "$PYTHON" "$CASE/ask.py"
 }
@@ -97,7 +98,8 @@ another_user_cannot_hold_it() {
 a_daemon_watches_1024_processes_whatever_its_soft_limit_of_descriptors_and_refuses_more() {
   local before
   stop_daemon
-  [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1280 ] || skip 'the limit of descriptors is too low here'
+  [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1280 ] ||
+    skip 'the limit of descriptors is too low here'
   ulimit -Sn 1024
   start_daemon
   before=$(ls "/proc/$DAEMON/fd" | wc -l)

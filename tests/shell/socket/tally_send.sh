@@ -62,7 +62,8 @@ each_kind_of_error_is_told_with_a_caret() {
   _refuses 'define web on=1' 'no such interface (No such file or directory)' '       ^'
   _send 'web/a 1'
   _expect 1 _send 'define web name=a type=lisp'
-  assert_eq "tally-send: line 1: type must be value, range, list, array, history or raw (Invalid argument)
+  assert_eq \
+    "tally-send: line 1: type must be value, range, list, array, history or raw (Invalid argument)
   define web name=a type=lisp
                     ^" "$SAID"
 }
@@ -104,7 +105,8 @@ what_could_steer_a_terminal_is_escaped() {
 }
 
 a_very_long_line_is_not_sent_and_said_to_be_too_long() {
-  { echo 'web/a 1'; printf 'create web/b %0300000d\n' 0; printf '#%0300000d\n' 0; echo 'web/a 1'; } >"$CASE/lines"
+  { echo 'web/a 1'; printf 'create web/b %0300000d\n' 0; printf '#%0300000d\n' 0; echo \
+    'web/a 1'; } >"$CASE/lines"
   _expect 1 _send <"$CASE/lines"
   assert_has 'tally-send: line 2: longer than 4096 bytes, and not sent' "$SAID"
   assert_has '  create web/b 000' "$SAID"
@@ -199,7 +201,8 @@ a_daemon_that_ends_meanwhile_is_noticed() {
   echo 'web/a 1' >&$feed
   wait $sender || status=$?
   assert_eq 3 $status
-  assert_eq "tally-send: the daemon at $SOCK has ended; no answer to line 2, nor to any after it" "$(cat "$CASE/told")"
+  assert_eq "tally-send: the daemon at $SOCK has ended; no answer to line 2, nor to any after it" \
+    "$(cat "$CASE/told")"
 }
 
 what_a_pipe_has_so_far_is_sent_at_once() {
@@ -228,7 +231,8 @@ many_refusals_are_all_told() {
   local i
   for i in {1..20000}; do echo 'web/a 1'; echo "web/a number-$i"; done >"$CASE/lines"
   _expect 1 _send <"$CASE/lines"
-  assert_eq "$(seq 2 2 40000)" "$(sed -n 's/^tally-send: line \([0-9]*\): X is not.*/\1/p' <<<"$SAID")"
+  assert_eq "$(seq 2 2 40000)" \
+    "$(sed -n 's/^tally-send: line \([0-9]*\): X is not.*/\1/p' <<<"$SAID")"
   assert_data web 'a 20000'
 }
 
@@ -281,7 +285,8 @@ tally-send: line 4: its answer was lost, whether it took effect is not known
 
 a_reader_of_stderr_that_goes_away_ends_it() {
   _lines 100000 wrong >"$CASE/lines"
-  { "$TALLY_SEND" --socket "$SOCK" <"$CASE/lines" 2>&1 || echo $? >"$CASE/status"; } | head -1 >"$CASE/told"
+  { "$TALLY_SEND" --socket "$SOCK" <"$CASE/lines" 2>&1 || echo $? >"$CASE/status"; } |
+    head -1 >"$CASE/told"
   assert_eq 141 "$(cat "$CASE/status")"
 }
 

@@ -13,7 +13,8 @@ _rejects() { # _rejects LINE...: each is refused, and nothing comes of it
 
 a_sample_is_a_name_x_and_y() {
   send 'create web/r on=1 type=raw entries_max=9'
-  send 'web/r 1750 3' 'web/r -5' 'web/r 0x10 0x20' 'web/r -0x10' 'web/r 9223372036854775807 18446744073709551615' 'web/r -9223372036854775808'
+  send 'web/r 1750 3' 'web/r -5' 'web/r 0x10 0x20' 'web/r -0x10' \
+    'web/r 9223372036854775807 18446744073709551615' 'web/r -9223372036854775808'
   assert_eq '1750 3
 -5 1
 16 32
@@ -103,15 +104,19 @@ a_flood_of_garbage_does_not_push_out_what_an_administrator_mistyped() {
 
 what_is_no_sample_is_refused() {
   send 'web/a 1'
-  _rejects 'web/a x' 'web/a 1.5' 'web/a 1 -1' 'web/a 9223372036854775808' 'web/a -9223372036854775809' 'web/a 1 18446744073709551616' \
-    'web/a 0x' 'web/a 0xg' 'web/a 1 2 3' 'web/a --5' 'web/a 1e3' '/a 1' 'new/ 1' 'new/a/b 1' 'new/a=b 1' './a 1' '../a 1' 'new/.. 1'
+  _rejects 'web/a x' 'web/a 1.5' 'web/a 1 -1' 'web/a 9223372036854775808' \
+    'web/a -9223372036854775809' 'web/a 1 18446744073709551616' \
+    'web/a 0x' 'web/a 0xg' 'web/a 1 2 3' 'web/a --5' 'web/a 1e3' '/a 1' 'new/ 1' 'new/a/b 1' \
+      'new/a=b 1' './a 1' '../a 1' 'new/.. 1'
   assert_data web 'a 1'
 }
 
 what_is_no_command_is_refused() {
   send 'web/a 1'
-  _rejects 'hello' 'create' 'remove' 'define' 'CREATE new/a' 'create new/a type=list' 'create new/a on=2' 'create new/a range_min=5 range_max=4' \
-    'remove new' 'remove web/new' 'define new on=1' 'define web on=2' 'define web name=new on=1' 'attach web/new'
+  _rejects 'hello' 'create' 'remove' 'define' 'CREATE new/a' 'create new/a type=list' \
+    'create new/a on=2' 'create new/a range_min=5 range_max=4' \
+    'remove new' 'remove web/new' 'define new on=1' 'define web on=2' 'define web name=new on=1' \
+      'attach web/new'
   assert_data web 'a 1'
 }
 

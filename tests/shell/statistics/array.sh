@@ -33,7 +33,8 @@ shows_zeros_when_empty() {
 
 a_sample_belongs_to_the_first_bound_that_is_not_below_it() {
   _makes scale=lin base_interval=10 range_min=0 range_max=30
-  send 'web/lat 0' 'web/lat 1 2' 'web/lat 10 3' 'web/lat 11 4' 'web/lat 20 5' 'web/lat 21 6' 'web/lat 30 7'
+  send 'web/lat 0' 'web/lat 1 2' 'web/lat 10 3' 'web/lat 11 4' 'web/lat 20 5' 'web/lat 21 6' \
+    'web/lat 30 7'
   assert_data web 'lat <=0 1' 'lat <=10 5' 'lat <=20 9' 'lat <=30 13' 'lat >30 0'
   assert_attribute web lat hits_out_of_range 0
 }
@@ -47,13 +48,15 @@ the_linear_index_is_rounded_up() {
 
 a_sample_belongs_to_the_first_log2_bound_that_is_not_below_it() {
   _makes scale=log2 base_interval=2 range_min=10 range_max=26
-  send 'web/lat 10' 'web/lat 11 2' 'web/lat 12 3' 'web/lat 13 4' 'web/lat 14 5' 'web/lat 15 6' 'web/lat 18 7' 'web/lat 19 8' 'web/lat 26 9'
+  send 'web/lat 10' 'web/lat 11 2' 'web/lat 12 3' 'web/lat 13 4' 'web/lat 14 5' 'web/lat 15 6' \
+    'web/lat 18 7' 'web/lat 19 8' 'web/lat 26 9'
   assert_data web 'lat <=10 1' 'lat <=12 5' 'lat <=14 9' 'lat <=18 13' 'lat <=26 17' 'lat >26 0'
 }
 
 below_goes_into_the_first_above_into_the_last_and_both_are_counted() {
   _makes scale=lin base_interval=10 range_min=0 range_max=20
-  send 'web/lat -1 5' 'web/lat -9223372036854775808 2' 'web/lat 21 3' 'web/lat 9223372036854775807 4' 'web/lat 20'
+  send 'web/lat -1 5' 'web/lat -9223372036854775808 2' 'web/lat 21 3' \
+    'web/lat 9223372036854775807 4' 'web/lat 20'
   assert_data web 'lat <=0 7' 'lat <=10 0' 'lat <=20 1' 'lat >20 7'
   assert_attribute web lat hits_out_of_range 4
 }

@@ -14,7 +14,8 @@ attributes_change_by_themselves() {
   define web 'name=x range_min=3'
   define web 'name=x range_max=17'
   define web 'name=x mode=products'
-  assert_match 'name=x on=0 type=value range_min=3 range_max=17 mode=products .*' "$(definition web)"
+  assert_match 'name=x on=0 type=value range_min=3 range_max=17 mode=products .*' \
+    "$(definition web)"
 }
 
 attributes_change_together_in_any_order() {
@@ -72,18 +73,24 @@ attributes_of_other_types_are_junk_of_this_one() {
 
 a_value_that_does_not_parse_refuses_the_whole_line() {
   send 'create web/x on=1' 'web/x 5'
-  _unchanged_after_refusing 'Invalid argument' 'name=x range_min=3 range_max=many' 'name=x on=0 mode=sideways' \
-    'name=x on=2' 'name=x on=' 'name=x on=yes' 'name=x type=valu' 'name=x range_min=1.5' 'name=x range_min=0x' \
-    'name=x range_min=9223372036854775808' 'name=x range_max=-9223372036854775809' 'name=x range_min=1e3' 'name=x range_min=+' \
+  _unchanged_after_refusing 'Invalid argument' 'name=x range_min=3 range_max=many' \
+    'name=x on=0 mode=sideways' \
+    'name=x on=2' 'name=x on=' 'name=x on=yes' 'name=x type=valu' 'name=x range_min=1.5' \
+      'name=x range_min=0x' \
+    'name=x range_min=9223372036854775808' 'name=x range_max=-9223372036854775809' \
+      'name=x range_min=1e3' 'name=x range_min=+' \
     'data=reset on=7' 'range_min=x'
 }
 
 bounds_are_refused_one_step_beyond() {
   send 'create web/x on=1 type=list entries_max=5' 'web/x 5'
-  _unchanged_after_refusing 'Invalid argument' 'name=x entries_max=0' 'name=x entries_max=1048577' 'name=x entries_max=-1' \
+  _unchanged_after_refusing 'Invalid argument' 'name=x entries_max=0' 'name=x entries_max=1048577' \
+    'name=x entries_max=-1' \
     'name=x entries_max=18446744073709551617' 'name=x range_min=5 range_max=4' \
-    'name=x type=history mode=range period=0 entries_max=5' 'name=x type=history mode=range period=-1 entries_max=5' \
-    'name=x type=array base_interval=0 scale=lin range_min=0 range_max=9' 'name=x type=array base_interval=-1 scale=lin range_min=0 range_max=9'
+    'name=x type=history mode=range period=0 entries_max=5' \
+      'name=x type=history mode=range period=-1 entries_max=5' \
+    'name=x type=array base_interval=0 scale=lin range_min=0 range_max=9' \
+      'name=x type=array base_interval=-1 scale=lin range_min=0 range_max=9'
 }
 
 bounds_are_accepted_at_their_ends() {
@@ -99,7 +106,8 @@ bounds_are_accepted_at_their_ends() {
 an_array_has_at_most_65536_intervals() {
   send 'create web/x type=array base_interval=1 scale=lin range_min=0 range_max=65534'
   assert_eq 65536 "$(data web | wc -l)"
-  _unchanged_after_refusing 'Invalid argument' 'name=x range_max=65536' 'name=x range_max=9223372036854775807' \
+  _unchanged_after_refusing 'Invalid argument' 'name=x range_max=65536' \
+    'name=x range_max=9223372036854775807' \
     'name=x range_min=-9223372036854775808 range_max=9223372036854775807'
   define web 'name=x base_interval=2 range_max=131000'
   define web 'name=x range_min=-9223372036854775808 range_max=9223372036854775807 scale=log2'
@@ -107,8 +115,10 @@ an_array_has_at_most_65536_intervals() {
 
 a_type_needs_all_its_attributes() {
   send 'create web/x on=1' 'web/x 5'
-  _unchanged_after_refusing 'Invalid argument' 'name=x type=value' 'name=x type=list' 'name=x type=array scale=lin' \
-    'name=x type=array base_interval=4' 'name=x type=history entries_max=5 mode=range' 'name=x type=history entries_max=5 period=10' \
+  _unchanged_after_refusing 'Invalid argument' 'name=x type=value' 'name=x type=list' \
+    'name=x type=array scale=lin' \
+    'name=x type=array base_interval=4' 'name=x type=history entries_max=5 mode=range' \
+      'name=x type=history entries_max=5 period=10' \
     'name=x type=history mode=range period=10' 'name=x type=raw'
   define web 'name=x type=range'
 }
@@ -127,15 +137,18 @@ more_than_the_memory_ceiling_is_refused() {
   stop_daemon
   start_daemon --memory-max 1M
   send 'create web/x on=1 type=list entries_max=10' 'web/x 5'
-  _unchanged_after_refusing 'No space left on device' 'name=x entries_max=1048576' 'name=x type=raw entries_max=1000000'
+  _unchanged_after_refusing 'No space left on device' 'name=x entries_max=1048576' \
+    'name=x type=raw entries_max=1000000'
   define web 'name=x entries_max=100'
 }
 
 of_several_lines_in_one_write_the_good_ones_take_effect() {
   send 'create web/a' 'create web/b' 'create web/c'
-  assert_fails_with 'No such file or directory' write_at_once "$STAT/web/definition" 'name=a on=1' 'name=nobody on=1' 'name=b on=maybe' 'name=c on=1'
+  assert_fails_with 'No such file or directory' write_at_once "$STAT/web/definition" 'name=a on=1' \
+    'name=nobody on=1' 'name=b on=maybe' 'name=c on=1'
   assert_eq '1 0 1' "$(definition web | sed 's/.* on=\(.\) .*/\1/' | paste -sd' ')"
-  assert_fails_with 'Invalid argument' write_at_once "$STAT/web/definition" 'name=b on=maybe' 'name=nobody on=1' 'name=b on=1'
+  assert_fails_with 'Invalid argument' write_at_once "$STAT/web/definition" 'name=b on=maybe' \
+    'name=nobody on=1' 'name=b on=1'
   assert_attribute web b on 1
 }
 
@@ -184,8 +197,10 @@ each_line_takes_effect_with_its_write_not_with_close() {
 }
 
 what_was_read_can_be_written_back_and_changes_nothing() {
-  send 'create web/v on=1' 'create web/r on=1 type=range range_min=0 range_max=9' 'create web/l on=1 type=list entries_max=1' \
-    'create web/a type=array base_interval=1 scale=log2 range_min=0 range_max=9' 'create web/w on=1 type=raw entries_max=4 units=x/y'
+  send 'create web/v on=1' 'create web/r on=1 type=range range_min=0 range_max=9' \
+    'create web/l on=1 type=list entries_max=1' \
+    'create web/a type=array base_interval=1 scale=log2 range_min=0 range_max=9' \
+      'create web/w on=1 type=raw entries_max=4 units=x/y'
   send 'web/v 5' 'web/r 5' 'web/r 50' 'web/l 1' 'web/l 2' 'web/a 3' 'web/w 4'
   definition web >"$CASE/saved"
   data web >"$CASE/data"
@@ -226,7 +241,8 @@ without_a_name_a_line_is_for_all_statistics() {
   define web 'on=0'
   assert_eq 2 "$(definition web | grep -c ' on=0 ')"
   define web 'type=history mode=range period=1000000 entries_max=1024'
-  assert_eq 2 "$(definition web | grep -c 'type=history .* entries_max=1024 mode=range period=1000000 ')"
+  assert_eq 2 \
+    "$(definition web | grep -c 'type=history .* entries_max=1024 mode=range period=1000000 ')"
 }
 
 a_line_for_all_that_does_not_suit_one_changes_none() {

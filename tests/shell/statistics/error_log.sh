@@ -38,7 +38,8 @@ counts_columns_in_characters() {
 
 says_nothing_of_lines_that_took_effect() {
   send 'create web/hits'
-  assert_fails write_at_once "$STAT/web/definition" 'name=hits on=1' 'name=hits on=3' 'name=hits on=0'
+  assert_fails write_at_once "$STAT/web/definition" 'name=hits on=1' 'name=hits on=3' \
+    'name=hits on=0'
   assert_eq 1 "$(errors | grep -c error:)"
   _tells 'name=hits on=3' 'on=3'
 }

@@ -87,8 +87,10 @@ for i in range(40):
     time.sleep(0.01)
 EOT
   _results 0.25 >"$CASE/results"
-  assert_eq 40 "$(paste -sd+ "$CASE/results" | bc 2>/dev/null || awk '{n += $1} END {print n}' "$CASE/results")"
-  [ "$(wc -l <"$CASE/results")" -ge 4 ] || fail "not spread over the periods: $(cat "$CASE/results")"
+  assert_eq 40 "$(paste -sd+ "$CASE/results" | bc 2>/dev/null || awk '{n += $1} END {print n}' \
+    "$CASE/results")"
+  [ "$(wc -l <"$CASE/results")" -ge 4 ] ||
+    fail "not spread over the periods: $(cat "$CASE/results")"
 }
 
 holds_at_most_entries_max_the_newest() {

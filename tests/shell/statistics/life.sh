@@ -51,7 +51,8 @@ on_and_off_start_and_stop_counting() {
 on_sets_started_and_off_sets_stopped_and_nothing_else() {
   local data started stopped
   send 'create web/hits'
-  data=$(attribute web hits data) started=$(attribute web hits started) stopped=$(attribute web hits stopped)
+  data=$(attribute web hits data) started=$(attribute web hits started) \
+    stopped=$(attribute web hits stopped)
   define web 'name=hits on=1'
   [ "$(attribute web hits started)" != "$started" ] || fail 'started did not change'
   assert_attribute web hits stopped "$stopped"
@@ -74,7 +75,8 @@ on_when_on_and_off_when_off_change_nothing() {
 
 reset_clears_data_and_hits_and_sets_data() {
   local data
-  send 'create web/x on=1 type=list entries_max=1 range_min=0 range_max=9' 'web/x 1' 'web/x 2' 'web/x 10'
+  send 'create web/x on=1 type=list entries_max=1 range_min=0 range_max=9' 'web/x 1' 'web/x 2' \
+    'web/x 10'
   assert_attribute web x hits_missed 1
   assert_attribute web x hits_out_of_range 1
   data=$(attribute web x data)

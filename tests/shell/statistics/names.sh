@@ -33,8 +33,18 @@ may_be_printable_utf8() {
 
 may_not_be_dot_or_dotdot() { _refused .; _refused ..; }
 may_not_hold_an_equals_sign() { _refused 'a=b'; }
-may_not_hold_control_characters() { _refused $'a\x01b'; _refused $'a\x7fb'; _refused $'a\xc2\x85b'; _refused $'a\e[31mb'; }
-may_not_be_broken_utf8() { _refused $'a\xff'; _refused $'\xc3'; _refused $'\xc0\xaf'; _refused $'\xed\xa0\x80'; }
+may_not_hold_control_characters() {
+  _refused $'a\x01b'
+  _refused $'a\x7fb'
+  _refused $'a\xc2\x85b'
+  _refused $'a\e[31mb'
+}
+may_not_be_broken_utf8() {
+  _refused $'a\xff'
+  _refused $'\xc3'
+  _refused $'\xc0\xaf'
+  _refused $'\xed\xa0\x80'
+}
 may_not_hold_unicode_white_space() { _refused $'a\xc2\xa0b'; _refused $'a\xe2\x80\xa8b'; }
 
 may_not_be_empty_or_hold_a_slash() {

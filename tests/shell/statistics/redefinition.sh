@@ -77,7 +77,9 @@ off_together_with_a_redefinition_is_off() {
 reset_together_with_a_redefinition_does_both() {
   _filled 'type=value mode=increments'
   define web 'name=x data=reset range_max=50 on=0'
-  assert_match 'name=x on=0 type=value range_min=0 range_max=50 mode=increments hits_out_of_range=0 .*' "$(definition web)"
+  assert_match \
+    'name=x on=0 type=value range_min=0 range_max=50 mode=increments hits_out_of_range=0 .*' \
+    "$(definition web)"
   assert_data web 'x 0'
 }
 

@@ -22,7 +22,9 @@ what_is_published_is_shown_as_text_and_json() {
   assert_eq '"T":2074500719' "$(cat "$MNT/stats/templates")"
   assert_match $'struct statsblobv1@0x[0-9a-f]+, tplhash=2074500719\n\tvois\[0\]: id=0, name=""\n\t\tvois\[0\]stat\[1\]: stype=SUM, errs=0\n\t\t\tvoistatdata: 7' \
     "$(cat "$MNT/stats/web/total")"
-  assert_eq '{"tplname":"T","tplhash":2074500719,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}}' "$(cat "$MNT/stats/web/total.json")"
+  assert_eq \
+    '{"tplname":"T","tplhash":2074500719,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}}' \
+    "$(cat "$MNT/stats/web/total.json")"
   _publishing 8
   assert_has '"val":8' "$(cat "$MNT/stats/web/total.json")"
   assert_eq 'sample_rates total total.json' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
@@ -34,7 +36,9 @@ a_file_says_how_large_and_old_it_is() {
   for f in total total.json sample_rates; do
     assert_eq "$(stat -c %s "$MNT/stats/web/$f")" "$(wc -c <"$MNT/stats/web/$f")" "$f"
   done
-  assert_eq '400 400 600' "$(stat -c %a "$MNT/stats/web/total" "$MNT/stats/web/total.json" "$MNT/stats/web/sample_rates" | tr '\n' ' ' | sed 's/ $//')"
+  assert_eq '400 400 600' \
+    "$(stat -c %a "$MNT/stats/web/total" "$MNT/stats/web/total.json" "$MNT/stats/web/sample_rates" |
+    tr '\n' ' ' | sed 's/ $//')"
 }
 
 somebody_who_reads_asks_for_it() {
@@ -173,7 +177,8 @@ EOT
 
 nobody_publishes_in_anothers_subsystem() {
   _publishing
-  as_nobody "$TALLY_SEND" --socket "$SOCK" 'object web/mine' 2>"$CASE/said" && fail "it was let" || true
+  as_nobody "$TALLY_SEND" --socket "$SOCK" 'object web/mine' 2>"$CASE/said" && fail "it was let" ||
+    true
   assert_has 'the subsystem belongs to uid' "$(cat "$CASE/said")"
 }
 

@@ -2,7 +2,10 @@
 T=$MNT/tracing
 E=$MNT/tracing/events
 
-_define() { send 'event define web/request u64 lat; pid_t pid'; wait_until '[ -d "$E/web/request" ]'; }
+_define() {
+  send 'event define web/request u64 lat; pid_t pid'
+  wait_until '[ -d "$E/web/request" ]'
+}
 _mark() { echo "$1" >"$T/trace_marker"; }
 # _records FILE: without what stands before the event.
 _records() { sed '/^#/d; s/.*: \([a-z_]*: \)/\1/' "$1" | xargs; }
@@ -153,7 +156,8 @@ names_of_processes_are_those_of_the_trace() {
 }
 
 options_change_what_is_traced_and_shown() {
-  assert_eq '1 1 0' "$(cat "$T/options/markers" "$T/options/overwrite" "$T/options/stacktrace" | xargs)"
+  assert_eq '1 1 0' "$(cat "$T/options/markers" "$T/options/overwrite" "$T/options/stacktrace" |
+    xargs)"
   echo 0 >"$T/options/markers"
   grep -qx nomarkers "$T/trace_options"
   assert_fails_with 'Invalid argument' put hidden "$T/trace_marker"
@@ -275,7 +279,8 @@ a_clock_that_is_not_there_is_refused() {
   assert_eq 'local [global] mono perf' "$(cat "$T/trace_clock")"
   assert_fails_with 'Invalid argument' put boot "$T/trace_clock"
   echo 'hist:keys=common_timestamp:clock=mono' >"$E/web/request/trigger"
-  assert_fails_with 'Invalid argument' put 'hist:keys=common_timestamp:clock=boot' "$E/web/request/trigger"
+  assert_fails_with 'Invalid argument' put 'hist:keys=common_timestamp:clock=boot' \
+    "$E/web/request/trigger"
   assert_has "Couldn't set trace_clock" "$(errors)"
 }
 

@@ -11,7 +11,10 @@ _define() {
   wait_until '[ -d "$E/kmem/kmalloc" ]'
 }
 # _script: as it stands in the documentation, with the paths of an older mount.
-_script() { sed "s|/sys/kernel/debug/tracing|$T|g" | bash -e || fail "the script ended with $?" "$(cat "$T/error_log")"; }
+_script() {
+  sed "s|/sys/kernel/debug/tracing|$T|g" | bash -e || fail "the script ended with $?" \
+    "$(cat "$T/error_log")"
+}
 _waking() { send "event sched/sched_waking comm=$1 pid=$2 prio=$3 target_cpu=1"; }
 _switch() { send "event sched/sched_switch prev_comm=swapper/1 prev_pid=0 prev_prio=120 next_comm=$1 next_pid=$2 next_prio=$3"; }
 
@@ -72,7 +75,9 @@ an_event_causes_a_synthetic_one_of_itself() {
  echo 'hist:keys=pid:sort=pid' >> \
       /sys/kernel/debug/tracing/events/synthetic/wakeup_new_test/trigger
 EOT
-  send 'event sched/sched_wakeup_new comm=cyclictest pid=5' 'event sched/sched_wakeup_new comm=cat pid=6' 'event sched/sched_wakeup_new comm=cyclictest pid=4'
+  send 'event sched/sched_wakeup_new comm=cyclictest pid=5' \
+    'event sched/sched_wakeup_new comm=cat pid=6' \
+    'event sched/sched_wakeup_new comm=cyclictest pid=4'
   assert_match '.*
 \{ pid: +4 \} hitcount: +1
 \{ pid: +5 \} hitcount: +1
@@ -168,16 +173,25 @@ commands_are_taken_as_the_kernel_takes_them() {
   _define
   local each
   cd "$E/kmem/kmalloc"
-  for each in 'hist:key=call_site' 'hist:keys=call_site,gfp_flags,name:val=bytes_req,bytes_alloc' 'hist:keys=common_cpu,common_pid,common_comm' \
-    'hist:keys=cpu' 'hist:keys=common_timestamp.usecs' 'hist:keys=common_stacktrace' 'hist:keys=stacktrace' 'hist:keys=common_pid.execname' \
-    'hist:keys=call_site.hex' 'hist:keys=call_site.sym' 'hist:keys=call_site.sym-offset' 'hist:keys=call_site.syscall' 'hist:keys=bytes_req.log2' \
-    'hist:keys=bytes_req.buckets=32' 'hist:keys=call_site:vals=bytes_req.percent' 'hist:keys=call_site:vals=bytes_req.graph' 'hist:keys=call_site:vals=bytes_req.hex' \
+  for each in 'hist:key=call_site' 'hist:keys=call_site,gfp_flags,name:val=bytes_req,bytes_alloc' \
+    'hist:keys=common_cpu,common_pid,common_comm' \
+    'hist:keys=cpu' 'hist:keys=common_timestamp.usecs' 'hist:keys=common_stacktrace' \
+      'hist:keys=stacktrace' 'hist:keys=common_pid.execname' \
+    'hist:keys=call_site.hex' 'hist:keys=call_site.sym' 'hist:keys=call_site.sym-offset' \
+      'hist:keys=call_site.syscall' 'hist:keys=bytes_req.log2' \
+    'hist:keys=bytes_req.buckets=32' 'hist:keys=call_site:vals=bytes_req.percent' \
+      'hist:keys=call_site:vals=bytes_req.graph' 'hist:keys=call_site:vals=bytes_req.hex' \
     'hist:keys=call_site:vals=bytes_req,bytes_alloc:sort=bytes_req.descending,bytes_alloc.ascending' 'hist:keys=call_site:size=128' \
-    'hist:keys=call_site:size=131072' 'hist:keys=call_site:pause' 'hist:keys=call_site:vals=bytes_req:nohitcount' 'hist:keys=call_site:vals=bytes_req:NOHC' \
-    'hist:name=foo:keys=call_site' 'hist:keys=$v:v=call_site' 'hist:keys=call_site:x=bytes_alloc-bytes_req' 'hist:keys=call_site:x=bytes_alloc*3/2+1' \
-    'hist:keys=call_site:x=-(bytes_req)' 'hist:keys=call_site:x=bytes_req:onmax($x).snapshot()' 'hist:keys=call_site:x=bytes_req:onchange($x).save(name,gfp_flags)' \
-    'traceon' 'traceoff:5' 'stacktrace:3 if bytes_req > 65536' 'snapshot' 'snapshot:1 if bytes_req == 4' 'enable_event:sched:sched_switch' \
-    'disable_event:sched:sched_switch:2' 'enable_hist:sched:sched_switch:1 if bytes_req == 1' 'disable_hist:sched:sched_switch' \
+    'hist:keys=call_site:size=131072' 'hist:keys=call_site:pause' \
+      'hist:keys=call_site:vals=bytes_req:nohitcount' 'hist:keys=call_site:vals=bytes_req:NOHC' \
+    'hist:name=foo:keys=call_site' 'hist:keys=$v:v=call_site' \
+      'hist:keys=call_site:x=bytes_alloc-bytes_req' 'hist:keys=call_site:x=bytes_alloc*3/2+1' \
+    'hist:keys=call_site:x=-(bytes_req)' 'hist:keys=call_site:x=bytes_req:onmax($x).snapshot()' \
+      'hist:keys=call_site:x=bytes_req:onchange($x).save(name,gfp_flags)' \
+    'traceon' 'traceoff:5' 'stacktrace:3 if bytes_req > 65536' 'snapshot' \
+      'snapshot:1 if bytes_req == 4' 'enable_event:sched:sched_switch' \
+    'disable_event:sched:sched_switch:2' 'enable_hist:sched:sched_switch:1 if bytes_req == 1' \
+      'disable_hist:sched:sched_switch' \
     'hist:keys=call_site if bytes_req >= 4 && (name == "a" || name ~ "b*") && !(gfp_flags & 1) && bytes_req != 7'; do
     echo "$each" >trigger || fail "$each" "$(cat "$T/error_log")"
     send 'event kmem/kmalloc call_site=0x10 bytes_req=4 bytes_alloc=8 name=a'
@@ -185,9 +199,13 @@ commands_are_taken_as_the_kernel_takes_them() {
     echo "!$each" >>trigger || fail "!$each" "$(cat "$T/error_log")"
     assert_eq '# Available triggers:' "$(head -1 trigger)" "$each"
   done
-  for each in 'hist:keys=' 'hist:keys=junk' 'hist:keys=call_site:size=64' 'hist:keys=call_site:size=262144' 'hist:keys=call_site:vals=bytes_req.log2' \
-    'hist:keys=call_site:vals=bytes_req.sym' 'hist:keys=call_site:x=bytes_req.percent' 'hist:keys=call_site:sort=junk' 'hist:keys=call_site:x=bytes_req/0' \
-    'hist:keys=call_site:x=$junk+1' 'hist:keys=call_site:x=bytes_req:onmatch(kmem.kmalloc).save(name)' 'traceoff:x' 'enable_event:no:such' 'junk' \
+  for each in 'hist:keys=' 'hist:keys=junk' 'hist:keys=call_site:size=64' \
+    'hist:keys=call_site:size=262144' 'hist:keys=call_site:vals=bytes_req.log2' \
+    'hist:keys=call_site:vals=bytes_req.sym' 'hist:keys=call_site:x=bytes_req.percent' \
+      'hist:keys=call_site:sort=junk' 'hist:keys=call_site:x=bytes_req/0' \
+    'hist:keys=call_site:x=$junk+1' \
+      'hist:keys=call_site:x=bytes_req:onmatch(kmem.kmalloc).save(name)' 'traceoff:x' \
+      'enable_event:no:such' 'junk' \
     'hist:keys=call_site if junk == 1' 'hist:keys=call_site:nohitcount:junk'; do
     assert_fails bash -c 'echo "$1" >>trigger' - "$each"
     assert_eq '# Available triggers:' "$(head -1 trigger)" "$each"
@@ -197,7 +215,8 @@ commands_are_taken_as_the_kernel_takes_them() {
 
 types_of_synthetic_fields_are_those_of_the_contract() {
   local each
-  for each in u8 u16 u32 u64 s8 s16 s32 s64 char int long 'unsigned char' 'unsigned int' 'unsigned long' bool pid_t gfp_t; do
+  for each in u8 u16 u32 u64 s8 s16 s32 s64 char int long 'unsigned char' 'unsigned int' \
+    'unsigned long' bool pid_t gfp_t; do
     echo "x $each f" >>"$T/synthetic_events"
     assert_eq "x	$each f" "$(cat "$T/synthetic_events")"
     echo "!x" >>"$T/synthetic_events"

@@ -3,7 +3,10 @@
 T=$MNT/tracing
 E=$MNT/tracing/events
 
-_define() { send 'event define web/request u64 lat; pid_t pid; char comm[16]'; wait_until '[ -d "$E/web/request" ]'; }
+_define() {
+  send 'event define web/request u64 lat; pid_t pid; char comm[16]'
+  wait_until '[ -d "$E/web/request" ]'
+}
 _request() { send "event web/request $*"; }
 
 the_files_are_those_of_the_kernels_directory() {
@@ -20,7 +23,8 @@ the_files_are_those_of_the_kernels_directory() {
   _define
   assert_eq 'enable filter request' "$(ls "$E/web" | xargs)"
   assert_eq 'enable filter format hist hist.json id trigger' "$(ls "$E/web/request" | xargs)"
-  assert_eq '440 640 220' "$(stat -c %a "$E/web/request/hist" "$E/web/request/trigger" "$T/trace_marker" | xargs)"
+  assert_eq '440 640 220' \
+    "$(stat -c %a "$E/web/request/hist" "$E/web/request/trigger" "$T/trace_marker" | xargs)"
   assert_eq nop "$(cat "$T/current_tracer")"
   echo nop >"$T/current_tracer"
   assert_fails_with 'Invalid argument' put function "$T/current_tracer"
@@ -44,7 +48,8 @@ each_file_says_how_long_it_is() {
   echo hist:keys=pid >"$E/web/request/trigger"
   _request pid=7 lat=3
   local each
-  for each in "$E"/web/request/* "$T/README" "$T/trace" "$T/set_event" "$T/error_log" "$T/trace_clock"; do
+  for each in "$E"/web/request/* "$T/README" "$T/trace" "$T/set_event" "$T/error_log" \
+    "$T/trace_clock"; do
     assert_eq "$(stat -c %s "$each")" "$(wc -c <"$each")" "$each"
   done
 }
@@ -74,7 +79,9 @@ an_event_is_traced_while_it_is_enabled() {
   _request 'lat=2 pid=7 comm="a b"'
   assert_eq 'web:request' "$(cat "$T/set_event")"
   assert_eq '1 1 1' "$(cat "$E/web/request/enable" "$E/web/enable" "$E/enable" | xargs)"
-  assert_match ' *<\.\.\.>-[0-9]+ +\[000\] \.\.\.\.\. +[0-9]+\.[0-9]{6}: request: lat=2 pid=7 comm=a b' "$(grep -v '^#' "$T/trace")"
+  assert_match \
+    ' *<\.\.\.>-[0-9]+ +\[000\] \.\.\.\.\. +[0-9]+\.[0-9]{6}: request: lat=2 pid=7 comm=a b' \
+    "$(grep -v '^#' "$T/trace")"
   assert_has 'entries-in-buffer/entries-written: 1/1' "$(cat "$T/trace")"
   echo 0 >"$T/tracing_on"
   _request lat=3
@@ -148,7 +155,8 @@ a_command_may_go_on_behind_a_backslash() {
   echo 'hist:keys=pid:\
         vals=lat:\
         sort=lat' >>"$E/web/request/trigger"
-  assert_eq 'hist:keys=pid:vals=hitcount,lat:sort=lat:size=2048 [active]' "$(cat "$E/web/request/trigger")"
+  assert_eq 'hist:keys=pid:vals=hitcount,lat:sort=lat:size=2048 [active]' \
+    "$(cat "$E/web/request/trigger")"
 }
 
 what_is_refused_stands_in_the_error_log_as_the_kernel_has_it() {
@@ -159,7 +167,8 @@ what_is_refused_stands_in_the_error_log_as_the_kernel_has_it() {
                               \^' "$(cat "$T/error_log")"
   echo hist:keys=pid >>"$E/web/request/trigger"
   assert_fails_with 'File exists' bash -c 'echo hist:keys=pid >>"$1"' - "$E/web/request/trigger"
-  assert_fails_with 'No such file' bash -c 'echo hist:keys=lat:clear >>"$1"' - "$E/web/request/trigger"
+  assert_fails_with 'No such file' bash -c 'echo hist:keys=lat:clear >>"$1"' - \
+    "$E/web/request/trigger"
   assert_fails_with 'Permission denied' bash -c 'echo x >"$1"' - "$E/web/request/format"
   # What is not there is removed without a word.
   echo '!hist:keys=comm' >>"$E/web/request/trigger"

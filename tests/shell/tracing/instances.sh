@@ -1,7 +1,10 @@
 # instances/: sets of their own, made with mkdir and removed with rmdir.
 T=$MNT/tracing
 
-_define() { send 'event define web/request u64 lat; pid_t pid'; wait_until '[ -d "$T/events/web/request" ]'; }
+_define() {
+  send 'event define web/request u64 lat; pid_t pid'
+  wait_until '[ -d "$T/events/web/request" ]'
+}
 
 an_instance_counts_for_itself() {
   _define

@@ -152,7 +152,8 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   _fork 5
   assert_eq 65 "$(_traced "$T/trace")" "all that was recorded"
   assert_has 'CPU:0 [LOST EVENTS]' "$(cat "$T/trace")"
-  assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c comm=forker)" "the mark stands where the feeder died"
+  assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c comm=forker)" \
+    "the mark stands where the feeder died"
   assert_match '^events_lost [1-9]' "$(data tallyfs | grep '^events_lost')"
   assert_eq '' "$(grep LOST "$T/instances/quiet/trace" || true)"
   assert_eq 1 "$(grep -c 'events that were wanted are lost' "$STDERR")" "the log says so once"
@@ -221,11 +222,13 @@ a_filter_of_tasks_names_is_the_kernels_to_apply() {
   supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
   filter=$CASE/tracefs/instances/tallyfs-events-$supervisor/events/sched/sched_process_exit/filter
-  for each in 'common_comm == "forker"|COMM == "forker"' 'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
+  for each in 'common_comm == "forker"|COMM == "forker"' \
+    'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
     echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
     assert_eq "${each#*|}" "$(cat "$filter")"
     _fork 20
-    assert_eq 21 "$(sed -n 's/^    Hits: //p' "$T/events/sched/sched_process_exit/hist")" "each fork, and the forker: $each"
+    assert_eq 21 "$(sed -n 's/^    Hits: //p' "$T/events/sched/sched_process_exit/hist")" \
+      "each fork, and the forker: $each"
   done
   umount "$CASE/tracefs"
 }

@@ -4,7 +4,8 @@ _set_up() { :; }
 a_part_of_the_tree_is_mounted_alone() {
   start_daemon -o subtree=tracing,fsname=tracefs
   assert_match "tracefs on $MNT type fuse.tallyfs .*" "$(mount | grep tracefs | grep "$MNT")"
-  [ -f "$MNT/README" ] && [ -d "$MNT/events/ftrace/print" ] && [ ! -e "$MNT/statistics" ] || fail "$(ls "$MNT")"
+  [ -f "$MNT/README" ] && [ -d "$MNT/events/ftrace/print" ] && [ ! -e "$MNT/statistics" ] ||
+    fail "$(ls "$MNT")"
   assert_eq "$(stat -c %i "$MNT")" "$(stat -c %i "$MNT/events/..")"
   send 'event define web/request u64 lat; pid_t pid'
   wait_until '[ -d "$MNT/events/web/request" ]'
@@ -23,7 +24,8 @@ EOT
 
 a_part_that_is_not_there_cannot_be_mounted() {
   mkdir -p "$MNT"
-  assert_fails_with 'there is no directory nothing' "$TALLYFS" -f --socket "$SOCK" -o subtree=nothing "$MNT"
+  assert_fails_with 'there is no directory nothing' "$TALLYFS" -f --socket "$SOCK" \
+    -o subtree=nothing "$MNT"
 }
 
 a_bind_mount_of_the_directory_works_alike() {

@@ -4,7 +4,8 @@ T=$MNT/tracing
 E=$MNT/tracing/events
 
 _define() {
-  send 'event define rt/waking pid_t pid; int prio; char comm[16]' 'event define rt/switch pid_t next_pid; int next_prio; char next_comm[16]; pid_t prev_pid'
+  send 'event define rt/waking pid_t pid; int prio; char comm[16]' \
+    'event define rt/switch pid_t next_pid; int next_prio; char next_comm[16]; pid_t prev_pid'
   wait_until '[ -d "$E/rt/switch" ]'
 }
 # _script: what stands in it runs as a script of its own, in tracing/.
@@ -58,7 +59,8 @@ echo 'hist:keys=next_pid:d=common_timestamp-$ts0:onmatch(rt.waking).lat($d)' >> 
 EOT
   assert_fails_with 'resource busy' bash -c 'echo "!lat u64 lat" >>"$1"' - "$T/synthetic_events"
   assert_fails_with 'resource busy' bash -c 'echo >"$1"' - "$T/synthetic_events"
-  assert_fails_with 'resource busy' bash -c 'echo "!hist:keys=pid:ts0=common_timestamp" >>"$1"' - "$E/rt/waking/trigger"
+  assert_fails_with 'resource busy' bash -c 'echo "!hist:keys=pid:ts0=common_timestamp" >>"$1"' - \
+    "$E/rt/waking/trigger"
   assert_fails_with 'File exists' bash -c 'echo "lat u64 lat" >>"$1"' - "$T/synthetic_events"
   assert_fails_with 'No such file' bash -c 'echo "!nothing u64 lat" >>"$1"' - "$T/synthetic_events"
   : >"$E/rt/waking/trigger"  # all but what others need
@@ -152,7 +154,8 @@ numbers_below_zero_are_counted_as_such() {
 
 what_ours_adds_is_there_beside() {
   _define
-  echo 'hist:keys=comm:vals=prio.avg,prio.max,prio.p99:sort=prio.p99.descending:limit=3' >"$E/rt/waking/trigger"
+  echo 'hist:keys=comm:vals=prio.avg,prio.max,prio.p99:sort=prio.p99.descending:limit=3' \
+    >"$E/rt/waking/trigger"
   _waking 1
   assert_has 'prio.max:         19' "$(cat "$E/rt/waking/hist")"
   need_python

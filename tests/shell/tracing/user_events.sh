@@ -8,7 +8,8 @@ an_event_is_defined_written_and_removed() {
   assert_eq web:request "$(cat "$T/available_events")"
   assert_has 'field:u64 lat;	offset:8;	size:8;	signed:0;' "$(cat "$E/web/request/format")"
   echo 'hist:keys=path,comm:vals=lat' >"$E/web/request/trigger"
-  send 'event web/request lat=3 path=/index comm="two words"' 'event web/request path="/index" lat=0x4 comm="two words"'
+  send 'event web/request lat=3 path=/index comm="two words"' \
+    'event web/request path="/index" lat=0x4 comm="two words"'
   assert_has 'hitcount:          2  lat:          7' "$(cat "$E/web/request/hist")"
   assert_fails_with 'something is set on' "$TALLY_SEND" --socket "$SOCK" 'event remove web/request'
   echo >"$E/web/request/trigger"
@@ -120,6 +121,8 @@ a_program_of_another_pid_namespace_is_told_by_the_id_that_the_daemon_sees() {
   unshare --pid --fork true 2>/dev/null || skip "no PID namespace can be made here"
   "$TALLY_SEND" --socket "$SOCK" 'event define web/request u64 us'
   echo 1 >"$E/web/request/enable"
-  assert_eq 1 "$(unshare --pid --fork sh -c 'echo $$; exec "$0" --socket "$1" "event web/request us=7"' "$TALLY_SEND" "$SOCK")"
+  assert_eq 1 \
+    "$(unshare --pid --fork sh -c 'echo $$; exec "$0" --socket "$1" "event web/request us=7"' \
+    "$TALLY_SEND" "$SOCK")"
   assert_match '.*-[1-9][0-9]+ +\[000\] .* request: us=7' "$(grep 'us=7' "$T/trace")"
 }

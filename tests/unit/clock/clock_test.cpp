@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "tests/unit/clock/status.h"
+#include "tests/unit/sanitized.h"
 
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || defined(__aarch64__)
+#if TALLY_SANITIZED || defined(__aarch64__)
 constexpr int kRounds = 100'000;
 #else
 constexpr int kRounds = 2'000'000;
@@ -184,6 +185,13 @@ TEST(ClockTest, RegistersDriversWithinBounds) {
   EXPECT_EQ(tally_clock_select(nullptr), -ENOENT);
 }
 
+// -ENOTSUP: a rate could not be measured, as where the CPU is taken away in between.
+int select_when_measurable(const char* name) {
+  int error = -ENOTSUP;
+  for (int i = 0; i < 1000 && error == -ENOTSUP; ++i) error = tally_clock_select(name);
+  return error;
+}
+
 // While threads read, the drivers are changed under them, and the clock is switched off and on.
 TEST(ClockTest, ChangesDriversUnderConcurrentReaders) {
   register_driver("wide", 64, 0);
@@ -210,7 +218,7 @@ TEST(ClockTest, ChangesDriversUnderConcurrentReaders) {
   const std::string before = status().driver;
   for (int i = 0; i < 50; ++i) {
     for (const char* name : {"wide", "monotonic", "24", "auto", "16", before.c_str()}) {
-      EXPECT_EQ(tally_clock_select(name), 0) << name;
+      EXPECT_EQ(select_when_measurable(name), 0) << name;
       EXPECT_EQ(status().driver,
                 std::strcmp(name, "auto") == 0 ? status().driver : std::string(name));
       const std::int64_t reference = now_ns(CLOCK_MONOTONIC);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fake_world.h"
+#include "tests/unit/sanitized.h"
 
 namespace tallyfs {
 namespace {
@@ -151,7 +152,7 @@ TEST_P(WideCounterTest, ASlightlyOldValueIsNotAWrap) {
 // Four threads read. A thread that finds a read since the counter was last moved moves it on, so
 // that no gap is too long. Each reading lies between the truth before and after.
 TEST_P(WideCounterTest, ConcurrentReadersSeeEveryCountOnce) {
-#if defined(__SANITIZE_THREAD__) || defined(__aarch64__)
+#if TALLY_SANITIZED || defined(__aarch64__)
   constexpr int kReads = 100'000;  // a thread; on ARM64 this runs in an emulator
 #else
   constexpr int kReads = 2'600'000;  // by four threads, more than 10 million for each width
