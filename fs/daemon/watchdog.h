@@ -1,7 +1,7 @@
 // The watchdog of a daemon that is no longer root, or whose mount hides another mount. At the
-// daemon's end it removes the mount and the socket's files, and the mount below if that was made for
-// the daemon. It is a process of its own, forked before the first thread and before privileges are
-// dropped. It learns of the daemon's end by the end of a pipe, so that a killed daemon leaves
+// daemon's end it removes the mount and the socket's files, and the mount below if that was made
+// for the daemon. It is a process of its own, forked before the first thread and before privileges
+// are dropped. It learns of the daemon's end by the end of a pipe, so that a killed daemon leaves
 // nothing either. Until then it sleeps, with the two capabilities that it needs.
 #pragma once
 

@@ -89,8 +89,9 @@ who_cannot_read_the_kernels_events_is_told_at_the_mount() {
   cp "$TALLYFS" "$CASE/bin"
   chown nobody "$MNT" "$CASE/runtime"
   # Told before the mount, which another user may not make on every machine.
-  XDG_RUNTIME_DIR=$CASE/runtime as_nobody "$CASE/bin/tallyfs" -o tracefs "$MNT" 2>"$CASE/told" || true
+  XDG_RUNTIME_DIR=$CASE/runtime as_nobody "$CASE/bin/tallyfs" -o tracefs "$MNT" \
+    2>"$CASE/told" || true
   umount "$MNT" 2>/dev/null || true
   wait_until '! pgrep -f "^$CASE/bin/tallyfs" >/dev/null'
-  assert_has "tallyfs: warning: --tracefs: the kernel's events cannot be read: " "$(cat "$CASE/told")"
+  assert_has "warning: --tracefs: the kernel's events cannot be read: " "$(cat "$CASE/told")"
 }

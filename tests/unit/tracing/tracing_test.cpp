@@ -328,8 +328,10 @@ TEST_F(TracingTest, FilesThatAreAlwaysSoSayWhatElseIsRefused) {
   EXPECT_EQ(
       error_of(write("events/ftrace/print/trigger", "hist:keys=common_timestamp:clock=counter")),
       "hist:ftrace:print|Couldn't set trace_clock|hist:keys=common_timestamp:clock=counter");
-  EXPECT_TRUE(write("options/overwrite", "1"));
-  EXPECT_FALSE(write("options/overwrite", "0"));
+  EXPECT_TRUE(write("options/stacktrace", "1"));
+  EXPECT_EQ(read("options/stacktrace"), "1\n");
+  EXPECT_FALSE(write("options/event-fork", "1")) << "no event tells of forks";
+  EXPECT_EQ(read("options/event-fork"), "0\n");
   EXPECT_TRUE(write("tracing_on", "0"));
   EXPECT_EQ(read("tracing_on"), "0\n");
   EXPECT_FALSE(write("tracing_on", "junk"));
