@@ -7,7 +7,7 @@ import re
 
 FAULTS = ()
 WORDS_MAX = 0
-WIDE_MAX = 266
+WIDE_MAX = 264
 
 
 def entry_of(fault):
