@@ -62,8 +62,8 @@ class File {
   virtual bool is_stream() const;
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
   virtual std::string next(Moment now);
-  // Of a stream: the size of a page, if next() gives one page at a time, and a read gets at most the
-  // rest of a page. 0, the default: it gives lines.
+  // Of a stream: the size of a page, if next() gives one page at a time. A read then gets at most
+  // the rest of a page. 0, the default: it gives lines.
   virtual std::size_t page_bytes() const;
   // Of a stream: no text comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
