@@ -63,8 +63,8 @@ class File {
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
   // May wait for the names in the text; the call's token ends that.
   virtual std::string next(const CallContext& call);
-  // Of a stream: the size of a page, if next() gives one page at a time, and a read gets at most the
-  // rest of a page. 0, the default: it gives lines.
+  // Of a stream: the size of a page, if next() gives one page at a time. A read then gets at most
+  // the rest of a page. 0, the default: it gives lines.
   virtual std::size_t page_bytes() const;
   // Of a stream: no text comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
