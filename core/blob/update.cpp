@@ -29,7 +29,8 @@ template <typename T>
 int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
   if constexpr (kIsQ<T>) {
     tally_q sum = load<T>(data).q();
-    if (!(stat.flags & kStatValid)) {
+    // A new 0 of no precision; what a template begins with is kept.
+    if (!(stat.flags & kStatValid) && sum.raw == 0) {
       sum = x.q();
     } else if (tally_q_add(&sum, x.q(), 1) != 0) {
       return EOVERFLOW;
@@ -69,7 +70,8 @@ template <typename T>
 
 template <typename T>
 int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
-  if (stat.stype <= VS_STYPE_MIN && !has_fraction_of(stat, data, x)) return ERANGE;
+  const bool keeps_number = stat.stype >= VS_STYPE_SUM && stat.stype <= VS_STYPE_MIN;
+  if (keeps_number && !has_fraction_of(stat, data, x)) return ERANGE;
   switch (stat.stype) {
     case VS_STYPE_SUM:
       return add_to_sum(stat, data, x);

@@ -19,7 +19,7 @@ TEST_F(TracingTest, EntersSystemsAndEventsWhenSomebodyLooks) {
   const auto events = tree_.lookup(directory_, "events").value();
   EXPECT_EQ(events.subdirectories, 0u);
   EXPECT_EQ(list("events"),
-            (std::vector<std::string>{"enable", "ftrace", "header_event", "header_page", "sched"}));
+            (std::vector<std::string>{"enable", "header_event", "header_page", "ftrace", "sched"}));
   EXPECT_EQ(list("events/sched"), (std::vector<std::string>{"enable", "filter", "sched_waking"}));
   EXPECT_EQ(list("events/sched/sched_waking"),
             (std::vector<std::string>{"enable", "filter", "format", "hist", "hist.json", "id",
