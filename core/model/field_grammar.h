@@ -5,7 +5,8 @@
 //   FIELDS = FIELD { [";"] FIELD } [";"]
 //   FIELD  = ["unsigned"] TYPE ARRAY NAME  or  ["unsigned"] TYPE NAME ARRAY
 //   ARRAY  = nothing, "[]" or "[" N "]", without white space before it
-//   TYPE   = one of the names in field_grammar.cpp; `unsigned` stands before char, int and long only
+//   TYPE   = one of the names in field_grammar.cpp; `unsigned` stands before char, int and
+//            long only
 //   NAME   = an identifier, see is_identifier()
 //
 // Arrays: `char[N]`, N bytes with N from 1 to kFieldTextBytesMax; `char[]`, a text of any length;

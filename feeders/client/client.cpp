@@ -40,7 +40,9 @@ Client::Client(Settings settings)
 // ---- interfaces and statistics
 
 int Client::create_interface(FedInterface** interface, std::string_view name, unsigned flags) {
-  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return fail_with(EINVAL, "a flag that is not known");
+  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) {
+    return fail_with(EINVAL, "a flag that is not known");
+  }
   if (const int error = start_keeper(); error != 0) {
     return fail_with(-error, "no thread could be started");
   }

@@ -70,7 +70,8 @@ EOT
 a_reader_that_waits_ends_with_the_daemon() {
   cat "$T/trace_pipe" 2>"$CASE/said" &
   local reader=$!
-  wait_until 'grep -q fuse "/proc/'$reader'/wchan" 2>/dev/null || [ "$(cut -d" " -f1 /proc/'$reader'/syscall 2>/dev/null)" = 0 ]'
+  wait_until 'grep -q fuse "/proc/'$reader'/wchan" 2>/dev/null ||
+    [ "$(cut -d" " -f1 /proc/'$reader'/syscall 2>/dev/null)" = 0 ]'
   stop_daemon
   wait "$reader" || true
 }
