@@ -30,7 +30,7 @@ struct OpenFile {
   bool readable = false;
   bool append = false;   // O_APPEND
   std::string text;      // if readable
-  std::string location;  // for the error log: the path of the file's directory
+  std::string location;  // for the error log: the path of the file's directory, in the root its own
 
   // Of a file that has news or is a stream. news: File::news() when the text that reads get was
   // rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the last

@@ -246,6 +246,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = parts_.tree.path(info.value().parent);
+  if (open->location.empty()) open->location = parts_.tree.path(node);
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
