@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <memory>
 
 #include "core/event/format/format.h"
@@ -29,9 +30,10 @@ Fd open_mounted() {
 Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
-    return {ErrorCode::kNotPermitted,
-            std::string("not root: ") + kMountPoint +
-                " is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN"};
+    std::string reason("not root: ");
+    reason.append(kMountPoint);
+    reason.append(" is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN");
+    return {ErrorCode::kNotPermitted, std::move(reason)};
   }
   return system_error("cannot mount tracefs");
 }
