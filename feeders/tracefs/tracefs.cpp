@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 #include <memory>
 
 #include "core/event/format/format.h"
@@ -17,6 +16,9 @@ namespace tallyfs {
 namespace {
 
 constexpr const char* kMountPoint = "/sys/kernel/tracing";
+constexpr const char* kNotReadable =
+    "not root: /sys/kernel/tracing is no tracefs that can be read here, and mounting one needs "
+    "CAP_SYS_ADMIN";
 
 Fd open_mounted() {
   struct statfs status {};
@@ -30,10 +32,7 @@ Fd open_mounted() {
 Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
-    std::string reason("not root: ");
-    reason.append(kMountPoint);
-    reason.append(" is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN");
-    return {ErrorCode::kNotPermitted, std::move(reason)};
+    return {ErrorCode::kNotPermitted, kNotReadable};
   }
   return system_error("cannot mount tracefs");
 }
