@@ -185,7 +185,8 @@ done
 
 # ---- started as tallyfs.service says
 mkdir -p "$ROOT/run/tallyfs/mnt"
-read -ra command < <(sed -n 's/^ExecStart=//p' "$ROOT/usr/lib/systemd/system/tallyfs.service")
+read -ra command < <(sed -n ':a; /\\$/{N; s/\\\n */ /; ta}; s/^ExecStart=//p' \
+  "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
   "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \
