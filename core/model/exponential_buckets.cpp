@@ -24,7 +24,7 @@ constexpr unsigned kRootError = 64;
 // libtally statically would need libm.
 Wide root_of(const Wide& square) {
   Wide root = 0;
-  for (unsigned bit = boost::multiprecision::msb(square) / 2 + 1; bit-- > 0;) {
+  for (std::size_t bit = boost::multiprecision::msb(square) / 2 + 1; bit-- > 0;) {
     const Wide longer = root | (Wide(1) << bit);
     if (longer * longer <= square) root = longer;
   }
