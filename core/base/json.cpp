@@ -1,5 +1,6 @@
 #include "core/base/json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,9 @@ namespace tallyfs {
 namespace {
 
 constexpr std::size_t kDoubleBytesMax = 32;
+
+// Stands in a string as it is.
+constexpr bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
 
 void append_escape(std::string& out, unsigned char byte) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -85,6 +89,10 @@ JsonWriter& JsonWriter::number(double value, int digits) {
   return number_text({text.data(), end});
 }
 
+JsonWriter& JsonWriter::microseconds(std::chrono::nanoseconds time) {
+  return append(std::max<std::int64_t>(time.count(), 0) / 1000);
+}
+
 JsonWriter& JsonWriter::number_text(std::string_view digits) {
   separate();
   out_.append(digits);
@@ -97,7 +105,12 @@ JsonWriter& JsonWriter::null() { return number_text("null"); }
 
 void JsonWriter::quote(std::string_view text) {
   out_.push_back('"');
-  while (!text.empty()) text.remove_prefix(append_character(text));
+  while (!text.empty()) {
+    const auto plain = std::find_if_not(text.begin(), text.end(), is_plain) - text.begin();
+    out_.append(text, 0, static_cast<std::size_t>(plain));
+    text.remove_prefix(static_cast<std::size_t>(plain));
+    if (!text.empty()) text.remove_prefix(append_character(text));
+  }
   out_.push_back('"');
 }
 

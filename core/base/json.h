@@ -8,10 +8,13 @@
 //
 // A writer may begin inside of an object or array that another writer began: it sets no comma
 // before its first piece. Numbers are printed as they are given: integers exactly, of up to 128
-// bits, and never through a double. Confined to one thread; the string outlives the writer.
+// bits, and never through a double. A loop over many pieces ends once is_too_long().
+// Confined to one thread; the string outlives the writer.
 #pragma once
 
+#include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,8 +30,12 @@ class JsonWriter {
   // number, \u0080 to \u00ff, so that no byte is lost.
   enum class Encoding : std::uint8_t { kUtf8, kUnknown };
 
-  explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8)
-      : out_(out), encoding_(encoding) {}
+  explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8,
+                      std::size_t bytes_max = std::string::npos)
+      : out_(out), encoding_(encoding), bytes_max_(bytes_max) {}
+
+  // The string is longer than bytes_max: what is written will not be used.
+  bool is_too_long() const { return out_.size() > bytes_max_; }
 
   JsonWriter& begin_object() { return begin('{'); }
   JsonWriter& end_object() { return end('}'); }
@@ -49,6 +56,8 @@ class JsonWriter {
   JsonWriter& number(double value);
   // As printf's %.*g, for a text of a limited length; null as above.
   JsonWriter& number(double value, int digits);
+  // Whole microseconds; 0 for a time below zero, as append_timestamp() prints it.
+  JsonWriter& microseconds(std::chrono::nanoseconds time);
   // A number that is a text already: digits, with a sign, a fraction and an exponent as JSON has
   // them.
   JsonWriter& number_text(std::string_view digits);
@@ -67,6 +76,7 @@ class JsonWriter {
 
   std::string& out_;
   const Encoding encoding_;
+  const std::size_t bytes_max_;
   bool follows_value_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "core/base/ledger.h"
 
+#include <algorithm>
 #include <string>
 
 namespace tallyfs {
@@ -62,6 +63,16 @@ void Ledger::release(uid_t uid, const Holdings& less) {
 Holdings Ledger::total() const {
   const MutexLock lock(mutex_);
   return total_;
+}
+
+std::vector<std::pair<uid_t, Holdings>> Ledger::by_uid() const {
+  std::vector<std::pair<uid_t, Holdings>> all;
+  {
+    const MutexLock lock(mutex_);
+    all.assign(by_uid_.begin(), by_uid_.end());
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return all;
 }
 
 }  // namespace tallyfs

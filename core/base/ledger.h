@@ -9,6 +9,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "core/base/mutex.h"
 #include "core/base/result.h"
@@ -36,6 +38,8 @@ class Ledger {
   void release(uid_t uid, const Holdings& less) EXCLUDES(mutex_);
 
   Holdings total() const EXCLUDES(mutex_);
+  // Of each uid that holds something, the least uid first.
+  std::vector<std::pair<uid_t, Holdings>> by_uid() const EXCLUDES(mutex_);
 
  private:
   const Limits limits_;

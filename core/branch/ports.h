@@ -1,6 +1,7 @@
 // What the daemon lends to a branch. All of it outlives the branch, and each part may be missing.
 #pragma once
 
+#include "core/branch/daemon_facts.h"
 #include "core/branch/process_watch.h"
 #include "core/branch/switch_region.h"
 #include "core/tree/error_log.h"
@@ -11,6 +12,7 @@ struct Ports {
   SwitchRegion switches = {};         // without switches, feeders send everything
   ProcessWatch* processes = nullptr;  // without it, nothing can have lifetime=feeder
   ErrorLog* errors = nullptr;         // without it, warnings are dropped
+  DaemonFacts daemon = {};
 };
 
 }  // namespace tallyfs

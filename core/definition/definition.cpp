@@ -1,5 +1,8 @@
 #include "core/definition/definition.h"
 
+#include <concepts>
+
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 namespace tallyfs {
@@ -29,55 +32,92 @@ std::string_view spelled(Scale scale) {
   return {};
 }
 
-void append(std::string& out, std::string_view key, std::string_view word) {
-  out.append(key).append(word);
-}
+// A value of a line, as it stands in the file.
+class LineWriter {
+ public:
+  explicit LineWriter(std::string& out) : out_(out) {}
 
-void append(std::string& out, std::string_view key, std::uint64_t number) {
-  append_number(out.append(key), number);
-}
+  template <typename Value>
+  void operator()(std::string_view key, const Value& value) {
+    if (!is_first_) out_.push_back(' ');
+    is_first_ = false;
+    out_.append(key).push_back('=');
+    append(value);
+  }
 
-void append(std::string& out, std::string_view key, std::int64_t number) {
-  append_number(out.append(key), number);
-}
+ private:
+  void append(std::string_view word) { out_.append(word); }
+  template <std::unsigned_integral Number>
+  void append(Number number) {
+    append_number(out_, std::uint64_t{number});
+  }
+  void append(std::int64_t number) { append_number(out_, number); }
+  void append(std::chrono::nanoseconds time) { append_timestamp(out_, time); }
+  void append(std::chrono::microseconds period) { append(std::int64_t{period.count()}); }
+  void append(Mode mode) { append(spelled(mode)); }
+  void append(Scale scale) { append(spelled(scale)); }
+  void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
-void append(std::string& out, std::string_view key, std::chrono::nanoseconds time) {
-  append_timestamp(out.append(key), time);
-}
+  std::string& out_;
+  bool is_first_ = true;
+};
 
-void append(std::string& out, std::string_view key, std::uint32_t number) {
-  append(out, key, std::uint64_t{number});
-}
+// The same as a member of a JSON object.
+class MemberWriter {
+ public:
+  explicit MemberWriter(JsonWriter& json) : json_(json) {}
 
-void append(std::string& out, std::string_view key, std::uint8_t number) {
-  append(out, key, std::uint64_t{number});
-}
+  template <typename Value>
+  void operator()(std::string_view key, const Value& value) {
+    json_.key(key);
+    append(value);
+  }
+  void operator()(std::string_view key, std::chrono::nanoseconds time) {
+    json_.key(std::string(key).append("_us")).microseconds(time);
+  }
 
-void append(std::string& out, std::string_view key, std::chrono::microseconds period) {
-  append(out, key, std::int64_t{period.count()});
-}
+ private:
+  void append(std::string_view word) { json_.string(word); }
+  template <std::integral Number>
+  void append(Number number) {
+    json_.number(number);
+  }
+  void append(std::chrono::microseconds period) { json_.number(std::int64_t{period.count()}); }
+  void append(Mode mode) { append(spelled(mode)); }
+  void append(Scale scale) { append(spelled(scale)); }
+  void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
-void append(std::string& out, std::string_view key, Mode mode) { append(out, key, spelled(mode)); }
+  JsonWriter& json_;
+};
 
-void append(std::string& out, std::string_view key, Scale scale) {
-  append(out, key, spelled(scale));
-}
-
-void append(std::string& out, std::string_view key, const QuantileList& quantiles) {
-  append(out, key, quantiles.text());
-}
-
-void append_type(std::string& out, const Definition& definition) {
+template <typename Write>
+void write_type(Write& write, const Definition& definition) {
   std::visit(
       [&](const auto& settings) {
-        append(out, "type=", settings.kType);
-        append(out, " range_min=", definition.range_min);
-        append(out, " range_max=", definition.range_max);
+        write("type", settings.kType);
+        write("range_min", definition.range_min);
+        write("range_max", definition.range_max);
         settings.each_attribute(settings, [&](auto attribute, const auto& field) {
-          append(out.append(" ").append(attribute.kKey), "=", field);
+          write(attribute.kKey, field);
         });
       },
       definition.settings);
+}
+
+// The keys of a line in their order.
+template <typename Write>
+void write_line(Write write, std::string_view name, const Definition& definition,
+                const LineState& state) {
+  write("name", name);
+  if (!state.of.empty()) write("of", state.of);
+  write("on", std::uint64_t{state.on});
+  write_type(write, definition);
+  if (state.hits_missed) write("hits_missed", *state.hits_missed);
+  write("hits_out_of_range", state.hits_out_of_range);
+  write("data", state.data);
+  write("started", state.started);
+  write("stopped", state.stopped);
+  write("units", std::string_view(definition.units));
 }
 
 }  // namespace
@@ -94,22 +134,19 @@ bool discards_data(const Definition& before, const Definition& after) {
 
 void append_line(std::string& out, std::string_view name, const Definition& definition,
                  const LineState& state) {
-  append(out, "name=", name);
-  if (!state.of.empty()) append(out, " of=", state.of);
-  append(out, " on=", std::uint64_t{state.on});
-  append_type(out.append(" "), definition);
-  if (state.hits_missed) append(out, " hits_missed=", *state.hits_missed);
-  append(out, " hits_out_of_range=", state.hits_out_of_range);
-  append(out, " data=", state.data);
-  append(out, " started=", state.started);
-  append(out, " stopped=", state.stopped);
-  append(out, " units=", std::string_view(definition.units));
+  write_line(LineWriter(out), name, definition, state);
   out.push_back('\n');
 }
 
+void write_members(JsonWriter& json, std::string_view name, const Definition& definition,
+                   const LineState& state) {
+  write_line(MemberWriter(json), name, definition, state);
+}
+
 void append_definition(std::string& out, const Definition& definition) {
-  append_type(out, definition);
-  append(out, " units=", std::string_view(definition.units));
+  LineWriter write(out);
+  write_type(write, definition);
+  write("units", std::string_view(definition.units));
 }
 
 }  // namespace tallyfs

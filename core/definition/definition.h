@@ -16,6 +16,8 @@
 
 namespace tallyfs {
 
+class JsonWriter;
+
 inline constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 inline constexpr std::uint64_t kIntervalsBound = 65'536;
 inline constexpr std::chrono::microseconds kPeriodMin{1};
@@ -207,6 +209,10 @@ inline constexpr std::string_view kShortestDefinitionLine =
 // One line of the definition file, with its newline.
 void append_line(std::string& out, std::string_view name, const Definition& definition,
                  const LineState& state);
+// The same as members of a JSON object: keys and order are those of the line. Times are integers in
+// microseconds, and their keys end in `_us`.
+void write_members(JsonWriter& json, std::string_view name, const Definition& definition,
+                   const LineState& state);
 // The definition alone, so that parse_new_statistic() gives it back: what is saved.
 void append_definition(std::string& out, const Definition& definition);
 

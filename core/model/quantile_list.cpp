@@ -58,4 +58,12 @@ std::optional<QuantileList> QuantileList::parse(std::string_view text) {
   return list;
 }
 
+std::string QuantileList::number(std::size_t i) const {
+  std::string text = std::to_string(kPerPercent + millionths(i) % kPerPercent);
+  text[0] = '.';
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.size() == 1) text.clear();
+  return text.insert(0, std::to_string(millionths(i) / kPerPercent));
+}
+
 }  // namespace tallyfs

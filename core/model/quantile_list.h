@@ -41,6 +41,9 @@ class QuantileList {
   }
   std::uint32_t millionths(std::size_t i) const { return content_->millionths[i]; }
 
+  // i < size(): without zeros that say nothing, as JSON has numbers.
+  std::string number(std::size_t i) const;
+
   bool operator==(const QuantileList& other) const { return text() == other.text(); }
 
  private:

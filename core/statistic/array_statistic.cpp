@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/base/text.h"
+#include "core/statistic/json_column.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 
@@ -80,6 +81,14 @@ void ArrayStatistic::render(std::string_view name, std::size_t bytes_max, std::s
     append_number(out, totals_[i]);
     out.push_back('\n');
   }
+}
+
+void ArrayStatistic::write_values(JsonWriter& json) const {
+  const ArrayBounds bounds(settings_, range_min_, range_max_);
+  json.begin_object();
+  write_column(json, "bounds", totals_.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
+  write_column(json, "counts", totals_.size(), [&](std::size_t i) { json.number(totals_[i]); });
+  json.end_object();
 }
 
 void ArrayStatistic::save(ByteWriter& out) const {

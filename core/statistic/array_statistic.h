@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/array_bounds.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
@@ -34,6 +35,7 @@ class ArrayStatistic {
   std::uint64_t lines() const { return totals_.size(); }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

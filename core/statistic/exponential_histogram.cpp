@@ -120,6 +120,29 @@ std::int64_t ExponentialHistogram::bounded(std::int64_t x) const {
   return std::min(x, summary_.max);
 }
 
+void ExponentialHistogram::write_buckets(JsonWriter& json) const {
+  json.begin_object().key("zero").number(zeros_);
+  write_window(json.key("positive"), positive_);
+  write_window(json.key("negative"), negative_);
+  json.end_object();
+}
+
+void ExponentialHistogram::write_window(JsonWriter& json, const Window& window) const {
+  const auto each = [&](auto write) {
+    json.begin_array();
+    for (std::size_t i = 0; i < window.counts.size() && !json.is_too_long(); ++i) {
+      if (window.counts[i] != 0) write(i);
+    }
+    json.end_array();
+  };
+  const std::int64_t first = std::int64_t{buckets_->first_index()} + window.first;
+  json.begin_object().key("indexes");
+  each([&](std::size_t i) { json.number(first + static_cast<std::int64_t>(i)); });
+  json.key("counts");
+  each([&](std::size_t i) { json.number(window.counts[i]); });
+  json.end_object();
+}
+
 void ExponentialHistogram::save(ByteWriter& out) const {
   summary_.save(out);
   out.put(zeros_);

@@ -17,6 +17,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/int128.h"
+#include "core/base/json.h"
 #include "core/model/exponential_buckets.h"
 #include "core/model/quantile_list.h"
 #include "core/model/sample.h"
@@ -54,6 +55,9 @@ class ExponentialHistogram {
   template <typename Visit>
   void each_quantile(const QuantileList& quantiles, Visit visit) const;
 
+  // An object of `zero`, `positive` and `negative`: sums of the buckets that counted, by index.
+  void write_buckets(JsonWriter& json) const;
+
   void save(ByteWriter& out) const;
   void load(ByteReader& in, const Span& span);
 
@@ -85,6 +89,7 @@ class ExponentialHistogram {
   bool add_rest(std::int64_t x, std::uint64_t y, const Span& span);
   UInt128 weight() const;
   std::int64_t bounded(std::int64_t x) const;
+  void write_window(JsonWriter& json, const Window& window) const;
   static void save(ByteWriter& out, const Window& window);
   static void load(ByteReader& in, Window& window, const Limits& limits);
   // Visits each bucket that counted, the least X first, by its upper end and its sum, until a visit

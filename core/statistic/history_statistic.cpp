@@ -99,6 +99,12 @@ void HistoryStatistic::render(std::string_view name, std::size_t bytes_max,
   std::visit([&](const auto& periods) { periods.render(name, bytes_max, out); }, *periods_);
 }
 
+void HistoryStatistic::write_values(JsonWriter& json) const {
+  json.begin_object();
+  std::visit([&](const auto& periods) { periods.write_columns(json); }, *periods_);
+  json.end_object();
+}
+
 void HistoryStatistic::save(ByteWriter& out) const {
   out.put(kHistoryVersion);
   std::visit([&](const auto& periods) { periods.save(out); }, *periods_);

@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/statistic/periods.h"
 #include "core/statistic/quantile_periods.h"
@@ -58,6 +59,7 @@ class HistoryStatistic {
   // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for each
   // completed period, which ended at t
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -9,15 +9,10 @@
 namespace tallyfs {
 namespace {
 
-// Version 1 knew no views.
-constexpr std::uint8_t kInterfaceVersion = 2;
+// Version 1 knew no views, version 2 did not count samples.
+constexpr std::uint8_t kInterfaceVersion = 3;
 
 Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
-
-Error too_long(std::size_t bytes_max) {
-  return {ErrorCode::kNoSpace,
-          "the text would be longer than " + std::to_string(bytes_max) + " bytes"};
-}
 
 // A view.
 bool may_have_another(const Statistic& source) {
@@ -30,6 +25,11 @@ std::uint64_t growth(const Statistic& statistic, const Change& change, const Def
 }
 
 }  // namespace
+
+Error Interface::too_long(std::size_t bytes_max) {
+  return {ErrorCode::kNoSpace,
+          "the text would be longer than " + std::to_string(bytes_max) + " bytes"};
+}
 
 Holdings Interface::holdings_of(std::string_view name, const Definition& definition,
                                 std::uint64_t data_bytes) {
@@ -136,20 +136,22 @@ void Interface::remove(Statistic& gone) {
 
 std::size_t Interface::add(std::span<const Run> runs, Moment now) {
   std::size_t saturated = 0;
-  bool changed = false;
+  std::uint64_t taken = 0;
   const auto add_to = [&](Statistic& statistic, std::span<const Sample> samples) {
     const Statistic::Added added = statistic.add(samples, now.monotonic);
-    changed |= added.changed;
     saturated += added.saturated ? 1 : 0;
+    return added.changed;
   };
   const MutexLock lock(mutex_);
   for (const Run& run : runs) {
-    add_to(*run.statistic, run.samples);
-    if (!run.statistic->has_views()) [[likely]]
-      continue;
-    for (Statistic* const view : run.statistic->views()) add_to(*view, run.samples);
+    bool is_taken = add_to(*run.statistic, run.samples);
+    if (run.statistic->has_views()) [[unlikely]] {
+      for (Statistic* const view : run.statistic->views()) is_taken |= add_to(*view, run.samples);
+    }
+    if (is_taken) taken += run.samples.size();
   }
-  if (changed) note_change(now);
+  samples_ += taken;
+  if (taken != 0) note_change(now);
   return saturated;
 }
 
@@ -316,6 +318,7 @@ void Interface::save(ByteWriter& out) const {
   out.put(std::uint32_t{uid_});
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
+  out.put(samples_);
   out.put(static_cast<std::uint32_t>(statistics_.size()));
   for (const Statistic& statistic : statistics_) {
     out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
@@ -329,12 +332,14 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   const auto uid = in.get<std::uint32_t>();
   Moment last_change{.monotonic = load_time(in)};
   last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
+  const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
   if (!in.ok()) return no_interface();
   auto created = create(ledger, uid, last_change);
   if (!created) return created.error();
   Interface& interface = *created.value();
   const MutexLock lock(interface.mutex_);
+  interface.samples_ = samples;
   for (std::uint32_t i = 0; i < size; ++i) {
     const std::string_view of = version == 1 ? std::string_view() : in.get_text();
     auto statistic = Statistic::load(in);

@@ -93,6 +93,19 @@ class Interface {
   // goes on for more than one line beyond.
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
+  // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
+  // epoch: of the daemon. Bounded as above.
+  Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
+                                  std::size_t bytes_max);
+
+  // What statistics.json says of the interface.
+  struct Overview {
+    std::uint64_t statistics = 0;
+    std::uint64_t on = 0;
+    std::uint64_t samples = 0;  // taken since its creation; those for views too count once
+    std::uint64_t version = 0;
+  };
+  Overview overview(Moment now);
 
   // Counts the changes of data and definition so far.
   std::uint64_t version(Moment now);
@@ -136,6 +149,7 @@ class Interface {
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
+  static Error too_long(std::size_t bytes_max);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);
@@ -145,6 +159,7 @@ class Interface {
   Reservation reservation_ GUARDED_BY(mutex_);
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
   // In the order of their creation, which is that of the files.
   StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);

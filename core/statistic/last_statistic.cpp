@@ -28,6 +28,14 @@ void LastStatistic::render(std::string_view name, std::size_t, std::string& out)
   out.push_back('\n');
 }
 
+void LastStatistic::write_values(JsonWriter& json) const {
+  json.begin_object().key("time_us");
+  is_there_ ? json.microseconds(time_) : json.null();
+  json.key("x");
+  is_there_ ? json.number(x_) : json.null();
+  json.end_object();
+}
+
 void LastStatistic::save(ByteWriter& out) const {
   out.put(kLastVersion);
   out.put(std::uint8_t{is_there_});

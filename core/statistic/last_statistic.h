@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/types_of.h"
@@ -29,6 +30,7 @@ class LastStatistic {
   std::uint64_t lines() const { return is_there_ ? 1 : 0; }
   // `name [t] X`; t is the sample's time
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

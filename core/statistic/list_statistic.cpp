@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
-#include <vector>
 
 #include "core/base/keyed_hash.h"
 #include "core/base/text.h"
+#include "core/statistic/json_column.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 
@@ -44,12 +43,16 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-  std::vector<std::pair<std::int64_t, std::uint64_t>> sorted(totals_.begin(), totals_.end());
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+ListStatistic::Entries ListStatistic::sorted() const {
+  Entries entries(totals_.begin(), totals_.end());
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  for (const auto& [x, total] : sorted) {
+  return entries;
+}
+
+void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+  for (const auto& [x, total] : sorted()) {
     if (out.size() > bytes_max) return;
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
@@ -57,6 +60,15 @@ void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::st
     append_number(out, total);
     out.push_back('\n');
   }
+}
+
+void ListStatistic::write_values(JsonWriter& json) const {
+  const Entries entries = sorted();
+  json.begin_object();
+  write_column(json, "x", entries.size(), [&](std::size_t i) { json.number(entries[i].first); });
+  write_column(json, "totals", entries.size(),
+               [&](std::size_t i) { json.number(entries[i].second); });
+  json.end_object();
 }
 
 void ListStatistic::save(ByteWriter& out) const {

@@ -8,8 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/types_of.h"
@@ -29,11 +32,16 @@ class ListStatistic {
   std::uint64_t lines() const { return totals_.size(); }
   // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   std::uint64_t missed() const { return missed_; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
+  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;
+  // Largest total first, then smallest X.
+  Entries sorted() const;
+
   // Keyed: a feeder that knew the hash could choose X that all collide, so that every sample
   // searches the whole table.
   struct Hash {

@@ -20,9 +20,11 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
+#include "core/statistic/json_column.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
 
@@ -115,6 +117,24 @@ class Periods {
       return true;
     });
   }
+
+  void write_columns(JsonWriter& json) const {
+    write_ends(json);
+    const auto at = [this](std::size_t i) -> const Sum& { return sums_[i]; };
+    Sum::write_columns(json, completed(), at);
+  }
+  // The column of the times at which the completed periods ended.
+  void write_ends(JsonWriter& json) const {
+    json.key("end_us").begin_array();
+    each([&](std::size_t i, std::int64_t index) {
+      if (i == completed() || json.is_too_long()) return false;
+      json.microseconds(start_of(index + 1));
+      return true;
+    });
+    json.end_array();
+  }
+  // The oldest is 0.
+  const Sum& operator[](std::size_t i) const { return sums_[i]; }
 
   void save(ByteWriter& out) const {
     save_time(out, origin_);

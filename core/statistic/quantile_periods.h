@@ -15,10 +15,12 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/definition/definition.h"
 #include "core/model/unit_factor.h"
 #include "core/statistic/exponential_histogram.h"
+#include "core/statistic/json_column.h"
 #include "core/statistic/periods.h"
 
 namespace tallyfs {
@@ -88,6 +90,33 @@ class QuantilePeriods {
     periods_.render(name, bytes_max, out, [&](std::size_t age, const Shown& shown, auto& text) {
       append(age < kKept ? what_shows(kept(periods_.serial() - age)) : shown, text);
     });
+  }
+
+  void write_columns(JsonWriter& json) const {
+    const std::size_t size = completed();
+    std::array<Shown, kKept> newest;  // by age
+    for (std::size_t age = 1; age < kKept && age <= size; ++age) {
+      newest[age] = what_shows(kept(periods_.serial() - age));
+    }
+    const auto shown = [&](std::size_t i) -> const Shown& {
+      return size - i < kKept ? newest[size - i] : periods_[i];
+    };
+    const Summary none;
+    const auto summary = [&](std::size_t i) -> const Summary& {
+      return shown(i).summary.number == 0 ? none : shown(i).summary;
+    };
+    periods_.write_ends(json);
+    write_column(json, "count", size, [&](std::size_t i) { json.number(summary(i).number); });
+    Summary::write_extremes(json, size, summary);
+    json.key("quantiles").begin_array();
+    for (std::size_t q = 0; q < quantiles_.size() && !json.is_too_long(); ++q) {
+      json.begin_object().key("q").number_text(quantiles_.number(q));
+      write_column(json, "values", size, [&](std::size_t i) {
+        summary(i).number == 0 ? json.null() : json.number(shown(i).quantiles[q]);
+      });
+      json.end_object();
+    }
+    json.end_array();
   }
 
   void save(ByteWriter& out) const {

@@ -1,5 +1,7 @@
 #include "core/statistic/quantiles_statistic.h"
 
+#include <vector>
+
 #include "core/base/text.h"
 #include "core/model/unit_factor.h"
 #include "core/statistic/saved.h"
@@ -67,6 +69,23 @@ void QuantilesStatistic::render(std::string_view name, std::size_t, std::string&
     append_line(out, name, key.assign("p").append(quantiles_.label(i)), x);
   });
   append_line(out, name, "max", summary.max);
+}
+
+void QuantilesStatistic::write_values(JsonWriter& json) const {
+  const ExponentialHistogram& histogram = histogram_->histogram;
+  json.begin_object();
+  (is_empty() ? Summary{} : histogram.summary()).write_members(json, "count");
+  std::vector<std::int64_t> values;
+  histogram.each_quantile(quantiles_, [&](std::size_t, std::int64_t x) { values.push_back(x); });
+  json.key("quantiles").begin_array();
+  for (std::size_t i = 0; i < quantiles_.size(); ++i) {
+    json.begin_object().key("q").number_text(quantiles_.number(i)).key("value");
+    i < values.size() ? json.number(values[i]) : json.null();
+    json.end_object();
+  }
+  json.end_array();
+  histogram.write_buckets(json.key("buckets"));
+  json.end_object();
 }
 
 void QuantilesStatistic::save(ByteWriter& out) const {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/statistic/exponential_histogram.h"
 #include "core/statistic/types_of.h"
@@ -46,6 +47,7 @@ class QuantilesStatistic {
   // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
   // 0` alone without samples
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -15,6 +15,12 @@ void RangeStatistic::render(std::string_view name, std::size_t, std::string& out
   out.push_back('\n');
 }
 
+void RangeStatistic::write_values(JsonWriter& json) const {
+  json.begin_object();
+  summary_.write_members(json, "number");
+  json.end_object();
+}
+
 void RangeStatistic::save(ByteWriter& out) const {
   out.put(kRangeVersion);
   summary_.save(out);

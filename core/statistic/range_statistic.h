@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
@@ -27,6 +28,7 @@ class RangeStatistic {
   std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

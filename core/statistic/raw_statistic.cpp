@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/text.h"
+#include "core/statistic/json_column.h"
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
@@ -47,6 +48,17 @@ void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::str
     }
     out.append(line.data(), bytes);
   }
+}
+
+void RawStatistic::write_values(JsonWriter& json) const {
+  const std::uint64_t first = added_ - samples_.size();
+  const std::size_t size = samples_.size();
+  json.begin_object();
+  write_column(json, "time_us", size, [&](std::size_t i) { json.microseconds(samples_[i].time); });
+  write_column(json, "serial", size, [&](std::size_t i) { json.number(first + i); });
+  write_column(json, "x", size, [&](std::size_t i) { json.number(samples_[i].x); });
+  write_column(json, "y", size, [&](std::size_t i) { json.number(samples_[i].y); });
+  json.end_object();
 }
 
 void RawStatistic::save(ByteWriter& out) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
@@ -32,6 +33,7 @@ class RawStatistic {
   std::uint64_t lines() const { return samples_.size(); }
   // `name [t] serial X Y`, oldest first; t is the sample's time
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -10,7 +10,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kStatisticVersion = 1;
+// Version 1 did not count samples.
+constexpr std::uint8_t kStatisticVersion = 2;
 
 Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
 
@@ -59,6 +60,7 @@ Statistic::Statistic(std::string_view name, Definition definition, std::chrono::
 
 Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::nanoseconds now) {
   if (!on_ || samples.empty()) return {};
+  samples_ += samples.size();
   const bool saturated = std::visit(
       [&](auto& gathered) {
         if constexpr (requires { gathered.advance(now); }) gathered.advance(now);
@@ -222,15 +224,23 @@ std::optional<std::uint64_t> Statistic::missed() const {
       gathered_);
 }
 
+LineState Statistic::line_state() const {
+  return {.of = source_ ? std::string_view(source_->name_) : std::string_view(),
+          .on = on_,
+          .hits_out_of_range = hits_out_of_range_,
+          .hits_missed = missed(),
+          .data = data_since_,
+          .started = started_,
+          .stopped = stopped_};
+}
+
 void Statistic::render_definition(std::string& out) const {
-  append_line(out, name_, definition_,
-              {.of = source_ ? std::string_view(source_->name_) : std::string_view(),
-               .on = on_,
-               .hits_out_of_range = hits_out_of_range_,
-               .hits_missed = missed(),
-               .data = data_since_,
-               .started = started_,
-               .stopped = stopped_});
+  append_line(out, name_, definition_, line_state());
+}
+
+void Statistic::write_members(JsonWriter& json) const {
+  tallyfs::write_members(json, name_, definition_, line_state());
+  json.key("samples").number(samples_);
 }
 
 std::uint64_t Statistic::definition_bytes_min() const {
@@ -243,6 +253,11 @@ std::uint64_t Statistic::data_bytes_min() const {
         return gathered.lines() * (name_.size() + gathered.kShortestLine.size());
       },
       gathered_);
+}
+
+// Each line is an element of a column, of a digit and a comma.
+std::uint64_t Statistic::values_bytes_min() const {
+  return 2 * std::visit([](const auto& gathered) { return gathered.lines(); }, gathered_);
 }
 
 void Statistic::Snapshot::render(std::size_t bytes_max, std::string& out) const {
@@ -261,11 +276,13 @@ void Statistic::save(ByteWriter& out) const {
   save_time(out, started_);
   save_time(out, stopped_);
   out.put(hits_out_of_range_);
+  out.put(samples_);
   std::visit([&](const auto& gathered) { gathered.save(out); }, gathered_);
 }
 
 Result<Statistic> Statistic::load(ByteReader& in) {
-  expect_version(in, kStatisticVersion);
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kStatisticVersion) in.fail();
   const std::string_view name = in.get_text();
   auto definition = load_definition(in);
   if (!is_name(name) || !definition) return no_statistic();
@@ -276,6 +293,7 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   statistic.started_ = load_time(in);
   statistic.stopped_ = load_time(in);
   statistic.hits_out_of_range_ = in.get<std::uint64_t>();
+  if (version > 1) statistic.samples_ = in.get<std::uint64_t>();
   std::visit([&](auto& gathered) { gathered.load(in); }, statistic.gathered_);
   const bool can_add = std::visit(
       [](const auto& gathered) {

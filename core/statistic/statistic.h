@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/definition/change.h"
 #include "core/definition/definition.h"
@@ -76,9 +77,15 @@ class Statistic {
   // From now on the switch says whether it is on; nullptr: none does any more.
   void attach_switch(Switch* at);
 
+  // Samples taken while on, since it was created: in range or not, whatever was reset since.
+  std::uint64_t samples() const { return samples_; }
+  bool is_on() const { return on_; }
+
   // Appends its line of the definition file, of at least definition_bytes_min().
   void render_definition(std::string& out) const;
   std::uint64_t definition_bytes_min() const;
+  // Writes the same, and its samples, as members of an object.
+  void write_members(JsonWriter& json) const;
 
   // What its lines of the data file are made of; a copy, confined to its owner.
   class Snapshot {
@@ -94,10 +101,14 @@ class Statistic {
     std::string name_;
     Gathered gathered_;
   };
+  // What it has gathered, as of the last advance().
+  const Gathered& gathered() const { return gathered_; }
   // As of the last advance().
   Snapshot snapshot() const { return {name_, gathered_}; }
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
   std::uint64_t data_bytes_min() const;
+  // Its `values` in JSON have at least so many bytes. O(1).
+  std::uint64_t values_bytes_min() const;
 
   void save(ByteWriter& out) const;
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
@@ -110,6 +121,7 @@ class Statistic {
   bool start(std::chrono::nanoseconds now);
   void start_history(std::chrono::nanoseconds now);
   std::optional<std::uint64_t> missed() const;
+  LineState line_state() const;
   bool stop(std::chrono::nanoseconds now);
   void flip_switch();
   bool is_wanted() const;
@@ -131,6 +143,7 @@ class Statistic {
   bool has_views_ = false;
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
+  std::uint64_t samples_ = 0;
   Definition definition_;
   Gathered gathered_;
   Switch* switch_ = nullptr;  // of the page of switches

@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/model/sample.h"
 
 namespace tallyfs {
@@ -26,7 +27,8 @@ namespace tallyfs {
 template <typename T>
 concept StatisticType = std::copyable<T> &&
     requires(T type, const T& read, std::span<const Sample> samples, std::string_view name,
-             std::size_t bytes_max, std::string& text, ByteWriter& out, ByteReader& in) {
+             std::size_t bytes_max, std::string& text, JsonWriter& json, ByteWriter& out,
+             ByteReader& in) {
   // True when a counter reached the end of its type; it stays there.
   { type.add(samples) } -> std::same_as<bool>;
   // Lines that render() appends when nothing stops it. O(1).
@@ -35,6 +37,8 @@ concept StatisticType = std::copyable<T> &&
   { T::kShortestLine } -> std::convertible_to<std::string_view>;
   // Appends its lines of the data file; none any more once text is longer than bytes_max.
   { read.render(name, bytes_max, text) } -> std::same_as<void>;
+  // Writes the object `values` of data.json (docs/json.md).
+  { read.write_values(json) } -> std::same_as<void>;
   { read.save(out) } -> std::same_as<void>;
   // Into a new one with the settings of the saved one. Fails the reader (ByteReader::fail())
   // on what save() never wrote.

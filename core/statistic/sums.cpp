@@ -81,6 +81,24 @@ void Summary::append_to(std::string& out) const {
   append_number(out, max);
 }
 
+void Summary::write_avg(JsonWriter& json) const {
+  if (min > max) {
+    json.null();
+    return;
+  }
+  std::string digits;
+  append_average(digits, sum, number);
+  json.number_text(digits);
+}
+
+void Summary::write_members(JsonWriter& json, std::string_view number_key) const {
+  json.key(number_key).number(number);
+  write_min(json.key("min"));
+  write_avg(json.key("avg"));
+  write_max(json.key("max"));
+  json.key("sum").number(sum);
+}
+
 void Summary::save(ByteWriter& out) const {
   out.put(number);
   out.put(min);

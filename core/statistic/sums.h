@@ -2,18 +2,23 @@
 // (HistoryStatistic). Plain values, confined as their owner is.
 //
 // Each has: add(), true when a counter reached the end of its type and stays there; append_to(),
-// the columns behind the name, with a blank before each; save() and load(), which refuses
-// (ByteReader::fail()) what save() would not have written.
+// the columns behind the name, with a blank before each; write_columns(), the same of many sums as
+// JSON, where at(i) is the sum i; save() and load(), which refuses (ByteReader::fail()) what save()
+// would not have written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/base/bytes.h"
 #include "core/base/int128.h"
+#include "core/base/json.h"
 #include "core/model/sample.h"
+#include "core/statistic/json_column.h"
 
 namespace tallyfs {
 
@@ -23,6 +28,10 @@ struct Increments {
 
   bool add(std::span<const Sample> samples);
   void append_to(std::string& out) const;
+  template <typename At>
+  static void write_columns(JsonWriter& json, std::size_t size, At at) {
+    write_column(json, "totals", size, [&](std::size_t i) { json.number(at(i).total); });
+  }
   void save(ByteWriter& out) const { out.put(total); }
   void load(ByteReader& in) { total = in.get<std::uint64_t>(); }
 };
@@ -33,6 +42,10 @@ struct Products {
 
   bool add(std::span<const Sample> samples);
   void append_to(std::string& out) const;
+  template <typename At>
+  static void write_columns(JsonWriter& json, std::size_t size, At at) {
+    write_column(json, "totals", size, [&](std::size_t i) { json.number(at(i).total); });
+  }
   void save(ByteWriter& out) const { out.put(total); }
   void load(ByteReader& in) { total = in.get<Int128>(); }
 };
@@ -49,6 +62,25 @@ struct Summary {
   // Adds the samples of another.
   bool merge(const Summary& other);
   void append_to(std::string& out) const;
+  // As JSON: null without a sample.
+  void write_min(JsonWriter& json) const { min > max ? json.null() : json.number(min); }
+  void write_avg(JsonWriter& json) const;
+  void write_max(JsonWriter& json) const { min > max ? json.null() : json.number(max); }
+  // The members of an object: the number by this key, min, avg, max, sum.
+  void write_members(JsonWriter& json, std::string_view number_key) const;
+  template <typename At>
+  static void write_columns(JsonWriter& json, std::size_t size, At at) {
+    write_column(json, "number", size, [&](std::size_t i) { json.number(at(i).number); });
+    write_extremes(json, size, at);
+    write_column(json, "sum", size, [&](std::size_t i) { json.number(at(i).sum); });
+  }
+  // The columns min, avg and max.
+  template <typename At>
+  static void write_extremes(JsonWriter& json, std::size_t size, At at) {
+    write_column(json, "min", size, [&](std::size_t i) { at(i).write_min(json); });
+    write_column(json, "avg", size, [&](std::size_t i) { at(i).write_avg(json); });
+    write_column(json, "max", size, [&](std::size_t i) { at(i).write_max(json); });
+  }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 };

@@ -23,6 +23,12 @@ void ValueStatistic::render(std::string_view name, std::size_t, std::string& out
   out.push_back('\n');
 }
 
+void ValueStatistic::write_values(JsonWriter& json) const {
+  json.begin_object().key("total");
+  std::visit([&](const auto& total) { json.number(total.total); }, total_);
+  json.end_object();
+}
+
 void ValueStatistic::save(ByteWriter& out) const {
   out.put(kValueVersion);
   std::visit([&](const auto& total) { total.save(out); }, total_);

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "core/base/bytes.h"
+#include "core/base/json.h"
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
@@ -28,6 +29,7 @@ class ValueStatistic {
   std::uint64_t lines() const { return 1; }
   // `name total`
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -24,13 +24,6 @@ constexpr unsigned kMessagesBetweenLooks = 16;
 // What stands for a text in the error log where there is none.
 constexpr std::string_view kWholeDatagram = "(a datagram)";
 
-std::uint64_t draw_epoch() {
-  std::uint64_t epoch = 0;
-  // 0 means "no numbers" on the wire.
-  while (epoch == 0) (void)::getrandom(&epoch, sizeof epoch, 0);
-  return epoch;
-}
-
 // The line of text in which the token stands.
 std::string_view line_around(std::string_view text, std::string_view token) {
   const auto at = static_cast<std::size_t>(token.data() - text.data());
@@ -76,12 +69,19 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
+std::uint64_t Dispatcher::draw_epoch() {
+  std::uint64_t epoch = 0;
+  // 0 means "no numbers" on the wire.
+  while (epoch == 0) (void)::getrandom(&epoch, sizeof epoch, 0);
+  return epoch;
+}
+
 Dispatcher::Dispatcher(int fd, const Ports& ports)
     : statistics_(ports.statistics),
       errors_(ports.errors),
       clock_(ports.clock),
       switches_(ports.switches),
-      epoch_(draw_epoch()),
+      epoch_(ports.epoch),
       answers_(fd, statistics_.owner(), clock_, epoch_) {
   find_branches(ports.branches);
 }

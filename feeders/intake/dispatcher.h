@@ -44,6 +44,9 @@ class Dispatcher {
     std::uint64_t bytes = 0;
   };
 
+  // Drawn at random by each daemon; see FORMAT.md.
+  static std::uint64_t draw_epoch();
+
   // Where everything goes. All outlive the dispatcher; the list itself is read at once.
   // Two branches that handle the same alternative of Line or Message are a broken invariant, which
   // aborts.
@@ -53,6 +56,7 @@ class Dispatcher {
     ErrorLog& errors;
     const Clock& clock;
     SharedPage switches = {};
+    std::uint64_t epoch = draw_epoch();
   };
 
   // fd: where responses are sent from.
@@ -80,7 +84,6 @@ class Dispatcher {
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);
 
-  // Drawn at random by each daemon; see FORMAT.md.
   std::uint64_t epoch() const { return epoch_; }
 
  private:

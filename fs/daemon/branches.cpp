@@ -20,7 +20,8 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   const auto ports = [&](std::size_t switches) {
     return Ports{.switches = layout.take(switches),
                  .processes = &parts.processes,
-                 .errors = parts.errors.get()};
+                 .errors = parts.errors.get(),
+                 .daemon = parts.facts};
   };
   statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, ports(statistics_max));
   stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));

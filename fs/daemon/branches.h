@@ -10,6 +10,7 @@
 
 #include "core/base/ledger.h"
 #include "core/branch/branch.h"
+#include "core/branch/daemon_facts.h"
 #include "core/branch/latency_hist/latency_branch.h"
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/branch/stats/stats_branch.h"
@@ -33,6 +34,7 @@ class Branches {
     const std::shared_ptr<ErrorLog>& errors;  // shared with the tree
     std::span<Switch> switches;               // empty: feeders cannot see which statistics are off
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
+    DaemonFacts facts = {};
   };
 
   // Entries of the page of switches that the branches need. statistics: the most there may be.

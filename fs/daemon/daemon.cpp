@@ -62,6 +62,18 @@ void Daemon::make_feeder(std::optional<Fd> channel) {
       [this] { branches_->statistics().own().count(Own::kDrainsCut, 1, clock_.now()); });
 }
 
+DaemonFacts Daemon::facts() const {
+  return {.version = TALLYFS_VERSION,
+          .epoch = epoch_,
+          .pid = ::getpid(),
+          .socket = socket_.path(),
+          .queue_length = socket_.queue_length(),
+          .tracefs = [feeder = feeder_.get()] {
+            if (!feeder) return TracefsState::kOff;
+            return feeder->is_there() ? TracefsState::kOn : TracefsState::kLost;
+          }};
+}
+
 void Daemon::make_branches() {
   const Branches::Parts parts{.tree = tree_,
                               .ledger = ledger_,
@@ -69,7 +81,8 @@ void Daemon::make_branches() {
                               .clock = clock_,
                               .errors = errors_,
                               .switches = switches_ ? switches_->switches() : std::span<Switch>(),
-                              .feeder = feeder_.get()};
+                              .feeder = feeder_.get(),
+                              .facts = facts()};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
 }
 
@@ -78,6 +91,7 @@ void Daemon::make_intake() {
                           .branches = branches_->all(),
                           .errors = *errors_,
                           .clock = clock_};
+  ports.epoch = epoch_;
   if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }

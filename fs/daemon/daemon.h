@@ -56,6 +56,7 @@ class Daemon {
   void take_rules();
   void make_feeder(std::optional<Fd> channel);
   void make_branches();
+  DaemonFacts facts() const;
   void make_intake();
   void start_feeder();
   void serve();
@@ -74,6 +75,7 @@ class Daemon {
   Tree tree_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   std::unique_ptr<OrderedFeeder> feeder_;
+  const std::uint64_t epoch_ = Dispatcher::draw_epoch();
   std::unique_ptr<Branches> branches_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<KernelEvents> kernel_events_;

@@ -1,8 +1,10 @@
-// The two files of an interface's directory. Each is called from several threads; the Interface's
+// The files of an interface's directory. Each is called from several threads; the Interface's
 // lock is the only one they take.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "core/statistic/interface.h"
 #include "core/tree/file.h"
@@ -47,6 +49,23 @@ class DataFile final : public File {
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
 
  private:
+  std::shared_ptr<Interface> interface_;  // as above
+};
+
+// Both as JSON. There is no version: the text says when it was made.
+class DataJsonFile final : public File {
+ public:
+  DataJsonFile(std::string name, std::uint64_t epoch, std::shared_ptr<Interface> interface)
+      : name_(std::move(name)), epoch_(epoch), interface_(std::move(interface)) {}
+
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_json(name_, epoch_, call.now, bytes_max);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+
+ private:
+  const std::string name_;
+  const std::uint64_t epoch_;
   std::shared_ptr<Interface> interface_;  // as above
 };
 

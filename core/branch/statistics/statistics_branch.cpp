@@ -63,6 +63,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
       ownership_(owner),
       processes_(ports.processes),
       errors_(ports.errors),
+      daemon_(std::move(ports.daemon)),
       statistics_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
                                    std::make_shared<InterfacesDirectory>(*this), now);
@@ -71,12 +72,14 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
   own_ = std::make_unique<OwnNumbers>(own, now);
   enter(kOwnName, std::move(own), now);
   enter_rules(now);
+  enter_overview(now);
 }
 
 StatisticsBranch::~StatisticsBranch() {
   // What stands behind these names points here.
   tree_.remove(directory_, Moment{});
   tree_.remove(rules_file_, Moment{});
+  tree_.remove(overview_file_, Moment{});
 }
 
 StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {
@@ -188,6 +191,8 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
                  std::make_shared<DefinitionFile>(entry->interface), now);
   tree_.add_file(entry->node, "data", kDataPermissions,
                  std::make_shared<DataFile>(entry->interface), now);
+  tree_.add_file(entry->node, "data.json", kDataPermissions,
+                 std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface), now);
   const InterfaceEntry* const key = entry.get();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }

@@ -1,6 +1,7 @@
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
 // number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
-// too: they are applied to each statistic that comes into being (statistics_rules.cpp).
+// too: they are applied to each statistic that comes into being (statistics_rules.cpp). So is
+// statistics.json (statistics_json.cpp).
 //
 // Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
 // handed to their interfaces, so that nothing can be removed under them: for one batch, never
@@ -104,6 +105,7 @@ class StatisticsBranch final : public Branch {
 
  private:
   class InterfacesDirectory;
+  class OverviewFile;
   class RulesFile;
   class Runs;
 
@@ -170,6 +172,7 @@ class StatisticsBranch final : public Branch {
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
                                            uid_t creator, Moment now) REQUIRES(mutex_);
   void enter_rules(Moment now) REQUIRES(mutex_);
+  void enter_overview(Moment now);
   void apply_rules(const StatisticEntry& entry, Moment now) REQUIRES(mutex_);
   void apply_rules(Moment now) REQUIRES(mutex_);
   Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
@@ -185,8 +188,10 @@ class StatisticsBranch final : public Branch {
   const Ownership ownership_;
   const FeederWatch processes_;
   ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
+  const DaemonFacts daemon_;
   NodeId directory_ = 0;
   NodeId rules_file_ = 0;
+  NodeId overview_file_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};

@@ -84,6 +84,8 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Result<void> want(const EventSource::Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken& cancel) override;
+  // A feeder is there and takes orders.
+  bool is_there() const { return dialogue_.is_there(); }
   std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override;
 
  private:

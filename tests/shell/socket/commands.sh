@@ -17,7 +17,7 @@ create_with_on_makes_one_that_is_on() { send 'create web/a on=1'; assert_attribu
 
 create_makes_an_empty_interface() {
   send 'create web'
-  assert_eq 'data definition' "$(ls "$STAT/web" | paste -sd' ')"
+  assert_eq 'data data.json definition' "$(ls "$STAT/web" | paste -sd' ')"
   send 'create web' 'create web/a' 'create web'
   assert_match 'name=a .*' "$(definition web)"
 }

@@ -1,0 +1,29 @@
+// What all JSON texts of statistics/ begin with: how they are made up, and by which daemon.
+// Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+
+namespace tallyfs {
+
+// Within a format, keys are only ever added.
+inline constexpr int kJsonFormat = 1;
+
+// Which start of the daemon it was: an identifier of 16 hexadecimal digits.
+inline std::string epoch_text(std::uint64_t epoch) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t i = text.size(); i-- > 0; epoch >>= 4) text[i] = kDigits[epoch & 15];
+  return text;
+}
+
+// One instant on two clocks.
+inline void write_moment(JsonWriter& json, Moment now) {
+  json.key("time_us").microseconds(now.monotonic).key("realtime_us").microseconds(now.realtime);
+}
+
+}  // namespace tallyfs
