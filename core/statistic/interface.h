@@ -44,7 +44,7 @@ struct Run {
 // the objects themselves, and the tree's part of each (node, path, index). A statistic's name
 // stands here and in its path, and counts twice; an interface's is in its share.
 inline constexpr std::uint64_t kInterfaceBytes = 2048;
-inline constexpr std::uint64_t kStatisticBytes = 512;
+inline constexpr std::uint64_t kStatisticBytes = 640;
 
 class Interface {
  public:

