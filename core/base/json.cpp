@@ -11,7 +11,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::size_t kDoubleBytesMax = 32;
+constexpr std::size_t kDoubleBytesMax = 400;
 
 // Stands in a string as it is.
 constexpr bool is_plain(char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; }
@@ -73,20 +73,13 @@ JsonWriter& JsonWriter::append(Int128 value) {
   return *this;
 }
 
-JsonWriter& JsonWriter::number(double value) {
+JsonWriter& JsonWriter::decimals(double value, int decimals) {
   if (!std::isfinite(value)) return null();
   std::array<char, kDoubleBytesMax> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return number_text({digits.data(), end});
-}
-
-JsonWriter& JsonWriter::number(double value, int digits) {
-  if (!std::isfinite(value)) return null();
-  std::array<char, kDoubleBytesMax> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::general, digits)
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::fixed, decimals)
                        .ptr;
-  return number_text({text.data(), end});
+  return number_text({digits.data(), end});
 }
 
 JsonWriter& JsonWriter::microseconds(std::chrono::nanoseconds time) {

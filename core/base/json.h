@@ -52,10 +52,10 @@ class JsonWriter {
     return append(static_cast<std::uint64_t>(value));
   }
   JsonWriter& number(Int128 value) { return append(value); }
-  // The shortest text that reads back as this value; null for a value that JSON has no number for.
-  JsonWriter& number(double value);
-  // As printf's %.*g, for a text of a limited length; null as above.
-  JsonWriter& number(double value, int digits);
+  template <std::floating_point Decimal>
+  JsonWriter& number(Decimal value) = delete;  // see decimals()
+  // With so many decimals; null for a value that JSON has no number for.
+  JsonWriter& decimals(double value, int decimals);
   // Whole microseconds; 0 for a time below zero, as append_timestamp() prints it.
   JsonWriter& microseconds(std::chrono::nanoseconds time);
   // A number that is a text already: digits, with a sign, a fraction and an exponent as JSON has

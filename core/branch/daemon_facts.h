@@ -18,7 +18,7 @@ struct DaemonFacts {
   std::string version{};
   std::uint64_t epoch = 0;  // which start of the daemon it is
   pid_t pid = 0;
-  std::string socket{};                     // its path; empty: not known
+  std::string socket{};                    // its path; empty: not known
   std::optional<unsigned> queue_length{};  // nothing: not known
   std::function<TracefsState()> tracefs = [] { return TracefsState::kOff; };
 };

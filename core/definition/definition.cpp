@@ -97,9 +97,8 @@ void write_type(Write& write, const Definition& definition) {
         write("type", settings.kType);
         write("range_min", definition.range_min);
         write("range_max", definition.range_max);
-        settings.each_attribute(settings, [&](auto attribute, const auto& field) {
-          write(attribute.kKey, field);
-        });
+        settings.each_attribute(
+            settings, [&](auto attribute, const auto& field) { write(attribute.kKey, field); });
       },
       definition.settings);
 }

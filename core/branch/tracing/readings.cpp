@@ -29,8 +29,8 @@ Result<SharedHistReading> Readings::hist(TracingInstance& instance, EventNumber 
   HistCopy copy = instance.set.hists.copy(event);
   auto share = reserve(copy.kept_bytes());
   if (!share) return share.error();
-  auto made = std::make_shared<const HistReading>(
-      HistReading{.copy = std::move(copy), .share = std::move(share.value())});
+  auto made = std::make_shared<const HistReading>(HistReading{
+      .copy = std::move(copy), .share = std::move(share.value()), .serial = instance.changes});
   last = {.event = event, .changes = instance.changes, .hits = hits, .reading = made};
   return SharedHistReading(std::move(made));
 }

@@ -25,6 +25,7 @@ struct TracingInstance;
 struct HistReading {
   HistCopy copy;
   Reservation share;
+  std::uint64_t serial = 0;  // grows with every change of the instance
 };
 using SharedHistReading = std::shared_ptr<const HistReading>;
 

@@ -63,15 +63,20 @@ bool Modifiers::add(std::string_view text) {
   return false;
 }
 
+std::string_view Modifiers::name() const {
+  for (const Name& known : kModifierNames) {
+    if (known.display == display) return known.text;
+  }
+  return {};
+}
+
 std::string Modifiers::text() const {
   std::string text = usecs ? ".usecs" : "";
-  for (const Name& known : kModifierNames) {
-    if (known.display != display) continue;
-    text.append(".").append(known.text);
-    if (parameter == 0) continue;
-    text.push_back('=');
-    append_number(text, parameter);
-  }
+  if (name().empty()) return text;
+  text.append(".").append(name());
+  if (parameter == 0) return text;
+  text.push_back('=');
+  append_number(text, parameter);
   return text;
 }
 

@@ -41,6 +41,8 @@ struct Modifiers {
   // Adds the modifier that `text` names, without its dot. False: no modifier has that name, or
   // another one already says how the field is shown.
   bool add(std::string_view text);
+  // "log2" of ".usecs.log2=3": how it is shown; empty: as it is.
+  std::string_view name() const;
   // ".hex", ".usecs.log2=3"; empty without any.
   std::string text() const;
 

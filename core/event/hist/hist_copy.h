@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/event/command/trigger_line.h"
 #include "core/event/hist/hist_plan.h"
 #include "core/model/symbols.h"
@@ -30,7 +31,12 @@ class HistCopy {
   std::string render(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
   // events/SYS/EVENT/hist.json: an array of histograms, entries in the same order, numbers as
   // numbers; described in TRIGGERS.md.
-  std::string render_json(const Symbols& symbols, std::size_t bytes_max = SIZE_MAX) const;
+  struct Shown {
+    Moment now;                // when it is rendered
+    std::uint64_t serial = 0;  // grows with every change
+  };
+  std::string render_json(const Symbols& symbols, const Shown& shown,
+                          std::size_t bytes_max = SIZE_MAX) const;
 
  private:
   friend class HistText;

@@ -6,28 +6,34 @@ namespace tallyfs {
 
 class HistJson {
  public:
-  HistJson(const HistCopy::Table& table, const Symbols& symbols, JsonWriter& json)
-      : table_(table), plan_(*table.plan), symbols_(symbols), json_(json) {}
+  HistJson(const HistCopy::Table& table, const Symbols& symbols, const HistCopy::Shown& shown,
+           JsonWriter& json)
+      : table_(table), plan_(*table.plan), symbols_(symbols), shown_(shown), json_(json) {}
 
-  // Stops once `text`, the string that is written to, is longer than bytes_max.
-  void render(const std::string& text, std::size_t bytes_max) {
+  // Stops once the text is too long.
+  void render() {
     json_.begin_object();
     json_.key("system").string(plan_.system).key("event").string(plan_.event);
     const std::string line = table_.line.text();
     json_.key("trigger").string(std::string_view(line).substr(0, line.size() - 1));
     print_modifiers();
+    print_grouping();
     json_.key("entries").begin_array();
     for (const std::uint32_t entry : table_.sorted()) {
-      if (text.size() > bytes_max) return;
+      if (json_.is_too_long()) return;
       print_entry(entry);
     }
     json_.end_array();
     json_.key("hits").number(table_.hits).key("count").number(table_.entries);
     json_.key("dropped").number(table_.dropped).key("expired").number(table_.expired);
-    json_.key("unmatched").number(table_.unmatched).end_object();
+    json_.key("unmatched").number(table_.unmatched);
+    json_.key("time_us").microseconds(shown_.now.monotonic).key("serial").number(shown_.serial);
+    json_.end_object();
   }
 
  private:
+  static constexpr int kDecimals = 3;  // as `hist` shows them
+
   // `"modifiers":{"lat":"log2=3"}`: how the keys are grouped and shown.
   void print_modifiers() {
     json_.key("modifiers").begin_object();
@@ -36,6 +42,21 @@ class HistJson {
       if (!modifiers.empty()) json_.key(part.value.name).string(modifiers.substr(1));
     }
     json_.end_object();
+  }
+
+  // `"keys":[{"field":"lat","modifier":"log2","size":3}]`; null for what a key has not.
+  void print_grouping() {
+    json_.key("keys").begin_array();
+    for (const KeyPart& part : plan_.keys) {
+      const Modifiers& modifiers = part.value.modifiers;
+      const std::string_view name = modifiers.name();
+      json_.begin_object().key("field").string(part.value.name).key("modifier");
+      name.empty() ? json_.null() : json_.string(name);
+      json_.key("size");
+      modifiers.parameter == 0 ? json_.null() : json_.number(modifiers.parameter);
+      json_.end_object();
+    }
+    json_.end_array();
   }
 
   void print_entry(std::uint32_t entry) {
@@ -58,7 +79,7 @@ class HistJson {
     const Display display = part.value.modifiers.display;
     json_.key(is_statistic(display) ? part.value.text : part.value.name);
     if (has_decimals(display)) {
-      json_.number(shown_decimals(part, values));
+      json_.decimals(shown_decimals(part, values), kDecimals);
     } else {
       print_whole(part.value, shown_value(part, values));
     }
@@ -91,15 +112,17 @@ class HistJson {
   const HistCopy::Table& table_;
   const HistPlan& plan_;
   const Symbols& symbols_;
+  const HistCopy::Shown& shown_;
   JsonWriter& json_;
 };
 
 // Texts of records are bytes of unknown encoding.
-std::string HistCopy::render_json(const Symbols& symbols, std::size_t bytes_max) const {
+std::string HistCopy::render_json(const Symbols& symbols, const Shown& shown,
+                                  std::size_t bytes_max) const {
   std::string text;
-  JsonWriter json(text, JsonWriter::Encoding::kUnknown);
+  JsonWriter json(text, JsonWriter::Encoding::kUnknown, bytes_max);
   json.begin_array();
-  for (const Table& table : tables_) HistJson(table, symbols, json).render(text, bytes_max);
+  for (const Table& table : tables_) HistJson(table, symbols, shown, json).render();
   json.end_array();
   return text.append("\n");
 }

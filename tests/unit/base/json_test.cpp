@@ -50,14 +50,34 @@ TEST(JsonTest, PrintsIntegersExactly) {
             "-184467440737095516151]");
 }
 
-TEST(JsonTest, PrintsDoublesShortlyAndNoneThatAreNoNumbers) {
+TEST(JsonTest, PrintsDoublesWithoutExponentsAndNoneThatAreNoNumbers) {
   std::string out;
   JsonWriter json(out);
-  json.begin_array().number(0.1).number(-2.0).number(1e300);
-  json.number(std::numeric_limits<double>::quiet_NaN());
-  json.number(std::numeric_limits<double>::infinity());
-  json.number(2.0 / 3, 6).number(1234567.0, 6).number_text("12.50").end_array();
-  EXPECT_EQ(out, "[0.1,-2,1e+300,null,null,0.666667,1.23457e+06,12.50]");
+  json.begin_array().decimals(0.1, 3).decimals(-2, 3).decimals(1234567.5, 3).decimals(1e18, 1);
+  json.decimals(std::numeric_limits<double>::quiet_NaN(), 3);
+  json.decimals(std::numeric_limits<double>::infinity(), 3);
+  json.decimals(2.0 / 3, 6).number_text("12.50").end_array();
+  EXPECT_EQ(out, "[0.100,-2.000,1234567.500,1000000000000000000.0,null,null,0.666667,12.50]");
+  out.clear();
+  JsonWriter(out).decimals(std::numeric_limits<double>::max(), 3);
+  EXPECT_EQ(out.size(), 309u + 4);
+}
+
+TEST(JsonTest, PrintsTimesAsWholeMicroseconds) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_array().microseconds(std::chrono::nanoseconds(1999));
+  json.microseconds(std::chrono::nanoseconds(-5000)).end_array();
+  EXPECT_EQ(out, "[1,0]");
+}
+
+TEST(JsonTest, SaysWhenItsTextIsTooLong) {
+  std::string out;
+  JsonWriter json(out, JsonWriter::Encoding::kUtf8, 3);
+  json.number(123);
+  EXPECT_FALSE(json.is_too_long());
+  json.number(4);
+  EXPECT_TRUE(json.is_too_long());
 }
 
 TEST(JsonTest, EscapesWhatWouldEndAStringOrALine) {

@@ -83,10 +83,11 @@ TEST_F(BeyondTest, CountsValuesBelowZeroWithTheirSign) {
             "{ pid:          2 } hitcount:          2  prio.min:         -1  prio.max:          3"
             "  prio.avg:      1.000  prio.stddev:      2.000  prio.p50:         -1"
             "  prio.p99:          3\n");
-  const std::string json = set.hists.copy(waking).render_json(NoSymbols());
-  EXPECT_NE(json.find("{\"key\":{\"pid\":3},\"hitcount\":1,\"prio.min\":-100,\"prio.max\":-100,"
-                      "\"prio.avg\":-100,\"prio.stddev\":0,\"prio.p50\":-100,\"prio.p99\":-100}"),
-            std::string::npos)
+  const std::string json = set.hists.copy(waking).render_json(NoSymbols(), {});
+  EXPECT_NE(
+      json.find("{\"key\":{\"pid\":3},\"hitcount\":1,\"prio.min\":-100,\"prio.max\":-100,"
+                "\"prio.avg\":-100.000,\"prio.stddev\":0.000,\"prio.p50\":-100,\"prio.p99\":-100}"),
+      std::string::npos)
       << json;
 }
 
@@ -298,24 +299,32 @@ TEST_F(BeyondTest, RendersJson) {
           "sort=comm");
   feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 2}});
   feed(waking, 1, {{"comm", "a \"b\"\\\n"}, {"prio", -3}, {"target_cpu", 3}});
-  EXPECT_EQ(set.hists.copy(waking).render_json(NoSymbols()),
-            "[{\"system\":\"sched\",\"event\":\"sched_waking\",\"trigger\":\"hist:keys=comm,prio:"
-            "vals=hitcount,target_cpu,target_cpu.avg:m=target_cpu:sort=comm:size=2048:"
-            "onmax($m).save(pid) [active]\",\"modifiers\":{},\"entries\":[{\"key\":{\"comm\":"
-            "\"a \\\"b\\\"\\\\\\u000a\",\"prio\":-3},\"hitcount\":2,\"target_cpu\":5,"
-            "\"target_cpu.avg\":2.5,\"max\":3}],\"hits\":2,\"count\":1,\"dropped\":0,\"expired\":0,"
-            "\"unmatched\":0}]\n");
-  EXPECT_EQ(set.hists.copy(kmalloc).render_json(NoSymbols()), "[]\n");
+  EXPECT_EQ(
+      set.hists.copy(waking).render_json(NoSymbols(), {}),
+      "[{\"system\":\"sched\",\"event\":\"sched_waking\",\"trigger\":\"hist:keys=comm,prio:"
+      "vals=hitcount,target_cpu,target_cpu.avg:m=target_cpu:sort=comm:size=2048:"
+      "onmax($m).save(pid) [active]\",\"modifiers\":{},\"keys\":[{\"field\":\"comm\","
+      "\"modifier\":null,\"size\":null},{\"field\":\"prio\",\"modifier\":null,\"size\":null}],"
+      "\"entries\":[{\"key\":{\"comm\":"
+      "\"a \\\"b\\\"\\\\\\u000a\",\"prio\":-3},\"hitcount\":2,\"target_cpu\":5,"
+      "\"target_cpu.avg\":2.500,\"max\":3}],\"hits\":2,\"count\":1,\"dropped\":0,\"expired\":0,"
+      "\"unmatched\":0,\"time_us\":0,\"serial\":0}]\n");
+  EXPECT_EQ(set.hists.copy(kmalloc).render_json(NoSymbols(), {}), "[]\n");
 }
 
-TEST_F(BeyondTest, RendersAveragesWithAllDigitsAndHowKeysAreGroupedAsJson) {
+TEST_F(BeyondTest, RendersAveragesWithThreeDecimalsAndHowKeysAreGroupedAsJson) {
   trigger(waking, "hist:keys=pid.log2=3,prio.hex,comm:vals=target_cpu.avg");
   for (const int value : {1'000'001, 1'000'002, 1'000'002}) {
     feed(waking, 1, {{"pid", 1}, {"target_cpu", value}});
   }
-  const std::string text = set.hists.copy(waking).render_json(NoSymbols());
-  EXPECT_NE(text.find("\"modifiers\":{\"pid\":\"log2=3\",\"prio\":\"hex\"},"), text.npos) << text;
-  EXPECT_NE(text.find("\"target_cpu.avg\":1000001.6666666"), text.npos) << text;
+  const std::string text = set.hists.copy(waking).render_json(NoSymbols(), {});
+  EXPECT_NE(text.find("\"modifiers\":{\"pid\":\"log2=3\",\"prio\":\"hex\"},"
+                      "\"keys\":[{\"field\":\"pid\",\"modifier\":\"log2\",\"size\":3},"
+                      "{\"field\":\"prio\",\"modifier\":\"hex\",\"size\":null},"
+                      "{\"field\":\"comm\",\"modifier\":null,\"size\":null}],"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("\"target_cpu.avg\":1000001.667"), text.npos) << text;
 }
 
 TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {

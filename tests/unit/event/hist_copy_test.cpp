@@ -100,7 +100,7 @@ TEST_F(HistCopyTest, NoTextIsShorterThanItSays) {
     for (int site = 1; site <= 100; ++site) alloc(site);
     const HistCopy copy = set.hists.copy(kmalloc);
     EXPECT_LE(copy.text_bytes_min(), copy.render(NoSymbols()).size()) << command;
-    EXPECT_LE(copy.text_bytes_min(), copy.render_json(NoSymbols()).size()) << command;
+    EXPECT_LE(copy.text_bytes_min(), copy.render_json(NoSymbols(), {}).size()) << command;
     trigger(kmalloc, "!" + command);
   }
 }

@@ -43,7 +43,8 @@ class TriggersMdTest : public EventStand {
     const EventNumber event = event_of(path);
     if (path.ends_with("/trigger")) return triggers_text(set.triggers.lines(event));
     if (path.ends_with("/hist")) return hist(event);
-    return set.hists.copy(event).render_json(NoSymbols());
+    return set.hists.copy(event).render_json(
+        NoSymbols(), {.now = {.monotonic = std::chrono::microseconds(4002)}, .serial = 5});
   }
 
   // "1000 sched:sched_waking comm=cyclictest pid=2255"

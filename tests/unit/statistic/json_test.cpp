@@ -144,11 +144,10 @@ TEST(JsonTest, ValuesOfTypeQuantiles) {
   stand.add(0, 2);
   stand.add(5);
   stand.add(8);
-  EXPECT_EQ(stand.values(),
-            R"({"count":5,"min":-3,"avg":2.000,"max":100,"sum":10,"quantiles":[)"
-            R"({"q":5,"value":-3},{"q":50.5,"value":0},{"q":99.9,"value":8}],)"
-            R"("buckets":{"zero":2,"positive":{"indexes":[3],"counts":[2]},)"
-            R"("negative":{"indexes":[2],"counts":[1]}}})");
+  EXPECT_EQ(stand.values(), R"({"count":5,"min":-3,"avg":2.000,"max":100,"sum":10,"quantiles":[)"
+                            R"({"q":5,"value":-3},{"q":50.5,"value":0},{"q":99.9,"value":8}],)"
+                            R"("buckets":{"zero":2,"positive":{"indexes":[3],"counts":[2]},)"
+                            R"("negative":{"indexes":[2],"counts":[1]}}})");
 }
 
 TEST(JsonTest, IndexesOfBucketsAreThoseOfTheBaseUnit) {
