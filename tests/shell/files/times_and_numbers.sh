@@ -76,7 +76,7 @@ inode_numbers_are_stable() {
 
 inode_numbers_are_those_of_the_listing() {
   send 'web/a 1'
-  assert_eq "$(cd "$STAT/web" && stat -c '%i %n' data definition)" \
+  assert_eq "$(cd "$STAT/web" && stat -c '%i %n' data data.json definition)" \
     "$(ls -1i "$STAT/web" | sed 's/^ *//')"
   py <<'EOT'
 import os
