@@ -11,7 +11,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kArrayVersion = 1;
+// Version 1 had no sum.
+constexpr std::uint8_t kArrayVersion = 2;
 
 std::uint64_t count_intervals(const ArraySettings& settings, const Definition& definition) {
   const ArrayBounds bounds(settings, definition.range_min, definition.range_max);
@@ -55,6 +56,11 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
 }
 
 bool ArrayStatistic::add(std::span<const Sample> samples) {
+  const bool saturated = sum_.add(samples);
+  return add_to_totals(samples) || saturated;
+}
+
+bool ArrayStatistic::add_to_totals(std::span<const Sample> samples) {
   const std::uint64_t base = settings_.base_interval;
   switch (settings_.scale) {
     case Scale::kLog2:
@@ -93,11 +99,14 @@ void ArrayStatistic::write_values(JsonWriter& json) const {
 
 void ArrayStatistic::save(ByteWriter& out) const {
   out.put(kArrayVersion);
+  sum_.save(out);
   for (const std::uint64_t total : totals_) out.put(total);
 }
 
 void ArrayStatistic::load(ByteReader& in) {
-  expect_version(in, kArrayVersion);
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kArrayVersion) in.fail();
+  if (version > 1) sum_.load(in);
   for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
 }
 

@@ -56,6 +56,13 @@ class HistoryStatistic {
   // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const;
+  // Visits the newest completed period, if there is one: visit(end, sum, percentiles), where sum is
+  // one of sums.h.
+  template <typename Visit>
+  void newest(Visit visit) const {
+    if (lines() == 0) return;
+    std::visit([&](const auto& periods) { periods.visit_newest(visit); }, *periods_);
+  }
   // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for each
   // completed period, which ended at t
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;

@@ -110,8 +110,8 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   auto grown = reservation_.grow(
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
-  auto statistic = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
-  statistic->carry_out(change.value(), std::move(definition.value()), now.monotonic);
+  auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
+  statistic->carry_out(change.value(), std::move(definition.value()), now);
   note_change(now);
   return append(std::move(statistic));
 }
@@ -192,9 +192,9 @@ void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
     if (change.redefines()) {
       changed |=
-          statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
+          statistic.carry_out(change, apply(change, statistic.definition()).value(), now);
     } else {
-      changed |= statistic.carry_out(change, now.monotonic);
+      changed |= statistic.carry_out(change, now);
     }
     return {};
   });

@@ -43,16 +43,19 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-ListStatistic::Entries ListStatistic::sorted() const {
+ListStatistic::Entries ListStatistic::largest(std::size_t count) const {
   Entries entries(totals_.begin(), totals_.end());
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
+  count = std::min(count, entries.size());
+  std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
+                    entries.end(), [](const auto& a, const auto& b) {
+                      return a.second != b.second ? a.second > b.second : a.first < b.first;
+                    });
+  entries.resize(count);
   return entries;
 }
 
 void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-  for (const auto& [x, total] : sorted()) {
+  for (const auto& [x, total] : largest(totals_.size())) {
     if (out.size() > bytes_max) return;
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
@@ -63,7 +66,7 @@ void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::st
 }
 
 void ListStatistic::write_values(JsonWriter& json) const {
-  const Entries entries = sorted();
+  const Entries entries = largest(totals_.size());
   json.begin_object();
   write_column(json, "x", entries.size(), [&](std::size_t i) { json.number(entries[i].first); });
   write_column(json, "totals", entries.size(),

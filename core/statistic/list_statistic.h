@@ -34,14 +34,13 @@ class ListStatistic {
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void write_values(JsonWriter& json) const;
   std::uint64_t missed() const { return missed_; }
+  // X and total, the largest total first, then the smallest X; so many of them at most.
+  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;
+  Entries largest(std::size_t count) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
-  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;
-  // Largest total first, then smallest X.
-  Entries sorted() const;
-
   // Keyed: a feeder that knew the hash could choose X that all collide, so that every sample
   // searches the whole table.
   struct Hash {

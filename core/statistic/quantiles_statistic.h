@@ -43,6 +43,7 @@ class QuantilesStatistic {
   bool add(std::span<const Sample> samples) {
     return histogram_->histogram.add(samples, histogram_->span);
   }
+  const ExponentialHistogram& histogram() const { return histogram_->histogram; }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
   // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
   // 0` alone without samples

@@ -171,22 +171,51 @@ void Summary::load(ByteReader& in) {
   if (!possible || (min > max && number != 0)) in.fail();
 }
 
-void append_average(std::string& out, Int128 sum, std::uint64_t number) {
-  if (number == 0) {
-    out.append("0.000");
-    return;
+bool SignedSum::add(std::span<const Sample> samples) {
+  bool saturated = false;
+  while (!samples.empty()) {
+    const auto few = samples.first(std::min(samples.size(), kFew));
+    const SmallSums sums(few);
+    if (sums.are_small()) [[likely]] {
+      saturated |= add_saturating(sum, Int128{static_cast<std::int64_t>(sums.sum)});
+    } else {
+      for (const Sample& sample : few)
+        saturated |= add_saturating(sum, product(sample.x, sample.y));
+    }
+    has_negative |= sums.min < 0;
+    samples = samples.subspan(few.size());
   }
-  // sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare.
-  UInt128 whole = magnitude(sum) / number;
+  return saturated;
+}
+
+void SignedSum::save(ByteWriter& out) const {
+  out.put(sum);
+  out.put(std::uint8_t{has_negative});
+}
+
+void SignedSum::load(ByteReader& in) {
+  sum = in.get<Int128>();
+  const auto flag = in.get<std::uint8_t>();
+  has_negative = flag == 1;
+  if (flag > 1 || (sum < 0 && !has_negative)) in.fail();
+}
+
+// sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare. An
+// average is no larger than an X can be.
+Int128 average_thousandths(Int128 sum, std::uint64_t number) {
+  if (number == 0) return 0;
+  const UInt128 whole = magnitude(sum) / number;
   const UInt128 rest = magnitude(sum) % number;
-  auto thousandths = static_cast<unsigned>((rest * 2000 + number) / (UInt128{number} * 2));
-  if (thousandths == 1000) {
-    thousandths = 0;
-    whole += 1;
-  }
-  if (sum < 0 && (whole != 0 || thousandths != 0)) out.push_back('-');
-  append_number(out, static_cast<Int128>(whole));
-  const std::string digits = std::to_string(1000 + thousandths);
+  const UInt128 thousandths = whole * 1000 + (rest * 2000 + number) / (UInt128{number} * 2);
+  return sum < 0 ? -static_cast<Int128>(thousandths) : static_cast<Int128>(thousandths);
+}
+
+void append_average(std::string& out, Int128 sum, std::uint64_t number) {
+  const Int128 average = average_thousandths(sum, number);
+  const UInt128 thousandths = magnitude(average);
+  if (average < 0) out.push_back('-');
+  append_number(out, static_cast<Int128>(thousandths / 1000));
+  const std::string digits = std::to_string(1000 + static_cast<unsigned>(thousandths % 1000));
   out.append(".").append(digits, 1);
 }
 

@@ -88,6 +88,18 @@ struct Summary {
   bool add_exactly(std::span<const Sample> samples);
 };
 
+// Sum of X * Y, and whether an X was below 0.
+struct SignedSum {
+  Int128 sum = 0;
+  bool has_negative = false;
+
+  bool add(std::span<const Sample> samples);
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+};
+
+// sum / number in thousandths, rounded to nearest, halves away from zero; 0 when number is 0.
+Int128 average_thousandths(Int128 sum, std::uint64_t number);
 // sum / number with three decimals, rounded to nearest, halves away from zero; 0.000 when number
 // is 0, and never -0.000.
 void append_average(std::string& out, Int128 sum, std::uint64_t number);

@@ -1,11 +1,14 @@
 #include "core/statistic/value_statistic.h"
 
+#include <algorithm>
+
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kValueVersion = 1;
+// Version 1 did not say whether an X was below 0.
+constexpr std::uint8_t kValueVersion = 2;
 
 }  // namespace
 
@@ -14,6 +17,10 @@ ValueStatistic::ValueStatistic(const ValueSettings& settings) {
 }
 
 bool ValueStatistic::add(std::span<const Sample> samples) {
+  if (std::holds_alternative<Products>(total_) && !has_negative_) {
+    has_negative_ = std::any_of(samples.begin(), samples.end(),
+                                [](const Sample& sample) { return sample.x < 0; });
+  }
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
 }
 
@@ -31,12 +38,17 @@ void ValueStatistic::write_values(JsonWriter& json) const {
 
 void ValueStatistic::save(ByteWriter& out) const {
   out.put(kValueVersion);
+  out.put(std::uint8_t{has_negative_});
   std::visit([&](const auto& total) { total.save(out); }, total_);
 }
 
 void ValueStatistic::load(ByteReader& in) {
-  expect_version(in, kValueVersion);
+  const auto version = in.get<std::uint8_t>();
+  const auto flag = version > 1 ? in.get<std::uint8_t>() : std::uint8_t{0};
+  if (version < 1 || version > kValueVersion || flag > 1) in.fail();
   std::visit([&](auto& total) { total.load(in); }, total_);
+  const auto* const products = std::get_if<Products>(&total_);
+  has_negative_ = flag == 1 || (products && products->total < 0);
 }
 
 }  // namespace tallyfs

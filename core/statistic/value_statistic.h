@@ -1,5 +1,5 @@
 // type=value: one counter, the sum of Y (increments) or of X * Y (products).
-// A StatisticType (statistic_type.h) of 32 bytes, nothing on the heap.
+// A StatisticType (statistic_type.h) of 48 bytes, nothing on the heap.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,9 @@ class ValueStatistic {
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples);
+  const std::variant<Increments, Products>& total() const { return total_; }
+  // Of products: an X was below 0.
+  bool has_negative() const { return has_negative_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
@@ -35,6 +38,7 @@ class ValueStatistic {
 
  private:
   std::variant<Increments, Products> total_;
+  bool has_negative_ = false;
 };
 
 template <>

@@ -97,7 +97,8 @@ Result<int> run(DaemonOptions options) {
   if (!identity) return identity.error();
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
-  options.groups = groups.value();
+  options.groups.readers = groups.value().readers;
+  options.groups.writers = groups.value().writers;
   const auto passed = count_passed_sockets();
   if (!passed) return passed.error();
   if (options.tracefs) {

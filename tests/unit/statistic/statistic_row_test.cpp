@@ -23,7 +23,7 @@ TEST(StatisticRowTest, KeepsTheOrderOfThoseThatAreLeft) {
       slow.erase(at);
     } else {
       slow.push_back(&row.append(
-          std::make_unique<Statistic>(numbered(i), Definition{}, std::chrono::nanoseconds(0))));
+          std::make_unique<Statistic>(numbered(i), Definition{}, Moment{})));
     }
     ASSERT_EQ(row.size(), slow.size());
   }
@@ -36,7 +36,7 @@ TEST(StatisticRowTest, IsEmptyWhenTheLastIsGone) {
   StatisticRow row;
   for (int round = 0; round < 3; ++round) {
     Statistic& only =
-        row.append(std::make_unique<Statistic>("s", Definition{}, std::chrono::nanoseconds(0)));
+        row.append(std::make_unique<Statistic>("s", Definition{}, Moment{}));
     EXPECT_EQ(names_in(row), "s ");
     row.erase(only);
     EXPECT_EQ(names_in(row), "");
