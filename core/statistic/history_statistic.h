@@ -47,7 +47,10 @@ class HistoryStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const;
   // `name [t] total` or `name [t] number min avg max` for each completed period, which ended at t
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  // Shares its memory.
+  const HistoryStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -10,6 +10,8 @@ namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kInterfaceVersion = 1;
+// Few lines of a definition are longer.
+constexpr std::size_t kDefinitionLineBytes = 1024;
 
 Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
 
@@ -232,6 +234,10 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
   for (const Statistic& statistic : statistics_) {
+    // A text that doubles would take three times its size for a moment.
+    if (text.capacity() - text.size() < kDefinitionLineBytes) {
+      text.reserve(text.size() + text.size() / 4 + kDefinitionLineBytes);
+    }
     statistic.render_definition(text);
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
@@ -246,22 +252,22 @@ void Interface::advance(Moment now) {
 }
 
 Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
-  std::string text;
   std::vector<Statistic::Snapshot> all;
   {
     const MutexLock lock(mutex_);
     advance(now);
     const std::uint64_t bytes_min = data_bytes_min();
     if (bytes_min > bytes_max) return too_long(bytes_max);
-    text.reserve(bytes_min);
     for (const Statistic& statistic : statistics_) {
       if (statistic.data_bytes_min() != 0) all.push_back(statistic.snapshot());
     }
   }
-  for (const Statistic::Snapshot& snapshot : all) {
-    snapshot.render(bytes_max, text);
-    if (text.size() > bytes_max) return too_long(bytes_max);
-  }
+  std::uint64_t bytes = 0;
+  for (const Statistic::Snapshot& snapshot : all) bytes += snapshot.text_length();
+  if (bytes > bytes_max) return too_long(bytes_max);
+  std::string text;
+  text.reserve(bytes);
+  for (Statistic::Snapshot& snapshot : all) std::move(snapshot).render(text);
   return text;
 }
 

@@ -80,8 +80,9 @@ class Interface {
   std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
-  // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering
-  // goes on for more than one line beyond.
+  // longer than bytes_max: data that would are not rendered, and not copied if that is certain
+  // before; definitions, for no more than one line beyond. Beside the text, rendering takes no more
+  // memory than the text has bytes.
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
 

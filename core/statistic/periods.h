@@ -25,6 +25,7 @@
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 
@@ -86,9 +87,22 @@ class Periods {
     return saturated;
   }
 
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+  std::uint64_t text_length(std::string_view name) const {
+    std::uint64_t length = 0;
+    std::string columns;
     each([&](std::size_t i, std::int64_t index) {
-      if (i == completed() || out.size() > bytes_max) return false;
+      if (i == completed()) return false;
+      columns.clear();
+      sums_[i].append_to(columns);
+      length += name.size() + 2 + timestamp_length(start_of(index + 1)) + columns.size();
+      return true;
+    });
+    return length;
+  }
+
+  void render(std::string_view name, std::string& out) const {
+    each([&](std::size_t i, std::int64_t index) {
+      if (i == completed()) return false;
       out.append(name).push_back(' ');
       append_timestamp(out, start_of(index + 1));
       sums_[i].append_to(out);
