@@ -132,9 +132,36 @@ void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
     }
   }
   names_.erase(NameKey{node.parent, node.name});
+  remember(node);
   const auto found = nodes_.find(node.id);
   removed.push_back(std::move(found->second));
   nodes_.erase(found);
+}
+
+void Tree::remember(const Node& node) {
+  if (removed_in_order_.size() == kRemovedMax) {
+    removed_.erase(removed_in_order_.front());
+    removed_in_order_.pop_front();
+  }
+  removed_.emplace(node.id, Removed{node.parent, node.name});
+  removed_in_order_.push_back(node.id);
+}
+
+Result<NodeId> Tree::successor(NodeId id) const {
+  const MutexLock lock(mutex_);
+  std::vector<std::string_view> below;  // from the removed node upwards
+  while (!find(id)) {
+    const auto removed = removed_.find(id);
+    if (removed == removed_.end()) return stale();
+    below.push_back(removed->second.name);
+    id = removed->second.parent;
+  }
+  for (; !below.empty(); below.pop_back()) {
+    const auto found = names_.find(NameKey{id, below.back()});
+    if (found == names_.end()) return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
+    id = found->second->id;
+  }
+  return id;
 }
 
 Result<NodeInfo> Tree::lookup(NodeId directory, std::string_view name) const {
