@@ -1,5 +1,7 @@
 // The intake over real sockets, without a mount: arrivals, answers, and waiting senders.
 #include <poll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <cerrno>
@@ -268,6 +270,30 @@ TEST(FeedSocketTest, MakesItsLastDirectoryAndRemovesItAgain) {
   }
   EXPECT_FALSE(std::filesystem::exists(directory / "made"));
   EXPECT_FALSE(FeedSocket::bind({.path = directory / "a/b/socket"}));
+}
+
+// Under a umask that takes nothing away: a mode that is set behind bind() would be seen.
+TEST(FeedSocketTest, HasItsModeFromTheMomentItIsThere) {
+  const TemporaryDirectory directory;
+  const Fd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  const std::string path = directory / "";
+  ASSERT_GE(::inotify_add_watch(watch.get(), path.c_str(), IN_CREATE | IN_ATTRIB), 0);
+  const mode_t before = ::umask(0);
+  const auto bound = FeedSocket::bind({.path = directory / "socket", .permissions = 0600});
+  ::umask(before);
+  ASSERT_TRUE(bound);
+  struct stat status {};
+  ASSERT_EQ(::stat((directory / "socket").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  alignas(inotify_event) std::array<char, 4096> events{};
+  const ssize_t size = ::read(watch.get(), events.data(), events.size());
+  ASSERT_GT(size, 0);
+  for (ssize_t at = 0; at < size;) {
+    inotify_event event{};
+    std::memcpy(&event, events.data() + at, sizeof event);
+    EXPECT_EQ(event.mask & IN_ATTRIB, 0u) << events.data() + at + sizeof event;
+    at += static_cast<ssize_t>(sizeof event + event.len);
+  }
 }
 
 TEST(FeedSocketTest, AdoptsOnlyAUnixDatagramSocket) {
