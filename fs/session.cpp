@@ -121,7 +121,8 @@ void Session::listen(fuse_buf& request) {
   while (leader_followers_.is_leader() && !fuse_session_exited(session_.get())) {
     const int size = receive(request);
     if (size <= 0) {  // stopped or unmounted (0), or aborted
-      if (size < 0) log_warning(std::string("no more requests can be read: ") + std::strerror(-size));
+      if (size < 0)
+        log_warning(std::string("no more requests can be read: ") + std::strerror(-size));
       fuse_session_exit(session_.get());
       return;
     }

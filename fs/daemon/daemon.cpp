@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <utility>
@@ -18,6 +20,9 @@ namespace {
 
 // The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
+
+// What is queued at the end is counted, for so long.
+constexpr std::chrono::seconds kEndDrainMax{1};
 
 // Without switches everything works, but feeders send samples of statistics that are off.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
@@ -38,8 +43,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
     : options_(options),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
-      processes_(loop_, [this](pid_t process) { process_ended(process); }),
-      ledger_(options.ledger),
+      processes_(loop_, ::geteuid(), [this](pid_t process) { process_ended(process); }),
+      ledger_(options.ledger, ::geteuid()),
       tree_(clock_.now()),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
   make_feeder(std::move(feeder));
@@ -72,7 +77,8 @@ void Daemon::make_intake() {
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
                           .branches = branches_->all(),
                           .errors = *errors_,
-                          .clock = clock_};
+                          .clock = clock_,
+                          .sock_diag = options_.sock_diag};
   if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
@@ -126,10 +132,24 @@ void Daemon::serve() {
     tally_clock_upkeep();
     operations_->give_memory_back();
   });
-  loop_.run([this](int signal) {
-    log_info("ending on signal " + std::to_string(signal));
-    loop_.stop();
-  });
+  mount_watch_.emplace(loop_, options_.mount_point);
+  loop_.run([this](int signal) { take_signal(signal); });
+  mount_watch_.reset();
+}
+
+// A terminal that goes ends what runs in its foreground; to a daemon SIGHUP means to read its
+// settings again, of which there are none.
+void Daemon::take_signal(int signal) {
+  if (signal == SIGHUP && !options_.has_terminal) {
+    log_info("SIGHUP: there is nothing to read again");
+    return;
+  }
+  log_info("ending on signal " + std::to_string(signal));
+  const std::uint64_t taken = intake_->take_queued(kEndDrainMax);
+  if (taken != 0) {
+    log_info("the " + std::to_string(taken) + " datagrams that were queued are counted");
+  }
+  loop_.stop();
 }
 
 void Daemon::part_is_ready() {

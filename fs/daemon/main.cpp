@@ -1,5 +1,6 @@
 // tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
 // then the Daemon runs.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
@@ -34,6 +35,9 @@ void allow_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Whether this process has a controlling terminal, whose end sends SIGHUP.
+bool has_terminal() { return Fd(::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)).valid(); }
+
 // The processes beside the daemon, in the order in which they are forked.
 struct SideProcesses {
   std::optional<Fd> feeder;  // the channel to the supervisor of the kernel's feeder
@@ -50,7 +54,7 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
     if (!feeder) return feeder.error();
     started.feeder = std::move(feeder.value());
   }
-  if (identity) {
+  if (identity || mounts_by_capability()) {
     auto watchdog = Watchdog::start(socket, options.mount_point);
     if (!watchdog) return watchdog.error();
     started.watchdog.emplace(std::move(watchdog.value()));
@@ -80,13 +84,15 @@ Result<int> run(DaemonOptions options) {
   if (!mount_point) return mount_point.error();
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
+  options.has_terminal = options.foreground && has_terminal();
   const auto identity = identity_for(options.run_as);
   if (!identity) return identity.error();
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
   options.groups = groups.value();
-  const auto passed = count_passed_sockets();
+  const auto passed = find_passed_sockets();
   if (!passed) return passed.error();
+  options.sock_diag = passed.value().sock_diag.value_or(-1);
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed.value());

@@ -49,6 +49,13 @@ void cut_bounding_set() {
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
 }
 
+Result<void> renounce_capabilities() {
+  cut_bounding_set();
+  capng_clear(CAPNG_SELECT_CAPS);
+  if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
+  return forbid_new_privileges();
+}
+
 Result<void> become(const Identity& identity) {
   cut_bounding_set();
   if (::setgroups(0, nullptr) != 0) return refused("leave root's groups");
@@ -90,6 +97,12 @@ Result<std::optional<Identity>> identity_for(const std::string& run_as) {
   return std::optional(identity.value());
 }
 
+bool mounts_by_capability() {
+  if (::geteuid() == 0) return false;
+  capng_get_caps_process();
+  return capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) != 0;
+}
+
 Result<Groups> find_groups(const std::string& readers, const std::string& writers) {
   Groups groups;
   for (const auto& [option, name, found] :
@@ -104,6 +117,7 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
 }
 
 Result<void> drop_privileges(const std::optional<Identity>& to) {
+  if (mounts_by_capability()) return renounce_capabilities();
   if (::geteuid() != 0) return {};
   return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts();
 }

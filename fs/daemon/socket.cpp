@@ -1,7 +1,9 @@
 #include "fs/daemon/socket.h"
 
+#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
+#include <optional>
 #include <string>
 
 #include "feeders/intake/queue_length.h"
@@ -9,15 +11,26 @@
 
 namespace tallyfs {
 
-Result<int> count_passed_sockets() {
+Result<PassedSockets> find_passed_sockets() {
   const int count = ::sd_listen_fds(1);
-  if (count >= 0 && count <= 1) return count;
-  return Error{ErrorCode::kInvalid, "systemd passed " + std::to_string(count) +
-                                        " sockets; one ListenDatagram= is wanted"};
+  PassedSockets passed;
+  int others = count < 0 ? 1 : 0;
+  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    std::optional<int>& place = domain == AF_NETLINK ? passed.sock_diag : passed.feed;
+    if (place) ++others;
+    place = fd;
+  }
+  if (others == 0) return passed;
+  return Error{ErrorCode::kInvalid,
+               "systemd passed " + std::to_string(count) +
+                   " sockets; one ListenDatagram= is wanted, and one ListenNetlink= at most"};
 }
 
-Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets) {
-  if (passed_sockets == 1) return FeedSocket::adopt(SD_LISTEN_FDS_START);
+Result<FeedSocket> open_socket(const DaemonOptions& options, const PassedSockets& passed) {
+  if (passed.feed) return FeedSocket::adopt(*passed.feed);
   if (options.socket_path.empty()) {
     return Error{ErrorCode::kInvalid,
                  "where shall the socket be? XDG_RUNTIME_DIR is not set; use --socket"};

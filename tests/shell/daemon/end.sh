@@ -121,3 +121,62 @@ what_it_says_to_do_after_a_crash_helps() {
   send 'web/b 1'
   assert_data web 'b 1'
 }
+
+sigterm_counts_what_is_queued() {
+  need_python
+  kill -STOP "$DAEMON"
+  wait_until '[ "$(cut -d" " -f3 "/proc/$DAEMON/stat")" = T ]'
+  py <<'EOT'
+from peer import *
+peer = Peer()
+for i in range(8): peer.socket.send(b"web/a 1\n")
+EOT
+  kill -TERM "$DAEMON"
+  kill -CONT "$DAEMON"
+  daemon_ends
+  local taken
+  taken=$(sed -n 's/.*the \([0-9]*\) datagrams that were queued are counted.*/\1/p' "$STDERR")
+  # Those that the daemon took in before it saw the signal are not among them.
+  [ "${taken:-0}" -le 8 ] || fail "$taken datagrams"
+  _nothing_is_left
+}
+
+sighup_is_no_end_without_a_terminal() {
+  kill -HUP "$DAEMON"
+  wait_until 'grep -q "SIGHUP: there is nothing to read again" "$STDERR"'
+  send 'web/a 1'
+  assert_data web 'a 2'
+  kill -HUP "$DAEMON"
+  wait_until '[ "$(grep -c SIGHUP: "$STDERR")" -eq 2 ]'
+  stop_daemon
+}
+
+sighup_ends_it_in_the_foreground_of_a_terminal() {
+  need script
+  mkdir -p "$CASE/other"
+  # A session with a terminal of its own; its shell waits for the daemon.
+  printf '"%s" -f --socket "%s" "%s" & echo $! >"%s"; wait\n' \
+    "$TALLYFS" "$CASE/run/other" "$CASE/other" "$CASE/pid" >"$CASE/session"
+  script -qec "sh $CASE/session" /dev/null >"$CASE/said" </dev/null &
+  echo $! >>"$CASE/pids"
+  wait_until 'grep -q READY "$CASE/said"'
+  kill -HUP "$(cat "$CASE/pid")"
+  wait_until '[ ! -e "$CASE/run/other" ]'
+}
+
+an_unmount_here_with_a_copy_elsewhere_is_told() {
+  need_root
+  need unshare
+  unshare -m --propagation private sleep 1000 &
+  local holder=$!
+  echo $holder >>"$CASE/pids"
+  # It is `sleep` once it has its own mounts.
+  wait_until '[ "$(cat /proc/'$holder'/comm)" = sleep ]'
+  grep -q " $MNT " "/proc/$holder/mountinfo"
+  umount "$MNT"
+  wait_until 'grep -q "is unmounted here, but a mount namespace has a copy" "$STDERR"'
+  send 'web/a 1'
+  kill $holder
+  daemon_ends
+  _nothing_is_left
+}
