@@ -120,9 +120,11 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     readers_waiting_.fetch_sub(1);
     readers_served_.fetch_add(1);
     readers_served_.notify_all();
-    const Until until{clock_.now().monotonic + kSettleMax};
+    const auto begun = clock_.now().monotonic;
+    const Until until{begun + kSettleMax};
     progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
+    if (queue_.holds_any()) spend_on_others(begun);
   }
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
@@ -171,11 +173,14 @@ Intake::Progress Intake::catch_up_as_reader(const Until& until) {
   const auto begun = clock_.now().monotonic;
   const auto left = catch_up_left(begun);
   if (left < kCatchUpLeast) return Progress::kCut;
-  const auto progress = catch_up({std::min(until.deadline, begun + left)});
+  return catch_up({std::min(until.deadline, begun + left)});
+}
+
+// Making room for the datagrams of a held sender takes time, too.
+void Intake::spend_on_others(std::chrono::nanoseconds begun) {
   const auto spent = clock_.now().monotonic - begun;
   const auto full = std::max(catch_up_full_.load(std::memory_order_relaxed), begun);
   catch_up_full_.store(full + kCatchUpShare * spent, std::memory_order_relaxed);
-  return progress;
 }
 
 Intake::Progress Intake::finish_batch(const Until& until) {

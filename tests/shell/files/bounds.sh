@@ -300,6 +300,7 @@ no_open_file_at_all_is_no_bound() {
 # Three lists and three of the newest samples, 80 MB together.
 _large_interface() {
   py <<'EOT'
+import time
 from peer import *
 peer = Peer()
 peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
