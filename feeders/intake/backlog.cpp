@@ -101,7 +101,8 @@ Backlog::Account& Backlog::entered(const Origin& sender, std::size_t bytes) {
 }
 
 void Backlog::put(const Datagram& datagram) {
-  auto late = make_late(datagram, {datagram.bytes.begin(), datagram.bytes.end()}, false);
+  const char* const bytes = datagram.bytes.data();
+  auto late = make_late(datagram, {bytes, bytes + datagram.bytes.size()}, false);
   entered(datagram.origin, bytes_of(late)).late.push_back(std::move(late));
 }
 
