@@ -17,7 +17,7 @@ namespace tallyfs {
 // The sender of a datagram, as the kernel vouches for it.
 struct Origin {
   pid_t pid = 0;
-  uid_t uid = 65534;  // the user nobody, until the kernel says otherwise
+  uid_t uid = 65534;  // the unprivileged user, until the kernel names the sender's
   sockaddr_un address{};
   socklen_t address_size = 0;  // of an unbound sender, which cannot be answered, no path
 

@@ -62,7 +62,7 @@ void say_ready() {
   std::fflush(stdout);
 }
 
-int fail(const Error& error) {
+int log_failure(const Error& error) {
   log_error(error.reason);
   return 1;
 }

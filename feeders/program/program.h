@@ -26,7 +26,7 @@ Result<void> set_up(const ProgramOptions& options);
 // Tells READY to the supervisor that started the program.
 void say_ready();
 
-// Logs the error; the exit status for it.
-int fail(const Error& error);
+// Logs the error; returns the exit status for it.
+int log_failure(const Error& error);
 
 }  // namespace tallyfs

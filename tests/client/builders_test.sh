@@ -30,6 +30,8 @@ check_eq tally_clock_counter \
   "$(nm -D --defined-only "$LIB/libtally.so" |
   awk '$2 != "T" && $2 != "A" { sub(/@.*/, "", $3); print $3 }')" \
   "no data but the word that get_cycles() looks at, no weak symbols"
+check_eq '' "$(tally_config --cflags --libs | tr ' ' '\n' | grep -F /..)" \
+  "pkg-config prints plain paths"
 check_eq "$("$BIN/tallyfs" --version | grep -oE '[0-9.]+$')" "$(tally_config --modversion)" \
   "pkg-config knows the version"
 
@@ -147,7 +149,7 @@ check "the library, the daemon and the feeders are made" quietly cmake --build "
 check_eq '' "$(find "$WORK/without" -type f \( -name '*.o' -o -name '*.so*' -o -path '*/bin/*' \) \
   -exec nm -C {} + 2>/dev/null | grep -E "$clock_symbols")" "and nothing has a symbol of it"
 check "which its tally.pc tells" grep -q -- '-DTALLY_CLOCK=0' \
-  "$WORK/without/feeders/client/tally.pc"
+  "$WORK/without/feeders/client/tally.pc.in"
 
 mkdir cmake && cat >cmake/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.16)

@@ -35,7 +35,18 @@ if [ ! -e /dev/fuse ]; then
   echo "ok 1 - quickstart # SKIP no /dev/fuse"
   exit 0
 fi
-echo "1..9"
+echo "1..10"
+# As another user, in a mount namespace where /dev/fuse is root's alone.
+refuses_politely() {
+  [ "$(id -u)" -eq 0 ] || return 0
+  local closed="$work/closed-fuse"
+  mknod "$closed" c 10 229 && chmod 0600 "$closed" || return 0
+  unshare --mount bash -c 'mount --bind "$1" /dev/fuse &&
+    exec setpriv --reuid=nobody --regid=nogroup --clear-groups "$2" --once /nowhere' \
+    bash "$closed" "$project/packaging/quickstart" >"$work/out" 2>&1
+  [ $? -eq 1 ] && says 'may not open /dev/fuse. as root: chmod 0666 /dev/fuse'
+}
+ok "where /dev/fuse is closed, it says at once what to do" refuses_politely
 SECONDS=0
 "$project/packaging/quickstart" --once "$work/mnt" >"$work/out" 2>&1
 status=$?

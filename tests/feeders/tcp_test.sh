@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tally-feed-tcp, as nobody if we may choose: a real transfer over the loopback, against what ss
-# says of it.
+# tally-feed-tcp, as an unprivileged user if root: a real transfer over the loopback, against what
+# ss says of it.
 . "$(dirname "$0")/lib.sh"
 
 command -v ss >/dev/null || skip_all "ss is not installed"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# tally-feed-timer, as nobody if we may choose.
+# tally-feed-timer, as an unprivileged user if root.
 . "$(dirname "$0")/lib.sh"
 
 as_nobody=()
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-  # Where the user nobody may not go, a copy of the program is run.
+  # Where that user may not go, a copy of the program is run.
   install -m 755 "$BIN/tally-feed-timer" "$WORK/tally-feed-timer" && BIN_OF_NOBODY=$WORK
 fi
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"

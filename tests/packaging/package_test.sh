@@ -94,12 +94,14 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
       "_${1//-/_}" "$1" "${@: -1}" "${@: -2:1}"; printf "%s\n" "${COMPREPLY[@]}"' "$PROJECT/packaging/completion" "$@" 2>/dev/null
   }
-  for program in tallyfs tally-send tally-clock; do
+  for program in tallyfs tally-send tally-clock tally-feed-{block,tcp,timer,tracefs}; do
     check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" \
       "$(complete_words $program -- | sort)" "all options of $program are completed"
   done
   check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" \
     "and what stands behind -o"
+  check_eq 'subtree= subtype=' "$(complete_words tallyfs -o subt | sort | paste -sd' ')" \
+    "subtree= included"
 else
   skip "options are completed" "bash-completion is not installed"
 fi

@@ -51,7 +51,7 @@ class Thing(Subject):
         return f"create {self.name}"
 
     def _take_registration(self, response):
-        self._standing, self._number = REGISTERED, response.number
+        self._state, self._number = REGISTERED, response.number
 
 
 class Things(Requester):
@@ -92,12 +92,12 @@ class ConversationTest(unittest.TestCase):
         one, two = self.things("one", "two")
         self.conversation.request()
         self.assertEqual(self.link.texts, {1: "create one", 2: "create two"})
-        self.assertEqual([one._standing, two._standing], [REQUESTED, REQUESTED])
+        self.assertEqual([one._state, two._state], [REQUESTED, REQUESTED])
         self.assertFalse(self.conversation.is_settled())
         self.link.answer(1, number=5)
         self.link.answer(2, number=6)
         self.take()
-        self.assertEqual([(each._standing, each._number) for each in (one, two)],
+        self.assertEqual([(each._state, each._number) for each in (one, two)],
                          [(REGISTERED, 5), (REGISTERED, 6)])  # fmt: skip
         self.assertTrue(self.conversation.is_settled())
         self.assertEqual(self.conversation.epoch, EPOCH)
@@ -107,7 +107,7 @@ class ConversationTest(unittest.TestCase):
         self.conversation.request()
         self.link.answer(2, number=6)
         self.take()
-        self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
+        self.assertEqual([one._state, two._state], [UNKNOWN, REGISTERED])
         self.conversation.request()
         self.assertEqual(self.link.texts[3], "create one")
 
@@ -115,7 +115,7 @@ class ConversationTest(unittest.TestCase):
         (one,) = self.things("one")
         self.link.is_full = True
         self.conversation.request()
-        self.assertEqual((one._standing, len(self.conversation.pending)), (UNKNOWN, 0))
+        self.assertEqual((one._state, len(self.conversation.pending)), (UNKNOWN, 0))
         self.link.is_full = False
         self.conversation.request()
         self.assertEqual(self.link.texts, {1: "create one"})
@@ -132,7 +132,7 @@ class ConversationTest(unittest.TestCase):
         self.conversation.request()
         self.link.answer(1, errno.EPERM)
         self.take()
-        self.assertEqual(one._standing, REFUSED)
+        self.assertEqual(one._state, REFUSED)
         self.assertRegex(self.reports[0], "the daemon refused one: .*not permitted")
         self.assertEqual(self.conversation.refusals()[one].error, errno.EPERM)
         self.time += 10 * SECOND - 1
@@ -151,7 +151,7 @@ class ConversationTest(unittest.TestCase):
         self.link.answer(2, number=6, epoch=EPOCH + 1)
         self.take()
         self.assertEqual(self.requester.told, ["begin", "begin"])
-        self.assertEqual([one._standing, two._standing], [UNKNOWN, REGISTERED])
+        self.assertEqual([one._state, two._state], [UNKNOWN, REGISTERED])
         self.assertEqual(self.conversation.epoch, EPOCH + 1)
 
     def test_a_new_subject_waits_10_ms_for_its_definition(self):

@@ -84,13 +84,13 @@ void feed(Wakener& wakener, MergedReader& reader, BlockFeeder& feeder,
 
 int run(const Options& options) {
   const auto stop = StopSignal::create();
-  if (!stop) return fail(stop.error());
-  if (auto done = set_up(options); !done) return fail(done.error());
+  if (!stop) return log_failure(stop.error());
+  if (auto done = set_up(options); !done) return log_failure(done.error());
   auto instance =
       TracefsInstance::create({.name = "block", .events = {kIssue, kRequeue, kComplete}});
-  if (!instance) return fail(instance.error());
+  if (!instance) return log_failure(instance.error());
   auto events = decoder_for(instance.value());
-  if (!events) return fail(events.error());
+  if (!events) return log_failure(events.error());
 
   const ProgramClock clock;
   BlockFeeder feeder(std::move(events.value()));
@@ -98,11 +98,11 @@ int run(const Options& options) {
   MergedReader reader(instance.value().page_format(), fds, clock);
   Wakener wakener(stop.value(), fds);
 
-  if (auto done = instance.value().start(); !done) return fail(done.error());
+  if (auto done = instance.value().start(); !done) return log_failure(done.error());
   say_ready();
   feed(wakener, reader, feeder, std::chrono::milliseconds(options.poll_ms));
 
-  if (auto done = instance.value().stop(); !done) return fail(done.error());
+  if (auto done = instance.value().stop(); !done) return log_failure(done.error());
   reader.finish(feeder);
   feeder.report_lost();
   return 0;

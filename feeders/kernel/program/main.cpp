@@ -179,12 +179,12 @@ Catalogue read_catalogue(const Options& options) {
 
 int run(const Options& options) {
   const auto stop = StopSignal::create();
-  if (!stop) return fail(stop.error());
-  if (auto done = set_up(options); !done) return fail(done.error());
+  if (!stop) return log_failure(stop.error());
+  if (auto done = set_up(options); !done) return log_failure(done.error());
   const SystemClock clock;
   Link link(options.socket);
   const Catalogue catalogue = read_catalogue(options);
-  if (auto offered = offer_all(catalogue, link); !offered) return fail(offered.error());
+  if (auto offered = offer_all(catalogue, link); !offered) return log_failure(offered.error());
   EventShipper latency_shipper(link);
   using Predecessor = TracefsInstance::Predecessor;
   const RecordingOwner owner{

@@ -37,18 +37,18 @@ Result<void> sample_until(const StopSignal& stop, TcpFeeder& feeder, int period_
 
 int run(const Options& options) {
   const auto stop = StopSignal::create();
-  if (!stop) return fail(stop.error());
-  if (auto done = set_up(options); !done) return fail(done.error());
+  if (!stop) return log_failure(stop.error());
+  if (auto done = set_up(options); !done) return log_failure(done.error());
   const auto template_id = TcpBlob::make_template();
-  if (!template_id) return fail(template_id.error());
+  if (!template_id) return log_failure(template_id.error());
   if (auto done = tcp_rates::follow(TcpFeeder::kSubsystem, options.rates); !done) {
-    (void)fail(done.error());
+    (void)log_failure(done.error());
     return kUsage;
   }
   auto feeder = TcpFeeder::create(template_id.value(), options.objects_max);
-  if (!feeder) return fail(feeder.error());
+  if (!feeder) return log_failure(feeder.error());
   const auto done = sample_until(stop.value(), feeder.value(), options.period_ms);
-  return done ? 0 : fail(done.error());
+  return done ? 0 : log_failure(done.error());
 }
 
 int main(int argc, char** argv) {

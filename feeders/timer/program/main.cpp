@@ -31,10 +31,10 @@ void collect_until(const StopSignal& stop, TimerFeeder& feeder) {
 
 int run(const Options& options) {
   const auto stop = StopSignal::create();
-  if (!stop) return fail(stop.error());
+  if (!stop) return log_failure(stop.error());
   const auto cpus = allowed_cpus();
-  if (!cpus) return fail(cpus.error());
-  if (auto done = set_up(options); !done) return fail(done.error());
+  if (!cpus) return log_failure(cpus.error());
+  if (auto done = set_up(options); !done) return log_failure(done.error());
   TimerFeeder feeder(cpus.value(), std::chrono::microseconds(options.period_us));
   // After the sleepers, which would inherit it.
   const sched_param priority{.sched_priority = 0};

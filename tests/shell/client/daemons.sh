@@ -179,7 +179,7 @@ who_may_not_is_told_and_its_samples_are_counted_as_dropped() {
   local copy=$CASE/tally-probe
   command -v "$TALLY_PROBE" >/dev/null || skip 'tally-probe is not built'
   cp "$TALLY_PROBE" "$copy"
-  # Where the user nobody may not go, a copy of the library is used.
+  # Where that user may not go, a copy of the library is used.
   mkdir "$CASE/lib" && cp "$TALLY_BIN/../lib/libtally.so.0" "$CASE/lib"
   TALLY_SOCKET=$SOCK LD_LIBRARY_PATH=$CASE/lib as_nobody "$copy" >"$CASE/said" <<'EOT'
 interface web

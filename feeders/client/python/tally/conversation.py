@@ -86,12 +86,12 @@ class Conversation:
 
     def register(self, subject):
         """Requests a subject (again), of which the daemon knows nothing."""
-        subject._standing = UNKNOWN
+        subject._state = UNKNOWN
         self.make_due(subject)
 
     def register_again(self, subject):
         """The same if the daemon knew it. It may know it still."""
-        if subject._standing in (GONE, REGISTERED):
+        if subject._state in (GONE, REGISTERED):
             self.register(subject)
 
     def drop(self, subject, in_tree):
@@ -212,11 +212,11 @@ class Conversation:
 
     def _note_requested(self, subject):
         self.withdraw(subject)
-        subject._standing = REQUESTED
+        subject._state = REQUESTED
 
     def _take_registration(self, subject, response):
         if response is None:
-            if subject._standing == REQUESTED and not subject._removed:
+            if subject._state == REQUESTED and not subject._removed:
                 self.register(subject)
         elif response.error:
             self.refuse(subject, response)
@@ -228,7 +228,7 @@ class Conversation:
         """The daemon refused it, or that to which it belongs."""
         if not self.refused:
             self._retry_at = self._now() + _REFUSED_BACK_OFF_NS
-        subject._standing = REFUSED
+        subject._state = REFUSED
         self.withdraw(subject)
         if not subject._removed:
             self.refused[subject] = response

@@ -84,11 +84,11 @@ class Event(Subject):
 
     def _take_registration(self, response):
         if not self._removed:
-            self._standing, self._number = REGISTERED, response.number
+            self._state, self._number = REGISTERED, response.number
             self._point_at_switch()
 
     def _point_at_switch(self):
-        if self._standing == REGISTERED:
+        if self._state == REGISTERED:
             self._switch = switches.of(self._number)
 
 
@@ -115,7 +115,7 @@ class _Events(Requester):
     # Records leave in their order, each in a datagram of its own.
     @exclusive
     def write(self, event, fields):
-        if not feeder.connection.connected or event._standing != REGISTERED:
+        if not feeder.connection.connected or event._state != REGISTERED:
             return
         comm = own_name() if event._switch[0] & _WANTS_COMM else b""
         record = encode_user_record(
@@ -141,7 +141,7 @@ class _Events(Requester):
     # An event that a user has removed comes back, because the program still has it.
     def look(self):
         for event in self._events.values():
-            if event._standing == REGISTERED and switches.is_void(event._number):
+            if event._state == REGISTERED and switches.is_void(event._number):
                 event._switch = OFF
                 feeder.conversation.register_again(event)
 

@@ -51,8 +51,8 @@ class FedStatistic(Subject):
     @exclusive
     def _define(self, text):
         self._type = text
-        is_new = self._standing == REGISTERED and not self._was_there
-        if self._standing == REQUESTED or is_new:
+        is_new = self._state == REGISTERED and not self._was_there
+        if self._state == REQUESTED or is_new:
             self._early["type"] = text
             self._pass_on()
 
@@ -66,9 +66,9 @@ class FedStatistic(Subject):
             self._late["on"] = on
         else:
             self._begin = on
-            if self._standing == REGISTERED and self._was_there:
+            if self._state == REGISTERED and self._was_there:
                 return
-            if self._standing in (REQUESTED, REGISTERED):
+            if self._state in (REQUESTED, REGISTERED):
                 self._early["on"] = on
         # Samples that follow count, or do not, before the daemon has been told.
         self._switch = ON if on else OFF
@@ -80,18 +80,18 @@ class FedStatistic(Subject):
         if self._id in queue.leaving:
             return
         begins, self._has_begun = not self._has_begun, True
-        if begins and self._standing == REGISTERED and self._was_there:
+        if begins and self._state == REGISTERED and self._was_there:
             return
-        if self._standing != REGISTERED:
+        if self._state != REGISTERED:
             # Its samples are still here.
             queue.leaving.add(self._id)
             queue.give_id(self)
-        if not begins or self._standing == REGISTERED:
+        if not begins or self._state == REGISTERED:
             self._late["reset"] = True
             self._pass_on()
 
     def _pass_on(self):
-        if self._standing != REGISTERED:
+        if self._state != REGISTERED:
             return
         feeder.queue.send_all()
         feeder.conversation.make_due(self)
@@ -114,8 +114,8 @@ class FedStatistic(Subject):
         return " ".join(filter(None, words))
 
     def _requests(self, conversation):
-        if self._standing != REGISTERED:
-            if self.interface._standing == REGISTERED:
+        if self._state != REGISTERED:
+            if self.interface._state == REGISTERED:
                 yield conversation.registration_of(self)
             return
         is_late = not feeder.queue.has_records()
@@ -146,7 +146,7 @@ class FedStatistic(Subject):
             self._early.clear()
         else:
             self._late.pop("reset", None)  # there was nothing yet
-        self._standing, self._number = REGISTERED, response.number
+        self._state, self._number = REGISTERED, response.number
         feeder.conversation.withdraw(self)
         if not self._removed and (self._early or self._late):
             feeder.conversation.make_due(self)
@@ -154,7 +154,7 @@ class FedStatistic(Subject):
 
     def _must_precede_samples(self):
         """A registration or an early change has to be sent, or answered, before its samples."""
-        if self._standing == GONE:
+        if self._state == GONE:
             feeder.conversation.register_again(self.interface)
             feeder.conversation.register_again(self)
         return not self._number or bool(self._early)
@@ -169,7 +169,7 @@ class FedStatistic(Subject):
             self._switch = ON if self._switch[0] or self._on else OFF
 
     def _point_at_switch(self):
-        if self._standing != REGISTERED or self._id in feeder.queue.leaving or self._removed:
+        if self._state != REGISTERED or self._id in feeder.queue.leaving or self._removed:
             return
         if self._early or self._late or self._changes_pending:
             return  # it is as the program wants it

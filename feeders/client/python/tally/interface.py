@@ -65,8 +65,8 @@ class Interface(Subject):
         return f"create {self.name}" + (" lifetime=feeder" if self._flags else "")
 
     def _take_registration(self, response):
-        if self._standing == REQUESTED:
-            self._standing = REGISTERED
+        if self._state == REQUESTED:
+            self._state = REGISTERED
 
     def _take_refusal(self, response):
         conversation = feeder.conversation

@@ -49,7 +49,7 @@ class Registry(Requester):
         feeder.queue.give_id(statistic)
         self._make_due_soon(statistic)
         conversation = feeder.conversation
-        if interface._standing == GONE:
+        if interface._state == GONE:
             conversation.register_again(interface)
         if interface in conversation.refused:
             conversation.refuse(statistic, conversation.refused[interface])
@@ -111,7 +111,7 @@ class Registry(Requester):
         if switches.is_there():
             return self.look()
         for statistic in feeder.queue.statistics.values():
-            if statistic._standing == REGISTERED:
+            if statistic._state == REGISTERED:
                 feeder.conversation.register_again(statistic.interface)
                 feeder.conversation.register_again(statistic)
 
@@ -123,12 +123,12 @@ class Registry(Requester):
     # when there are samples for it.
     def look(self):
         for statistic in feeder.queue.statistics.values():
-            if statistic._standing == REGISTERED and switches.is_void(statistic._number):
-                statistic._standing, statistic._number = GONE, 0
+            if statistic._state == REGISTERED and switches.is_void(statistic._number):
+                statistic._state, statistic._number = GONE, 0
                 if statistic._id not in feeder.queue.leaving:
                     statistic._switch = ON
-                if statistic.interface._standing == REGISTERED:
-                    statistic.interface._standing = GONE
+                if statistic.interface._state == REGISTERED:
+                    statistic.interface._state = GONE
 
     # Forgets statistics that were dropped and have neither samples nor a registration to come.
     def end_round(self):
@@ -137,7 +137,7 @@ class Registry(Requester):
             return
         for each in list(queue.leaving):
             statistic = queue.statistics[each]
-            is_awaited = statistic._standing in (UNKNOWN, REQUESTED) and not queue.is_void(each)
+            is_awaited = statistic._state in (UNKNOWN, REQUESTED) and not queue.is_void(each)
             if not is_awaited or feeder.connection.is_missing:
                 del queue.statistics[each]
                 queue.leaving.remove(each)

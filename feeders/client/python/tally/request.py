@@ -20,10 +20,10 @@ class Request(NamedTuple):
 class Subject:
     """An interface, a statistic or an event: the daemon gives it a number, by one request."""
 
-    __slots__ = ("_standing", "_number", "_removed")
+    __slots__ = ("_state", "_number", "_removed")
 
     def __init__(self):
-        self._standing = UNKNOWN
+        self._state = UNKNOWN
         self._number = 0  # 64 bits: the low half is its place in the page of switches
         self._removed = False  # its program has removed it from the tree, too
 

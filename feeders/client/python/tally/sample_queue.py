@@ -194,7 +194,7 @@ class SampleQueue(Requester):
         statistic = self.statistics.get(each)
         if statistic is None or statistic._removed or statistic._id != each:
             return True
-        return statistic._standing == REFUSED
+        return statistic._state == REFUSED
 
     def _is_awaited(self, each):
         return not self.is_void(each) and self.statistics[each]._must_precede_samples()
