@@ -96,7 +96,10 @@ Backlog::Account& Backlog::entered(const Origin& sender, std::size_t bytes) {
   Account& account = *find(sender);
   account.bytes += bytes;
   bytes_ += bytes;
-  if (account.late.empty()) turns_.push_back(&account);
+  if (account.late.empty()) {
+    turns_.push_back(&account);
+    queue_.note_late(account.sender);
+  }
   return account;
 }
 
@@ -132,6 +135,7 @@ Backlog::Late Backlog::take_first_of(Account& account) {
   account.late.pop_front();
   account.bytes -= bytes_of(late);
   bytes_ -= bytes_of(late);
+  if (account.late.empty()) queue_.note_caught_up(account.sender);
   return late;
 }
 

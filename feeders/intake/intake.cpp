@@ -87,9 +87,7 @@ Intake::Progress Intake::work(const Until& until) {
   }
 }
 
-bool Intake::wants_to_receive() {
-  return backlog_.empty() || queue_.waiting() == SocketQueue::Waiting::kOfOthers;
-}
+bool Intake::wants_to_receive() { return backlog_.empty() || queue_.has_prompt_sender(); }
 
 void Intake::receive() {
   receiving_ = clock_.now().monotonic;

@@ -59,6 +59,25 @@ SocketQueue::Waiting SocketQueue::waiting() {
   return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
 }
 
+void SocketQueue::note_late(Key sender) {
+  const MutexLock lock(mutex_);
+  late_.insert(sender);
+}
+
+void SocketQueue::note_caught_up(Key sender) {
+  const MutexLock lock(mutex_);
+  late_.erase(sender);
+}
+
+bool SocketQueue::has_prompt_sender() {
+  const MutexLock lock(mutex_);
+  if (!look()) return true;
+  for (const Queued& each : queued_) {
+    if (!late_.contains(each.sender)) return true;
+  }
+  return false;
+}
+
 bool SocketQueue::look() {
   for (;;) {
     const Look look = look_at_next();

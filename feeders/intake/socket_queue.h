@@ -49,6 +49,13 @@ class SocketQueue {
   // kOfOthers as well where the kernel does not tell.
   Waiting waiting() EXCLUDES(mutex_);
 
+  // Something that the sender sent is put off, or nothing any more.
+  void note_late(Key sender) EXCLUDES(mutex_);
+  void note_caught_up(Key sender) EXCLUDES(mutex_);
+  // Whether something is queued of a sender with nothing put off. True as well where the kernel
+  // does not tell.
+  bool has_prompt_sender() EXCLUDES(mutex_);
+
  private:
   static constexpr Key kOneProcess = Key{1} << 32;
 
@@ -70,6 +77,7 @@ class SocketQueue {
   mutable Mutex mutex_{LockRank::kIntakeQueue};
   Receiver receiver_ GUARDED_BY(mutex_);
   boost::unordered_flat_set<Key> held_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<Key> late_ GUARDED_BY(mutex_);  // with something put off
   std::size_t received_ GUARDED_BY(mutex_) = 0;
   std::size_t received_of_others_ GUARDED_BY(mutex_) = 0;
   std::deque<Queued> queued_ GUARDED_BY(mutex_);  // the first of the queue

@@ -157,7 +157,7 @@ the_spare_leaves_alone_what_the_next_daemon_made() {
   local spare
   spare=$(pgrep -P "$DAEMON" tallyfs-spare)
   kill -STOP "$spare"
-  kill -KILL "$DAEMON"
+  kill_daemon
   wait_until '[ ! -e "$SOCK" ]'
   start_daemon
   kill -CONT "$spare"
@@ -172,6 +172,7 @@ by_a_capability_alone_it_mounts_and_serves_without() {
   mkdir -p "$MNT" "$CASE/run"
   chown nobody "$CASE/run"
   as_nobody test -x "$TALLYFS" || skip 'nobody may not run tallyfs here'
+  as_nobody test -w /dev/fuse || skip 'nobody may not open /dev/fuse here'
   printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups %s "%s" "$@"\n' \
     '--inh-caps=+sys_admin --ambient-caps=+sys_admin' "$(command -v "$TALLYFS")" >"$CASE/capable"
   chmod 755 "$CASE/capable"

@@ -172,9 +172,14 @@ class CutIntakeTest : public IntakeTest {
     return text + "a/x 7\n";
   }
 
-  void stop_when_done() {
-    if (read("a") == "x 1\n") return cut_loop_.stop();
-    cut_loop_.post([this] { stop_when_done(); });
+  // Runs the loop until then.
+  void go_on_until(const std::string& data) {
+    cut_loop_.post([this, data] { stop_at(data); });
+    cut_loop_.run([](int) {});
+  }
+  void stop_at(const std::string& data) {
+    if (read("a") == data) return cut_loop_.stop();
+    cut_loop_.post([this, data] { stop_at(data); });
   }
 
   TickingClock ticking_;
@@ -198,8 +203,9 @@ TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
   Feeder feeder(path_);
   feeder.send(long_datagram());
   feeder.send("remove a\na/y 1\n");
-  for (int i = 0; i < 1000 && read("a") != "y 1\n"; ++i) cut_.settle();
-  EXPECT_EQ(read("a"), "y 1\n");
+  cut_.settle();
+  // Readers do not wait for a sender beyond its share: the loop's turns carry out what is left.
+  go_on_until("y 1\n");
   EXPECT_EQ(own("datagrams"), 2u);
   EXPECT_EQ(own("commands"), 1'000u);
   EXPECT_EQ(own("rejects"), 0u);
@@ -212,8 +218,7 @@ TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
   cut_.settle();
   ASSERT_EQ(read("a"), "x 0\n");
   // The cut posted a turn, and each cut turn posts the next.
-  cut_loop_.post([this] { stop_when_done(); });
-  cut_loop_.run([](int) {});
+  go_on_until("x 1\n");
   EXPECT_EQ(read("a"), "x 1\n");
 }
 

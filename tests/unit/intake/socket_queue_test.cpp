@@ -72,6 +72,18 @@ TEST_F(SocketQueueTest, KnowsWhatWasReceivedUntilItIsFinished) {
   EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfHeldOnly);
 }
 
+TEST_F(SocketQueueTest, TellsWhetherASenderHasSomethingQueuedAndNothingPutOff) {
+  EXPECT_FALSE(queue_.has_prompt_sender());
+  send("a");
+  EXPECT_TRUE(queue_.has_prompt_sender());
+  queue_.hold(own_);
+  EXPECT_TRUE(queue_.has_prompt_sender());
+  queue_.note_late(own_);
+  EXPECT_FALSE(queue_.has_prompt_sender());
+  queue_.note_caught_up(own_);
+  EXPECT_TRUE(queue_.has_prompt_sender());
+}
+
 TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
   queue_.hold(own_);
   for (int round = 0; round < 20; ++round) {
