@@ -85,12 +85,14 @@ std::shared_ptr<OpenFile> Handles::find_node(NodeId node) const {
 }
 
 std::size_t Handles::remove(std::uint64_t handle) {
-  std::shared_ptr<OpenFile> removed;  // destroyed after the lock is released
+  // Destroyed after the lock is released.
+  std::shared_ptr<OpenFile> removed;
+  std::shared_ptr<const void> open_mark;
   const MutexLock lock(mutex_);
   removed = files_.remove(handle);
   if (!removed) return 0;
   // Released now, not when the last request that uses it ends: close(2) returns before that.
-  removed->held.reset();
+  open_mark = std::move(removed->held);
   Held& held = held_[removed->uid];
   const std::size_t bytes = removed->text.size() + removed->later_bytes;
   held.files -= 1;

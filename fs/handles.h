@@ -38,16 +38,19 @@ struct OpenFile {
   bool readable = false;
   bool append = false;   // O_APPEND
   std::string text;      // if readable
-  std::string location;  // for the error log: the path of the file's directory
+  std::string location;  // for the error log: the path of the file's directory, in the root its own
 
   // Of a file that has news or is a stream. news: File::news() when the text that reads get was
-  // rendered. seen: `news` at the last read; poll(2) waits for another. is_read: the file was read
-  // from its start, or something of the stream. later_text: what a later read gets, not `text`.
+  // rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the last
+  // open, read, or poll(2) that showed POLLPRI. is_read: the file was read from its start, or
+  // something of the stream. later_text: what a later read gets, not `text`.
   Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
+  std::uint64_t shown GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
   std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
+  bool is_taking GUARDED_BY(reading) = false;   // of a stream: a read is in File::next()
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 

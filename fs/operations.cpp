@@ -28,12 +28,24 @@ double attribute_seconds(const NodeInfo& info) {
                                            : protocol::kFileAttributeSeconds;
 }
 
+File::Access access_of(int flags) {
+  switch (flags & O_ACCMODE) {
+    case O_RDONLY:
+      return File::Access::kRead;
+    case O_WRONLY:
+      return File::Access::kWrite;
+    default:
+      return File::Access::kReadWrite;
+  }
+}
+
 bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
 
 }  // namespace
 
 void Operations::init(fuse_conn_info& connection) {
   connection.max_write = protocol::kMaxWriteBytes;
+  connection.max_readahead = protocol::kReadaheadBytes;
   connection.want = connection.capable & protocol::kCapabilities;
 }
 
@@ -109,6 +121,7 @@ bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
   const Moment now = parts_.clock.now();
+  if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
   if (!size) {
     const auto version = file.version(now);
@@ -120,7 +133,7 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
   status.st_mode |= S_IFREG;
   status.st_nlink = 1;
   status.st_size = static_cast<off_t>(*size);
-  status.st_blocks = (status.st_size + 511) / 512;
+  status.st_blocks = file.page_bytes() > 0 ? 0 : (status.st_size + 511) / 512;
   return status;
 }
 
@@ -245,7 +258,7 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
 Result<void> Operations::render_for(OpenFile& open, const CancellationToken& cancel) {
   if (const auto news = open.file->news(parts_.clock.now())) {
     const MutexLock lock(open.reading);
-    open.news = *news;
+    open.news = open.shown = *news;
   }
   const std::size_t bytes_max = handles_.bytes_left(open.uid, open.shows);
   auto taken = open.file->take(context(cancel), bytes_max);
@@ -269,10 +282,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   const std::string location = parts_.tree.path(info.value().parent);
   const Shows shows = location == kOwnLocation ? Shows::kOwnNumbers : Shows::kAny;
   if (auto room = handles_.check_files(uid, shows); !room) return room.error();
-  auto held = file.value()->hold();
-  if (!held) return held.error();
   auto open = std::make_shared<OpenFile>();
-  open->held = std::move(held.value());
   open->node = info.value();
   open->file = file.value();
   open->uid = uid;
@@ -280,10 +290,14 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
   open->location = location;
+  if (open->location.empty()) open->location = parts_.tree.path(node);
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
   settle();
+  auto held = open->file->hold(access_of(flags), parts_.clock.now());
+  if (!held) return held.error();
+  open->held = std::move(held.value());
   if (flags & O_TRUNC) {
     if (auto done = open->file->truncate(context(cancel)); !done) {
       report(*open, "(opened with O_TRUNC)", done.error());

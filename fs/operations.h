@@ -57,6 +57,7 @@ class Operations {
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
 
+  void start_polling() { waiting_.start(); }
   // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
   // Called while no request can come.
@@ -144,9 +145,11 @@ class Operations {
   Result<void> write_whole(OpenFile& open, pid_t writer, std::string_view text,
                            const CancellationToken& cancel) REQUIRES(open.writing);
   Result<void> finish(OpenFile& open, pid_t writer) REQUIRES(open.writing);
-  void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size, int flags);
+  void read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
+                   const fuse_file_info& info);
   Result<std::shared_ptr<const std::string>> text_with_news(std::uint64_t handle, OpenFile& open,
-                                                            off_t offset);
+                                                            off_t offset,
+                                                            const CancellationToken& cancel);
 
   const Parts parts_;
   const Owner owner_;

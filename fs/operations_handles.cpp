@@ -20,14 +20,25 @@ constexpr std::size_t kLongTextBytes = 1 << 20;
 constexpr unsigned kNews = POLLIN | POLLRDNORM;
 constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
 
+// The events of a file that counts news, of which `asked` are asked for.
+unsigned events_of(OpenFile& open, std::uint64_t news, unsigned asked) {
+  const MutexLock lock(open.reading);
+  unsigned events = !open.stream_rest.empty() || news != open.seen ? kNews : 0;
+  if ((asked & POLLPRI) && news != open.shown && open.file->has_priority_news()) {
+    open.shown = news;
+    events |= POLLPRI;
+  }
+  return events;
+}
+
 }  // namespace
 
 void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
                       const fuse_file_info& info) {
   const auto open = handles_.find(info.fh);
   if (!open) return reply_error(request, gone());
-  if (open->file->is_stream()) return read_stream(request, open, size, info.flags);
-  const auto later = text_with_news(info.fh, *open, offset);
+  if (open->file->is_stream()) return read_stream(request, open, size, info);
+  const auto later = text_with_news(info.fh, *open, offset, cancellation_of(request));
   if (!later) {
     note_refused_open(later.error(), open->uid, parts_.clock.now());
     return reply_error(request, later.error());
@@ -39,25 +50,28 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 
 // Samples that were sent before are read here; a read that finds nothing waits in WaitingReaders.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
-                             int flags) {
+                             const fuse_file_info& info) {
   promote_follower();
-  open->file->opened(context());
+  const CancellationToken cancel = cancellation_of(request);
+  open->file->opened(context(cancel));
   settle();
-  const auto piece = next_piece(*open, size, parts_.clock.now());
+  const auto piece = next_piece(*open, size, context(cancel));
   if (piece) {
     fuse_reply_buf(request, piece->data(), piece->size());
-  } else if (flags & O_NONBLOCK) {
+  } else if (info.flags & O_NONBLOCK) {
     fuse_reply_err(request, EAGAIN);
   } else {
-    waiting_.add_read(request, std::move(open), size);
+    // A read(2) has an owner, a splice(2) has none.
+    const bool is_splice = info.lock_owner == 0;
+    waiting_.add_read(request, std::move(open), size,
+                      is_splice ? WaitingReaders::Until::kSoon : WaitingReaders::Until::kNews);
   }
 }
 
 // In a file that has news, a read from the start renders the text anew. Nullptr: the text of the
 // open is served.
-Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint64_t handle,
-                                                                      OpenFile& open,
-                                                                      off_t offset) {
+Result<std::shared_ptr<const std::string>> Operations::text_with_news(
+    std::uint64_t handle, OpenFile& open, off_t offset, const CancellationToken& cancel) {
   const auto news = open.file->news(parts_.clock.now());
   if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
@@ -66,12 +80,12 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
     is_again = offset == 0 && open.is_read && *news != open.news;
     if (offset == 0) open.is_read = true;
     if (!is_again) {
-      open.seen = open.news;
+      open.seen = open.shown = open.news;
       return open.later_text;
     }
   }
   promote_follower();
-  auto text = open.file->render(context(), handles_.bytes_left(open.uid));
+  auto text = open.file->render(context(cancel), handles_.bytes_left(open.uid));
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
   text.value().shrink_to_fit();
   const MutexLock lock(open.reading);
@@ -79,20 +93,21 @@ Result<std::shared_ptr<const std::string>> Operations::text_with_news(std::uint6
     return counted.error();
   }
   open.later_text = std::make_shared<const std::string>(std::move(text.value()));
-  open.news = open.seen = *news;
+  open.news = open.seen = open.shown = *news;
   return open.later_text;
 }
 
 void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollhandle* handle) {
   const auto open = handles_.find(info.fh);
   const auto news = open ? open->file->news(parts_.clock.now()) : std::nullopt;
+  // A kernel that does not tell the events asks for all.
+  const unsigned asked = info.poll_events ? info.poll_events : kAlways | POLLPRI;
   unsigned events = kAlways;
   if (news) {
-    const MutexLock lock(open->reading);
-    const bool has_rest = !open->stream_rest.empty();
-    events = has_rest || *news != open->seen ? kNews : 0;
-    if (handle && events == 0)
-      waiting_.add_poller(std::exchange(handle, nullptr), open->file, open->seen);
+    events = events_of(*open, *news, asked);
+    if (handle && (events & asked) == 0) {
+      waiting_.add_poller(std::exchange(handle, nullptr), open->file, *news);
+    }
   }
   if (handle) fuse_pollhandle_destroy(handle);
   fuse_reply_poll(request, events);

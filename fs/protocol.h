@@ -8,6 +8,8 @@
 #endif
 #include <fuse_lowlevel.h>
 
+#include <sys/types.h>
+
 #include <cstddef>
 
 namespace tallyfs::protocol {
@@ -27,5 +29,10 @@ inline constexpr unsigned kCapabilities = FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASY
 inline constexpr double kEntrySeconds = 86'400;
 inline constexpr double kDirectoryAttributeSeconds = 86'400;
 inline constexpr double kFileAttributeSeconds = 0;
+
+// No readahead: it would take pages out of a stream before a reader asks for them.
+inline constexpr unsigned kReadaheadBytes = 0;
+// The size of a stream of pages. splice(2) reads a file through the page cache, up to its size.
+inline constexpr off_t kPagesSizeBytes = off_t{1} << 62;
 
 }  // namespace tallyfs::protocol

@@ -80,6 +80,7 @@ Session::~Session() { unmount(); }
 void Session::start(std::function<void()> started, std::function<void()> ended) {
   started_ = std::move(started);
   ended_ = std::move(ended);
+  operations_.start_polling();
   for (int i = 0; i < kThreads; ++i) {
     threads_.emplace_back([this] { serve(); });
   }

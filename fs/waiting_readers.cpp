@@ -5,23 +5,47 @@
 #include <iterator>
 #include <utility>
 
+#include "fs/request_cancellation.h"
+
 namespace tallyfs {
 
-std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, Moment now) {
-  const MutexLock lock(open.reading);
+namespace {
+
+std::optional<std::string> cut_piece(OpenFile& open, std::size_t bytes) REQUIRES(open.reading) {
   std::string& rest = open.stream_rest;
-  if (rest.empty()) rest = open.file->next(now);
   if (rest.empty()) {
     if (open.is_read && open.file->is_over()) return std::string();
     return std::nullopt;
   }
   open.is_read = true;
   std::size_t size = std::min(bytes, rest.size());
-  const std::size_t line_end = size == rest.size() ? rest.npos : rest.rfind('\n', size - 1);
+  const bool is_whole = size == rest.size() || open.file->page_bytes() > 0;
+  const std::size_t line_end = is_whole ? rest.npos : rest.rfind('\n', size - 1);
   if (line_end != rest.npos) size = line_end + 1;
   std::string piece = rest.substr(0, size);
   rest.erase(0, size);
   return piece;
+}
+
+}  // namespace
+
+std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call) {
+  {
+    const MutexLock lock(open.reading);
+    if (open.is_taking) return std::nullopt;
+    if (!open.stream_rest.empty()) return cut_piece(open, bytes);
+    open.is_taking = true;
+  }
+  std::string taken = open.file->next(call);
+  const MutexLock lock(open.reading);
+  open.is_taking = false;
+  open.stream_rest = std::move(taken);
+  return cut_piece(open, bytes);
+}
+
+void WaitingReaders::start() {
+  const MutexLock lock(mutex_);
+  start_thread();
 }
 
 void WaitingReaders::start_thread() {
@@ -34,7 +58,7 @@ void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const F
   {
     const MutexLock lock(mutex_);
     if (stopping_) return;
-    if (readers_.pollers.size() < kPollersMax) {
+    if (readers_.pollers.size() + passing_pollers_ < kPollersMax) {
       readers_.pollers.push_back(std::move(poller));
       start_thread();
     }
@@ -43,12 +67,15 @@ void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const F
   if (poller.handle) fuse_lowlevel_notify_poll(poller.handle.get());
 }
 
-void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open,
-                              std::size_t bytes) {
+void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes,
+                              Until until) {
+  using SteadyClock = std::chrono::steady_clock;
+  const auto deadline =
+      until == Until::kSoon ? SteadyClock::now() + kSoonPeriod : SteadyClock::time_point::max();
   {
     const MutexLock lock(mutex_);
-    if (!stopping_ && readers_.reads.size() < kReadsMax) {
-      readers_.reads.push_back({request, std::move(open), bytes});
+    if (!stopping_ && readers_.reads.size() + passing_reads_ < kReadsMax) {
+      readers_.reads.push_back({request, std::move(open), bytes, deadline});
       request = nullptr;
       start_thread();
     }
@@ -79,11 +106,15 @@ WaitingReaders::Readers WaitingReaders::take_all() {
   const auto until = std::chrono::steady_clock::now() + kPeriod;
   while (!stopping_ && changed_.wait_until(mutex_, until) != std::cv_status::timeout) {
   }
-  return stopping_ ? Readers() : std::exchange(readers_, {});
+  if (stopping_) return {};
+  passing_pollers_ = readers_.pollers.size();
+  passing_reads_ = readers_.reads.size();
+  return std::exchange(readers_, {});
 }
 
 void WaitingReaders::put_back(Readers readers) {
   const MutexLock lock(mutex_);
+  passing_pollers_ = passing_reads_ = 0;
   std::ranges::move(readers.pollers, std::back_inserter(readers_.pollers));
   std::ranges::move(readers.reads, std::back_inserter(readers_.reads));
 }
@@ -94,13 +125,23 @@ bool WaitingReaders::notify(const Poller& poller) {
   return true;
 }
 
+CancellationToken WaitingReaders::cancellation_of(const Read& read) const {
+  return CancellationToken([this, of_request = tallyfs::cancellation_of(read.request)] {
+    return stopping_ || of_request.is_cancelled();
+  });
+}
+
 bool WaitingReaders::reply(const Read& read) {
   if (fuse_req_interrupted(read.request)) {
     fuse_reply_err(read.request, EINTR);
     return true;
   }
-  const auto piece = next_piece(*read.open, read.bytes, clock_.now());
-  if (!piece) return false;
+  const auto piece = next_piece(*read.open, read.bytes, {clock_.now(), cancellation_of(read)});
+  if (!piece) {
+    if (std::chrono::steady_clock::now() < read.deadline) return false;
+    fuse_reply_err(read.request, EAGAIN);
+    return true;
+  }
   fuse_reply_buf(read.request, piece->data(), piece->size());
   return true;
 }

@@ -2,10 +2,12 @@
 // that has nothing to read. They wait here, so that none of the few serving threads is blocked. One
 // thread examines all of them each kPeriod; without readers it sleeps.
 //
-// Thread-safe. Holds at most kPollersMax and kReadsMax. A poller beyond that is notified at once,
-// as if there were news; a read beyond that fails with EAGAIN.
+// Thread-safe. Holds at most kPollersMax and kReadsMax, those of the pass under way included. A
+// poller beyond that is notified at once, as if there were news; a read beyond that fails with
+// EAGAIN.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/call_context.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
@@ -23,28 +26,38 @@
 
 namespace tallyfs {
 
-// The next piece of a stream for this handle: at most `bytes` bytes, and whole lines if one fits.
-// Empty: the stream is at its end. Nothing: there is nothing to read now.
-std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, Moment now);
+// The next piece of a stream for this handle: at most `bytes` bytes. Of lines, whole ones if one
+// fits; of pages, at most the rest of one.
+// Empty: the stream is at its end. Nothing: there is nothing to read now, or another read of the
+// handle is taking text out of the stream. No lock is held meanwhile.
+std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call);
 
 class WaitingReaders {
  public:
   static constexpr std::size_t kPollersMax = 4096;
   static constexpr std::size_t kReadsMax = 256;
   static constexpr std::chrono::milliseconds kPeriod{20};
+  static constexpr std::chrono::milliseconds kSoonPeriod{50};
 
   // The clock outlives it.
   explicit WaitingReaders(const Clock& clock) : clock_(clock) {}
   ~WaitingReaders() { stop(); }
 
+  // Starts the thread, which the first reader does otherwise: so that the threads of the process
+  // are all there, and known, before readers come.
+  void start() EXCLUDES(mutex_);
   // Takes the handle. The kernel is notified once File::news() differs from `seen`.
   void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
       EXCLUDES(mutex_);
   // Takes the request over. Replies once the stream has text, has ended, or the request was
-  // interrupted (EINTR).
-  void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes)
+  // interrupted (EINTR). kSoon: at the latest after kSoonPeriod (EAGAIN). That is for splice(2),
+  // which waits for all that it was asked for, gives what it has when a read fails, and is
+  // interrupted by no signal.
+  enum class Until : std::uint8_t { kNews, kSoon };
+  void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes, Until until)
       EXCLUDES(mutex_);
-  // Called while the session exists. Pollers are dropped; reads fail with ENODEV.
+  // Called while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
+  // served at the moment is cancelled.
   void stop() EXCLUDES(mutex_);
 
  private:
@@ -61,6 +74,7 @@ class WaitingReaders {
     fuse_req_t request;
     std::shared_ptr<OpenFile> open;  // shared with the table of open files
     std::size_t bytes;
+    std::chrono::steady_clock::time_point deadline;  // EAGAIN
   };
   struct Readers {
     std::vector<Poller> pollers;
@@ -76,13 +90,17 @@ class WaitingReaders {
   // Whether the reader need not wait any longer.
   bool notify(const Poller& poller);
   bool reply(const Read& read);
+  CancellationToken cancellation_of(const Read& read) const;
 
   const Clock& clock_;
   Mutex mutex_{LockRank::kWaitingReaders};
   std::condition_variable_any changed_;  // waits on mutex_
   Readers readers_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // started by the first reader, under the mutex
+  // Of the pass under way, which has taken them out of readers_.
+  std::size_t passing_pollers_ GUARDED_BY(mutex_) = 0;
+  std::size_t passing_reads_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> stopping_ = false;  // set under the mutex
+  std::thread thread_;                  // started under the mutex
 };
 
 }  // namespace tallyfs

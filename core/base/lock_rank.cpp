@@ -46,6 +46,9 @@ constexpr std::array kNames{
     "kLane",
     "kTemplates",
     "kWakeups",
+    "kClockUpkeep",
+    "kClockDrivers",
+    "kClock",
     "kTest",
 };
 static_assert(kNames.size() == static_cast<std::size_t>(LockRank::kTest) + 1);

@@ -49,6 +49,9 @@ enum class LockRank : std::uint8_t {
   kLane,            // feeders/client/lane.h
   kTemplates,       // core/blob/templates.h
   kWakeups,         // feeders/timer/wakeups.h
+  kClockUpkeep,     // feeders/clock/clock.cpp
+  kClockDrivers,    // feeders/clock/clock.cpp
+  kClock,           // feeders/clock/cycle_clock.h
   kTest,            // tests/unit
 };
 

@@ -71,9 +71,9 @@ void reset(statsblob* sb, std::int64_t now) {
     } else {
       with_type(voi.dtype, [&](auto zero) {
         using T = decltype(zero);
-        store(data, stat.stype == VS_STYPE_MAX   ? lowest<T>()
-                    : stat.stype == VS_STYPE_MIN ? highest<T>()
-                                                 : zero);
+        unsigned control = 0;
+        if constexpr (kIsQ<T>) control = load<T>(data).control();
+        store(data, initial<T>(stat.stype, control));
       });
     }
   });

@@ -40,9 +40,9 @@ class Check {
   }
 
  private:
-  using Fault = std::optional<Error>;
+  using Flaw = std::optional<Error>;
 
-  Fault check_header() {
+  Flaw check_header() {
     if (bytes_.size() < sizeof(Header))
       return wrong(of("a blob has 32 bytes at least, this", bytes_.size()));
     header_ = load<Header>(bytes_.data());
@@ -69,7 +69,7 @@ class Check {
     return load<Voi>(bytes_.data() + sizeof(Header) + sizeof(Voi) * static_cast<std::size_t>(slot));
   }
 
-  Fault check_voi(int slot) {
+  Flaw check_voi(int slot) {
     const Voi voi = this->voi(slot);
     if (voi.id < 0) {
       if (voi.id == -1 && voi.stat_max == -1 && voi.dtype == 0 && voi.stats_off == 0 &&
@@ -99,7 +99,7 @@ class Check {
     return {};
   }
 
-  Fault check_stat(const Voi& voi, int slot) {
+  Flaw check_stat(const Voi& voi, int slot) {
     const auto stat =
         load<Stat>(bytes_.data() + voi.stats_off + sizeof(Stat) * static_cast<std::size_t>(slot));
     const bool relative = voi.flags & kVoiRelative;
@@ -122,12 +122,12 @@ class Check {
     return check_data(voi, stat);
   }
 
-  Fault check_data(const Voi& voi, const Stat& stat) {
+  Flaw check_data(const Voi& voi, const Stat& stat) {
     const std::uint8_t* const data = bytes_.data() + stat.data_off;
     const Error type = wrong(of("dtype", stat.dtype) + ", " + of("dsz", stat.dsz));
     switch (stat.stype) {
       case VS_STYPE_VOISTATE:
-        return stat.dtype == VSD_DTYPE_VOISTATE && stat.dsz == sizeof(voistatdata_numeric) ? Fault{}
+        return stat.dtype == VSD_DTYPE_VOISTATE && stat.dsz == sizeof(voistatdata_numeric) ? Flaw{}
                                                                                            : type;
       case VS_STYPE_HIST:
         if (!is_hist_dtype(stat.dtype) || bucket_count(stat.dtype, stat.dsz) == 0) return type;
@@ -141,14 +141,14 @@ class Check {
         return {};
       }
       default:
-        return stat.dtype == voi.dtype && stat.dsz == number_bytes(voi.dtype) ? Fault{} : type;
+        return stat.dtype == voi.dtype && stat.dsz == number_bytes(voi.dtype) ? Flaw{} : type;
     }
   }
 
   // The search relies on bounds that ascend.
-  Fault check_bounds(const Voi& voi, const Stat& stat, const std::uint8_t* data) {
+  Flaw check_bounds(const Voi& voi, const Stat& stat, const std::uint8_t* data) {
     if (stat.dtype != VSD_DTYPE_CRHIST32 && stat.dtype != VSD_DTYPE_CRHIST64) return {};
-    return with_type(voi.dtype, [&](auto zero) -> Fault {
+    return with_type(voi.dtype, [&](auto zero) -> Flaw {
       const Bounds<decltype(zero)> bounds(data + kHistHeadBytes,
                                           bucket_count(stat.dtype, stat.dsz));
       for (std::size_t i = 1; i < bounds.size(); ++i) {

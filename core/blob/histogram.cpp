@@ -125,15 +125,15 @@ class Steps {
  public:
   Steps(const vss_hist_hlpr_info& info, const Scale& scale) : info_(info), unit_(scale.unit()) {
     if (info.scheme == BKT_LIN) {
-      power_ = scale.step(info.u.lin.stepinc.int64.u64);
+      power_ = scale.step(info.lin.stepinc);
     } else if (info.scheme == BKT_EXP) {
-      power_ = info.u.exp.stepbase == 0 ? 0 : unit_;
-      for (std::uint64_t i = 0; i < info.u.exp.stepexp && power_ != 0 && power_ < kHuge; ++i) {
-        if (info.u.exp.stepbase == 1) break;
-        power_ = times(power_, info.u.exp.stepbase);
+      power_ = info.exp.stepbase == 0 ? 0 : unit_;
+      for (std::uint64_t i = 0; i < info.exp.stepexp && power_ != 0 && power_ < kHuge; ++i) {
+        if (info.exp.stepbase == 1) break;
+        power_ = times(power_, info.exp.stepbase);
       }
-    } else if (info.u.linexp.stepbase >= 2 && info.u.linexp.linstepdiv != 0) {
-      power_ = times(unit_, info.u.linexp.stepbase);
+    } else if (info.linexp.stepbase >= 2 && info.linexp.linstepdiv != 0) {
+      power_ = times(unit_, info.linexp.stepbase);
     }
   }
   bool ok() const { return power_ > 0; }
@@ -142,12 +142,12 @@ class Steps {
     if (info_.scheme == BKT_LIN) return power_;
     if (info_.scheme == BKT_EXP) {
       const Int128 step = power_;
-      power_ = times(power_, info_.u.exp.stepbase);
+      power_ = times(power_, info_.exp.stepbase);
       return step;
     }
-    while (power_ <= lb) power_ = times(power_, info_.u.linexp.stepbase);
+    while (power_ <= lb) power_ = times(power_, info_.linexp.stepbase);
     // Whole ones, of Q numbers too.
-    const Int128 step = power_ / static_cast<Int128>(info_.u.linexp.linstepdiv);
+    const Int128 step = power_ / static_cast<Int128>(info_.linexp.linstepdiv);
     return std::max(step / unit_ * unit_, unit_);
   }
 
@@ -163,6 +163,7 @@ int computed_buckets(const vss_hist_hlpr_info& info, const Scale& scale,
   Steps steps(info, scale);
   // With the type's largest number as ub, no running bound would ever be beyond it.
   if (!lb || !ub || ub->value == scale.max() || !steps.ok()) return EINVAL;
+  if (info.scheme == BKT_LIN && lb->value > ub->value) return EINVAL;
   for (Int128 at = lb->value;;) {
     const Int128 next = at + steps.next(at);
     buckets.push_back({scale.computed(at), next > scale.max() ? scale.end(Scale::Which::kHighest)
@@ -178,7 +179,7 @@ int computed_buckets(const vss_hist_hlpr_info& info, const Scale& scale,
 
 int given_buckets(const vss_hist_hlpr_info& info, const Scale& scale,
                   std::vector<Bucket>& buckets) {
-  const auto& usr = info.u.usr;
+  const auto& usr = info.usr;
   if (!usr.bkts || usr.nbkts == 0) return EINVAL;
   if (usr.nbkts > kBucketsMax) return EFBIG;
   const bool continuous =
@@ -214,9 +215,8 @@ int build_histogram(unsigned voi_dtype, const vss_hist_hlpr_info& info,
   const bool values = dtype == VSD_DTYPE_DVHIST32 || dtype == VSD_DTYPE_DVHIST64;
   if ((values && info.flags != 0) || info.scheme < BKT_LIN || info.scheme > BKT_USR) return EINVAL;
   const bool usr = info.scheme == BKT_USR;
-  if (usr && (!info.u.usr.bkts || info.u.usr.nbkts == 0)) return EINVAL;
-  const Scale scale =
-      Scale::of(voi_dtype, usr ? info.u.usr.bkts[0][0].int64.u64 : info.lb.int64.u64);
+  if (usr && (!info.usr.bkts || info.usr.nbkts == 0)) return EINVAL;
+  const Scale scale = Scale::of(voi_dtype, usr ? info.usr.bkts[0][0].int64.u64 : info.lb.int64.u64);
 
   std::vector<Bucket> buckets;
   const int error =

@@ -25,6 +25,7 @@ struct QNumber {
   // The value times 2^fraction_bits().
   Int128 scaled() const { return tally_q_value(q()); }
   unsigned fraction_bits() const { return tally_q_fraction(q()); }
+  unsigned control() const { return static_cast<unsigned>(raw & 7); }
 
   friend int compare(QNumber a, QNumber b) { return tally_q_compare(a.q(), b.q()); }
   friend bool operator<(QNumber a, QNumber b) { return compare(a, b) < 0; }
@@ -44,26 +45,37 @@ inline constexpr bool kIsSigned = std::is_signed_v<T>;
 template <typename Bits>
 inline constexpr bool kIsSigned<QNumber<Bits>> = std::is_signed_v<Bits>;
 
-// The ends of a type, as they stand in blobs. A Q number's have 2 bits of fraction, with which its
-// range is largest.
+// The ends of a type, as they stand in blobs. Of a Q number they have the control bits `control`,
+// which are those of 2 bits of fraction unless said otherwise: its range is largest then.
 template <typename T>
-T lowest() {
+T lowest(unsigned control = 0) {
   if constexpr (kIsQ<T>) {
-    T number;
-    if constexpr (kIsSigned<T>)
-      number.raw = static_cast<decltype(number.raw)>(~decltype(number.raw){7});
-    return number;
+    using Bits = decltype(T::raw);
+    const Bits least = kIsSigned<T> ? static_cast<Bits>(~Bits{7}) : Bits{0};
+    return {static_cast<Bits>(least | static_cast<Bits>(control))};
   } else {
     return std::numeric_limits<T>::lowest();
   }
 }
 template <typename T>
-T highest() {
+T highest(unsigned control = 0) {
   if constexpr (kIsQ<T>) {
     using Bits = decltype(T::raw);
-    return {static_cast<Bits>(std::numeric_limits<Bits>::max() & ~Bits{7})};
+    return {static_cast<Bits>((std::numeric_limits<Bits>::max() & ~Bits{7}) |
+                              static_cast<Bits>(control))};
   } else {
     return std::numeric_limits<T>::max();
+  }
+}
+// What a SUM, MAX or MIN is before its first sample.
+template <typename T>
+T initial(int stype, unsigned control) {
+  if (stype == VS_STYPE_MAX) return lowest<T>(control);
+  if (stype == VS_STYPE_MIN) return highest<T>(control);
+  if constexpr (kIsQ<T>) {
+    return {static_cast<decltype(T::raw)>(control)};
+  } else {
+    return {};
   }
 }
 

@@ -37,7 +37,7 @@ struct Templates::Template {
         name, given, {reinterpret_cast<const char*>(bytes.data()), std::size_t{header.cursz}});
     metas.assign(voi_names.size(), {});
     for (std::size_t i = 0; i < voi_names.size(); ++i) {
-      if (vois_of(blob())[i].id >= 0) metas[i].name = voi_names[i].data();
+      if (vois_of(blob())[i].id >= 0) metas[i] = {voi_names[i].data(), nullptr};
     }
     meta = {name.data(), header.tplhash, metas.data()};
     shown = {&meta, blob()};
@@ -76,10 +76,21 @@ bool fits(unsigned voi_dtype, const Part& part) {
   return false;
 }
 
+// Data that the program, or its helper, has made.
+int take_part(unsigned voi_dtype, const voistatspec& spec, Part& part) {
+  if (!spec.iv || spec.vsdsz == 0) return EINVAL;
+  if (spec.vsdsz > kBlobBytesMax) return EFBIG;
+  part.dtype = spec.vs_dtype;
+  const auto* const iv = reinterpret_cast<const std::uint8_t*>(spec.iv);
+  part.data.assign(iv, iv + spec.vsdsz);
+  return fits(voi_dtype, part) ? 0 : EINVAL;
+}
+
 // Ours do not go through the C helpers, which would allocate for it.
 int make_part(unsigned voi_dtype, const voistatspec& given, Part& part) {
   if (given.stype <= VS_STYPE_VOISTATE || given.stype >= VS_NUM_STYPES) return EINVAL;
   part.stype = given.stype;
+  if (given.iv) return take_part(voi_dtype, given, part);
   if (given.hlpr == &stats_vss_hist_hlpr) {
     if (part.stype != VS_STYPE_HIST || !given.hlprinfo) return EINVAL;
     const auto& info = *reinterpret_cast<const vss_hist_hlpr_info*>(given.hlprinfo);
@@ -96,20 +107,15 @@ int make_part(unsigned voi_dtype, const voistatspec& given, Part& part) {
       (!given.hlpr && !given.iv && part.stype <= VS_STYPE_MIN)) {
     if (part.stype > VS_STYPE_MIN) return EINVAL;
     part.dtype = static_cast<std::uint8_t>(voi_dtype);
-    part.data = initial_number(voi_dtype, part.stype);
+    part.data = initial_number(voi_dtype, part.stype,
+                               reinterpret_cast<const vss_numeric_hlpr_info*>(given.hlprinfo));
     return 0;
   }
   voistatspec spec = given;
-  if (spec.hlpr) {
-    if (const int error = spec.hlpr(static_cast<vsd_dtype>(voi_dtype), &spec, spec.hlprinfo))
-      return error;
-  }
-  if (!spec.iv || spec.vsdsz == 0) return EINVAL;
-  if (spec.vsdsz > kBlobBytesMax) return EFBIG;
-  part.dtype = spec.vs_dtype;
-  const auto* const iv = reinterpret_cast<const std::uint8_t*>(spec.iv);
-  part.data.assign(iv, iv + spec.vsdsz);
-  return fits(voi_dtype, part) ? 0 : EINVAL;
+  if (!spec.hlpr) return EINVAL;
+  if (const int error = spec.hlpr(static_cast<vsd_dtype>(voi_dtype), &spec, spec.hlprinfo))
+    return error;
+  return take_part(voi_dtype, spec, part);
 }
 
 int make_parts(unsigned voi_dtype, std::uint32_t count, const voistatspec* specs,
@@ -209,27 +215,14 @@ int grow(const std::vector<std::uint8_t>& old_bytes, const Voi& added,
 
 }  // namespace
 
-std::vector<std::uint8_t> initial_number(unsigned voi_dtype, unsigned stype) {
+std::vector<std::uint8_t> initial_number(unsigned voi_dtype, int stype,
+                                         const vss_numeric_hlpr_info* info) {
   return with_type(voi_dtype, [&](auto zero) {
-    auto number = zero;
-    if (stype == VS_STYPE_MAX) number = lowest<decltype(number)>();
-    if (stype == VS_STYPE_MIN) number = highest<decltype(number)>();
+    const auto number = initial<decltype(zero)>(stype, info ? tally_q_control(info->prec) : 0);
     std::vector<std::uint8_t> bytes(sizeof number);
     store(bytes.data(), number);
     return bytes;
   });
-}
-
-std::uint32_t hash_template(std::string_view name, const std::vector<std::string_view>& voi_names,
-                            std::string_view blob) {
-  std::uint32_t hash = 0;
-  const auto add = [&hash](std::string_view bytes) {
-    for (const char byte : bytes) hash = hash * 33 + static_cast<unsigned char>(byte);
-  };
-  add(name);
-  for (const std::string_view each : voi_names) add(each);
-  add(blob);
-  return hash;
 }
 
 Templates::Templates() = default;
@@ -256,7 +249,7 @@ const Templates::Template* Templates::slot(std::int64_t id) const {
 int Templates::add(const char* name) {
   if (!name) return -ENOMEM;
   const std::string_view wanted(name, ::strnlen(name, TPL_MAX_NAME_LEN + 1));
-  if (wanted.size() > TPL_MAX_NAME_LEN) return -EINVAL;
+  if (!is_template_name(wanted)) return -EINVAL;
   const MutexLock lock(mutex_);
   if (std::ranges::any_of(templates_, [&](const auto& each) { return each->name == wanted; }))
     return -EEXIST;

@@ -25,8 +25,14 @@ inline constexpr std::size_t kVoiNameBytesMax = 255;
 std::uint32_t hash_template(std::string_view name, const std::vector<std::string_view>& voi_names,
                             std::string_view blob);
 
-// The initial bytes of a SUM, MAX or MIN.
-std::vector<std::uint8_t> initial_number(unsigned voi_dtype, unsigned stype);
+// Whether a name can stand in the tree's files, where specs follow one another: at most
+// TPL_MAX_NAME_LEN printable bytes of UTF-8 without '"' and '\\'.
+bool is_template_name(std::string_view name);
+
+// The initial bytes of a SUM, MAX or MIN. info: of a Q number its fraction; nullptr: the first
+// sample decides.
+std::vector<std::uint8_t> initial_number(unsigned voi_dtype, int stype,
+                                         const vss_numeric_hlpr_info* info);
 
 // The names for rendering with names.
 struct TemplateNames {

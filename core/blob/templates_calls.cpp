@@ -1,15 +1,39 @@
-// The calls of tally/stats.h that work on the process's templates, and the helpers of the
-// STATS_VSS_ macros.
+// The calls of tally/stats.h that work on the process's templates, the helpers of the STATS_VSS_
+// macros, and what makes a template's name and hash.
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "core/base/text.h"
 #include "core/blob/digest.h"
 #include "core/blob/histogram.h"
 #include "core/blob/number.h"
 #include "core/blob/templates.h"
+
+namespace tallyfs::blob {
+
+bool is_template_name(std::string_view name) {
+  if (name.size() > TPL_MAX_NAME_LEN || name.find('"') != name.npos) return false;
+  std::string escaped;
+  append_escaped(escaped, name, 4 * TPL_MAX_NAME_LEN, 0);
+  return escaped == name;
+}
+
+std::uint32_t hash_template(std::string_view name, const std::vector<std::string_view>& voi_names,
+                            std::string_view blob) {
+  std::uint32_t hash = 0;
+  const auto add = [&hash](std::string_view bytes) {
+    for (const char byte : bytes) hash = hash * 33 + static_cast<unsigned char>(byte);
+  };
+  add(name);
+  for (const std::string_view each : voi_names) add(each);
+  add(blob);
+  return hash;
+}
+
+}  // namespace tallyfs::blob
 
 using namespace tallyfs::blob;
 
@@ -74,10 +98,11 @@ int stats_tpl_list(struct sbuf* buf) try {
 }
 
 int stats_vss_numeric_hlpr(enum vsd_dtype voi_dtype, struct voistatspec* vss,
-                           struct vss_hlpr_info*) try {
+                           struct vss_hlpr_info* info) try {
   if (!vss || !is_voi_dtype(voi_dtype) || vss->stype < VS_STYPE_SUM || vss->stype > VS_STYPE_MIN)
     return EINVAL;
-  return hand_out(initial_number(voi_dtype, vss->stype), voi_dtype, vss);
+  const auto* const numeric = reinterpret_cast<const vss_numeric_hlpr_info*>(info);
+  return hand_out(initial_number(voi_dtype, vss->stype, numeric), voi_dtype, vss);
 } catch (const std::bad_alloc&) {
   return ENOMEM;
 }
@@ -102,4 +127,24 @@ int stats_vss_tdgst_hlpr(enum vsd_dtype voi_dtype, struct voistatspec* vss,
   return hand_out(data, wanted.tdgst_dtype, vss);
 } catch (const std::bad_alloc&) {
   return ENOMEM;
+}
+
+int stats_vss_hlpr_init(enum vsd_dtype voi_dtype, uint32_t nvss, struct voistatspec* vss) {
+  if (!vss) return EINVAL;
+  for (uint32_t i = 0; i < nvss; ++i) {
+    if (!vss[i].hlpr || vss[i].iv) continue;
+    const int error = vss[i].hlpr(voi_dtype, &vss[i], vss[i].hlprinfo);
+    if (error == 0) continue;
+    stats_vss_hlpr_cleanup(i, vss);
+    return error;
+  }
+  return 0;
+}
+
+void stats_vss_hlpr_cleanup(uint32_t nvss, struct voistatspec* vss) {
+  for (uint32_t i = 0; vss && i < nvss; ++i) {
+    if (!vss[i].hlpr) continue;
+    std::free(vss[i].iv);
+    vss[i].iv = nullptr;
+  }
 }

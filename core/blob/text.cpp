@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdio>
 #include <new>
+#include <set>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -28,11 +29,16 @@ constexpr const char* kDtypes[] = {
 // not through a string each.
 class Text {
  public:
-  explicit Text(sb_str_fmt format) : is_json_(format == SB_STRFMT_JSON) { out_.reserve(1024); }
+  explicit Text(sb_str_fmt format, Audience audience = Audience::kProgram)
+      : is_json_(format == SB_STRFMT_JSON), audience_(audience) {
+    out_.reserve(1024);
+  }
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
 
   bool is_json() const { return is_json_; }
+  // Empty buckets at the ends of a histogram are left out.
+  bool is_short() const { return !is_json_ && audience_ == Audience::kTree; }
   JsonWriter& json() { return json_; }
   std::string take() { return std::move(out_); }
 
@@ -116,6 +122,7 @@ class Text {
   }
 
   const bool is_json_;
+  const Audience audience_;
   std::string out_;
   JsonWriter json_{out_};
 };
@@ -136,14 +143,20 @@ void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::si
   } else {
     text << "nbkts=" << count << ", oob=" << counter(data);
   }
-  for (std::size_t i = 0; i < count; ++i) {
+  const auto hits_of = [&](std::size_t i) {
+    return counter(data + kHistHeadBytes + size * (i + 1) - 8);
+  };
+  std::size_t first = 0, end = count;
+  while (text.is_short() && first < end && hits_of(first) == 0) ++first;
+  while (text.is_short() && first < end && hits_of(end - 1) == 0) --end;
+  for (std::size_t i = first; i < end; ++i) {
     const std::uint8_t* const bucket = data + kHistHeadBytes + size * i;
     const T lb = load<T>(bucket);
     const T ub = has_two_bounds(dtype) ? load<T>(bucket + 8)
                  : !continuous         ? lb
                  : i + 1 < count       ? load<T>(bucket + size)
                                        : highest<T>();
-    const std::uint64_t hits = counter(bucket + size - 8);
+    const std::uint64_t hits = hits_of(i);
     if (text.is_json()) {
       text.json().begin_object();
       if (objdump) text.field("bkt", i);
@@ -213,7 +226,12 @@ bool write_data(Text& text, const std::uint8_t* data, unsigned voi_dtype, unsign
 class Renderer {
  public:
   Renderer(const statsblob* sb, const TextOptions& options)
-      : sb_(sb), header_(header_of(sb)), options_(options), text_(options.format) {}
+      : sb_(sb),
+        header_(header_of(sb)),
+        options_(options),
+        text_(options.format, options.audience) {
+    if (options.names && options.audience == Audience::kTree) make_keys();
+  }
 
   std::string run() {
     text_.is_json() ? begin_json() : begin_freeform();
@@ -230,6 +248,21 @@ class Renderer {
   std::string_view voi_name(int slot) const {
     if (!options_.names || static_cast<std::size_t>(slot) >= options_.names->vois.size()) return {};
     return options_.names->vois[static_cast<std::size_t>(slot)];
+  }
+  // A key for each VOI, none twice.
+  void make_keys() {
+    std::set<std::string> used;
+    for (const std::string& name : options_.names->vois) {
+      std::string key = name;
+      for (int i = 2; !name.empty() && !used.insert(key).second; ++i) {
+        key = name + '#' + std::to_string(i);
+      }
+      keys_.push_back(std::move(key));
+    }
+  }
+  std::string_view voi_key(int slot) const {
+    const auto place = static_cast<std::size_t>(slot);
+    return place < keys_.size() ? std::string_view(keys_[place]) : voi_name(slot);
   }
   bool dumps() const { return options_.detail == Detail::kObjdump; }
   // A number has a key here, among others.
@@ -322,7 +355,7 @@ class Renderer {
   }
 
   void json_voi(int slot, const Voi& voi) {
-    json_key(voi_name(slot), slot);
+    json_key(voi_key(slot), slot);
     json().begin_object();
     if (voi.id < 0) {
       text_.field("id", int{voi.id}).json().end_object();
@@ -369,6 +402,7 @@ class Renderer {
   const statsblob* sb_;
   const Header& header_;
   const TextOptions& options_;
+  std::vector<std::string> keys_;  // by slot; empty: the names
   Text text_;
 };
 

@@ -16,9 +16,14 @@ namespace tallyfs::blob {
 // The parts shown: measured values only, or all fields and slots.
 enum class Detail { kPlain, kObjdump };
 
+// In the tree, buckets that are 0 at both ends of a histogram are left out of freeform, and two
+// VOIs of one name have different keys in JSON: name, name#2.
+enum class Audience { kProgram, kTree };
+
 struct TextOptions {
   sb_str_fmt format = SB_STRFMT_FREEFORM;
   Detail detail = Detail::kPlain;
+  Audience audience = Audience::kProgram;
   const TemplateNames* names = nullptr;  // META; names beyond those that it has are empty
   std::string_view address;              // what freeform shows behind struct statsblobv1@
 };

@@ -2,6 +2,7 @@
 // VOI.
 #include <cerrno>
 #include <limits>
+#include <optional>
 
 #include "core/blob/digest.h"
 #include "core/blob/histogram.h"
@@ -12,11 +13,23 @@ namespace {
 
 enum class Mode { kAbsolute, kRelative };
 
+// Whether a statistic keeps numbers of this fraction: a new one whose template says nothing of it
+// takes that of its first sample.
+template <typename T>
+bool has_fraction_of(const Stat& stat, const std::uint8_t* data, T x) {
+  if constexpr (kIsQ<T>) {
+    const unsigned control = load<T>(data).control();
+    return control == x.control() || (control == 0 && !(stat.flags & kStatValid));
+  } else {
+    return true;
+  }
+}
+
 template <typename T>
 int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
   if constexpr (kIsQ<T>) {
-    // The first sample says how many bits of fraction the sum has, unless the template does.
     tally_q sum = load<T>(data).q();
+    // A new 0 of no precision; what a template begins with is kept.
     if (!(stat.flags & kStatValid) && sum.raw == 0) {
       sum = x.q();
     } else if (tally_q_add(&sum, x.q(), 1) != 0) {
@@ -57,6 +70,8 @@ template <typename T>
 
 template <typename T>
 int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
+  const bool keeps_number = stat.stype >= VS_STYPE_SUM && stat.stype <= VS_STYPE_MIN;
+  if (keeps_number && !has_fraction_of(stat, data, x)) return ERANGE;
   switch (stat.stype) {
     case VS_STYPE_SUM:
       return add_to_sum(stat, data, x);
@@ -77,20 +92,32 @@ int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
   }
 }
 
-// What the VOI is now, by a change since the last update.
+// What the VOI is now, by a change since the last update. Nothing: a change of another number of
+// bits of fraction. A new blob's 0 takes those of the first.
 template <typename T>
-T changed(const std::uint8_t* previous, T by) {
+std::optional<T> changed(const std::uint8_t* previous, T by) {
   if constexpr (kIsQ<T>) {
-    // A new blob's 0 takes the precision of what comes first.
-    T from = load<T>(previous);
+    const T from = load<T>(previous);
     if (from.scaled() == 0) return by;
+    if (from.control() != by.control()) return std::nullopt;
     tally_q sum = from.q();
     if (tally_q_add(&sum, by.q(), 1) != 0) return from;
-    return {static_cast<decltype(by.raw)>(sum.raw)};
+    return T{static_cast<decltype(by.raw)>(sum.raw)};
   } else {
     using U = std::make_unsigned_t<T>;
     return static_cast<T>(load<U>(previous) + static_cast<U>(by));
   }
+}
+
+void count_error(Stat& stat) {
+  if (stat.errs != std::numeric_limits<std::uint8_t>::max()) ++stat.errs;
+}
+
+int refuse_fraction(const Voi& voi, Stat* stats) {
+  for (int i = VS_STYPE_SUM; i <= voi.stat_max; ++i) {
+    if (stats[i].stype >= 0) count_error(stats[i]);
+  }
+  return ERANGE;
 }
 
 // The last error of all statistics is returned; they are updated from the last slot down, as
@@ -104,7 +131,11 @@ int update(statsblob* sb, std::int32_t voi_id, unsigned dtype, T x, Mode mode) {
   Stat* const stats = stats_of(sb, *voi);
   if (voi->flags & kVoiRelative) {
     std::uint8_t* const previous = bytes_of(sb) + stats[VS_STYPE_VOISTATE].data_off;
-    if (mode == Mode::kRelative) x = changed(previous, x);
+    if (mode == Mode::kRelative) {
+      const std::optional<T> now = changed(previous, x);
+      if (!now) return refuse_fraction(*voi, stats);
+      x = *now;
+    }
     store(previous, x);
   } else if (mode == Mode::kRelative) {
     return EINVAL;
@@ -115,7 +146,7 @@ int update(statsblob* sb, std::int32_t voi_id, unsigned dtype, T x, Mode mode) {
     const int failed = add_to_stat(stat, bytes_of(sb) + stat.data_off, x);
     if (failed == 0) continue;
     error = failed;
-    if (stat.errs != std::numeric_limits<std::uint8_t>::max()) ++stat.errs;
+    count_error(stat);
   }
   return error;
 }

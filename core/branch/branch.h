@@ -22,20 +22,22 @@
 
 namespace tallyfs {
 
-// A set of alternatives of a variant: bit n stands for the alternative of index n. A variant may
-// have 32 of them; nothing checks that.
+// A set of alternatives of a variant: bit n stands for the alternative of index n.
 using Alternatives = std::uint32_t;
 
 template <typename Variant, typename... Some>
 class AlternativesOf;
 template <typename... All, typename... Some>
 class AlternativesOf<std::variant<All...>, Some...> {
+  static_assert(sizeof...(All) <= 8 * sizeof(Alternatives));
+
   template <typename One>
   static consteval Alternatives bit() {
     Alternatives bit = 1, found = 0;
     ((found |= std::is_same_v<One, All> ? bit : 0, bit <<= 1), ...);
     return found;
   }
+  static_assert(((bit<Some>() != 0) && ...), "a type that is no alternative of the variant");
 
  public:
   static constexpr Alternatives value = (bit<Some>() | ... | 0);
@@ -56,7 +58,8 @@ class Branch {
 
   virtual ~Branch() = default;
 
-  // The same at each call. The dispatcher asks once, when it is made.
+  // The same at each call. The dispatcher asks once, when it is made, and aborts if another branch
+  // handles one of the alternatives.
   virtual Handled handles() const = 0;
   // Carries out a line that handles() names. token_at of an error is an offset into the line.
   virtual Result<Done> execute(const wire::Line& line, Call& call) = 0;

@@ -10,6 +10,7 @@
 #include "core/base/ledger.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
+#include "core/base/text.h"
 #include "core/branch/command.h"
 #include "core/branch/process_watch.h"
 
@@ -17,11 +18,14 @@ namespace tallyfs {
 
 enum class Lifetime { kForGood, kFeeder };
 
+// Takes the word lifetime=feeder off a text that may begin with it. kInvalid for another lifetime,
+// with token_at at the value: no word is taken.
+Result<Lifetime> take_lifetime(Tokens& words);
 // Of attributes that are empty or `lifetime=feeder`. kInvalid, with token_at in the text; thing:
 // "an interface".
 Result<Lifetime> parse_lifetime(std::string_view attributes, std::string_view thing);
 
-// The processes of one thing. Each takes kFeederBytes of the owner's share of the ledger.
+// The watched processes of one thing. Each takes kFeederBytes of the owner's share of the ledger.
 // Confined to the lock of the branch.
 class LifetimeFeeders {
  public:
@@ -31,6 +35,7 @@ class LifetimeFeeders {
   Result<void> add(Ledger& ledger, uid_t owner, pid_t process);
   // False if the process is not one of them.
   bool remove(pid_t process);
+  bool contains(pid_t process) const;
   bool empty() const { return feeders_.empty(); }
 
   template <typename Visit>

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/definition/array_bounds.h"
@@ -27,6 +29,12 @@ bool take_name(Change& change, std::string_view value, std::size_t at) {
   return is_name(value);
 }
 
+// Empty: the view is to be removed.
+bool take_of(Change& change, std::string_view value, std::size_t at) {
+  change.of = {value, at};
+  return value.empty() || is_name(value);
+}
+
 bool take_units(Change& change, std::string_view value, std::size_t at) {
   change.units = {value, at};
   return is_units(value);
@@ -43,15 +51,23 @@ bool take_data(Change& change, std::string_view value, std::size_t) {
   return true;
 }
 
-template <std::size_t I = 0>
 bool take_type(Change& change, std::string_view value, std::size_t at) {
-  if constexpr (I < std::variant_size_v<Settings>) {
-    using Alternative = std::variant_alternative_t<I, Settings>;
-    if (value != Alternative::kType) return take_type<I + 1>(change, value, at);
-    change.type = {Alternative{}, at};
-    return true;
+  each_type([&]<typename S>() {
+    if (value == S::kType) change.type = {S{}, at};
+  });
+  return change.type && change.type->at == at;
+}
+
+// "value, range, ... or raw"
+std::string listed_types() {
+  std::vector<std::string_view> words;
+  each_type([&]<typename S>() { words.push_back(S::kType); });
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text.append(i + 1 == words.size() ? " or " : ", ");
+    text.append(words[i]);
   }
-  return false;
+  return text;
 }
 
 template <std::optional<Requested<std::int64_t>> Change::*kMember>
@@ -84,7 +100,8 @@ bool take_scale(Change& change, std::string_view value, std::size_t at) {
 bool take_mode(Change& change, std::string_view value, std::size_t at) {
   constexpr std::array kModes = {std::pair{std::string_view("increments"), Mode::kIncrements},
                                  std::pair{std::string_view("products"), Mode::kProducts},
-                                 std::pair{std::string_view("range"), Mode::kRange}};
+                                 std::pair{std::string_view("range"), Mode::kRange},
+                                 std::pair{std::string_view("quantiles"), Mode::kQuantiles}};
   for (const auto& [word, mode] : kModes) {
     if (value != word) continue;
     change.mode = {mode, at};
@@ -93,33 +110,53 @@ bool take_mode(Change& change, std::string_view value, std::size_t at) {
   return false;
 }
 
+bool take_precision(Change& change, std::string_view value, std::size_t at) {
+  const std::uint64_t precision = parse_unsigned(value).value_or(kPrecisionMax + 1u);
+  change.precision = {static_cast<std::uint8_t>(precision), at};
+  return precision <= kPrecisionMax;
+}
+
+bool take_quantiles(Change& change, std::string_view value, std::size_t at) {
+  return set(change.quantiles, QuantileList::parse(value), at);
+}
+
 struct Key {
   std::string_view word;
   Where where;
   Take take;
   const char* rule;
+
+  std::string refusal() const {
+    return take == take_type ? "type must be " + listed_types() : std::string(rule);
+  }
 };
 
-static_assert(kEntriesMaxBound == 1'048'576 && kPeriodMax.count() == 3'153'600'000'000'000,
+static_assert(kEntriesMaxBound == 1'048'576 && kPeriodMax.count() == 3'153'600'000'000'000 &&
+                  kPrecisionMax == 8 && QuantileList::kBound == 16,
               "the rules below name the bounds");
 constexpr std::array kKeys = {
     Key{"name", Where::kOnlyInChange, take_name, "not a statistic's name"},
+    Key{"of", Where::kEverywhere, take_of, "not a statistic's name"},
     Key{"on", Where::kEverywhere, take_on, "on must be 0 or 1"},
     Key{"data", Where::kOnlyInChange, take_data, ""},
-    Key{"type", Where::kEverywhere, take_type<>,
-        "type must be value, range, list, array, history or raw"},
+    Key{"type", Where::kEverywhere, take_type, ""},
     Key{"range_min", Where::kEverywhere, take_signed<&Change::range_min>,
         "range_min must be a signed 64-bit number"},
     Key{"range_max", Where::kEverywhere, take_signed<&Change::range_max>,
         "range_max must be a signed 64-bit number"},
-    Key{"entries_max", Where::kEverywhere, take_entries_max,
+    Key{attribute::EntriesMax::kKey, Where::kEverywhere, take_entries_max,
         "entries_max must be a number from 1 to 1048576"},
-    Key{"base_interval", Where::kEverywhere, take_base_interval,
+    Key{attribute::BaseInterval::kKey, Where::kEverywhere, take_base_interval,
         "base_interval must be a 64-bit number, 1 or more"},
-    Key{"scale", Where::kEverywhere, take_scale, "scale must be lin or log2"},
-    Key{"mode", Where::kEverywhere, take_mode, "mode must be increments, products or range"},
-    Key{"period", Where::kEverywhere, take_period,
+    Key{attribute::ScaleWord::kKey, Where::kEverywhere, take_scale, "scale must be lin or log2"},
+    Key{attribute::ModeWord::kKey, Where::kEverywhere, take_mode,
+        "mode must be increments, products, range or quantiles"},
+    Key{attribute::Period::kKey, Where::kEverywhere, take_period,
         "period must be a number of microseconds from 1 to 3153600000000000"},
+    Key{attribute::Precision::kKey, Where::kEverywhere, take_precision,
+        "precision must be a number from 0 to 8"},
+    Key{attribute::Quantiles::kKey, Where::kEverywhere, take_quantiles,
+        "quantiles must be 1 to 16 ascending numbers between 0 and 100, divided by commas"},
     Key{"units", Where::kOnlyInNew, take_units,
         "units must be at most 255 printable bytes without '='"},
 };
@@ -160,60 +197,25 @@ Result<Change> parse(std::string_view line, Where context) {
     const Key* const key = find_key(token->text.substr(0, equals), context);
     if (!key) continue;
     if (!key->take(change, token->text.substr(equals + 1), token->at)) {
-      return Error{ErrorCode::kInvalid, key->rule, token->at};
+      return Error{ErrorCode::kInvalid, key->refusal(), token->at};
     }
   }
   return change;
 }
 
-// One for each type: shows `visit` its attributes by key, field, and what the change asks.
-template <typename Visit>
-void each_attribute(ValueSettings& settings, const Change& change, Visit visit) {
-  visit("mode", settings.mode, change.mode);
-}
-
-template <typename Visit>
-void each_attribute(RangeSettings&, const Change&, Visit) {}
-
-template <typename Visit>
-void each_attribute(ListSettings& settings, const Change& change, Visit visit) {
-  visit("entries_max", settings.entries_max, change.entries_max);
-}
-
-template <typename Visit>
-void each_attribute(ArraySettings& settings, const Change& change, Visit visit) {
-  visit("base_interval", settings.base_interval, change.base_interval);
-  visit("scale", settings.scale, change.scale);
-}
-
-template <typename Visit>
-void each_attribute(HistorySettings& settings, const Change& change, Visit visit) {
-  visit("entries_max", settings.entries_max, change.entries_max);
-  visit("mode", settings.mode, change.mode);
-  visit("period", settings.period, change.period);
-}
-
-template <typename Visit>
-void each_attribute(RawSettings& settings, const Change& change, Visit visit) {
-  visit("entries_max", settings.entries_max, change.entries_max);
-}
-
 // The types that have this key among their attributes.
-template <std::size_t... Is>
-Types types_with(std::string_view key, std::index_sequence<Is...>) {
-  Types types;
-  const auto look = [&]<std::size_t I>() {
-    std::variant_alternative_t<I, Settings> settings;
-    each_attribute(settings, Change{}, [&](std::string_view each, const auto&, const auto&) {
-      if (each == key) types.set(I);
-    });
-  };
-  (look.template operator()<Is>(), ...);
-  return types;
-}
-
 Types types_with(std::string_view key) {
-  return types_with(key, std::make_index_sequence<std::variant_size_v<Settings>>());
+  Types types;
+  std::size_t place = 0;
+  each_type([&]<typename S>() {
+    S settings{};
+    if constexpr (std::is_same_v<S, HistorySettings>) settings.mode = Mode::kQuantiles;
+    settings.each_attribute(settings, [&](auto attribute, const auto&) {
+      if (attribute.kKey == key) types.set(place);
+    });
+    ++place;
+  });
+  return types;
 }
 
 // Takes over the attributes that the type has; returns those it has and was not given.
@@ -221,16 +223,26 @@ std::string merge(const Change& change, Settings& settings) {
   std::string missing;
   std::visit(
       [&](auto& alternative) {
-        each_attribute(alternative, change, [&](const char* key, auto& field, const auto& asked) {
-          if (asked) {
+        alternative.each_attribute(alternative, [&](auto attribute, auto& field) {
+          if (const auto& asked = change.asked(attribute)) {
             field = asked->value;
           } else {
-            missing.append(" ").append(key);
+            missing.append(" ").append(attribute.kKey);
           }
         });
       },
       settings);
   return missing;
+}
+
+// The attributes of mode=quantiles are there with that mode and with no other. False: they are not.
+bool settle_mode(HistorySettings& history) {
+  if (history.mode == Mode::kQuantiles) {
+    return history.precision != HistorySettings::kNoPrecision && !history.quantiles.empty();
+  }
+  history.precision = HistorySettings::kNoPrecision;
+  history.quantiles = {};
+  return true;
 }
 
 // The token of the first of these that the line has.
@@ -248,8 +260,10 @@ Result<void> check(const Change& change, const Definition& definition) {
                  blame(change, &Change::range_min, &Change::range_max)};
   }
   const auto* const value = std::get_if<ValueSettings>(&definition.settings);
-  if (value && value->mode == Mode::kRange) {
-    return Error{ErrorCode::kInvalid, "mode=range is for type=history only",
+  if (value && (value->mode == Mode::kRange || value->mode == Mode::kQuantiles)) {
+    return Error{ErrorCode::kInvalid,
+                 value->mode == Mode::kRange ? "mode=range is for type=history only"
+                                             : "mode=quantiles is for type=history only",
                  blame(change, &Change::mode)};
   }
   const auto* const array = std::get_if<ArraySettings>(&definition.settings);
@@ -300,6 +314,11 @@ Result<Definition> apply(const Change& change, const Definition& before) {
   const std::string missing = merge(change, after.settings);
   if (change.type && !missing.empty()) {
     return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
+  }
+  auto* const history = std::get_if<HistorySettings>(&after.settings);
+  if (history && !settle_mode(*history)) {
+    return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
+                 blame(change, &Change::mode)};
   }
   if (change.range_min) after.range_min = change.range_min->value;
   if (change.range_max) after.range_max = change.range_max->value;

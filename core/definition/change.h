@@ -24,6 +24,7 @@ struct Requested {
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
   std::optional<Requested<std::string_view>> name;  // points into the line
+  std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
   bool data_reset = false;
   std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults
@@ -34,14 +35,25 @@ struct Change {
   std::optional<Requested<Scale>> scale;
   std::optional<Requested<Mode>> mode;
   std::optional<Requested<std::chrono::microseconds>> period;
+  std::optional<Requested<std::uint8_t>> precision;
+  std::optional<Requested<QuantileList>> quantiles;
   std::optional<Requested<std::string_view>> units;  // points into the line
 
   // Whether apply() may make another definition of the one before; else the line only switches and
   // resets.
   bool redefines() const {
     return type || range_min || range_max || entries_max || base_interval || scale || mode ||
-           period || units;
+           period || precision || quantiles || units;
   }
+
+  // What it asks for an attribute.
+  const auto& asked(attribute::EntriesMax) const { return entries_max; }
+  const auto& asked(attribute::BaseInterval) const { return base_interval; }
+  const auto& asked(attribute::ScaleWord) const { return scale; }
+  const auto& asked(attribute::ModeWord) const { return mode; }
+  const auto& asked(attribute::Period) const { return period; }
+  const auto& asked(attribute::Precision) const { return precision; }
+  const auto& asked(attribute::Quantiles) const { return quantiles; }
 };
 
 // A line of the definition file: everything but units, which is ignored there. kInvalid with the

@@ -13,6 +13,8 @@ std::string_view spelled(Mode mode) {
       return "products";
     case Mode::kRange:
       return "range";
+    case Mode::kQuantiles:
+      return "quantiles";
   }
   return {};
 }
@@ -43,30 +45,26 @@ void append(std::string& out, std::string_view key, std::chrono::nanoseconds tim
   append_timestamp(out.append(key), time);
 }
 
-// One for each type: its attributes, in the order of the file.
-void append_attributes(std::string& out, const ValueSettings& settings) {
-  append(out, " mode=", spelled(settings.mode));
+void append(std::string& out, std::string_view key, std::uint32_t number) {
+  append(out, key, std::uint64_t{number});
 }
 
-void append_attributes(std::string&, const RangeSettings&) {}
-
-void append_attributes(std::string& out, const ListSettings& settings) {
-  append(out, " entries_max=", std::uint64_t{settings.entries_max});
+void append(std::string& out, std::string_view key, std::uint8_t number) {
+  append(out, key, std::uint64_t{number});
 }
 
-void append_attributes(std::string& out, const ArraySettings& settings) {
-  append(out, " base_interval=", settings.base_interval);
-  append(out, " scale=", spelled(settings.scale));
+void append(std::string& out, std::string_view key, std::chrono::microseconds period) {
+  append(out, key, std::int64_t{period.count()});
 }
 
-void append_attributes(std::string& out, const HistorySettings& settings) {
-  append(out, " entries_max=", std::uint64_t{settings.entries_max});
-  append(out, " mode=", spelled(settings.mode));
-  append(out, " period=", std::int64_t{settings.period.count()});
+void append(std::string& out, std::string_view key, Mode mode) { append(out, key, spelled(mode)); }
+
+void append(std::string& out, std::string_view key, Scale scale) {
+  append(out, key, spelled(scale));
 }
 
-void append_attributes(std::string& out, const RawSettings& settings) {
-  append(out, " entries_max=", std::uint64_t{settings.entries_max});
+void append(std::string& out, std::string_view key, const QuantileList& quantiles) {
+  append(out, key, quantiles.text());
 }
 
 void append_type(std::string& out, const Definition& definition) {
@@ -75,7 +73,9 @@ void append_type(std::string& out, const Definition& definition) {
         append(out, "type=", settings.kType);
         append(out, " range_min=", definition.range_min);
         append(out, " range_max=", definition.range_max);
-        append_attributes(out, settings);
+        settings.each_attribute(settings, [&](auto attribute, const auto& field) {
+          append(out.append(" ").append(attribute.kKey), "=", field);
+        });
       },
       definition.settings);
 }
@@ -83,6 +83,9 @@ void append_type(std::string& out, const Definition& definition) {
 }  // namespace
 
 bool discards_data(const Definition& before, const Definition& after) {
+  const auto* const was = std::get_if<QuantilesSettings>(&before.settings);
+  const auto* const is = std::get_if<QuantilesSettings>(&after.settings);
+  if (was && is) return was->precision != is->precision;
   if (before.settings != after.settings) return true;
   const bool same_range =
       before.range_min == after.range_min && before.range_max == after.range_max;
@@ -92,11 +95,10 @@ bool discards_data(const Definition& before, const Definition& after) {
 void append_line(std::string& out, std::string_view name, const Definition& definition,
                  const LineState& state) {
   append(out, "name=", name);
+  if (!state.of.empty()) append(out, " of=", state.of);
   append(out, " on=", std::uint64_t{state.on});
   append_type(out.append(" "), definition);
-  if (std::holds_alternative<ListSettings>(definition.settings)) {
-    append(out, " hits_missed=", state.hits_missed);
-  }
+  if (state.hits_missed) append(out, " hits_missed=", *state.hits_missed);
   append(out, " hits_out_of_range=", state.hits_out_of_range);
   append(out, " data=", state.data);
   append(out, " started=", state.started);

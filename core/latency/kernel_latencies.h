@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,7 +48,7 @@ class KernelLatencies {
   KernelLatencies(unsigned cpus, Moment now);
 
   // In the order of their times, each no later than now. An event with a CPU, a kind or a time that
-  // cannot be counts as lost.
+  // cannot be counts as lost; a time more than kNearMax from now is taken as that.
   void take(std::span<const KernelEvent> events, Moment now);
   // Time passes without events: measurements that wait in vain are given up.
   void pass(Moment now);
@@ -63,17 +64,24 @@ class KernelLatencies {
   void select(Measuring what, pid_t pid);
   pid_t selected(Measuring what) const { return selected_[static_cast<std::size_t>(what)]; }
 
+  // What the log has to say, each only once: that histograms fall short, or that the kernel leaves
+  // out switches. Empty: nothing.
+  std::string take_warning();
+
   LatencySet& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
 
  private:
   void take(const KernelEvent& event);
   bool makes_sense(const KernelEvent& event) const;
   void take_wakeup(const KernelEvent& event);
+  // The task runs, as an event shows that it caused itself.
+  void take_sign(pid_t pid, const KernelEvent& event);
   void take_switch(const KernelEvent& event);
   void take_section(const KernelEvent& event);
   void record(const WakeupTracker::Measured& measured);
+  std::string warning_of(std::size_t set, unsigned cpu);
   void give_up(Nanoseconds time);
-  void lose(std::uint64_t events);
+  void lose(std::uint64_t events, unsigned cpu);
   void forget_all();
   bool uses_timers() const { return is_on(Measuring::kMissedTimerOffsets); }
 
@@ -86,6 +94,8 @@ class KernelLatencies {
   WakeupTracker wakeups_;
   TimerTracker timers_;
   std::vector<SectionTracker> sections_;  // by CPU
+  std::array<bool, kLatencies> is_warned_{};
+  bool is_warned_of_bounds_ = false;
 };
 
 }  // namespace tallyfs

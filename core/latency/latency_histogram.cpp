@@ -72,8 +72,8 @@ std::int64_t LatencyHistogram::percentile_us(unsigned share) const {
   return max_us_;
 }
 
-void LatencyHistogram::append_to(std::string& out) const {
-  out.reserve(out.size() + kTextBytesMin + 512);
+void LatencyHistogram::append_to(std::string& out, std::string_view note) const {
+  out.reserve(out.size() + kTextBytesMin + 512 + note.size());
   const bool defined = total_ > 0;
   append_header(out, "Minimum", defined, min_us_);
   append_header(out, "Average", defined, defined ? sum_us_ / static_cast<Int128>(total_) : 0);
@@ -83,7 +83,7 @@ void LatencyHistogram::append_to(std::string& out) const {
   out.push_back('\n');
   append_outside(out, below_, "lower than 0");
   append_outside(out, above_, "greater or equal than 10240");
-  out.append("#usecs\t         samples\n");
+  out.append("#usecs\t         samples\n").append(note);
   for (std::size_t us = 0; us < kRows; ++us) {
     append_padded(out, us, 6);
     out.push_back('\t');

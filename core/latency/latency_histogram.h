@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/int128.h"
@@ -22,7 +23,7 @@ class LatencyHistogram {
   // The least that append_to() appends: the header, and 24 bytes for each row; more if a counter
   // has more than 16 digits.
   static constexpr std::size_t kTextBytesMin = 24 * kRows;
-  static constexpr std::size_t kTextBytesMax = 512 + 28 * kRows;
+  static constexpr std::size_t kTextBytesMax = 1'024 + 28 * kRows;
 
   // In microseconds, truncated. Those outside the rows count in everything but the rows.
   void add(std::chrono::nanoseconds latency);
@@ -41,8 +42,8 @@ class LatencyHistogram {
   // rows is the maximum, one below them the minimum. total() > 0.
   std::int64_t percentile_us(unsigned share) const;
 
-  // The file CPUn.
-  void append_to(std::string& out) const;
+  // The file CPUn. note: a line, or empty, that stands between header and rows.
+  void append_to(std::string& out, std::string_view note) const;
 
  private:
   std::vector<std::uint64_t> rows_;  // kRows, or none yet

@@ -17,6 +17,7 @@ struct LatencyRecord {
   std::chrono::nanoseconds timer_offset{0};  // the part that a late timer caused
   Task victim;
   std::optional<Task> culprit;  // ran meanwhile, if it is known
+  bool is_bound = false;        // the latency is no longer than that; its end was not seen
 
   std::int64_t latency_us() const { return latency.count() / 1000; }
 };

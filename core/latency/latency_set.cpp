@@ -25,23 +25,28 @@ void LatencySet::changed(Moment now) {
   last_change_ = now;
 }
 
-void LatencySet::count_lost(std::uint64_t events, Moment now) {
+LatencySet::PerCpu& LatencySet::of(unsigned cpu) {
+  if (cpu >= per_cpu_.size()) per_cpu_.resize(cpu + std::size_t{1});
+  return per_cpu_[cpu];
+}
+
+void LatencySet::count_lost(std::uint64_t events, unsigned cpu, Moment now) {
   if (events == 0) return;
-  add_saturating(lost_, events);
+  add_saturating(cpu == kNoCpu ? lost_somewhere_ : of(cpu).lost, events);
   changed(now);
 }
 
-void LatencySet::count_unmatched(std::uint64_t begun, Moment now) {
+void LatencySet::count_unmatched(std::uint64_t begun, unsigned cpu, Moment now) {
   if (begun == 0) return;
-  add_saturating(unmatched_, begun);
+  add_saturating(of(cpu).unmatched, begun);
   changed(now);
 }
 
 void LatencySet::add(const LatencyRecord& record, Moment now) {
   changed(now);
-  if (record.cpu >= per_cpu_.size()) per_cpu_.resize(record.cpu + 1);
-  PerCpu& cpu = per_cpu_[record.cpu];
+  PerCpu& cpu = of(record.cpu);
   cpu.histogram.add(record.latency);
+  cpu.bounded += record.is_bound ? 1 : 0;
   if (!cpu.highest || record.latency_us() > cpu.highest->latency_us()) cpu.highest = record;
   add_to_top(record);
   add_to_maxima(cpu, record, now.monotonic);
@@ -73,7 +78,7 @@ void LatencySet::reset(Moment now) {
   per_cpu_.clear();
   top_.clear();
   origin_ = now.monotonic;
-  lost_ = unmatched_ = 0;
+  lost_somewhere_ = 0;
 }
 
 Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
@@ -110,9 +115,25 @@ LatencyHistogram LatencySet::histogram(unsigned cpu) const {
   return cpu < per_cpu_.size() ? per_cpu_[cpu].histogram : LatencyHistogram();
 }
 
+CpuCounts LatencySet::counts(unsigned cpu) const {
+  CpuCounts counts{.lost = lost_somewhere_};
+  if (cpu >= per_cpu_.size()) return counts;
+  const PerCpu& found = per_cpu_[cpu];
+  add_saturating(counts.lost, found.lost);
+  counts.samples = found.histogram.total();
+  counts.bounded = found.bounded;
+  counts.unmatched = found.unmatched;
+  return counts;
+}
+
 LatencySnapshot LatencySet::snapshot() const {
-  LatencySnapshot copy{.lost = lost_, .unmatched = unmatched_};
-  for (const PerCpu& cpu : per_cpu_) copy.per_cpu.push_back(cpu.histogram);
+  LatencySnapshot copy{.kind = kind_, .lost_somewhere = lost_somewhere_};
+  for (const PerCpu& cpu : per_cpu_) {
+    copy.per_cpu.push_back({.histogram = cpu.histogram,
+                            .bounded = cpu.bounded,
+                            .unmatched = cpu.unmatched,
+                            .lost = cpu.lost});
+  }
   return copy;
 }
 
@@ -145,7 +166,7 @@ std::string LatencySet::maxima(Nanoseconds now) {
     auto& maxima = per_cpu_[cpu].maxima;
     if (!maxima) continue;
     maxima->advance(now);
-    maxima->render("CPU" + std::to_string(cpu), out);
+    maxima->render("CPU" + std::to_string(cpu), out.max_size(), out);
   }
   return out;
 }

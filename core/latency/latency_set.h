@@ -1,6 +1,6 @@
-// The content of one directory of latency_hist. For each CPU it has a histogram and the highest
-// latency; for all together the ten highest, the maxima of intervals, and counts of latencies that
-// could not be measured.
+// The content of one directory of latency_hist. For each CPU it has a histogram, the highest
+// latency, and counts of latencies that could not be measured; for all together the ten highest and
+// the maxima of intervals.
 //
 // Confined to its owner's lock. A CPU takes memory with its first latency, about 100 KiB;
 // worst_case_bytes() says how much all may come to.
@@ -17,6 +17,8 @@
 #include "core/latency/latency_histogram.h"
 #include "core/latency/latency_record.h"
 #include "core/latency/latency_snapshot.h"
+#include "core/latency/shortfall.h"
+#include "core/model/kernel_event.h"
 #include "core/statistic/periods.h"
 #include "core/statistic/sums.h"
 
@@ -33,15 +35,20 @@ class LatencySet {
   static constexpr std::chrono::microseconds kInterval = std::chrono::minutes(5);
   static constexpr std::chrono::microseconds kIntervalMin = std::chrono::milliseconds(1);
 
-  LatencySet(unsigned cpus, Moment now) : cpus_(cpus), origin_(now.monotonic), last_change_(now) {}
+  // Losses on a CPU that is not known.
+  static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
+
+  LatencySet(unsigned cpus, Moment now, LatencyKind kind = LatencyKind::kFed)
+      : cpus_(cpus), kind_(kind), origin_(now.monotonic), last_change_(now) {}
 
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
   // record.cpu < cpus().
   void add(const LatencyRecord& record, Moment now);
-  // So many events are missing, or were begun and never seen to end.
-  void count_lost(std::uint64_t events, Moment now);
-  void count_unmatched(std::uint64_t begun, Moment now);
+  // So many events are missing, or were begun and never seen to end. cpu < cpus(), or of events
+  // kNoCpu.
+  void count_lost(std::uint64_t events, unsigned cpu, Moment now);
+  void count_unmatched(std::uint64_t begun, unsigned cpu, Moment now);
   // Everything, but not how long the intervals are.
   void reset(Moment now);
   // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
@@ -50,6 +57,9 @@ class LatencySet {
 
   // Copies, to be rendered without the lock. cpu < cpus().
   LatencyHistogram histogram(unsigned cpu) const;
+  // What is missing from the histogram: with the losses on unknown CPUs, which may be its own.
+  CpuCounts counts(unsigned cpu) const;
+  LatencyKind kind() const { return kind_; }
   LatencySnapshot snapshot() const;
 
   // The files max_latency-CPUn, top, maxima.
@@ -58,6 +68,8 @@ class LatencySet {
   std::string maxima(Nanoseconds now);
 
   unsigned cpus() const { return cpus_; }
+  // Up to the last that has anything.
+  unsigned cpus_in_use() const { return static_cast<unsigned>(per_cpu_.size()); }
   // Another number whenever something else would be shown, but by maxima.
   std::uint64_t version() const { return version_; }
   Moment last_change() const { return last_change_; }
@@ -65,21 +77,25 @@ class LatencySet {
  private:
   struct PerCpu {
     LatencyHistogram histogram;
+    std::uint64_t bounded = 0;
+    std::uint64_t unmatched = 0;
+    std::uint64_t lost = 0;
     std::optional<LatencyRecord> highest;
     std::optional<Periods<Summary>> maxima;
   };
 
   void changed(Moment now);
+  PerCpu& of(unsigned cpu);
   void add_to_top(const LatencyRecord& record);
   void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
 
   unsigned cpus_;
-  std::vector<PerCpu> per_cpu_;     // up to the last that has had a latency
+  LatencyKind kind_;
+  std::vector<PerCpu> per_cpu_;     // up to the last that has anything
   std::vector<LatencyRecord> top_;  // the highest first
   HistorySettings intervals_{.entries_max = kIntervals, .mode = Mode::kRange, .period = kInterval};
   Nanoseconds origin_;  // of the intervals
-  std::uint64_t lost_ = 0;
-  std::uint64_t unmatched_ = 0;
+  std::uint64_t lost_somewhere_ = 0;
   std::uint64_t version_ = 0;
   Moment last_change_;
 };

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/definition/array_bounds.h"
+#include "core/statistic/saturating.h"
 #include "core/statistic/sums.h"
 
 namespace tallyfs {
@@ -45,12 +46,37 @@ void append_defined(std::string& out, const LatencyHistogram& all) {
   append_line(out, "max", all.max_us());
 }
 
+void append_cpu(std::string& out, std::size_t number, const LatencySnapshot::PerCpu& cpu) {
+  const std::uint64_t samples = cpu.histogram.total();
+  if (samples == 0 && cpu.unmatched == 0 && cpu.lost == 0) return;
+  out.append("CPU");
+  append_number(out, std::uint64_t{number});
+  out.append(" samples ");
+  append_number(out, samples);
+  out.append(" bounded ");
+  append_number(out, cpu.bounded);
+  out.append(" unmatched ");
+  append_number(out, cpu.unmatched);
+  append_line(out, " lost", cpu.lost);
+}
+
 }  // namespace
 
 LatencyHistogram LatencySnapshot::together() const {
   LatencyHistogram all;
-  for (const LatencyHistogram& each : per_cpu) all.add(each);
+  for (const PerCpu& each : per_cpu) all.add(each.histogram);
   return all;
+}
+
+std::uint64_t LatencySnapshot::total(std::uint64_t sum, std::uint64_t PerCpu::*count) const {
+  for (const PerCpu& each : per_cpu) add_saturating(sum, each.*count);
+  return sum;
+}
+
+std::string LatencySnapshot::note(const PerCpu& cpu) const {
+  CpuCounts counts{.samples = cpu.histogram.total(), .unmatched = cpu.unmatched, .lost = cpu.lost};
+  add_saturating(counts.lost, lost_somewhere);
+  return shortfall_line(kind, counts);
 }
 
 std::string LatencySnapshot::summary() const {
@@ -62,8 +88,10 @@ std::string LatencySnapshot::summary() const {
   } else {
     append_defined(out, all);
   }
-  append_line(out, "lost", lost);
-  append_line(out, "unmatched", unmatched);
+  append_line(out, "lost", lost());
+  append_line(out, "unmatched", unmatched());
+  append_line(out, "bounded", bounded());
+  for (std::size_t cpu = 0; cpu < per_cpu.size(); ++cpu) append_cpu(out, cpu, per_cpu[cpu]);
   return out;
 }
 
@@ -89,7 +117,8 @@ std::string LatencySnapshot::data(std::string_view name) const {
 
 std::size_t LatencySnapshot::everything_bytes_max() const {
   constexpr std::size_t kSummaryBytesMax = 1024;
-  return kSummaryBytesMax + per_cpu.size() * LatencyHistogram::kTextBytesMax;
+  constexpr std::size_t kLineBytesMax = 128;  // of a CPU, in the summary
+  return kSummaryBytesMax + per_cpu.size() * (kLineBytesMax + LatencyHistogram::kTextBytesMax);
 }
 
 std::string LatencySnapshot::everything() const {
@@ -99,11 +128,11 @@ std::string LatencySnapshot::everything() const {
     out.append("#").append(rest, 0, rest.find('\n') + 1);
   }
   for (std::size_t cpu = 0; cpu < per_cpu.size(); ++cpu) {
-    if (per_cpu[cpu].total() == 0) continue;
+    if (per_cpu[cpu].histogram.total() == 0) continue;
     out.append("#CPU");
     append_number(out, std::uint64_t{cpu});
     out.push_back('\n');
-    per_cpu[cpu].append_to(out);
+    per_cpu[cpu].histogram.append_to(out, note(per_cpu[cpu]));
   }
   return out;
 }

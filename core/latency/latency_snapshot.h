@@ -8,18 +8,32 @@
 #include <vector>
 
 #include "core/latency/latency_histogram.h"
+#include "core/latency/shortfall.h"
 
 namespace tallyfs {
 
 struct LatencySnapshot {
-  std::vector<LatencyHistogram> per_cpu;  // by CPU, up to the last that has had a latency
-  std::uint64_t lost = 0;
-  std::uint64_t unmatched = 0;
+  // As CpuCounts has them; events lost on this CPU only.
+  struct PerCpu {
+    LatencyHistogram histogram;
+    std::uint64_t bounded = 0;
+    std::uint64_t unmatched = 0;
+    std::uint64_t lost = 0;
+  };
+
+  LatencyKind kind = LatencyKind::kFed;
+  std::vector<PerCpu> per_cpu;  // by CPU, up to the last that has anything
+  std::uint64_t lost_somewhere = 0;
 
   LatencyHistogram together() const;
+  // Of all CPUs.
+  std::uint64_t bounded() const { return total(0, &PerCpu::bounded); }
+  std::uint64_t unmatched() const { return total(0, &PerCpu::unmatched); }
+  std::uint64_t lost() const { return total(lost_somewhere, &PerCpu::lost); }
 
   // The file summary, a line `NAME VALUE` for each: samples, min, avg, p50 to p99.99, max in
-  // microseconds, `<undef>` where there are none; lost, unmatched.
+  // microseconds, `<undef>` where there are none; lost, unmatched, bounded. Then for each CPU that
+  // has anything `CPUn samples N bounded N unmatched N lost N`.
   std::string summary() const;
   // The file data: `name <=BOUND total`, as an array statistic with scale=log2, base_interval=1,
   // range_min=0 and range_max=8192 shows microseconds.
@@ -29,6 +43,10 @@ struct LatencySnapshot {
   std::string everything() const;
   // everything() is no longer than that.
   std::size_t everything_bytes_max() const;
+
+ private:
+  std::uint64_t total(std::uint64_t sum, std::uint64_t PerCpu::*count) const;
+  std::string note(const PerCpu& cpu) const;
 };
 
 }  // namespace tallyfs

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "core/base/near_time.h"
+
 namespace tallyfs {
 namespace {
 
-// A timer that never expires is started for the end of time.
+// A timer that never expires is started for the end of time. Other clocks than CLOCK_MONOTONIC are
+// not near now: differences of two such times fit into 64 bits all the same.
 std::chrono::nanoseconds clock_of(const KernelEvent& event) {
-  return std::chrono::nanoseconds(std::min(event.clock_ns, kEventTimeMaxNs));
+  return std::chrono::nanoseconds(std::clamp(event.clock_ns, std::int64_t{0}, kEventTimeMaxNs));
 }
 
 }  // namespace
@@ -15,7 +18,7 @@ std::chrono::nanoseconds clock_of(const KernelEvent& event) {
 template <typename Map>
 void TimerTracker::make_room(Map& map) {
   if (map.size() < kTimersMax) return;
-  unmatched_ += map.size();
+  for (const auto& [key, each] : map) unmatched_[each.cpu] += 1;
   map.clear();
   seen_.clear();
 }
@@ -33,20 +36,21 @@ void TimerTracker::started(const KernelEvent& event, const RunningTasks& running
   make_room(timers_);
   timers_.insert_or_assign(event.number, Timer{.expiry = clock_of(event),
                                                .sleeper = starter.pid,
+                                               .cpu = event.cpu,
                                                .is_measured = is_measured(starter)});
 }
 
 void TimerTracker::expired(const KernelEvent& event, const RunningTasks& running) {
   const auto found = timers_.find(event.number);
   if (found == timers_.end()) {
-    unmatched_ += see(event.number) ? 1 : 0;
+    unmatched_[event.cpu] += see(event.number) ? 1 : 0;
     return;
   }
   const Timer timer = found->second;
   timers_.erase(found);
   Expiry expiry{.time = Nanoseconds(event.time_ns),
                 .began = began(event),
-                .offset = clock_of(event) - timer.expiry,
+                .offset = std::clamp(clock_of(event) - timer.expiry, -kNearMax, kNearMax),
                 .cpu = event.cpu,
                 .is_measured = timer.is_measured,
                 .running = {},
@@ -73,7 +77,7 @@ TimerTracker::Woken TimerTracker::woken(const KernelEvent& event) {
   const Expiry expiry = found->second;
   expiries_.erase(found);
   if (Nanoseconds(event.time_ns) - expiry.time > kWakeupMax) {
-    unmatched_ += is_measured(event.task) ? 1 : 0;
+    unmatched_[expiry.cpu] += is_measured(event.task) ? 1 : 0;
     return {};
   }
   Woken woken{.offset = std::max(expiry.offset, Nanoseconds(0)) + Nanoseconds(event.time_ns) -
@@ -94,7 +98,10 @@ void TimerTracker::switched(const KernelEvent& event) {
 }
 
 void TimerTracker::is_awake(const Task& task) {
-  if (expiries_.erase(task.pid) != 0 && is_measured(task)) unmatched_ += 1;
+  const auto found = expiries_.find(task.pid);
+  if (found == expiries_.end()) return;
+  if (is_measured(task)) unmatched_[found->second.cpu] += 1;
+  expiries_.erase(found);
 }
 
 void TimerTracker::expire(Nanoseconds now) {
@@ -103,7 +110,7 @@ void TimerTracker::expire(Nanoseconds now) {
   boost::unordered::erase_if(expiries_, [&](const auto& each) {
     const Expiry& expiry = each.second;
     const bool is_over = now - expiry.time > kWakeupMax;
-    if (is_over && expiry.is_measured) unmatched_ += 1;
+    if (is_over && expiry.is_measured) unmatched_[expiry.cpu] += 1;
     return is_over;
   });
 }

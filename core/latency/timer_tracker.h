@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/latency/latency_record.h"
 #include "core/latency/running_tasks.h"
@@ -47,6 +48,8 @@ class TimerTracker {
     std::optional<LatencyRecord> missed;
   };
 
+  explicit TimerTracker(unsigned cpus) : unmatched_(cpus) {}
+
   // 0: none.
   void select(pid_t pid) { selected_ = pid; }
   void started(const KernelEvent& event, const RunningTasks& running);
@@ -59,18 +62,20 @@ class TimerTracker {
   // Gives up expiries whose wakeup will not come any more.
   void expire(Nanoseconds now);
   void forget_all();
-  std::uint64_t take_unmatched() { return std::exchange(unmatched_, 0); }
+  // Of a CPU: where the timer expired, or, if it did not, was started.
+  std::uint64_t take_unmatched(unsigned cpu) { return std::exchange(unmatched_[cpu], 0); }
 
  private:
   struct Timer {
     Nanoseconds expiry;
     pid_t sleeper;
+    unsigned cpu;
     bool is_measured;  // as far as is known
   };
   struct Expiry {
-    Nanoseconds time;   // of the event
-    Nanoseconds began;  // when the timer's lateness ended, on the clock of the events
-    Nanoseconds offset;
+    Nanoseconds time;    // of the event
+    Nanoseconds began;   // when the timer's lateness ended, on the clock of the events
+    Nanoseconds offset;  // at most kNearMax, either way
     unsigned cpu;
     bool is_measured;             // its sleeper, as far as was known when the timer was started
     std::optional<Task> running;  // if it is known which task that was
@@ -92,7 +97,7 @@ class TimerTracker {
   boost::unordered_flat_map<std::uint64_t, Timer> timers_;  // by address
   boost::unordered_flat_map<pid_t, Expiry> expiries_;       // by sleeper
   boost::unordered_flat_set<std::uint64_t> seen_;           // addresses of timers
-  std::uint64_t unmatched_ = 0;
+  std::vector<std::uint64_t> unmatched_;                    // by CPU
 };
 
 }  // namespace tallyfs

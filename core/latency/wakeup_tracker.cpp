@@ -34,8 +34,9 @@ void WakeupTracker::migrated(const KernelEvent& event, const RunningTasks& runni
 
 void WakeupTracker::give_up(std::optional<Pending>& pending) {
   const bool is_shared = pending->sharing == Sharing::kShared;
-  (is_shared ? unmatched_.shared : unmatched_.exclusive) += 1;
-  if (!is_shared && pending->timer_offset) unmatched_.timed += 1;
+  Unmatched& unmatched = unmatched_[static_cast<std::size_t>(&pending - pending_.data())];
+  (is_shared ? unmatched.shared : unmatched.exclusive) += 1;
+  if (!is_shared && pending->timer_offset) unmatched.timed += 1;
   pending.reset();
 }
 
@@ -60,9 +61,9 @@ std::optional<WakeupTracker::Measured> WakeupTracker::switched(const KernelEvent
   auto& pending = pending_[event.cpu];
   if (!pending) return std::nullopt;
   if (event.previous.pid == pending->task.pid) {
-    if (!pending->had_not_gone) give_up(pending);
+    const auto measured = bound(pending, Nanoseconds(event.time_ns));
     pending.reset();
-    return std::nullopt;
+    return measured;
   }
   if (is_beaten_blind(*pending, event.previous)) {
     pending.reset();
@@ -80,6 +81,31 @@ std::optional<WakeupTracker::Measured> WakeupTracker::switched(const KernelEvent
   return measure(done, event);
 }
 
+std::optional<WakeupTracker::Measured> WakeupTracker::ran(pid_t pid, Nanoseconds time) {
+  for (auto& pending : pending_) {
+    if (pending && pending->task.pid == pid) return bound(pending, time);
+  }
+  return std::nullopt;
+}
+
+// A task that had not gone runs on, which says nothing of its coming back. Where nothing was known
+// of what ran there, another task may have had to go first.
+std::optional<WakeupTracker::Measured> WakeupTracker::bound(std::optional<Pending>& pending,
+                                                            Nanoseconds time) {
+  if (pending->had_not_gone) return std::nullopt;
+  if (pending->is_blind || time - pending->since >= kPendingMax) {
+    give_up(pending);
+    return std::nullopt;
+  }
+  const auto cpu = static_cast<unsigned>(&pending - pending_.data());
+  const Pending done = *std::exchange(pending, std::nullopt);
+  KernelEvent event{.time_ns = time.count(), .cpu = cpu, .task = done.task};
+  Measured measured = measure(done, event);
+  measured.record.culprit.reset();
+  measured.record.is_bound = true;
+  return measured;
+}
+
 bool WakeupTracker::is_beaten(Pending& pending, const Task& next) const {
   if (selected_ != 0) return false;
   if (next.priority == pending.task.priority) pending.sharing = Sharing::kShared;
@@ -90,8 +116,7 @@ bool WakeupTracker::is_beaten_blind(Pending& pending, const Task& previous) cons
   return std::exchange(pending.is_blind, false) && is_beaten(pending, previous);
 }
 
-WakeupTracker::Measured WakeupTracker::measure(const Pending& pending,
-                                               const KernelEvent& event) const {
+WakeupTracker::Measured WakeupTracker::measure(const Pending& pending, const KernelEvent& event) {
   return {.record = {.time = Nanoseconds(event.time_ns),
                      .cpu = event.cpu,
                      .latency = Nanoseconds(event.time_ns) - pending.since,

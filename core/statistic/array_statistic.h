@@ -14,12 +14,15 @@
 #include "core/definition/array_bounds.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
 class ArrayStatistic {
  public:
   static constexpr std::string_view kShortestLine = " >0 0\n";
+  // What is out of range is added as well: there are intervals for what lies below and above.
+  static constexpr bool kTakesOutOfRange = true;
 
   // definition.settings are `settings`; its range gives bounds that are small enough.
   ArrayStatistic(const ArraySettings& settings, const Definition& definition);
@@ -30,9 +33,7 @@ class ArrayStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
-  const ArrayStatistic& snapshot() const { return *this; }
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -44,6 +45,11 @@ class ArrayStatistic {
   std::int64_t range_min_;
   std::int64_t range_max_;
   std::vector<std::uint64_t> totals_;  // one for each bound and one for `>`
+};
+
+template <>
+struct TypeOf<ArraySettings> {
+  using Type = ArrayStatistic;
 };
 
 }  // namespace tallyfs

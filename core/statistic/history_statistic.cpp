@@ -8,6 +8,7 @@ constexpr std::uint8_t kHistoryVersion = 1;
 }  // namespace
 
 HistoryStatistic::AnyPeriods HistoryStatistic::make_periods(const HistorySettings& settings,
+                                                            const Definition& definition,
                                                             std::chrono::nanoseconds origin) {
   switch (settings.mode) {
     case Mode::kIncrements:
@@ -16,14 +17,19 @@ HistoryStatistic::AnyPeriods HistoryStatistic::make_periods(const HistorySetting
       return Periods<Products>(settings, origin);
     case Mode::kRange:
       return Periods<Summary>(settings, origin);
+    case Mode::kQuantiles:
+      if (settings.quantiles.size() <= 4) return QuantilePeriods<4>(settings, definition, origin);
+      return QuantilePeriods<QuantileList::kBound>(settings, definition, origin);
   }
   return Periods<Increments>(settings, origin);
 }
 
-HistoryStatistic::HistoryStatistic(const HistorySettings& settings, std::chrono::nanoseconds origin)
-    : periods_(std::make_unique<AnyPeriods>(make_periods(settings, origin))) {}
+HistoryStatistic::HistoryStatistic(const HistorySettings& settings, const Definition& definition,
+                                   std::chrono::nanoseconds origin)
+    : periods_(std::make_unique<AnyPeriods>(make_periods(settings, definition, origin))) {}
 
-std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings) {
+std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings,
+                                                 const Definition& definition) {
   switch (settings.mode) {
     case Mode::kIncrements:
       break;
@@ -31,8 +37,41 @@ std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings
       return sizeof(AnyPeriods) + Periods<Products>::worst_case_bytes(settings);
     case Mode::kRange:
       return sizeof(AnyPeriods) + Periods<Summary>::worst_case_bytes(settings);
+    case Mode::kQuantiles: {
+      const Span span{definition.range_min, definition.range_max};
+      if (settings.quantiles.size() <= 4) {
+        return sizeof(AnyPeriods) +
+               QuantilePeriods<4>::worst_case_bytes(settings, definition, span);
+      }
+      return sizeof(AnyPeriods) +
+             QuantilePeriods<QuantileList::kBound>::worst_case_bytes(settings, definition, span);
+    }
   }
   return sizeof(AnyPeriods) + Periods<Increments>::worst_case_bytes(settings);
+}
+
+std::uint64_t HistoryStatistic::worst_case_bytes_after(const Definition& definition) const {
+  const auto& settings = std::get<HistorySettings>(definition.settings);
+  return std::visit(
+      [&]<typename AnyOne>(const AnyOne& periods) {
+        if constexpr (requires { periods.span(); }) {
+          const Span span = periods.span().joined({definition.range_min, definition.range_max});
+          return sizeof(AnyPeriods) + AnyOne::worst_case_bytes(settings, definition, span);
+        } else {
+          return worst_case_bytes(settings, definition);
+        }
+      },
+      *periods_);
+}
+
+void HistoryStatistic::redefine(const Definition& definition) {
+  std::visit(
+      [&](auto& periods) {
+        if constexpr (requires { periods.span(); }) {
+          periods.widen({definition.range_min, definition.range_max});
+        }
+      },
+      *periods_);
 }
 
 void HistoryStatistic::start(std::chrono::nanoseconds now) {
@@ -55,12 +94,9 @@ std::uint64_t HistoryStatistic::lines() const {
   return std::visit([](const auto& periods) { return periods.completed(); }, *periods_);
 }
 
-void HistoryStatistic::render(std::string_view name, std::string& out) const {
-  std::visit([&](const auto& periods) { periods.render(name, out); }, *periods_);
-}
-
-std::uint64_t HistoryStatistic::text_length(std::string_view name) const {
-  return std::visit([&](const auto& periods) { return periods.text_length(name); }, *periods_);
+void HistoryStatistic::render(std::string_view name, std::size_t bytes_max,
+                              std::string& out) const {
+  std::visit([&](const auto& periods) { periods.render(name, bytes_max, out); }, *periods_);
 }
 
 void HistoryStatistic::save(ByteWriter& out) const {

@@ -1,4 +1,5 @@
-// type=history: a value or a range for each of successive periods; periods.h has the rules.
+// type=history: a value, a range or percentiles for each of successive periods; periods.h and
+// quantile_periods.h have the rules.
 // A StatisticType (statistic_type.h); add() allocates only for a period that has no sample yet, and
 // advance() only until entries_max are there.
 #pragma once
@@ -16,7 +17,9 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/statistic/periods.h"
+#include "core/statistic/quantile_periods.h"
 #include "core/statistic/sums.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -25,7 +28,8 @@ class HistoryStatistic {
   static constexpr std::string_view kShortestLine = " [0.000000] 0\n";
 
   // Periods count from origin. Off.
-  HistoryStatistic(const HistorySettings& settings, std::chrono::nanoseconds origin);
+  HistoryStatistic(const HistorySettings& settings, const Definition& definition,
+                   std::chrono::nanoseconds origin);
   HistoryStatistic(const HistoryStatistic& other)
       : periods_(std::make_unique<AnyPeriods>(*other.periods_)) {}
   HistoryStatistic(HistoryStatistic&&) noexcept = default;
@@ -34,7 +38,12 @@ class HistoryStatistic {
     return *this;
   }
 
-  static std::uint64_t worst_case_bytes(const HistorySettings& settings);
+  static std::uint64_t worst_case_bytes(const HistorySettings& settings,
+                                        const Definition& definition);
+  // The same after its definition has become another that keeps the data, whose X may lie outside
+  // of the range that is allowed then.
+  std::uint64_t worst_case_bytes_after(const Definition& definition) const;
+  void redefine(const Definition& definition);
 
   // Resumes the history's time; to be called before advance() and add().
   void start(std::chrono::nanoseconds now);
@@ -46,20 +55,28 @@ class HistoryStatistic {
   // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const;
-  // `name [t] total` or `name [t] number min avg max` for each completed period, which ended at t
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
-  // Shares its memory.
-  const HistoryStatistic& snapshot() const { return *this; }
+  // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for each
+  // completed period, which ended at t
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
-  using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>>;
+  // Percentiles have room for some or for all that there can be, as a history may have a million
+  // periods.
+  using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>,
+                                  QuantilePeriods<4>, QuantilePeriods<QuantileList::kBound>>;
 
-  static AnyPeriods make_periods(const HistorySettings& settings, std::chrono::nanoseconds origin);
+  static AnyPeriods make_periods(const HistorySettings& settings, const Definition& definition,
+                                 std::chrono::nanoseconds origin);
+
   // On the heap, since each Statistic has room for the largest of all types, and most are small.
   std::unique_ptr<AnyPeriods> periods_;
+};
+
+template <>
+struct TypeOf<HistorySettings> {
+  using Type = HistoryStatistic;
 };
 
 }  // namespace tallyfs

@@ -9,9 +9,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kInterfaceVersion = 1;
-// Few lines of a definition are longer.
-constexpr std::size_t kDefinitionLineBytes = 1024;
+// Version 1 knew no views.
+constexpr std::uint8_t kInterfaceVersion = 2;
 
 Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
 
@@ -20,17 +19,27 @@ Error too_long(std::size_t bytes_max) {
           "the text would be longer than " + std::to_string(bytes_max) + " bytes"};
 }
 
-Holdings holdings_of(std::string_view name, const Definition& definition) {
-  const std::uint64_t texts = 2 * name.size() + definition.units.size();
-  return {.statistics = 1,
-          .bytes = kStatisticBytes + texts + Statistic::worst_case_bytes(definition)};
+// A view.
+bool may_have_another(const Statistic& source) {
+  return !source.source() && source.views().size() < Interface::kViewsBound;
 }
 
-Holdings holdings_of(const Statistic& statistic) {
-  return holdings_of(statistic.name(), statistic.definition());
+// How many bytes more (as a difference that may wrap) it holds after the change.
+std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
+  return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes();
 }
 
 }  // namespace
+
+Holdings Interface::holdings_of(std::string_view name, const Definition& definition,
+                                std::uint64_t data_bytes) {
+  const std::uint64_t texts = 2 * name.size() + definition.units.size();
+  return {.statistics = 1, .bytes = kStatisticBytes + texts + data_bytes};
+}
+
+Holdings Interface::holdings_of(const Statistic& statistic) {
+  return holdings_of(statistic.name(), statistic.definition(), statistic.worst_case_bytes());
+}
 
 Interface::Interface(Reservation reservation, Moment now)
     : uid_(reservation.uid()), reservation_(std::move(reservation)), last_change_(now) {}
@@ -59,7 +68,9 @@ std::vector<Statistic*> Interface::statistics() const {
   const MutexLock lock(mutex_);
   std::vector<Statistic*> all;
   all.reserve(statistics_.size());
-  for (Statistic& statistic : statistics_) all.push_back(&statistic);
+  for (Statistic& statistic : statistics_) {
+    if (!statistic.source()) all.push_back(&statistic);
+  }
   return all;
 }
 
@@ -90,11 +101,14 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   if (!definition) return definition.error();
 
   const MutexLock lock(mutex_);
-  if (find_locked(name)) {
-    return Error{ErrorCode::kExists, "there is a statistic of that name already"};
+  if (const Statistic* const taken = find_locked(name)) {
+    return Error{ErrorCode::kExists, taken->source()
+                                         ? "this is a view, which takes no samples of its own"
+                                         : "there is a statistic of that name already"};
   }
   // Before its data are made, which may be half a megabyte.
-  auto grown = reservation_.grow(holdings_of(name, definition.value()));
+  auto grown = reservation_.grow(
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
   auto statistic = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
   statistic->carry_out(change.value(), std::move(definition.value()), now.monotonic);
@@ -106,21 +120,34 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
-  reservation_.shrink(holdings_of(*gone));
-  by_name_.erase(gone);
-  statistics_.erase(*gone);
+  while (gone->has_views()) remove(*gone->views().back());
+  remove(*gone);
   note_change(now);
   return true;
+}
+
+// It has no views.
+void Interface::remove(Statistic& gone) {
+  if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);
+  reservation_.shrink(holdings_of(gone));
+  by_name_.erase(&gone);
+  statistics_.erase(gone);
 }
 
 std::size_t Interface::add(std::span<const Run> runs, Moment now) {
   std::size_t saturated = 0;
   bool changed = false;
-  const MutexLock lock(mutex_);
-  for (const Run& run : runs) {
-    const Statistic::Added added = run.statistic->add(run.samples, now.monotonic);
+  const auto add_to = [&](Statistic& statistic, std::span<const Sample> samples) {
+    const Statistic::Added added = statistic.add(samples, now.monotonic);
     changed |= added.changed;
     saturated += added.saturated ? 1 : 0;
+  };
+  const MutexLock lock(mutex_);
+  for (const Run& run : runs) {
+    add_to(*run.statistic, run.samples);
+    if (!run.statistic->has_views()) [[likely]]
+      continue;
+    for (Statistic* const view : run.statistic->views()) add_to(*view, run.samples);
   }
   if (changed) note_change(now);
   return saturated;
@@ -136,11 +163,10 @@ Result<void> Interface::each_of(Statistic* named, Visit visit) const {
 }
 
 // Checks that the line is possible for each statistic that it names, and reserves their growth in
-// the ledger. Shrinking is returned to the ledger afterwards. An error if the line is impossible
-// for one of them.
-Result<void> Interface::resize(const Change& change, Statistic* named) {
-  std::uint64_t before = 0;
-  std::uint64_t after = 0;
+// the ledger. Returns how many bytes are to be returned to the ledger afterwards. An error if the
+// line is impossible for one of them.
+Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) {
+  std::uint64_t more = 0;  // below 0 it wraps, and back in the sum
   const auto planned = each_of(named, [&](const Statistic& statistic) -> Result<void> {
     const auto definition = apply(change, statistic.definition());
     if (!definition) {
@@ -148,32 +174,28 @@ Result<void> Interface::resize(const Change& change, Statistic* named) {
       if (!change.name) error.reason = statistic.name() + ": " + error.reason;
       return error;
     }
-    before += holdings_of(statistic).bytes;
-    after += holdings_of(statistic.name(), definition.value()).bytes;
+    more += growth(statistic, change, definition.value());
     return {};
   });
-  if (!planned) return planned;
-  if (after > before) return reservation_.grow({.bytes = after - before});
-  return {};
+  if (!planned) return planned.error();
+  if (static_cast<std::int64_t>(more) <= 0) return 0 - more;
+  if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown.error();
+  return 0;
 }
 
 // Each definition is reckoned a second time: to keep them from resize() on would take more memory,
 // and more time, for an interface of many statistics.
 void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   bool changed = false;
-  std::uint64_t freed = 0;
   (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
-    if (!change.redefines()) {
+    if (change.redefines()) {
+      changed |=
+          statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
+    } else {
       changed |= statistic.carry_out(change, now.monotonic);
-      return {};
     }
-    const std::uint64_t before = holdings_of(statistic).bytes;
-    changed |=
-        statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
-    freed += before - holdings_of(statistic).bytes;  // below 0 it wraps, and back in the sum
     return {};
   });
-  if (static_cast<std::int64_t>(freed) > 0) reservation_.shrink({.bytes = freed});
   if (changed) note_change(now);
 }
 
@@ -183,6 +205,7 @@ Result<void> Interface::define(std::string_view line, Moment now) {
   const Change& change = parsed.value();
 
   const MutexLock lock(mutex_);
+  if (change.of) return define_view(change, now);
   Statistic* named = nullptr;
   if (change.name) {
     named = find_locked(change.name->value);
@@ -190,10 +213,18 @@ Result<void> Interface::define(std::string_view line, Moment now) {
       return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
     }
   }
-  if (change.redefines()) {
-    if (auto resized = resize(change, named); !resized) return resized;
+  return redefine(change, named, now);
+}
+
+Result<void> Interface::redefine(const Change& change, Statistic* named, Moment now) {
+  std::uint64_t freed = 0;
+  if (change.redefines() || change.data_reset) {
+    const auto resized = resize(change, named);
+    if (!resized) return resized.error();
+    freed = resized.value();
   }
   carry_out(change, named, now);
+  if (freed != 0) reservation_.shrink({.bytes = freed});
   return {};
 }
 
@@ -234,10 +265,6 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
   for (const Statistic& statistic : statistics_) {
-    // A text that doubles would take three times its size for a moment.
-    if (text.capacity() - text.size() < kDefinitionLineBytes) {
-      text.reserve(text.size() + text.size() / 4 + kDefinitionLineBytes);
-    }
     statistic.render_definition(text);
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
@@ -252,22 +279,22 @@ void Interface::advance(Moment now) {
 }
 
 Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
+  std::string text;
   std::vector<Statistic::Snapshot> all;
   {
     const MutexLock lock(mutex_);
     advance(now);
     const std::uint64_t bytes_min = data_bytes_min();
     if (bytes_min > bytes_max) return too_long(bytes_max);
+    text.reserve(bytes_min);
     for (const Statistic& statistic : statistics_) {
       if (statistic.data_bytes_min() != 0) all.push_back(statistic.snapshot());
     }
   }
-  std::uint64_t bytes = 0;
-  for (const Statistic::Snapshot& snapshot : all) bytes += snapshot.text_length();
-  if (bytes > bytes_max) return too_long(bytes_max);
-  std::string text;
-  text.reserve(bytes);
-  for (Statistic::Snapshot& snapshot : all) std::move(snapshot).render(text);
+  for (const Statistic::Snapshot& snapshot : all) {
+    snapshot.render(bytes_max, text);
+    if (text.size() > bytes_max) return too_long(bytes_max);
+  }
   return text;
 }
 
@@ -290,11 +317,15 @@ void Interface::save(ByteWriter& out) const {
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
   out.put(static_cast<std::uint32_t>(statistics_.size()));
-  for (const Statistic& statistic : statistics_) statistic.save(out);
+  for (const Statistic& statistic : statistics_) {
+    out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
+    statistic.save(out);
+  }
 }
 
 Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {
-  expect_version(in, kInterfaceVersion);
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kInterfaceVersion) in.fail();
   const auto uid = in.get<std::uint32_t>();
   Moment last_change{.monotonic = load_time(in)};
   last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
@@ -305,12 +336,17 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   Interface& interface = *created.value();
   const MutexLock lock(interface.mutex_);
   for (std::uint32_t i = 0; i < size; ++i) {
+    const std::string_view of = version == 1 ? std::string_view() : in.get_text();
     auto statistic = Statistic::load(in);
     if (!statistic) return statistic.error();
     if (interface.find_locked(statistic.value().name())) return no_interface();
+    Statistic* const source = of.empty() ? nullptr : interface.find_locked(of);
+    if (!of.empty() && (!source || !may_have_another(*source))) return no_interface();
     auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
     if (!grown) return grown.error();
-    interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
+    Statistic* const loaded =
+        interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
+    if (source) source->attach_view(*loaded);
   }
   return created;
 }

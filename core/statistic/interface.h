@@ -48,6 +48,8 @@ inline constexpr std::uint64_t kStatisticBytes = 512;
 
 class Interface {
  public:
+  static constexpr std::size_t kViewsBound = 16;  // of one statistic
+
   // Holds its share of the ledger for uid until it dies; the ledger outlives it. kNoSpace when the
   // uid has no room for one more interface.
   static Result<std::unique_ptr<Interface>> create(Ledger& ledger, uid_t uid, Moment now);
@@ -58,18 +60,25 @@ class Interface {
   // is good until the statistic is removed; only the tree, which names both, keeps it.
   // kInvalid: the name or a value (token_at counts from the start of text); kExists; kNoSpace.
   Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now);
+  // Whether such a text has of=SOURCE, and so is one for create_view().
+  static bool is_of_a_view(std::string_view text);
+  // Appends a view of the statistic of=SOURCE, which is on unless the text says on=0. Without type=
+  // it has the definition of its source. False: there is that very view already, and it stays as it
+  // is. kNotFound: no such source; else as above.
+  Result<bool> create_view(std::string_view name, std::string_view text, Moment now);
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
-  // False when there is none of that name.
+  // With its views. False when there is none of that name.
   bool remove_statistic(std::string_view name, Moment now);
+  // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
   // From now on the switch says whether the statistic is on; nullptr: none does any more.
   void attach_switch(Statistic* statistic, Switch* at);
 
-  // Adds samples to running statistics and ignores the others'; each span in its order, under one
-  // lock for all. Times must be set. Returns how many counters reached the end of their type in
-  // this call for the first time since their reset (0: all is well).
+  // Adds samples to running statistics and their running views, and ignores the others'; each span
+  // in its order, under one lock for all. Times must be set. Returns how many counters reached the
+  // end of their type in this call for the first time since their reset (0: all is well).
   std::size_t add(std::span<const Run> runs, Moment now);
 
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
@@ -80,9 +89,8 @@ class Interface {
   std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
-  // longer than bytes_max: data that would are not rendered, and not copied if that is certain
-  // before; definitions, for no more than one line beyond. Beside the text, rendering takes no more
-  // memory than the text has bytes.
+  // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering
+  // goes on for more than one line beyond.
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
 
@@ -107,12 +115,25 @@ class Interface {
 
   Interface(Reservation reservation, Moment now);
 
+  // What the ledger is told of a statistic.
+  static Holdings holdings_of(std::string_view name, const Definition& definition,
+                              std::uint64_t data_bytes);
+  static Holdings holdings_of(const Statistic& statistic);
+
   Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
   Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
+  Result<Statistic*> find_source(const Change& change, std::string_view view) const
+      REQUIRES(mutex_);
+  Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
+  Result<void> append_view(std::string_view name, Statistic& source, const Change& change,
+                           Moment now) REQUIRES(mutex_);
+  Result<void> define_view(const Change& change, Moment now) REQUIRES(mutex_);
+  Result<void> redefine(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
+  void remove(Statistic& gone) REQUIRES(mutex_);
   // Visits those that a line is for, until a visit fails.
   template <typename Visit>
   Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);
-  Result<void> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
+  Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);

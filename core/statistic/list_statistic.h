@@ -8,12 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -28,18 +27,8 @@ class ListStatistic {
 
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
-  // Without the table's empty places, which may be as large again as the entries.
-  class Snapshot {
-   public:
-    std::uint64_t text_length(std::string_view name) const;
-    // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
-    void render(std::string_view name, std::string& out);
-
-   private:
-    friend ListStatistic;
-    std::vector<std::pair<std::int64_t, std::uint64_t>> totals_;
-  };
-  Snapshot snapshot() const;
+  // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   std::uint64_t missed() const { return missed_; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -55,6 +44,11 @@ class ListStatistic {
   std::uint32_t entries_max_;
   std::uint64_t missed_ = 0;
   boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals_;
+};
+
+template <>
+struct TypeOf<ListSettings> {
+  using Type = ListStatistic;
 };
 
 }  // namespace tallyfs

@@ -25,7 +25,6 @@
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
-#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 
@@ -73,39 +72,45 @@ class Periods {
   // that is present, and else into the first after it. has_open().
   bool add(std::span<const Sample> samples) {
     bool saturated = false;
+    split(samples, [&](std::size_t age, std::span<const Sample> some) {
+      saturated |= at_age(age).add(some);
+    });
+    return saturated;
+  }
+  // Calls take(age, samples) for runs of samples of one period each; the open one has age 0.
+  template <typename Take>
+  void split(std::span<const Sample> samples, Take take) const {
     while (!samples.empty()) {
       const auto late = std::find_if(samples.begin(), samples.end(), [this](const Sample& sample) {
         return sample.time < open_since_;
       });
       const auto in_time = static_cast<std::size_t>(late - samples.begin());
-      saturated |= sums_.change_newest().add(samples.first(in_time));
+      take(std::size_t{0}, samples.first(in_time));
       samples = samples.subspan(in_time);
       if (samples.empty()) break;
-      saturated |= first_from(index_at(samples.front().time)).add(samples.first(1));
+      take(age_of(index_at(samples.front().time)), samples.first(1));
       samples = samples.subspan(1);
     }
-    return saturated;
   }
 
-  std::uint64_t text_length(std::string_view name) const {
-    std::uint64_t length = 0;
-    std::string columns;
-    each([&](std::size_t i, std::int64_t index) {
-      if (i == completed()) return false;
-      columns.clear();
-      sums_[i].append_to(columns);
-      length += name.size() + 2 + timestamp_length(start_of(index + 1)) + columns.size();
-      return true;
-    });
-    return length;
-  }
+  // How many periods ever were present, and how many are.
+  std::uint64_t serial() const { return serial_; }
+  std::size_t size() const { return sums_.size(); }
+  // age < size()
+  Sum& at_age(std::size_t age) { return sums_.change(sums_.size() - 1 - age); }
 
-  void render(std::string_view name, std::string& out) const {
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+    render(name, bytes_max, out,
+           [](std::size_t, const Sum& sum, std::string& text) { sum.append_to(text); });
+  }
+  // append(age, sum, out) appends what stands behind the time.
+  template <typename Append>
+  void render(std::string_view name, std::size_t bytes_max, std::string& out, Append append) const {
     each([&](std::size_t i, std::int64_t index) {
-      if (i == completed()) return false;
+      if (i == completed() || out.size() > bytes_max) return false;
       out.append(name).push_back(' ');
       append_timestamp(out, start_of(index + 1));
-      sums_[i].append_to(out);
+      append(sums_.size() - 1 - i, sums_[i], out);
       out.push_back('\n');
       return true;
     });
@@ -189,8 +194,8 @@ class Periods {
     return low;
   }
 
-  // The first period present whose index is not below this one; the open one is beyond it.
-  Sum& first_from(std::int64_t index) {
+  // Of the first period present whose index is not below this one; the open one is beyond it.
+  std::size_t age_of(std::int64_t index) const {
     const std::size_t behind = stretch_behind(index);
     const std::uint64_t end = behind == stretches_.size() ? serial_ : stretches_[behind].serial;
     std::uint64_t serial = oldest_serial();
@@ -198,7 +203,7 @@ class Periods {
       const Stretch& in = stretches_[behind - 1];
       serial = std::max(serial, in.serial + static_cast<std::uint64_t>(index - in.index));
     }
-    return sums_.change(std::min(serial, std::max(end, oldest_serial())) - oldest_serial());
+    return serial_ - std::min(serial, std::max(end, oldest_serial()));
   }
 
   std::uint32_t entries_max_;

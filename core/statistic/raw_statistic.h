@@ -12,6 +12,7 @@
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -30,10 +31,7 @@ class RawStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return samples_.size(); }
   // `name [t] serial X Y`, oldest first; t is the sample's time
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
-  // Shares its memory.
-  const RawStatistic& snapshot() const { return *this; }
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -41,6 +39,11 @@ class RawStatistic {
   std::uint32_t entries_max_;
   std::uint64_t added_ = 0;  // since the reset; the next sample's serial
   Ring<Sample> samples_;
+};
+
+template <>
+struct TypeOf<RawSettings> {
+  using Type = RawStatistic;
 };
 
 }  // namespace tallyfs

@@ -1,7 +1,6 @@
 #include "core/statistic/statistic.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "core/base/text.h"
@@ -30,46 +29,24 @@ bool load_flag(ByteReader& in) {
 
 }  // namespace
 
-Statistic::Gathered Statistic::make_gathered(const Definition& definition,
-                                             std::chrono::nanoseconds now) {
-  struct Make {
-    const Definition& definition;
-    std::chrono::nanoseconds now;
-
-    Gathered operator()(const ValueSettings& s) const { return ValueStatistic(s); }
-    Gathered operator()(const RangeSettings& s) const { return RangeStatistic(s); }
-    Gathered operator()(const ListSettings& s) const { return ListStatistic(s); }
-    Gathered operator()(const ArraySettings& s) const { return ArrayStatistic(s, definition); }
-    Gathered operator()(const HistorySettings& s) const { return HistoryStatistic(s, now); }
-    Gathered operator()(const RawSettings& s) const { return RawStatistic(s); }
-  };
-  return std::visit(Make{definition, now}, definition.settings);
+std::uint64_t Statistic::worst_case_bytes() const {
+  return worst_case_bytes_after(Change{}, definition_);
 }
 
-std::uint64_t Statistic::worst_case_bytes(const Definition& definition) {
-  struct Count {
-    const Definition& definition;
-
-    std::uint64_t operator()(const ValueSettings& s) const {
-      return ValueStatistic::worst_case_bytes(s);
-    }
-    std::uint64_t operator()(const RangeSettings& s) const {
-      return RangeStatistic::worst_case_bytes(s);
-    }
-    std::uint64_t operator()(const ListSettings& s) const {
-      return ListStatistic::worst_case_bytes(s);
-    }
-    std::uint64_t operator()(const ArraySettings& s) const {
-      return ArrayStatistic::worst_case_bytes(s, definition);
-    }
-    std::uint64_t operator()(const HistorySettings& s) const {
-      return HistoryStatistic::worst_case_bytes(s);
-    }
-    std::uint64_t operator()(const RawSettings& s) const {
-      return RawStatistic::worst_case_bytes(s);
-    }
-  };
-  return std::visit(Count{definition}, definition.settings);
+std::uint64_t Statistic::worst_case_bytes_after(const Change& change,
+                                                const Definition& after) const {
+  if (change.data_reset || discards_data(definition_, after)) {
+    return tallyfs::worst_case_bytes(after);
+  }
+  return std::visit(
+      [&](const auto& gathered) {
+        if constexpr (requires { gathered.worst_case_bytes_after(after); }) {
+          return gathered.worst_case_bytes_after(after);
+        } else {
+          return tallyfs::worst_case_bytes(after);
+        }
+      },
+      gathered_);
 }
 
 Statistic::Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now)
@@ -96,8 +73,7 @@ Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::na
 template <typename Type>
 bool Statistic::add_to(Type& gathered, std::span<const Sample> samples) {
   if (definition_.has_full_range()) return gathered.add(samples);
-  if constexpr (!std::is_same_v<Type, ArrayStatistic>) return add_in_range(gathered, samples);
-  // An array drops nothing: it has intervals for what is below and above.
+  if constexpr (!requires { Type::kTakesOutOfRange; }) return add_in_range(gathered, samples);
   const auto outside = std::count_if(samples.begin(), samples.end(),
                                      [this](const Sample& sample) { return !is_in_range(sample); });
   bool saturated = add_saturating(hits_out_of_range_, static_cast<std::uint64_t>(outside));
@@ -127,6 +103,14 @@ bool Statistic::carry_out(const Change& change, Definition after, std::chrono::n
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   bool changed = after != definition_;
   definition_ = std::move(after);
+  if (changed && gathering == Gathering::kGoesOn) {
+    std::visit(
+        [&](auto& gathered) {
+          if constexpr (requires { gathered.redefine(definition_); })
+            gathered.redefine(definition_);
+        },
+        gathered_);
+  }
   changed |= take_effect(change, gathering, now);
   return changed;
 }
@@ -157,7 +141,29 @@ bool Statistic::start(std::chrono::nanoseconds now) {
 }
 
 void Statistic::flip_switch() {
-  if (switch_) switch_->on.store(on_ ? 1 : 0, std::memory_order_release);
+  if (source_) return source_->flip_switch();
+  if (switch_) switch_->on.store(is_wanted() ? 1 : 0, std::memory_order_release);
+}
+
+bool Statistic::is_wanted() const {
+  const auto all = views();
+  return on_ || std::any_of(all.begin(), all.end(), [](const auto* view) { return view->on_; });
+}
+
+void Statistic::attach_view(Statistic& view) {
+  if (!views_) views_ = std::make_unique<std::vector<Statistic*>>();
+  views_->push_back(&view);
+  has_views_ = true;
+  view.source_ = this;
+  flip_switch();
+}
+
+void Statistic::detach_view(Statistic& view) {
+  std::erase(*views_, &view);
+  if (views_->empty()) views_.reset();
+  has_views_ = views_ != nullptr;
+  view.source_ = nullptr;
+  flip_switch();
 }
 
 void Statistic::attach_switch(Switch* at) {
@@ -166,7 +172,11 @@ void Statistic::attach_switch(Switch* at) {
 }
 
 void Statistic::start_history(std::chrono::nanoseconds now) {
-  if (auto* const history = std::get_if<HistoryStatistic>(&gathered_)) history->start(now);
+  std::visit(
+      [&](auto& gathered) {
+        if constexpr (requires { gathered.start(now); }) gathered.start(now);
+      },
+      gathered_);
 }
 
 bool Statistic::stop(std::chrono::nanoseconds now) {
@@ -189,16 +199,35 @@ void Statistic::gather_anew(std::chrono::nanoseconds now) {
 }
 
 bool Statistic::advance(std::chrono::nanoseconds now) {
-  auto* const history = std::get_if<HistoryStatistic>(&gathered_);
-  return on_ && history && history->advance(now);
+  return on_ && std::visit(
+                    [&](auto& gathered) {
+                      if constexpr (requires { gathered.advance(now); }) {
+                        return gathered.advance(now);
+                      } else {
+                        return false;
+                      }
+                    },
+                    gathered_);
+}
+
+std::optional<std::uint64_t> Statistic::missed() const {
+  return std::visit(
+      [](const auto& gathered) -> std::optional<std::uint64_t> {
+        if constexpr (requires { gathered.missed(); }) {
+          return gathered.missed();
+        } else {
+          return std::nullopt;
+        }
+      },
+      gathered_);
 }
 
 void Statistic::render_definition(std::string& out) const {
-  const auto* const list = std::get_if<ListStatistic>(&gathered_);
   append_line(out, name_, definition_,
-              {.on = on_,
+              {.of = source_ ? std::string_view(source_->name_) : std::string_view(),
+               .on = on_,
                .hits_out_of_range = hits_out_of_range_,
-               .hits_missed = list ? list->missed() : 0,
+               .hits_missed = missed(),
                .data = data_since_,
                .started = started_,
                .stopped = stopped_});
@@ -216,19 +245,8 @@ std::uint64_t Statistic::data_bytes_min() const {
       gathered_);
 }
 
-Statistic::Snapshot Statistic::snapshot() const {
-  return {name_,
-          std::visit([](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); },
-                     gathered_)};
-}
-
-std::uint64_t Statistic::Snapshot::text_length() const {
-  return std::visit([&](const auto& copied) { return copied.text_length(name_); }, copied_);
-}
-
-void Statistic::Snapshot::render(std::string& out) && {
-  std::visit([&](auto& copied) { copied.render(name_, out); }, copied_);
-  copied_.emplace<ValueStatistic>(ValueSettings{});
+void Statistic::Snapshot::render(std::size_t bytes_max, std::string& out) const {
+  std::visit([&](const auto& gathered) { gathered.render(name_, bytes_max, out); }, gathered_);
 }
 
 void Statistic::save(ByteWriter& out) const {
@@ -259,8 +277,13 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   statistic.stopped_ = load_time(in);
   statistic.hits_out_of_range_ = in.get<std::uint64_t>();
   std::visit([&](auto& gathered) { gathered.load(in); }, statistic.gathered_);
-  const auto* const history = std::get_if<HistoryStatistic>(&statistic.gathered_);
-  const bool cannot_go_on = statistic.on_ && history && !history->can_add();
+  const bool can_add = std::visit(
+      [](const auto& gathered) {
+        if constexpr (requires { gathered.can_add(); }) return gathered.can_add();
+        return true;
+      },
+      statistic.gathered_);
+  const bool cannot_go_on = statistic.on_ && !can_add;
   if (!in.ok() || cannot_go_on) return no_statistic();
   return statistic;
 }

@@ -1,17 +1,23 @@
-// A statistic: a definition, whether it is on, since when, and what it has gathered.
+// A statistic: a definition, whether it is on, since when, and what it has gathered. One that is a
+// view gets every sample that its source gets, and none else; only the switch of the source tells
+// feeders whether samples are wanted, by the source or by one of its views.
 //
-// Confined to its Interface's lock, except name(). Outside of the Interface, a Statistic* is only a
-// handle, to be passed back in a Run. What the types promise is in statistic_type.h.
+// Confined to its Interface's lock, except name() and source(), which never change. Outside of the
+// Interface, a Statistic* is only a handle, to be passed back in a Run. What the types promise is
+// in statistic_type.h.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/result.h"
@@ -19,33 +25,33 @@
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/model/switch.h"
-#include "core/statistic/array_statistic.h"
-#include "core/statistic/history_statistic.h"
-#include "core/statistic/list_statistic.h"
-#include "core/statistic/range_statistic.h"
-#include "core/statistic/raw_statistic.h"
-#include "core/statistic/statistic_type.h"
-#include "core/statistic/value_statistic.h"
+#include "core/statistic/types.h"
 
 namespace tallyfs {
 
 class StatisticRow;
 
 class Statistic {
-  template <StatisticType... Types>
-  using OneOf = std::variant<Types...>;
-  using Gathered = OneOf<ValueStatistic, RangeStatistic, ListStatistic, ArrayStatistic,
-                         HistoryStatistic, RawStatistic>;
-
  public:
   // Off and empty; data, started and stopped are all `now`. The definition came out of apply().
   Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now);
 
   const std::string& name() const { return name_; }
   const Definition& definition() const { return definition_; }
+  // Of a view; nullptr: this is none.
+  const Statistic* source() const { return source_; }
+  bool has_views() const { return has_views_; }
+  std::span<Statistic* const> views() const {
+    return views_ ? std::span<Statistic* const>(*views_) : std::span<Statistic* const>();
+  }
+  // The view has no source yet. It must be detached before either goes.
+  void attach_view(Statistic& view);
+  void detach_view(Statistic& view);
 
-  // Heap that the data of such a statistic may come to hold: what the ledger is told.
-  static std::uint64_t worst_case_bytes(const Definition& definition);
+  // Heap that its data may come to hold: what the ledger is told. The second: after a change that
+  // makes this definition of it.
+  std::uint64_t worst_case_bytes() const;
+  std::uint64_t worst_case_bytes_after(const Change& change, const Definition& after) const;
 
   struct Added {
     bool changed = false;    // it was on
@@ -77,24 +83,19 @@ class Statistic {
   // What its lines of the data file are made of; a copy, confined to its owner.
   class Snapshot {
    public:
-    // How many bytes render() appends.
-    std::uint64_t text_length() const;
-    // Appends the lines, and keeps nothing that they were made of.
-    void render(std::string& out) &&;
+    // Appends the lines; none any more once out is longer than bytes_max.
+    void render(std::size_t bytes_max, std::string& out) const;
 
    private:
     friend Statistic;
-    using Copied = std::variant<ValueStatistic, RangeStatistic, ListStatistic::Snapshot,
-                                ArrayStatistic, HistoryStatistic, RawStatistic>;
-
-    Snapshot(std::string name, Copied copied)
-        : name_(std::move(name)), copied_(std::move(copied)) {}
+    Snapshot(std::string name, Gathered gathered)
+        : name_(std::move(name)), gathered_(std::move(gathered)) {}
 
     std::string name_;
-    Copied copied_;
+    Gathered gathered_;
   };
   // As of the last advance().
-  Snapshot snapshot() const;
+  Snapshot snapshot() const { return {name_, gathered_}; }
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
   std::uint64_t data_bytes_min() const;
 
@@ -106,12 +107,12 @@ class Statistic {
  private:
   friend StatisticRow;
 
-  static Gathered make_gathered(const Definition& definition, std::chrono::nanoseconds now);
-
   bool start(std::chrono::nanoseconds now);
   void start_history(std::chrono::nanoseconds now);
+  std::optional<std::uint64_t> missed() const;
   bool stop(std::chrono::nanoseconds now);
   void flip_switch();
+  bool is_wanted() const;
   enum class Gathering { kGoesOn, kAnew };
   bool take_effect(const Change& change, Gathering gathering, std::chrono::nanoseconds now);
   void gather_anew(std::chrono::nanoseconds now);
@@ -126,12 +127,15 @@ class Statistic {
   // What add() needs comes first, and together: with many statistics each line of memory counts.
   std::string name_;
   bool on_ = false;
-  bool saturated_ = false;   // and said so
+  bool saturated_ = false;  // and said so
+  bool has_views_ = false;
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   Definition definition_;
   Gathered gathered_;
   Switch* switch_ = nullptr;  // of the page of switches
+  Statistic* source_ = nullptr;
+  std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

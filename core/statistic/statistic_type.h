@@ -4,7 +4,11 @@
 // Confined to the lock of its Interface; a copy is confined to its owner. Made empty, from its
 // settings; a reset makes a new one. Beside what the concept asks for, each has
 //   static std::uint64_t worst_case_bytes(settings...)   heap that its data may come to hold
-// and keeps to it.
+// and keeps to it; and says with TypeOf (types_of.h) of which settings it is. Some have
+//   worst_case_bytes_after(definition), redefine(definition)   for a definition that keeps the data
+//   kTakesOutOfRange     it is given the samples out of range as well
+//   missed()             samples for which it had no room
+//   start(now), advance(now), can_add()     its time passes without samples, too
 #pragma once
 
 #include <concepts>
@@ -22,19 +26,15 @@ namespace tallyfs {
 template <typename T>
 concept StatisticType = std::copyable<T> &&
     requires(T type, const T& read, std::span<const Sample> samples, std::string_view name,
-             std::string& text, ByteWriter& out, ByteReader& in) {
+             std::size_t bytes_max, std::string& text, ByteWriter& out, ByteReader& in) {
   // True when a counter reached the end of its type; it stays there.
   { type.add(samples) } -> std::same_as<bool>;
   // Lines that render() appends when nothing stops it. O(1).
   { read.lines() } -> std::same_as<std::uint64_t>;
   // No line is shorter than this behind its name.
   { T::kShortestLine } -> std::convertible_to<std::string_view>;
-  // What its lines of the data file are made of: a copy, and nothing that they do not show.
-  read.snapshot();
-  // How many bytes render() appends.
-  { read.snapshot().text_length(name) } -> std::same_as<std::uint64_t>;
-  // Appends its lines of the data file. Once.
-  { read.snapshot().render(name, text) } -> std::same_as<void>;
+  // Appends its lines of the data file; none any more once text is longer than bytes_max.
+  { read.render(name, bytes_max, text) } -> std::same_as<void>;
   { read.save(out) } -> std::same_as<void>;
   // Into a new one with the settings of the saved one. Fails the reader (ByteReader::fail())
   // on what save() never wrote.

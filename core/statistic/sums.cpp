@@ -58,6 +58,14 @@ bool Summary::add(std::span<const Sample> samples) {
   return saturated;
 }
 
+bool Summary::merge(const Summary& other) {
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+  bool saturated = add_saturating(number, other.number);
+  saturated |= add_saturating(sum, other.sum);
+  return saturated;
+}
+
 void Summary::append_to(std::string& out) const {
   if (min > max) {
     out.append(" 0 0 0.000 0");

@@ -46,6 +46,8 @@ struct Summary {
   Int128 sum = 0;
 
   bool add(std::span<const Sample> samples);
+  // Adds the samples of another.
+  bool merge(const Summary& other);
   void append_to(std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
 #include "core/statistic/sums.h"
+#include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
@@ -26,14 +27,17 @@ class ValueStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return 1; }
   // `name total`
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
-  const ValueStatistic& snapshot() const { return *this; }
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
   std::variant<Increments, Products> total_;
+};
+
+template <>
+struct TypeOf<ValueSettings> {
+  using Type = ValueStatistic;
 };
 
 }  // namespace tallyfs

@@ -10,7 +10,9 @@ std::optional<Result<std::string>> File::take(const CallContext&, std::size_t) {
 
 void File::opened(const CallContext&) {}
 
-Result<std::shared_ptr<const void>> File::hold() const { return std::shared_ptr<const void>(); }
+Result<std::shared_ptr<const void>> File::hold(Access, Moment) const {
+  return std::shared_ptr<const void>();
+}
 
 bool File::waits() const { return false; }
 
@@ -26,9 +28,12 @@ Result<void> File::write_by(pid_t, std::string_view text, const CallContext& cal
 
 std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
 
+bool File::has_priority_news() const { return false; }
 bool File::is_stream() const { return false; }
 
-std::string File::next(Moment) { return {}; }
+std::string File::next(const CallContext&) { return {}; }
+
+std::size_t File::page_bytes() const { return 0; }
 
 bool File::is_over() const { return true; }
 

@@ -20,6 +20,8 @@ namespace tallyfs {
 
 class File {
  public:
+  // What a file is opened for.
+  enum class Access { kRead, kWrite, kReadWrite };
   // What write_line() is given: lines, wherever writes cut them; what one write(2) wrote, as it is,
   // when it is; or the same with those before it that ended in a backslash and a newline, since
   // shells write a text of several lines line by line.
@@ -43,19 +45,27 @@ class File {
   // file's feeder send what it has not sent yet. Bounded in time. The default does nothing.
   virtual void opened(const CallContext& call);
   // What each open keeps until it is closed, so that the file's owner knows that it is open, and
-  // can refuse to remove what the file belongs to. kStale: the file is gone and cannot be opened.
-  // The default is nullptr.
-  virtual Result<std::shared_ptr<const void>> hold() const;
+  // can refuse to remove what the file belongs to. Called after opened(). The object is destroyed
+  // when the kernel reports the last close(2), and no lock is held then.
+  // kStale: the file is gone and cannot be opened. The default is nullptr.
+  virtual Result<std::shared_ptr<const void>> hold(Access access, Moment now) const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
   // How often there was news for readers that wait with poll(2); nothing: the file is readable
   // always. The text of a file that counts news is rendered anew by each read from its start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
+  // Of a file that counts news: whether poll(2) also shows POLLPRI, for news since the last open,
+  // read or poll(2) that showed it. The default shows none.
+  virtual bool has_priority_news() const;
   // Whether it is read like a pipe: each byte is read once, and a read waits until there are bytes.
   // render() then has no text, and news() is 0 while there is nothing to read.
   virtual bool is_stream() const;
   // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
-  virtual std::string next(Moment now);
+  // May wait for the names in the text; the call's token ends that.
+  virtual std::string next(const CallContext& call);
+  // Of a stream: the size of a page, if next() gives one page at a time. A read then gets at most
+  // the rest of a page. 0, the default: it gives lines.
+  virtual std::size_t page_bytes() const;
   // Of a stream: no text comes at present. A reader that has read something is at the end.
   virtual bool is_over() const;
   virtual WriteUnit write_unit() const;

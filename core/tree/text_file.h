@@ -28,14 +28,15 @@ class TextFile final : public File {
     std::function<Result<void>(const CallContext& call)> truncate = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
     std::function<void(const CallContext& call)> opened = {};
-    std::function<Result<std::shared_ptr<const void>>()> hold = {};
+    std::function<Result<std::shared_ptr<const void>>(Access access, Moment now)> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
     std::optional<std::size_t> write_bytes_max = {};
     // Of a stream, all of them.
     std::function<std::optional<std::uint64_t>(Moment now)> news = {};
-    std::function<std::string(Moment now)> next = {};
+    std::function<std::string(const CallContext& call)> next = {};
     std::function<bool()> is_over = {};
+    std::size_t page_bytes = 0;
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
@@ -53,8 +54,8 @@ class TextFile final : public File {
   void opened(const CallContext& call) override {
     if (parts_.opened) parts_.opened(call);
   }
-  Result<std::shared_ptr<const void>> hold() const override {
-    return parts_.hold ? parts_.hold() : File::hold();
+  Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override {
+    return parts_.hold ? parts_.hold(access, now) : File::hold(access, now);
   }
   bool waits() const override { return parts_.waits; }
 
@@ -62,7 +63,10 @@ class TextFile final : public File {
     return parts_.news ? parts_.news(now) : File::news(now);
   }
   bool is_stream() const override { return parts_.next != nullptr; }
-  std::string next(Moment now) override { return parts_.next ? parts_.next(now) : File::next(now); }
+  std::string next(const CallContext& call) override {
+    return parts_.next ? parts_.next(call) : File::next(call);
+  }
+  std::size_t page_bytes() const override { return parts_.page_bytes; }
   bool is_over() const override { return parts_.is_over ? parts_.is_over() : File::is_over(); }
 
   WriteUnit write_unit() const override { return parts_.write_unit; }

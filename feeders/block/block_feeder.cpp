@@ -41,7 +41,7 @@ void BlockFeeder::event(std::chrono::nanoseconds time, std::size_t, std::span<co
 void BlockFeeder::issue(const RequestEvent& event) {
   const auto pending = tracker_.issue(event);
   // A full table has been filled by requests whose completion the kernel never showed us.
-  if (!pending) return lost(1);
+  if (!pending) return lost_anywhere(1);
   const auto direction = static_cast<std::size_t>(direction_of(event.operation));
   Disk* const disk = disks_.find(event.device, event.time);
   if (!disk || direction >= disk->pending.size()) return;
@@ -62,7 +62,7 @@ void BlockFeeder::complete(const RequestEvent& event) {
 }
 
 // What was in flight will not be seen to end: as good as lost, too.
-void BlockFeeder::lost(std::uint64_t events) {
+void BlockFeeder::lost_anywhere(std::uint64_t events) {
   events += tracker_.in_flight();
   tracker_.forget_all();
   disks_.for_each([&](Disk& disk) { disk.lost += events; });

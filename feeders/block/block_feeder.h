@@ -25,13 +25,14 @@ class BlockFeeder final : public EventSink {
              std::span<const char> payload) override;
   // Whose events are missing is unknown, so they count in occurrence_lost of every disk, and no
   // request that was in flight is waited for any more: its end may be among them.
-  void lost(std::uint64_t events) override;
+  void lost(std::size_t, std::uint64_t events) override { lost_anywhere(events); }
 
   // Adds what was lost, once per poll. Samples that libtally had to drop count as lost too, of the
   // disk that they belong to.
   void report_lost();
 
  private:
+  void lost_anywhere(std::uint64_t events);
   void issue(const RequestEvent& event);
   void complete(const RequestEvent& event);
 

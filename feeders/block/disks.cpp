@@ -39,10 +39,15 @@ Disk create(const std::string& name) {
   tally::Interface interface("block-" + name);
   auto sizes = create_by_direction(interface, "request_sizes", kDirections, kSizes);
   auto latencies = create_by_direction(interface, "latencies", kDirections, kLatencies);
+  std::vector<tally::Statistic> views;
+  for (std::size_t i = 0; i < kDirections; ++i) {
+    auto some = create_latency_views(latencies[i], std::string("latencies_") + kDirectionNames[i]);
+    for (tally::Statistic& view : some) views.push_back(std::move(view));
+  }
   auto pending = create_by_direction(interface, "pending", 2, kPending);
   tally::Statistic lost(interface, "occurrence_lost", kLost);
-  return {std::move(interface), std::move(sizes), std::move(latencies), std::move(pending),
-          std::move(lost)};
+  return {std::move(interface), std::move(sizes),   std::move(latencies),
+          std::move(views),     std::move(pending), std::move(lost)};
 }
 
 }  // namespace

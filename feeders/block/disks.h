@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feeders/block/request.h"
+#include "feeders/program/latency_views.h"
 #include "tally/statistic.hpp"
 
 namespace tallyfs {
@@ -19,6 +20,7 @@ struct Disk {
   tally::Interface interface;
   std::vector<tally::Statistic> request_sizes;  // by direction, as the next two
   std::vector<tally::Statistic> latencies;
+  std::vector<tally::Statistic> latency_views;
   std::vector<tally::Statistic> pending;  // read and write only
   tally::Statistic occurrence_lost;
   std::uint64_t lost = 0;     // not added to occurrence_lost yet
@@ -34,7 +36,7 @@ std::string number_of(DeviceNumber device);
 class Disks {
  public:
   static constexpr std::size_t kDisksMax = 4096;
-  static constexpr std::size_t kStatisticsPerDisk = 2 * kDirections + 3;
+  static constexpr std::size_t kStatisticsPerDisk = (2 + kLatencyViews) * kDirections + 3;
   // libtally has room for as many statistics.
   static_assert(kDisksMax * kStatisticsPerDisk <= 65'536);
 

@@ -29,8 +29,8 @@ Client::Client(Settings settings)
       conversation_(
           link_,
           {.other_epoch = [this](std::uint64_t epoch) REQUIRES(mutex_) { change_epoch(epoch); },
-           .confirmed = [this](std::uint64_t sent, bool stale)
-                            REQUIRES(mutex_) { confirm(sent, stale); },
+           .confirmed = [this](std::uint64_t sent, Conversation::Taken taken)
+                            REQUIRES(mutex_) { confirm(sent, taken); },
            .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
       registrar_(registry_, conversation_, switches_),
       publisher_(conversation_, switches_),
@@ -40,13 +40,15 @@ Client::Client(Settings settings)
 // ---- interfaces and statistics
 
 int Client::create_interface(FedInterface** interface, std::string_view name, unsigned flags) {
-  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) return fail(EINVAL, "a flag that is not known");
+  if ((flags & ~STATISTIC_LIFETIME_FEEDER) != 0) {
+    return fail_with(EINVAL, "a flag that is not known");
+  }
   if (const int error = start_keeper(); error != 0) {
-    return fail(-error, "no thread could be started");
+    return fail_with(-error, "no thread could be started");
   }
   const MutexLock lock(mutex_);
   const auto made = registry_.create_interface(name, flags);
-  if (!made) return fail(made.error());
+  if (!made) return fail_with(made.error());
   *interface = made.value();
   register_soon();
   return 0;
@@ -56,10 +58,21 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
                              std::string_view name, std::string_view units) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(interface, name, units);
-  if (!made) return fail(made.error());
+  if (!made) return fail_with(made.error());
   *statistic = made.value();
   made.value()->units = units;
   made.value()->has_begun = made.value()->started = false;
+  register_soon();
+  return 0;
+}
+
+int Client::create_view(FedStatistic** view, const FedStatistic& source, std::string_view name) {
+  const MutexLock lock(mutex_);
+  const auto made = registry_.create_statistic(*source.interface, name, "");
+  if (!made) return fail_with(made.error());
+  *view = made.value();
+  made.value()->source = source.name;
+  made.value()->started = true;
   register_soon();
   return 0;
 }
@@ -244,8 +257,8 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
       pass_locked(now, Urgency::kNow);
       if (const int result = check(); result != -EINPROGRESS) return result;
       if (now >= deadline) {
-        if (!link_.connected()) return fail(ENOTCONN, "there is no daemon");
-        return fail(ETIMEDOUT, "the daemon has not taken everything in in time");
+        if (!link_.connected()) return fail_with(ENOTCONN, "there is no daemon");
+        return fail_with(ETIMEDOUT, "the daemon has not taken everything in in time");
       }
     }
     wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
@@ -259,7 +272,7 @@ int Client::flush() {
     return is_sent && held() == 0 ? 0 : -EINPROGRESS;
   });
   if (result != -ETIMEDOUT) return result;
-  return fail(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
+  return fail_with(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
 }
 
 int Client::sync(std::chrono::milliseconds time_max) {
@@ -281,7 +294,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
     }
     if (confirmed_.load() + lost_.load() < *sent) return -EINPROGRESS;
     for (const int refusal : {registrar_.refusal(), publisher_.refusal(), events_.refusal()}) {
-      if (refusal != 0) return fail(refusal, conversation_.last_refusal());
+      if (refusal != 0) return fail_with(refusal, conversation_.last_refusal());
     }
     return 0;
   });

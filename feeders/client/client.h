@@ -66,6 +66,8 @@ class Client {
       EXCLUDES(mutex_);
   int create_statistic(FedStatistic** statistic, FedInterface& interface, std::string_view name,
                        std::string_view units) EXCLUDES(mutex_);
+  int create_view(FedStatistic** view, const FedStatistic& source, std::string_view name)
+      EXCLUDES(mutex_);
   enum class InTree { kRemove, kLeave };
   void drop(FedInterface& interface, InTree in_tree) EXCLUDES(mutex_);
   void drop(FedStatistic& statistic, InTree in_tree) EXCLUDES(mutex_);
@@ -220,7 +222,7 @@ class Client {
   void lose_daemon(Time now) REQUIRES(mutex_);
   void keep_in_touch(Time now) REQUIRES(mutex_);
   void report_dropped() REQUIRES(mutex_);
-  void confirm(std::uint64_t sent_before, bool stale) REQUIRES(mutex_);
+  void confirm(std::uint64_t sent_before, Conversation::Taken taken) REQUIRES(mutex_);
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
   void tell_reports() EXCLUDES(mutex_);

@@ -155,9 +155,10 @@ void Client::change_epoch(std::uint64_t epoch) {
   pass_through_lanes();
 }
 
-void Client::confirm(std::uint64_t sent_before, bool stale) {
+void Client::confirm(std::uint64_t sent_before, Conversation::Taken taken) {
   const std::uint64_t known = confirmed_.load() + lost_.load();
-  (stale ? lost_ : confirmed_).fetch_add(sent_before - known);
+  auto& counted = taken == Conversation::Taken::kAll ? confirmed_ : lost_;
+  counted.fetch_add(sent_before - known);
 }
 
 void Client::keep_in_touch(Time now) {

@@ -12,17 +12,13 @@ void Conversation::begin() {
   epoch_ = 0;
   pending_.clear();
   ping_sequence_ = 0;
-  stale_ = told_silence_ = false;
+  taken_ = Taken::kAll;
+  told_silence_ = false;
   for (Requester* const each : requesters_) each->reset();
 }
 
 bool Conversation::is_settled() const {
   return std::ranges::all_of(requesters_, &Requester::is_settled);
-}
-
-bool Conversation::is_waiting() const {
-  const auto waits = [](const Requester* each) { return each->awaited_ != 0; };
-  return ping_sequence_ != 0 || std::ranges::any_of(requesters_, waits);
 }
 
 // ---- requests
@@ -95,13 +91,13 @@ void Conversation::take(const Response& response) {
 }
 
 void Conversation::take_stale(std::uint64_t number) {
-  if (number == 0) stale_ = true;
+  if (number == 0) taken_ = Taken::kSomeStale;
   for (Requester* const each : requesters_) each->take_stale(number);
 }
 
 void Conversation::take_ping() {
   ping_sequence_ = 0;
-  events_.confirmed(ping_sent_, std::exchange(stale_, false));
+  events_.confirmed(ping_sent_, std::exchange(taken_, Taken::kAll));
 }
 
 }  // namespace tallyfs

@@ -34,14 +34,16 @@ class Conversation {
   static constexpr Time kResponseTimeout = std::chrono::seconds(1);
   static constexpr Time kRefusedBackOff = std::chrono::seconds(10);
 
+  // kSomeStale: some samples were for a statistic that is gone.
+  enum class Taken { kAll, kSomeStale };
+
   struct Events {
     // The first response since begin(), or one with another epoch: another daemon, or new numbers.
     // The requesters have forgotten all numbers of the last epoch. No datagram with one of them may
     // follow.
     std::function<void(std::uint64_t epoch)> other_epoch;
-    // All samples sent before the ping have been taken in. With `stale` set, some of them were for
-    // a statistic that is gone.
-    std::function<void(std::uint64_t sent_before, bool stale)> confirmed;
+    // All samples sent before the ping have been taken in.
+    std::function<void(std::uint64_t sent_before, Taken taken)> confirmed;
     std::function<void(std::string)> report;
   };
 
@@ -61,8 +63,6 @@ class Conversation {
   // Whether all requesters are settled: no response is awaited, and at most what was refused is
   // due. A ping does not count.
   bool is_settled() const;
-  // Some response is awaited, that of a ping included.
-  bool is_waiting() const;
   // Of the daemon on this connection; 0 from begin() to its first response.
   std::uint64_t epoch() const { return epoch_; }
   // The time of the responses that are being taken.
@@ -100,7 +100,7 @@ class Conversation {
   std::uint32_t ping_sequence_ = 0;  // 0: none is on its way
   std::uint64_t ping_sent_ = 0;
   Time ping_at_{0};
-  bool stale_ = false;  // since the last ping was answered
+  Taken taken_ = Taken::kAll;  // since the last ping was answered
 };
 
 }  // namespace tallyfs

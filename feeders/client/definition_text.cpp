@@ -1,5 +1,8 @@
 #include "feeders/client/definition_text.h"
 
+#include "core/model/exponential_buckets.h"
+#include "core/model/quantile_list.h"
+
 namespace tallyfs {
 namespace {
 
@@ -16,6 +19,8 @@ const char* name_of(statistic_mode mode) {
       return "products";
     case STATISTIC_MODE_RANGE:
       return "range";
+    case STATISTIC_MODE_QUANTILES:
+      return "quantiles";
   }
   return nullptr;
 }
@@ -36,12 +41,33 @@ Result<std::string> with_range(const std::string& text, const RangeOfX& range) {
          " range_max=" + std::to_string(range.max);
 }
 
+Result<std::string> with_quantiles(std::string text, unsigned precision, const char* quantiles) {
+  if (precision > ExponentialBuckets::kPrecisionMax) {
+    return invalid("precision must be a number from 0 to 8");
+  }
+  if (!quantiles || !QuantileList::parse(quantiles)) {
+    return invalid(
+        "quantiles must be 1 to 16 ascending numbers between 0 and 100, divided by commas");
+  }
+  return text + " precision=" + std::to_string(precision) + " quantiles=" + quantiles;
+}
+
 Result<std::string> with_entries(const std::string& text, const RangeOfX& range,
                                  std::uint32_t entries_max) {
   if (entries_max < 1 || entries_max > kEntriesMaxBound) {
     return invalid("entries_max must be a number from 1 to 1048576");
   }
   return with_range(text + " entries_max=" + std::to_string(entries_max), range);
+}
+
+Result<std::string> any_history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                     std::uint64_t period_us, statistic_mode mode) {
+  if (period_us < 1 || period_us > kPeriodMaxUs) {
+    return invalid("period must be a number of microseconds from 1 to 3153600000000000");
+  }
+  return with_entries(
+      std::string("type=history mode=") + name_of(mode) + " period=" + std::to_string(period_us),
+      range, entries_max);
 }
 
 bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
@@ -53,9 +79,10 @@ bool has_too_many(const RangeOfX& range, std::uint64_t base_interval) {
 }  // namespace
 
 Result<std::string> value_text(const RangeOfX& range, statistic_mode mode) {
-  const char* const name = name_of(mode);
-  if (!name || mode == STATISTIC_MODE_RANGE) return invalid("mode must be increments or products");
-  return with_range(std::string("type=value mode=") + name, range);
+  if (mode != STATISTIC_MODE_INCREMENTS && mode != STATISTIC_MODE_PRODUCTS) {
+    return invalid("mode must be increments or products");
+  }
+  return with_range(std::string("type=value mode=") + name_of(mode), range);
 }
 
 Result<std::string> range_text(const RangeOfX& range) { return with_range("type=range", range); }
@@ -83,14 +110,27 @@ Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max) {
 
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode) {
-  const char* const name = name_of(mode);
-  if (!name) return invalid("mode must be increments, products or range");
-  if (period_us < 1 || period_us > kPeriodMaxUs) {
-    return invalid("period must be a number of microseconds from 1 to 3153600000000000");
+  if (!name_of(mode) || mode == STATISTIC_MODE_QUANTILES) {
+    return invalid("mode must be increments, products or range");
   }
-  return with_entries(
-      std::string("type=history mode=") + name + " period=" + std::to_string(period_us), range,
-      entries_max);
+  return any_history_text(range, entries_max, period_us, mode);
 }
+
+Result<std::string> quantiles_text(const RangeOfX& range, unsigned precision,
+                                   const char* quantiles) {
+  const auto text = with_quantiles("type=quantiles", precision, quantiles);
+  if (!text) return text.error();
+  return with_range(text.value(), range);
+}
+
+Result<std::string> quantile_history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                          std::uint64_t period_us, unsigned precision,
+                                          const char* quantiles) {
+  const auto text = any_history_text(range, entries_max, period_us, STATISTIC_MODE_QUANTILES);
+  if (!text) return text.error();
+  return with_quantiles(text.value(), precision, quantiles);
+}
+
+Result<std::string> last_text(const RangeOfX& range) { return with_range("type=last", range); }
 
 }  // namespace tallyfs

@@ -24,5 +24,11 @@ Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max);
 Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max);
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode);
+Result<std::string> quantiles_text(const RangeOfX& range, unsigned precision,
+                                   const char* quantiles);
+Result<std::string> quantile_history_text(const RangeOfX& range, std::uint32_t entries_max,
+                                          std::uint64_t period_us, unsigned precision,
+                                          const char* quantiles);
+Result<std::string> last_text(const RangeOfX& range);
 
 }  // namespace tallyfs

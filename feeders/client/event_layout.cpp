@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/text.h"
-
 namespace tallyfs {
 namespace {
 
@@ -12,100 +10,58 @@ constexpr std::uint32_t up_to(std::uint32_t value, std::uint32_t step) {
   return (value + step - 1) / step * step;
 }
 
-Error invalid(std::string_view what, std::string_view token) {
-  return {ErrorCode::kInvalid, std::string(what) + " '" + std::string(token) + "'"};
+Error refusal(std::string_view what, std::string_view part) {
+  return {ErrorCode::kInvalid, std::string(what) + " '" + std::string(part) + "'"};
 }
 
-// Words, and semicolons as words of their own.
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of("; \t\n", at), text.size());
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
+Error error_of(const FieldRefusal& refused) {
+  switch (refused.fault) {
+    case FieldFault::kIncompleteType:
+    case FieldFault::kIncomplete:
+      return refusal("no whole field", refused.part);
+    case FieldFault::kBadName:
+    case FieldFault::kTwoArrays:
+      return refusal("not the name of a field", refused.part);
+    case FieldFault::kUnknownType:
+      return refusal("not a type", refused.part);
+    case FieldFault::kUnclosedArray:
+    case FieldFault::kBadArray:
+      return refusal("not an array", refused.part);
+    case FieldFault::kTooManyFields:
+      return refusal("too many fields", refused.part);
   }
-  return words;
+  return refusal("not a field", refused.part);
 }
 
 }  // namespace
 
-struct EventLayout::Type {
-  std::string_view name;
-  std::uint32_t bytes;
-};
-
-const EventLayout::Type* EventLayout::find_type(std::string_view name) {
-  static constexpr Type kTypes[] = {
-      {"s64", 8},
-      {"u64", 8},
-      {"s32", 4},
-      {"u32", 4},
-      {"s16", 2},
-      {"u16", 2},
-      {"s8", 1},
-      {"u8", 1},
-      {"char", 1},
-      {"int", 4},
-      {"long", 8},
-      {"bool", 1},
-      {"pid_t", 4},
-      {"gfp_t", 4},
-      {"unsigned char", 1},
-      {"unsigned int", 4},
-      {"unsigned long", 8},
-  };
-  const auto* const at = std::ranges::find(kTypes, name, &Type::name);
-  return at == std::end(kTypes) ? nullptr : at;
-}
-
 Result<EventLayout> EventLayout::parse(std::string_view fields) {
-  auto layout = parse_words(words_of(fields));
-  if (layout && layout.value().fields_.empty()) return invalid("no fields in", fields);
-  return layout;
-}
-
-Result<EventLayout> EventLayout::parse_words(const std::vector<std::string_view>& words) {
+  const auto parsed = parse_fields(fields, kFieldsMax);
+  if (!parsed) return error_of(parsed.error());
+  if (parsed.value().empty()) return refusal("no fields in", fields);
   EventLayout layout;
-  for (std::size_t at = 0; at < words.size();) {
-    const bool is_unsigned = words[at] == "unsigned";
-    const std::size_t needed = is_unsigned ? 3 : 2;
-    if (words.size() - at < needed) return invalid("no whole field", words[at]);
-    const std::string_view type_word = words[at + needed - 2];
-    const std::string_view name_word = words[at + needed - 1];
-    const std::string_view type = type_word.substr(0, type_word.find('['));
-    const std::string_view name = name_word.substr(0, name_word.find('['));
-    const std::string_view of_type = type_word.substr(type.size());
-    const std::string_view of_name = name_word.substr(name.size());
-    if (name.empty() || (!of_type.empty() && !of_name.empty())) {
-      return invalid("not the name of a field", name_word);
-    }
-    if (layout.fields_.size() == kFieldsMax) return invalid("too many fields", name_word);
-    const auto added = layout.add((is_unsigned ? "unsigned " : "") + std::string(type),
-                                  of_type.empty() ? of_name : of_type);
-    if (!added) return added.error();
-    at += needed;
+  for (const ParsedField& each : parsed.value()) {
+    if (const auto added = layout.add(each); !added) return added.error();
   }
   layout.struct_bytes_ = up_to(layout.struct_bytes_, layout.struct_alignment_);
   return layout;
 }
 
-Result<void> EventLayout::add(std::string_view type_name, std::string_view brackets) {
-  const Type* const type = find_type(type_name);
-  if (!type) return invalid("not a type", type_name);
-  if (brackets.empty()) {
-    place(Kind::kBytes, type->bytes, type->bytes, type->bytes);
-    return {};
+Result<void> EventLayout::add(const ParsedField& field) {
+  switch (field.shape) {
+    case ParsedField::Shape::kNumber:
+      place(Kind::kBytes, field.bytes, field.bytes, field.bytes);
+      return {};
+    case ParsedField::Shape::kText:
+      place(Kind::kBytes, field.bytes, 1, field.bytes);
+      return {};
+    case ParsedField::Shape::kLocated:
+      place(Kind::kText, sizeof(const char*), alignof(const char*), 8);
+      return {};
+    case ParsedField::Shape::kStack:
+      break;  // a program's structure has no stack
   }
-  if (type_name != "char" || !brackets.ends_with(']')) return invalid("not an array", brackets);
-  if (brackets == "[]") {
-    place(Kind::kText, sizeof(const char*), alignof(const char*), 8);
-    return {};
-  }
-  const auto bytes = parse_unsigned(brackets.substr(1, brackets.size() - 2));
-  if (!bytes || *bytes == 0 || *bytes > kArrayMax) return invalid("not an array", brackets);
-  const auto size = static_cast<std::uint32_t>(*bytes);
-  place(Kind::kBytes, size, 1, size);
-  return {};
+  return refusal("not an array", field.brackets);
 }
 
 void EventLayout::place(Kind kind, std::uint32_t bytes, std::uint32_t alignment,

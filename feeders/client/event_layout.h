@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/field_grammar.h"
 
 namespace tallyfs {
 
 class EventLayout {
  public:
   static constexpr std::size_t kFieldsMax = 64;
-  static constexpr std::size_t kArrayMax = 256;
   // Of a `char[]`; more of it is cut off.
   static constexpr std::size_t kTextMax = 1'024;
   // Of a record, before the first field.
   static constexpr std::size_t kCommonBytes = 8;
 
-  // `u64 lat; pid_t pid; char comm[16]`. kInvalid.
+  // `u64 lat; pid_t pid; char comm[16]`: core/model/field_grammar.h, without stacks. kInvalid.
   static Result<EventLayout> parse(std::string_view fields);
 
   // Of the program's structure.
@@ -37,11 +37,8 @@ class EventLayout {
     std::uint32_t struct_at = 0;
     std::uint32_t record_at = 0;  // from byte 8 on
   };
-  struct Type;
 
-  static const Type* find_type(std::string_view name);
-  static Result<EventLayout> parse_words(const std::vector<std::string_view>& words);
-  Result<void> add(std::string_view type, std::string_view brackets);
+  Result<void> add(const ParsedField& field);
   void place(Kind kind, std::uint32_t bytes, std::uint32_t alignment, std::uint32_t record_bytes);
 
   std::vector<Field> fields_;

@@ -47,7 +47,10 @@ struct FedStatistic : ::statistic {
 
   FedStatistic() : ::statistic{&kOff} {}
 
-  void set_switch(const std::uint32_t* at) { __atomic_store_n(&on, at, __ATOMIC_RELAXED); }
+  // That of a view stays off: it takes no samples.
+  void set_switch(const std::uint32_t* at) {
+    if (source.empty()) __atomic_store_n(&on, at, __ATOMIC_RELAXED);
+  }
   bool is_on() const { return statistic_is_on(this) != 0; }
   // The same, where kAsleep does not say: then the switch that the parent had.
   bool is_wanted() const {
@@ -73,7 +76,8 @@ struct FedStatistic : ::statistic {
   std::uint32_t id = 0;  // in the Registry
   std::string name;
   std::string units;
-  std::string type;  // as in a definition line, with its range; empty: the default
+  std::string source{};  // of a view: the statistic in the same interface; empty: this is none
+  std::string type;      // as in a definition line, with its range; empty: the default
 
   // As for interfaces: there may be samples of it that are not sent yet.
   bool lingers = false;

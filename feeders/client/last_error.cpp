@@ -11,13 +11,13 @@ thread_local std::array<char, kReasonBytes + 1> t_reason{};
 
 }  // namespace
 
-int fail(int error, std::string_view reason) {
+int fail_with(int error, std::string_view reason) {
   const std::string_view kept = reason.substr(0, kReasonBytes);
   t_reason[kept.copy(t_reason.data(), kReasonBytes)] = '\0';
   return -error;
 }
 
-int fail(const Error& error) { return fail(wire::to_errno(error.code), error.reason); }
+int fail_with(const Error& error) { return fail_with(wire::to_errno(error.code), error.reason); }
 
 const char* last_error() { return t_reason.data(); }
 

@@ -13,10 +13,10 @@ namespace tallyfs {
 inline constexpr std::size_t kReasonBytes = 255;
 
 // Keeps the reason; returns -error, an errno, as the calls of statistic.h do.
-int fail(int error, std::string_view reason);
-int fail(const Error& error);
+int fail_with(int error, std::string_view reason);
+int fail_with(const Error& error);
 
-// Until this thread's next fail(). Empty: there was none.
+// Until this thread's next fail_with(). Empty: there was none.
 const char* last_error();
 
 }  // namespace tallyfs

@@ -5,9 +5,11 @@
 // Confined to the Client's lock.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "feeders/client/request.h"
 #include "feeders/client/request_datagram.h"
@@ -18,20 +20,29 @@ class Requester;
 
 class PendingRequests {
  public:
+  using Time = std::chrono::nanoseconds;
   static constexpr std::size_t kRequestsMax = 4'096;
 
-  void add(RequestDatagram::Numbered request, Requester& requester);
+  struct Sent {
+    Requester* requester;
+    std::uint32_t* awaited;  // the requester's count of responses to such requests
+    Time at;
+  };
+
+  // Counts it as awaited. Sequence numbers follow one another, around the end of their range.
+  void add(RequestDatagram::Numbered request, const Sent& sent);
   // Calls the handler of the request that the response is for, if it is known.
   void respond(const Response& response);
-  // Of what this requester has sent, nothing is awaited any longer.
-  void time_out(Requester& requester);
+  // What this requester has sent until then is not awaited any longer. Returns when the oldest of
+  // those was sent that still are.
+  std::optional<Time> time_out(const Requester& requester, Time sent_until);
   // On a new connection.
   void clear() { requests_.clear(); }
 
  private:
   struct Pending {
     RequestHandlers handlers;
-    Requester* requester;
+    Sent sent;
     bool has_timed_out = false;
   };
 

@@ -97,6 +97,7 @@ void Registrar::look_for_void() {
   registry_.for_each_statistic([this](FedStatistic& statistic) {
     const auto number = statistic.number.load(std::memory_order_relaxed);
     if (statistic.registration != Registration::kRegistered || !switches_.is_void(number)) return;
+    if (!statistic.source.empty()) return;  // a view has no number
     statistic.set_switch(&FedStatistic::kOn);
     statistic.registration = Registration::kRemoved;
     statistic.number.store(0, std::memory_order_release);

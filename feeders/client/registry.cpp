@@ -85,8 +85,11 @@ std::string create_line(const FedInterface& interface) {
 
 std::string create_line(const FedStatistic& statistic) {
   std::string line = "create " + path_of(statistic);
+  if (!statistic.source.empty()) line += " of=" + statistic.source;
   if (!statistic.type.empty()) line += " " + statistic.type;
-  if (statistic.pending_on ? statistic.started_before_pending : statistic.started) line += " on=1";
+  const bool on = statistic.pending_on ? statistic.started_before_pending : statistic.started;
+  if (on) line += " on=1";
+  if (!on && !statistic.source.empty()) line += " on=0";  // a view is on by default
   if (!statistic.units.empty()) line += " units=" + statistic.units;
   return line;
 }

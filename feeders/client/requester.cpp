@@ -11,19 +11,19 @@ Requester::Requester(Conversation& conversation) : conversation_(conversation) {
 }
 
 void Requester::reset() {
-  awaited_ = 0;
+  awaited_ = awaited_alone_ = 0;
   some_refused_ = false;
   changed_ = true;
   begin();
 }
 
 void Requester::request(std::chrono::nanoseconds now) {
-  if (awaited_ != 0) {
-    if (now - sent_at_ < Conversation::kResponseTimeout) return;
+  constexpr auto kTimeout = Conversation::kResponseTimeout;
+  if (awaits_response() && now - oldest_at_ >= kTimeout) {
     conversation_.report_silence();
-    conversation_.pending_.time_out(*this);
-    changed_ = true;
+    oldest_at_ = conversation_.pending_.time_out(*this, now - kTimeout).value_or(now);
   }
+  if (awaited_ != 0) return;
   if (some_refused_ && now >= retry_at_) {
     some_refused_ = false;
     changed_ = true;
@@ -33,7 +33,7 @@ void Requester::request(std::chrono::nanoseconds now) {
   RequestDatagram& requests = conversation_.new_datagram();
   add_requests(requests);
   if (requests.is_full()) changed_ = true;
-  if (!requests.empty() && !send(requests, now)) changed_ = true;
+  if (!requests.empty() && !send(requests, awaited_, now)) changed_ = true;
   if (has_more()) changed_ = true;
 }
 
@@ -41,15 +41,17 @@ bool Requester::send_now(std::string_view text, RequestHandlers handlers,
                          std::chrono::nanoseconds now) {
   RequestDatagram& requests = conversation_.new_datagram();
   requests.add(text, std::move(handlers));
-  return send(requests, now);
+  return send(requests, awaited_alone_, now);
 }
 
-bool Requester::send(RequestDatagram& requests, std::chrono::nanoseconds now) {
+bool Requester::send(RequestDatagram& requests, std::uint32_t& awaited,
+                     std::chrono::nanoseconds now) {
   if (!conversation_.send(requests)) return false;
-  sent_at_ = now;
+  if (!awaits_response()) oldest_at_ = now;
   for (RequestDatagram::Numbered& each : requests.take_requests()) {
     if (each.handlers.sent) each.handlers.sent();
-    conversation_.pending_.add(std::move(each), *this);
+    conversation_.pending_.add(std::move(each),
+                               {.requester = this, .awaited = &awaited, .at = now});
   }
   return true;
 }
@@ -60,7 +62,8 @@ void Requester::report_refusal(const std::string& subject, const Response& respo
 }
 
 void Requester::back_off() {
-  some_refused_ = changed_ = true;
+  changed_ = true;
+  if (std::exchange(some_refused_, true)) return;
   retry_at_ = conversation_.now() + Conversation::kRefusedBackOff;
 }
 

@@ -1,9 +1,10 @@
 // One user of the Conversation: registration, publishing or events. It says which requests are due
 // and what a response means; when to send, to repeat and to back off is decided here.
 //
-// Each requester has one datagram of requests on its way at a time, and those of send_now(). What
-// is not answered within Conversation::kResponseTimeout is due again, and what the daemon refused
-// after Conversation::kRefusedBackOff.
+// Each requester has one datagram of requests on its way at a time, and those of send_now(). A
+// request that is not answered within Conversation::kResponseTimeout is due again. What the daemon
+// refused is due again Conversation::kRefusedBackOff after the first of these refusals: all of it
+// at once, so that further refusals do not put off those before them.
 //
 // A kind of request is one call of RequestDatagram::add() in add_requests(), with its handlers.
 //
@@ -30,7 +31,7 @@ class Requester {
   // Requests may have become due.
   void note_change() { changed_ = true; }
   // No response is awaited, and no request is due but those that were refused.
-  bool is_settled() const { return awaited_ == 0 && !changed_; }
+  bool is_settled() const { return !awaits_response() && !changed_; }
 
  protected:
   // Joins the conversation.
@@ -60,13 +61,16 @@ class Requester {
   // The daemon got data for a number that names nothing; 0: the number of a statistic.
   virtual void take_stale(std::uint64_t number) = 0;
 
+  bool awaits_response() const { return awaited_ + awaited_alone_ != 0; }
   void reset();
   void request(std::chrono::nanoseconds now);
-  bool send(RequestDatagram& requests, std::chrono::nanoseconds now);
+  // awaited: counts the responses.
+  bool send(RequestDatagram& requests, std::uint32_t& awaited, std::chrono::nanoseconds now);
 
   bool changed_ = false;
-  std::uint32_t awaited_ = 0;  // responses
-  std::chrono::nanoseconds sent_at_{0};
+  std::uint32_t awaited_ = 0;              // responses to the datagram
+  std::uint32_t awaited_alone_ = 0;        // responses to requests of send_now()
+  std::chrono::nanoseconds oldest_at_{0};  // no request that awaits a response was sent before
   bool some_refused_ = false;
   std::chrono::nanoseconds retry_at_{0};
 };

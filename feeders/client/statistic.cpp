@@ -1,5 +1,7 @@
 // The C functions: one Client for the process, made by the first call, and a lane for each
 // thread. Everything that a thread, a fork or the end of the process has to bring about is here.
+//
+// Longer than most: all calls of statistic.h are here, and most are short.
 #include "tally/statistic.h"
 
 #include <pthread.h>
@@ -153,7 +155,7 @@ class Inside {
   Lane* lane_;
 };
 
-int out_of_memory() { return fail(ENOMEM, "out of memory"); }
+int out_of_memory() { return fail_with(ENOMEM, "out of memory"); }
 
 // No exception leaves through C; all that there is to fear is want of memory.
 template <typename Do>
@@ -176,10 +178,10 @@ bool is_none(const ::statistic* statistic) { return !statistic || statistic == &
 
 FedStatistic& fed(::statistic* statistic) { return *static_cast<FedStatistic*>(statistic); }
 
-int fail_none() { return fail(EINVAL, "the statistic could not be created"); }
+int fail_none() { return fail_with(EINVAL, "the statistic could not be created"); }
 
 int define(::statistic* statistic, Result<std::string> text) {
-  if (!text) return fail(text.error());
+  if (!text) return fail_with(text.error());
   if (is_none(statistic)) return fail_none();
   return guarded([&](Client& client) { return client.define(fed(statistic), text.value()); });
 }
@@ -237,12 +239,12 @@ SocketPath configured_socket_path() {
 using namespace tallyfs;
 
 int statistic_configure(const statistic_settings* settings) {
-  if (const char* const fault = fault_of(settings); *fault) return fail(EINVAL, fault);
+  if (const char* const fault = fault_of(settings); *fault) return fail_with(EINVAL, fault);
   if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) {
-    return fail(ENAMETOOLONG, "the socket's path is longer than 107 bytes");
+    return fail_with(ENAMETOOLONG, "the socket's path is longer than 107 bytes");
   }
   const MutexLock lock(g_making);
-  if (g_client.load()) return fail(EBUSY, "an interface has been created already");
+  if (g_client.load()) return fail_with(EBUSY, "an interface has been created already");
   try {
     g_settings = {.socket = find_socket_path(settings->socket ? settings->socket : ""),
                   .delay = std::chrono::microseconds(settings->delay_us),
@@ -259,7 +261,7 @@ int statistic_configure(const statistic_settings* settings) {
 
 int statistic_create_interface(statistic_interface** interface, const char* name, unsigned flags) {
   *interface = nullptr;
-  if (!name) return fail(EINVAL, "an interface's name must not be NULL");
+  if (!name) return fail_with(EINVAL, "an interface's name must not be NULL");
   return guarded([&](Client& client) {
     FedInterface* made = nullptr;
     const int error = client.create_interface(&made, name, flags);
@@ -279,12 +281,25 @@ void statistic_interface_release(statistic_interface** interface) {
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
                      const char* units) {
   *statistic = &g_none;
-  if (!interface || !name) return fail(EINVAL, "interface and name must not be NULL");
+  if (!interface || !name) return fail_with(EINVAL, "interface and name must not be NULL");
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
     const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,
                                               units ? units : "");
     if (error == 0) *statistic = made;
+    return error;
+  });
+}
+
+int statistic_create_view(::statistic** view, ::statistic* source, const char* name) {
+  *view = &g_none;
+  if (is_none(source)) return fail_none();
+  if (!name) return fail_with(EINVAL, "name must not be NULL");
+  if (!fed(source).source.empty()) return fail_with(EINVAL, "a view has no views");
+  return guarded([&](Client& client) {
+    FedStatistic* made = nullptr;
+    const int error = client.create_view(&made, fed(source), name);
+    if (error == 0) *view = made;
     return error;
   });
 }
@@ -320,6 +335,22 @@ int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t rang
 int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t range_max,
                              uint32_t entries_max, uint64_t period_us, statistic_mode mode) {
   return define(statistic, history_text({range_min, range_max}, entries_max, period_us, mode));
+}
+
+int statistic_define_quantiles(::statistic* statistic, int64_t range_min, int64_t range_max,
+                               unsigned precision, const char* quantiles) {
+  return define(statistic, quantiles_text({range_min, range_max}, precision, quantiles));
+}
+
+int statistic_define_quantile_history(::statistic* statistic, int64_t range_min, int64_t range_max,
+                                      uint32_t entries_max, uint64_t period_us, unsigned precision,
+                                      const char* quantiles) {
+  return define(statistic, quantile_history_text({range_min, range_max}, entries_max, period_us,
+                                                 precision, quantiles));
+}
+
+int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t range_max) {
+  return define(statistic, last_text({range_min, range_max}));
 }
 
 int statistic_start(::statistic* statistic) {
@@ -378,7 +409,7 @@ int statistic_sync(unsigned timeout_ms) {
 }
 
 int statistic_count(statistic_counts* counts, size_t size) {
-  if (size != sizeof *counts) return fail(EINVAL, "a size of no known version");
+  if (size != sizeof *counts) return fail_with(EINVAL, "a size of no known version");
   *counts = {};
   if (const Client* const client = g_client.load()) client->count(*counts);
   return 0;

@@ -39,7 +39,7 @@ struct Registered {
   Driver driver;
 };
 
-constinit OwnedLock g_registering;
+constinit OwnedLock g_registering{LockRank::kClockDrivers};
 constinit std::array<Registered, kDriversMax> g_registered{};
 constinit std::size_t g_registered_size GUARDED_BY(g_registering) = 0;
 
@@ -97,7 +97,7 @@ int select(std::string_view name) {
 
 // ---- the thread, and fork()
 
-constinit OwnedLock g_starting;
+constinit OwnedLock g_starting{LockRank::kClockUpkeep};
 // Never destroyed: the thread may be at work while a program ends.
 constinit struct Keeping {
   union {

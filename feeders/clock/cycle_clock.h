@@ -163,7 +163,7 @@ class CycleClock {
   std::atomic<const Driver*> driver_{nullptr};
   Timeline timeline_;
 
-  OwnedLock lock_;
+  OwnedLock lock_{LockRank::kClock};
   History history_ GUARDED_BY(lock_);
   Wall wall_ GUARDED_BY(lock_);
   Rate rate_ GUARDED_BY(lock_);

@@ -3,6 +3,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <variant>
 
@@ -98,13 +100,20 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
 
 void Dispatcher::find_branches(std::span<Branch* const> branches) {
   const auto has = [](Alternatives set, std::size_t index) { return (set >> index & 1) != 0; };
+  const auto claim = [](Route& route, const Route& claimed) {
+    if (route.branch) {
+      std::fprintf(stderr, "tallyfs: two branches handle one kind of line or message\n");
+      std::abort();
+    }
+    route = claimed;
+  };
   for (Branch* const branch : branches) {
     const Branch::Handled handled = branch->handles();
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      if (has(handled.lines, i)) lines_[i] = {branch, has(handled.metered_lines, i)};
+      if (has(handled.lines, i)) claim(lines_[i], {branch, has(handled.metered_lines, i)});
     }
     for (std::size_t i = 0; i < messages_to_.size(); ++i) {
-      if (has(handled.messages, i)) messages_to_[i] = {.branch = branch};
+      if (has(handled.messages, i)) claim(messages_to_[i], {.branch = branch});
     }
   }
 }

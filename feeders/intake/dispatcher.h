@@ -47,6 +47,8 @@ class Dispatcher {
   };
 
   // Where everything goes. All outlive the dispatcher; the list itself is read at once.
+  // Two branches that handle the same alternative of Line or Message are a broken invariant, which
+  // aborts.
   struct Ports {
     StatisticsBranch& statistics;  // also one of the branches
     std::span<Branch* const> branches;

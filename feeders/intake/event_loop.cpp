@@ -25,17 +25,17 @@ EventLoop::EventLoop()
 }
 
 void EventLoop::run(std::function<void(int signal)> on_signal) {
-  wait_for_signal(std::move(on_signal));
+  on_signal_ = std::move(on_signal);
+  wait_for_signal();
   context_.run();
 }
 
-void EventLoop::wait_for_signal(std::function<void(int signal)> on_signal) {
-  signals_.async_wait(
-      [this, on_signal = std::move(on_signal)](const boost::system::error_code& error, int signal) {
-        if (error) return;
-        on_signal(signal);
-        wait_for_signal(on_signal);
-      });
+void EventLoop::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    on_signal_(signal);
+    wait_for_signal();
+  });
 }
 
 void EventLoop::post(std::function<void()> task) { boost::asio::post(context_, std::move(task)); }

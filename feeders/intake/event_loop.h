@@ -37,13 +37,14 @@ class EventLoop {
 
  private:
   void wait_for_exception(std::function<void()> task);
-  void wait_for_signal(std::function<void(int signal)> on_signal);
+  void wait_for_signal();
 
   boost::asio::io_context context_{1};  // one thread: no locking within
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer delay_;
   boost::asio::posix::stream_descriptor exceptional_;
+  std::function<void(int signal)> on_signal_;
 };
 
 }  // namespace tallyfs

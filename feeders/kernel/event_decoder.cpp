@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/event/format/task_fields.h"
+
 namespace tallyfs {
 
 // For each event: its fields, and where their values go.
@@ -37,6 +39,10 @@ void put_previous_pid(Event& event, std::uint64_t value) { event.previous.pid = 
 void put_previous_priority(Event& event, std::uint64_t value) {
   event.previous.priority = small(value);
 }
+// The context of an interrupt, hard or soft: the running task has nothing to do with the event.
+void leave_interrupts_out(Event& event, std::uint64_t flags) {
+  if ((flags & kInterruptFlags) != 0) event.previous.pid = 0;
+}
 void put_number(Event& event, std::uint64_t value) { event.number = value; }
 void put_clock(Event& event, std::uint64_t value) {
   event.clock_ns = static_cast<std::int64_t>(value);
@@ -46,8 +52,11 @@ void put_clock(Event& event, std::uint64_t value) {
 
 const std::vector<EventDecoder::Plan>& EventDecoder::plans() {
   using Kind = KernelEventKind;
-  static const std::vector<Plan::NumberPlan> woken = {
-      {"pid", put_pid}, {"prio", put_priority}, {"target_cpu", put_cpu}};
+  static const std::vector<Plan::NumberPlan> woken = {{"pid", put_pid},
+                                                      {"prio", put_priority},
+                                                      {"target_cpu", put_cpu},
+                                                      {"common_pid", put_previous_pid},
+                                                      {"common_flags", leave_interrupts_out}};
   static const std::vector<Plan::NumberPlan> current = {{"common_pid", put_pid}};
   static const std::vector<Plan> all = {
       {"sched_wakeup", Kind::kWakeup, woken, {{"comm", &Event::task}}},
@@ -72,6 +81,7 @@ const std::vector<EventDecoder::Plan>& EventDecoder::plans() {
        Kind::kTimerExpire,
        {{"common_pid", put_pid}, {"hrtimer", put_number}, {"now", put_clock}}},
       {"hrtimer_cancel", Kind::kTimerCancel, {{"common_pid", put_pid}, {"hrtimer", put_number}}},
+      {"sys_exit", Kind::kTaskRan, current},
       {"irq_disable", Kind::kIrqsOff, current},
       {"irq_enable", Kind::kIrqsOn, current},
       {"preempt_disable", Kind::kPreemptOff, current},

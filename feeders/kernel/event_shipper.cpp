@@ -7,7 +7,8 @@ namespace tallyfs {
 void EventShipper::begin(std::vector<unsigned> cpus) {
   cpus_ = std::move(cpus);
   timers_.clear();
-  lost(0);
+  woken_.forget_all();
+  push_loss(KernelEvent::kNoCpu, 0);
 }
 
 void EventShipper::event(std::chrono::nanoseconds time, std::size_t cpu,
@@ -18,7 +19,17 @@ void EventShipper::event(std::chrono::nanoseconds time, std::size_t cpu,
 
 bool EventShipper::is_of_use(const KernelEvent& event) {
   switch (event.kind) {
+    case KernelEventKind::kWakeup:
+      (void)woken_.ran(event.previous.pid);
+      woken_.woken(event.task.pid);
+      return true;
+    case KernelEventKind::kSwitch:
+      woken_.switched(event.cpu, event.previous.pid, event.task.pid);
+      return true;
+    case KernelEventKind::kTaskRan:
+      return woken_.ran(event.task.pid);
     case KernelEventKind::kTimerStart:
+      (void)woken_.ran(event.task.pid);
       if (timers_.size() == kTimersMax) timers_.clear();
       timers_.insert(event.number);
       return true;
@@ -32,8 +43,13 @@ bool EventShipper::is_of_use(const KernelEvent& event) {
   }
 }
 
-void EventShipper::lost(std::uint64_t events) {
-  push({.time_ns = last_ns_, .kind = KernelEventKind::kLost, .number = events});
+void EventShipper::lost(std::size_t cpu, std::uint64_t events) {
+  woken_.forget_woken();
+  push_loss(cpus_[cpu], events);
+}
+
+void EventShipper::push_loss(std::uint32_t cpu, std::uint64_t events) {
+  push({.time_ns = last_ns_, .kind = KernelEventKind::kLost, .cpu = cpu, .number = events});
 }
 
 void EventShipper::push(const KernelEvent& event) {
@@ -44,24 +60,32 @@ void EventShipper::push(const KernelEvent& event) {
 
 void EventShipper::flush() {
   if (batch_.empty()) return;
-  if (dropped_ != 0) {
-    const KernelEvent gap{
-        .time_ns = batch_.front().time_ns, .kind = KernelEventKind::kLost, .number = dropped_};
-    batch_.insert(batch_.begin(), gap);
-  }
+  put_dropped();
   datagram_.clear(0);
   datagram_.kernel_events(batch_);
-  dropped_ = send() ? 0 : events_in_batch();
+  if (!send()) note_dropped();
   batch_.clear();
 }
 
-// A notice stands for the events that it counts.
-std::uint64_t EventShipper::events_in_batch() const {
-  std::uint64_t events = 0;
-  for (const KernelEvent& each : batch_) {
-    events += each.kind == KernelEventKind::kLost ? each.number : 1;
+void EventShipper::put_dropped() {
+  for (const auto& [cpu, events] : dropped_) {
+    const KernelEvent gap{.time_ns = batch_.front().time_ns,
+                          .kind = KernelEventKind::kLost,
+                          .cpu = cpu,
+                          .number = events};
+    batch_.insert(batch_.begin(), gap);
   }
-  return events;
+  dropped_.clear();
+}
+
+// A notice stands for the events that it counts.
+void EventShipper::note_dropped() {
+  for (const KernelEvent& each : batch_) {
+    const std::uint64_t events = each.kind == KernelEventKind::kLost ? each.number : 1;
+    if (events == 0) continue;
+    const bool has_place = dropped_.size() < kDroppedCpusMax || dropped_.contains(each.cpu);
+    dropped_[has_place ? each.cpu : KernelEvent::kNoCpu] += events;
+  }
 }
 
 bool EventShipper::send() {

@@ -2,6 +2,7 @@
 
 #include "core/event/format/format.h"
 #include "feeders/kernel/kernel_filter.h"
+#include "feeders/kernel/own_filter.h"
 
 namespace tallyfs {
 
@@ -36,11 +37,14 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
   const auto [at, is_new] = watched_.try_emplace(
       event.id,
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
-  // A predecessor may have had it with stacks, in addition to which the kernel takes none, and with
-  // a filter.
-  if (is_new && running_->instance().is_inherited()) {
-    (void)running_->instance().stop_stacks(at->second.event);
-    at->second.is_filter_known = false;
+  if (is_new) {
+    if (const auto format = parse_event_format(known->format)) {
+      at->second.tasks = TaskFields::of(known->system, format.value());
+    }
+    // A predecessor may have had it with stacks, in addition to which the kernel takes none.
+    if (running_->instance().is_inherited()) {
+      (void)running_->instance().stop_stacks(at->second.event);
+    }
   }
   auto done = record_as(at->second, event);
   // What comes before the shipper is told is not wanted yet.
@@ -54,13 +58,15 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
 
 Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent& event) {
   TracefsInstance& instance = running_->instance();
-  const bool other_filter = !watched.is_filter_known || watched.as.filter != event.filter;
+  const std::string text =
+      both_filters(kernel_filter(event.filter), filter_without(watched.tasks, left_out_));
+  const bool other_filter = watched.asked_filter != text;
   if (watched.as.stack && (!event.stack || other_filter)) {
     (void)instance.stop_stacks(watched.event);
     watched.as.stack = false;
   }
   if (event.comm && followed_.empty()) follow_names();
-  if (other_filter) filter(watched, event.filter);
+  if (other_filter) filter(watched, text);
   if (event.stack && !watched.as.stack) {
     shipper_.prepare_for_stacks();
     if (auto done = instance.start_stacks(watched.event); !done) return done;
@@ -69,19 +75,32 @@ Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent&
   return {};
 }
 
-// An event that tells what tasks are called is recorded whole.
+// An event that tells what tasks are called is recorded whole. Of a filter that the kernel refuses
+// the part that leaves out threads may be taken.
 void EventTracing::filter(Watched& watched, const std::string& text) {
-  watched.event.filter = names_tasks(watched.as.id) ? "" : kernel_filter(text);
-  if (!running_->instance().filter(watched.event)) watched.event.filter.clear();
-  watched.is_filter_known = true;
+  watched.asked_filter = text;
+  if (names_tasks(watched.as.id)) {
+    (void)set_filter(watched, "");
+    return;
+  }
+  if (set_filter(watched, text)) return;
+  (void)set_filter(watched, filter_without(watched.tasks, left_out_));
+}
+
+bool EventTracing::set_filter(Watched& watched, const std::string& text) {
+  watched.event.filter = text;
+  if (running_->instance().filter(watched.event)) return true;
+  watched.event.filter.clear();
+  return false;
 }
 
 void EventTracing::stop(Watched& watched) {
   TracefsInstance& instance = running_->instance();
   if (!names_tasks(watched.as.id)) (void)instance.stop(watched.event);
   if (watched.as.stack) (void)instance.stop_stacks(watched.event);
-  watched.event.filter.clear();
-  (void)instance.filter(watched.event);
+  // An event that is off may keep its filter: taking one off waits for all CPUs, and the next start
+  // sets another.
+  if (names_tasks(watched.as.id)) (void)set_filter(watched, "");
 }
 
 void EventTracing::settle() {
@@ -150,8 +169,10 @@ void EventTracing::follow_names_of(const char* name, const char* name_field) {
 void EventTracing::leave_out(std::vector<pid_t> threads) {
   if (threads == left_out_) return;
   left_out_ = std::move(threads);
-  // Kernels before 5.8 cannot; then the daemon leaves them out by itself.
-  if (running_) (void)running_->instance().leave_out(left_out_);
+  for (auto& [id, watched] : watched_) {
+    const wire::WatchedEvent as = watched.as;
+    (void)record_as(watched, as);
+  }
 }
 
 Result<void> EventTracing::begin() {
@@ -165,7 +186,6 @@ Result<void> EventTracing::begin() {
                         clock_);
   if (!recording) return recording.error();
   TracefsInstance& instance = recording.value().instance();
-  (void)instance.leave_out(left_out_);
   stacks_ = {};
   const auto stacks = instance.format({.system = "ftrace", .name = "kernel_stack"});
   if (stacks) {

@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/event/format/task_fields.h"
 #include "core/wire/event_order.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/record_shipper.h"
@@ -38,11 +39,12 @@ class EventTracing {
 
   // Sets each of the events as given; other events stay as they are. All are tried, and the error
   // is that of the first which fails: kNoDevice, kNoAccess. A filter that the kernel refuses is
-  // left out, since the daemon filters the records in any case.
+  // left out, since the daemon filters the records in any case. The filter includes that of the
+  // threads which are left out.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
   void settle();
-  // Threads whose doings are not recorded.
+  // Threads whose records are left out (own_filter.h), of the events that are on, too.
   void leave_out(std::vector<pid_t> threads);
 
   // The recording and its sink; nullptr: nothing is wanted.
@@ -54,7 +56,10 @@ class EventTracing {
   struct Watched {
     TracefsInstance::Event event;
     wire::WatchedEvent as;
-    bool is_filter_known = true;  // the kernel's is as.filter, and not a predecessor's
+    TaskFields tasks;
+    // As it was last asked of the kernel, which has event.filter instead if it refused; nothing: a
+    // predecessor's, or none so far.
+    std::optional<std::string> asked_filter;
   };
 
   Result<void> begin();
@@ -62,6 +67,7 @@ class EventTracing {
   Result<void> start(const wire::WatchedEvent& event);
   Result<void> record_as(Watched& watched, const wire::WatchedEvent& event);
   void filter(Watched& watched, const std::string& text);
+  bool set_filter(Watched& watched, const std::string& text);
   void stop(Watched& watched);
   void tell_shipper();
   void expect_stacks();

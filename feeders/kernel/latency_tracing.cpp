@@ -39,7 +39,7 @@ Result<void> LatencyTracing::want(const WantedEvents& wanted, const std::vector<
     if (auto begun = begin(); !begun) return tracing_refusal(begun.error());
   }
   const auto before = events_;
-  if (const auto changed = change(trace_events(wanted, without)); !changed) {
+  if (const auto changed = change(trace_events(wanted, without, exits_of_)); !changed) {
     if (before.empty()) {
       end();
     } else {
@@ -64,6 +64,17 @@ Result<void> LatencyTracing::begin() {
   shipper_.begin(recording.value().instance().cpus());
   running_.emplace(std::move(recording.value()));
   return {};
+}
+
+// Without them what such tasks do later stands in.
+void LatencyTracing::adapt() {
+  const auto& unseen = shipper_.unseen_tasks();
+  if (!running_ || !has_exits_ || unseen == exits_of_) return;
+  exits_of_ = unseen;
+  if (change(trace_events(wanted_, without_, exits_of_))) return;
+  has_exits_ = false;
+  exits_of_.clear();
+  (void)change(trace_events(wanted_, without_, exits_of_));
 }
 
 // Records of events that are switched off are discarded: their readers have gone before.
@@ -117,6 +128,7 @@ void LatencyTracing::end() {
   events_.clear();
   wanted_ = {};
   without_.clear();
+  exits_of_.clear();
 }
 
 }  // namespace tallyfs

@@ -29,6 +29,9 @@ class LatencyTracing {
   Result<void> want(const WantedEvents& wanted, const std::vector<pid_t>& without);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
   void settle();
+  // Has the exits of system calls traced of tasks whose switches the kernel leaves out, as far as
+  // the records so far tell. Called now and then.
+  void adapt();
 
   // The recording and its sink; nullptr: nothing is wanted.
   Recording* recording() { return running_ ? &*running_ : nullptr; }
@@ -45,6 +48,8 @@ class LatencyTracing {
   RecordingOwner owner_;
   WantedEvents wanted_;
   std::vector<pid_t> without_;
+  std::vector<pid_t> exits_of_;
+  bool has_exits_ = true;                       // as far as is known, this kernel can trace them
   std::vector<TracefsInstance::Event> events_;  // that are on
   std::optional<Recording> running_;
 };

@@ -19,8 +19,6 @@ void RecordShipper::event_with_stack(std::chrono::nanoseconds time, std::size_t 
   if (shipping.names_name_at != 0) learn_name(shipping, payload);
   if (!shipping.wanted) return;
   const auto pid = read_raw<std::int32_t>(payload.data() + kPidAt);
-  // What a predecessor had recorded may have our own beginnings in it.
-  if (pid == own_) return;
   EventRecord record{.event = id,
                      .time_ns = static_cast<std::uint64_t>(time.count()),
                      .cpu = cpus_[cpu],

@@ -5,9 +5,6 @@
 // was packed is dropped, and told of as lost with the next that goes out.
 #pragma once
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -65,7 +62,7 @@ class RecordShipper final : public EventSink {
   }
   void event_with_stack(std::chrono::nanoseconds time, std::size_t cpu,
                         std::span<const char> payload, std::span<const char> stack) override;
-  void lost(std::uint64_t events) override { lost_ += events; }
+  void lost(std::size_t, std::uint64_t events) override { lost_ += events; }
   // Sends what has been gathered.
   void flush() override;
 
@@ -81,7 +78,6 @@ class RecordShipper final : public EventSink {
   Link& link_;
   SymbolBook& symbols_;
   TaskNames names_;
-  const pid_t own_ = ::getpid();
   std::vector<unsigned> cpus_;
   std::vector<Shipping> shipping_ = std::vector<Shipping>(65'536);  // by event
   std::string packed_;

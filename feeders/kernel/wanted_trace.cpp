@@ -20,10 +20,19 @@ std::string wakeups_of(const WantedEvents& wanted, const std::vector<pid_t>& wit
   return filter;
 }
 
+std::string caused_by(const std::vector<pid_t>& tasks) {
+  std::string filter;
+  for (const pid_t task : tasks) {
+    filter += (filter.empty() ? "common_pid==" : "||common_pid==") + std::to_string(task);
+  }
+  return filter;
+}
+
 }  // namespace
 
 std::vector<TracefsInstance::Event> trace_events(const WantedEvents& wanted,
-                                                 const std::vector<pid_t>& without) {
+                                                 const std::vector<pid_t>& without,
+                                                 const std::vector<pid_t>& exits_of) {
   std::vector<TracefsInstance::Event> events;
   if (wanted.wakeups || wanted.timers) {
     const std::string wakeups = wakeups_of(wanted, without);
@@ -34,6 +43,7 @@ std::vector<TracefsInstance::Event> trace_events(const WantedEvents& wanted,
     events.push_back({"sched", "sched_wakeup_new", wakeups});
     events.push_back({"sched", "sched_migrate_task", tasks_of(wanted, "")});
   }
+  if (!exits_of.empty()) events.push_back({"raw_syscalls", "sys_exit", caused_by(exits_of)});
   if (wanted.timers) {
     constexpr const char* kSleepers = "function.function == hrtimer_wakeup";
     events.push_back({"timer", "hrtimer_start", kSleepers});

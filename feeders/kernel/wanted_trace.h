@@ -12,8 +12,10 @@
 
 namespace tallyfs {
 
-// without: tasks whose wakeups are left out.
+// without: tasks whose wakeups are left out. exits_of: tasks that run without switches to them
+// being recorded: the exits of their system calls, a microsecond behind the switch, stand in.
 std::vector<TracefsInstance::Event> trace_events(const WantedEvents& wanted,
-                                                 const std::vector<pid_t>& without);
+                                                 const std::vector<pid_t>& without,
+                                                 const std::vector<pid_t>& exits_of);
 
 }  // namespace tallyfs

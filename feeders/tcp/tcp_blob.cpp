@@ -31,8 +31,8 @@ int add_voi(std::uint32_t template_id, const Voi& voi) {
   histogram.flags = VSD_HIST_LBOUND_INF | VSD_HIST_UBOUND_INF;
   histogram.lb = stats_ctor_vsd_numeric(1);
   histogram.ub = stats_ctor_vsd_numeric(voi.largest);
-  histogram.u.linexp.stepbase = 2;
-  histogram.u.linexp.linstepdiv = kParts;
+  histogram.linexp.stepbase = 2;
+  histogram.linexp.linstepdiv = kParts;
   vss_tdgst_hlpr_info digest{};
   digest.tdgst_dtype = wide ? VSD_DTYPE_TDGSTCLUST64 : VSD_DTYPE_TDGSTCLUST32;
   digest.nctds = kCentroids;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "feeders/program/latency_views.h"
+
 namespace tallyfs {
 namespace {
 
@@ -45,8 +47,9 @@ TimerFeeder::TimerFeeder(const std::vector<unsigned>& cpus, std::chrono::nanosec
     : lost_(interface_, "occurrence_lost", kLost) {
   for (const unsigned cpu : cpus) {
     const std::string name = "_cpu" + std::to_string(cpu);
-    cpus_.push_back({std::make_unique<Wakeups>(cpu, period),
-                     tally::Statistic(interface_, "lateness" + name, kLateness),
+    tally::Statistic lateness(interface_, "lateness" + name, kLateness);
+    auto views = create_latency_views(lateness, "lateness" + name);
+    cpus_.push_back({std::make_unique<Wakeups>(cpu, period), std::move(lateness), std::move(views),
                      tally::Statistic(interface_, "overruns" + name, kOverruns)});
   }
 }

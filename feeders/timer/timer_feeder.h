@@ -27,6 +27,7 @@ class TimerFeeder {
   struct Cpu {
     std::unique_ptr<Wakeups> wakeups;
     tally::Statistic lateness;
+    std::vector<tally::Statistic> lateness_views;
     tally::Statistic overruns;
   };
 

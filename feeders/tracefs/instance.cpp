@@ -200,14 +200,6 @@ Result<void> TracefsInstance::stop_stacks(const Event& event) {
   return write_text(directory_, event.directory() + "/trigger", "!stacktrace");
 }
 
-// The kernel takes what is written to an opened file as more of them, and opening it for writing as
-// the end of those before.
-Result<void> TracefsInstance::leave_out(const std::vector<pid_t>& threads) {
-  std::string text;
-  for (const pid_t thread : threads) text += std::to_string(thread) + " ";
-  return replace_text(directory_, "set_event_notrace_pid", text);
-}
-
 Result<void> TracefsInstance::start() { return enable("1"); }
 
 Result<void> TracefsInstance::stop() { return enable("0"); }

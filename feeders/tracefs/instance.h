@@ -77,8 +77,6 @@ class TracefsInstance {
   // From now on a stack is recorded behind each record that passes its filter, or no longer.
   Result<void> start_stacks(const Event& event);
   Result<void> stop_stacks(const Event& event);
-  // Threads whose doings are not recorded, instead of those that were named before.
-  Result<void> leave_out(const std::vector<pid_t>& threads);
 
  private:
   TracefsInstance(Fd root, std::string name, std::vector<Event> events)

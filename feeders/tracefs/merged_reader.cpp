@@ -153,11 +153,11 @@ void MergedReader::hand_on(std::uint64_t horizon_ns, EventSink& sink) {
 }
 
 void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) {
-  if (item.lost > 0) return sink.lost(item.lost);
-  if (item.time_ns < handed_on_ns_) return sink.lost(1);
+  const auto cpu = static_cast<std::size_t>(&lane - lanes_.data());
+  if (item.lost > 0) return sink.lost(cpu, item.lost);
+  if (item.time_ns < handed_on_ns_) return sink.lost(cpu, 1);
   handed_on_ns_ = item.time_ns;
   const std::chrono::nanoseconds time(static_cast<std::int64_t>(item.time_ns));
-  const auto cpu = static_cast<std::size_t>(&lane - lanes_.data());
   const std::span<const char> bytes(lane.bytes);
   const auto payload = bytes.subspan(item.offset, item.size);
   if (item.stack_size == 0) return sink.event(time, cpu, payload);

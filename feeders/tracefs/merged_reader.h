@@ -34,8 +34,8 @@ class EventSink {
                                 std::span<const char> payload, std::span<const char>) {
     event(time, cpu, payload);
   }
-  // At this point of time `events` are missing, at least; whose and which is unknown.
-  virtual void lost(std::uint64_t events) = 0;
+  // At this point of time `events` of this pipe are missing, at least; which is unknown.
+  virtual void lost(std::size_t cpu, std::uint64_t events) = 0;
   // Nothing more comes for now.
   virtual void flush() {}
 };

@@ -30,7 +30,8 @@ Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
     return {ErrorCode::kNotPermitted,
-            "not root: tracefs is not mounted, and mounting it needs CAP_SYS_ADMIN"};
+            std::string("not root: ") + kMountPoint +
+                " is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN"};
   }
   return system_error("cannot mount tracefs");
 }
@@ -45,20 +46,6 @@ Error system_error(const std::string& what) {
                                            : ErrorCode::kInvalid;
   return {code, what + ": " + std::strerror(error) + (forbidden ? " (not root?)" : "")};
 }
-
-namespace {
-
-Result<void> write_with(int flags, const Fd& directory, const std::string& path,
-                        const std::string& text) {
-  const Fd file(::openat(directory.get(), path.c_str(), O_WRONLY | O_CLOEXEC | flags));
-  if (!file.valid()) return system_error("cannot open " + path);
-  if (!text.empty() && ::write(file.get(), text.data(), text.size()) < 0) {
-    return system_error("cannot write '" + text + "' to " + path);
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<Fd> open_tracefs() {
   if (Fd mounted = open_mounted(); mounted.valid()) return mounted;
@@ -88,11 +75,12 @@ Result<std::string> read_text(const Fd& directory, const std::string& path) {
 }
 
 Result<void> write_text(const Fd& directory, const std::string& path, const std::string& text) {
-  return write_with(0, directory, path, text);
-}
-
-Result<void> replace_text(const Fd& directory, const std::string& path, const std::string& text) {
-  return write_with(O_TRUNC, directory, path, text);
+  const Fd file(::openat(directory.get(), path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid()) return system_error("cannot open " + path);
+  if (!text.empty() && ::write(file.get(), text.data(), text.size()) < 0) {
+    return system_error("cannot write '" + text + "' to " + path);
+  }
+  return {};
 }
 
 std::vector<std::string> list_names(const Fd& directory, const std::string& path) {

@@ -18,8 +18,6 @@ Result<Fd> open_tracefs();
 // A file below the directory; at most 64 KiB of it.
 Result<std::string> read_text(const Fd& directory, const std::string& path);
 Result<void> write_text(const Fd& directory, const std::string& path, const std::string& text);
-// The same of a file that keeps what was written, which goes first (O_TRUNC).
-Result<void> replace_text(const Fd& directory, const std::string& path, const std::string& text);
 // The names in a directory below it, `.` and `..` not among them; none if there is no such one.
 std::vector<std::string> list_names(const Fd& directory, const std::string& path);
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fs/daemon/possible_cpus.h"
+#include "log/log.h"
 
 namespace tallyfs {
 
@@ -27,12 +28,15 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);
   latencies_ = std::make_unique<LatencyBranch>(
       tree, tracing, ledger,
-      LatencyBranch::Options{.cpus = cpus, .owner = owner, .source = parts.feeder}, now);
+      LatencyBranch::Options{
+          .cpus = cpus, .owner = owner, .source = parts.feeder, .warn = log_warning},
+      now);
   tracing_ = std::make_unique<TracingBranch>(
       tree, tracing, ledger,
       TracingBranch::Options{.tracing = {.owner = owner,
                                          .cpus = cpus,
                                          .error_log = parts.errors,
+                                         .clock = &parts.clock,
                                          .own = &statistics_->own(),
                                          .processes = &process_names_},
                              .ports = ports(TracingBranch::kSwitches),

@@ -29,6 +29,7 @@ class Branches {
     Tree& tree;
     Ledger& ledger;
     ProcessWatch& processes;
+    const Clock& clock;
     const std::shared_ptr<ErrorLog>& errors;  // shared with the tree
     std::span<Switch> switches;               // empty: feeders cannot see which statistics are off
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/session.h"
 #include "log/log.h"
 
@@ -49,6 +51,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
   make_feeder(std::move(feeder));
   make_branches();
+  take_rules();
   make_intake();
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
@@ -67,6 +70,7 @@ void Daemon::make_branches() {
   const Branches::Parts parts{.tree = tree_,
                               .ledger = ledger_,
                               .processes = processes_,
+                              .clock = clock_,
                               .errors = errors_,
                               .switches = switches_ ? switches_->switches() : std::span<Switch>(),
                               .feeder = feeder_.get()};
@@ -137,12 +141,12 @@ void Daemon::serve() {
   mount_watch_.reset();
 }
 
-// A terminal that goes ends what runs in its foreground; to a daemon SIGHUP means to read its
-// settings again, of which there are none.
+// A terminal that goes ends what runs in its foreground; to a daemon SIGHUP means to read
+// its rules again.
 void Daemon::take_signal(int signal) {
   if (signal == SIGHUP && !options_.has_terminal) {
-    log_info("SIGHUP: there is nothing to read again");
-    return;
+    if (!options_.rules_file.empty()) return take_rules();
+    return log_info("SIGHUP: there is nothing to read again");
   }
   log_info("ending on signal " + std::to_string(signal));
   const std::uint64_t taken = intake_->take_queued(kEndDrainMax);
@@ -150,6 +154,15 @@ void Daemon::take_signal(int signal) {
     log_info("the " + std::to_string(taken) + " datagrams that were queued are counted");
   }
   loop_.stop();
+}
+
+void Daemon::take_rules() {
+  if (options_.rules_file.empty()) return;
+  const auto text = read_rules(options_.rules_file);
+  if (!text) return log_error("rules: " + text.error().reason);
+  for (const auto& fault : branches_->statistics().take_rules(text.value(), clock_.now())) {
+    log_error(options_.rules_file + ":" + std::to_string(fault.line) + ": " + fault.error.reason);
+  }
 }
 
 void Daemon::part_is_ready() {

@@ -53,6 +53,8 @@ class Daemon {
   int run(const Successor& successor, const std::function<void()>& ready);
 
  private:
+  // The file of --rules, if there is one.
+  void take_rules();
   void make_feeder(std::optional<Fd> channel);
   void make_branches();
   void make_intake();

@@ -1,6 +1,7 @@
 // tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
 // then the Daemon runs.
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
@@ -15,11 +16,13 @@
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
+#include "fs/daemon/kernel_feeder/tracefs_access.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/socket.h"
+#include "fs/daemon/tracefs_below.h"
 #include "fs/daemon/watchdog.h"
 #include "log/log.h"
 
@@ -54,9 +57,18 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
     if (!feeder) return feeder.error();
     started.feeder = std::move(feeder.value());
   }
-  if (identity || mounts_by_capability()) {
-    auto watchdog = Watchdog::start(socket, options.mount_point);
-    if (!watchdog) return watchdog.error();
+  std::optional<std::uint64_t> below;
+  if (options.over_tracefs) {
+    const auto made = mount_tracefs_below(options.mount_point);
+    if (!made) return made.error();
+    below = made.value();
+  }
+  if (identity || options.over_tracefs || mounts_by_capability()) {
+    auto watchdog = Watchdog::start(socket, options.mount_point, below);
+    if (!watchdog) {
+      if (below) ::umount2(options.mount_point.c_str(), MNT_DETACH);
+      return watchdog.error();
+    }
     started.watchdog.emplace(std::move(watchdog.value()));
   }
   return started;
@@ -79,8 +91,9 @@ void report_ready(std::optional<Background>& background) {
 }
 
 Result<int> run(DaemonOptions options) {
-  auto mount_point = prepare_mount_point(
-      options.mount_point, options.auto_unmount ? Leftover::kCleanUp : Leftover::kReport);
+  const bool cleans_up = options.auto_unmount || options.over_tracefs;
+  auto mount_point =
+      prepare_mount_point(options.mount_point, cleans_up ? Leftover::kCleanUp : Leftover::kReport);
   if (!mount_point) return mount_point.error();
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
@@ -93,6 +106,10 @@ Result<int> run(DaemonOptions options) {
   const auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);
+  if (options.tracefs) {
+    const auto readable = check_tracefs();
+    if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
+  }
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed.value());

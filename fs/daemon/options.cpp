@@ -15,6 +15,7 @@ constexpr char kDescription[] =
     "cat statistics/INTERFACE/data shows them, echo into definition changes how.";
 // With less, the daemon's own numbers would not fit.
 constexpr std::uint64_t kLeastBytes = 1 << 20;
+constexpr const char* kTracingDirectory = "/sys/kernel/tracing";
 
 // Options of mount(8) and fstab that mean nothing here, or are so already.
 bool is_ignored(std::string_view option) {
@@ -87,22 +88,40 @@ class OptionsParser {
       }
     }
     if (const auto status = check_groups()) return {std::nullopt, *status};
-    options_.mount_point = places_.back();
+    if (const auto status = take_places()) return {std::nullopt, *status};
     options_.socket_permissions = static_cast<unsigned>(std::stoul(mode_, nullptr, 8));
     if (options_.socket_path.empty()) options_.socket_path = default_socket_path();
     options_.ledger.per_uid.bytes =
         std::min(options_.ledger.per_uid.bytes, options_.ledger.total.bytes);
     options_.handles.bytes_per_uid =
         std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
-    add_mount_defaults(places_.size() == 2 ? places_.front() : "tallyfs");
+    add_mount_defaults(source());
     return {options_, 0};
   }
 
  private:
+  // Returns the status to exit with if something is missing.
+  std::optional<int> take_places() {
+    if (options_.over_tracefs) {
+      options_.tracefs = true;
+      options_.subtree = "tracing";
+    }
+    if (places_.empty() && !options_.over_tracefs) {
+      return line_.refuse("MOUNTPOINT", "it is required");
+    }
+    options_.mount_point = places_.empty() ? kTracingDirectory : places_.back();
+    return std::nullopt;
+  }
+  // The name of the mount's source. Clients of tracefs look for this name.
+  std::string source() const {
+    if (places_.size() == 2) return places_.front();
+    return options_.over_tracefs ? "tracefs" : "tallyfs";
+  }
+
   void add_mounting() {
     line_.add_arguments("MOUNTPOINT", places_,
                         "where to mount; [SOURCE] MOUNTPOINT when called by mount(8)",
-                        {.least = 1, .most = 2});
+                        {.least = 0, .most = 2});
     line_.add_flag("-f,--foreground", options_.foreground,
                    "stay in the foreground, print READY when usable, log to stderr");
     line_.add_list("-o", lists_, "OPTION[,OPTION]...",
@@ -111,14 +130,24 @@ class OptionsParser {
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
-         .text = "mounts this directory of the tree alone: tracing, statistics, stats/SUBSYSTEM"});
+         .text = "mounts this directory of the tree alone: tracing, tracing/latency_hist, "
+                 "statistics or stats"});
     line_.add_flag("--tracefs", options_.tracefs,
                    "read the kernel's events for tracing/events and tracing/latency_hist, as far "
                    "as something is set on them or enabled there");
+    line_.add_flag("--over-tracefs", options_.over_tracefs,
+                   "for clients of the kernel's tracing directory: mounts tracing/ alone, on top "
+                   "of a tracefs, with --tracefs; MOUNTPOINT is then /sys/kernel/tracing if left "
+                   "out",
+                   "--subtree");
     add({.names = "--run-as",
          .variable = &options_.run_as,
          .value = "USER[:GROUP]",
          .text = "names or numbers: who the daemon is once it is mounted; root only"});
+    add({.names = "--rules",
+         .variable = &options_.rules_file,
+         .value = "FILE",
+         .text = "rules for statistics to come, read at the start and at SIGHUP"});
     add({.names = "--group",
          .variable = &options_.group,
          .value = "GROUP",

@@ -22,7 +22,9 @@ struct DaemonOptions {
   bool foreground = false;
   bool has_terminal = false;  // in the foreground of one
   bool tracefs = false;       // read the kernel's events
+  bool over_tracefs = false;  // tracing/ alone, on top of a tracefs; both go at the end
   std::string subtree;        // the part of the tree that is mounted; empty: all of it
+  std::string rules_file;     // of --rules; empty: there is none
   std::string run_as;         // USER[:GROUP]; empty: the daemon keeps its identity
   std::string group;          // whose members may read statistics; empty: none
   std::string write_group;    // whose members may write definitions; empty: none

@@ -33,6 +33,7 @@ struct Watch {
   const Fd& pipe;
   const Fd& done;  // of the first: where it says that it has cleaned up; of the second: where from
   const std::string& mount_point;
+  std::optional<std::uint64_t> below;
 };
 
 // False: it ended without having done it.
@@ -45,6 +46,12 @@ bool has_cleaned_up(const Fd& done) {
   return size == 1;
 }
 
+// Removes that mount, if no other lies on it.
+void remove_mount(const std::string& mount_point, std::optional<std::uint64_t> mount) {
+  if (!mount || topmost_mount(mount_point) != mount) return;
+  ::umount2(mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
 [[noreturn]] void watch(const Watch& watch, Watchdog::Place place, FeedSocket& socket) {
   ignore_ending_signals();
   let_go();
@@ -54,9 +61,8 @@ bool has_cleaned_up(const Fd& done) {
   std::optional<std::uint64_t> mount;
   while (const auto made = wait_for_mount(watch.pipe)) mount = made;
   if (place == Watchdog::Place::kSpare && has_cleaned_up(watch.done)) ::_exit(0);
-  if (mount && topmost_mount(watch.mount_point) == mount) {
-    ::umount2(watch.mount_point.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
-  }
+  remove_mount(watch.mount_point, mount);
+  remove_mount(watch.mount_point, watch.below);
   socket.remove_files();
   if (place == Watchdog::Place::kFirst) (void)!::write(watch.done.get(), "", 1);
   ::_exit(0);
@@ -68,12 +74,13 @@ Error failed(const char* what) {
 
 }  // namespace
 
-Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_point) {
+Result<Watchdog> Watchdog::start(FeedSocket& socket, const std::string& mount_point,
+                                 std::optional<std::uint64_t> below) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("make a pipe");
   Fd told(ends[0]);
   Fd tells(ends[1]);
-  Watchdog watchdog(mount_point);
+  Watchdog watchdog(mount_point, below);
   auto first = watchdog.start_next(socket, Place::kFirst, tells);
   if (!first) return first.error();
   tells.reset();
@@ -94,7 +101,7 @@ Result<void> Watchdog::start_next(FeedSocket& socket, Place place, const Fd& don
     writing.reset();
     for (Process& other : processes_) other.pipe.reset();
     const char* const name = place == Place::kFirst ? "tallyfs-unmount" : "tallyfs-spare";
-    watch({name, reading, done, mount_point_}, place, socket);
+    watch({name, reading, done, mount_point_, below_}, place, socket);
   }
   processes_.push_back({std::move(writing), child});
   return {};

@@ -1,5 +1,6 @@
-// The watchdog of a daemon that is no longer root: at the daemon's end it removes the mount and the
-// socket's files. It is a process of its own, forked before the first thread and before privileges
+// The watchdog of a daemon that is no longer root, or whose mount hides another mount. At the
+// daemon's end it removes the mount and the socket's files, and the mount below if that was made
+// for the daemon. It is a process of its own, forked before the first thread and before privileges
 // are dropped. It learns of the daemon's end by the end of a pipe, so that a killed daemon leaves
 // nothing either. Until then it sleeps, with the two capabilities that it needs. A second one
 // waits for the first one, and cleans up if that was killed before it had.
@@ -7,6 +8,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +24,10 @@ class Watchdog {
  public:
   enum class Place { kFirst, kSpare };
 
-  // Forks; returns in the daemon. From then on the watchdogs own the socket's files.
-  static Result<Watchdog> start(FeedSocket& socket, const std::string& mount_point);
+  // Forks; returns in the daemon. From then on the watchdogs own the socket's files. below: the
+  // number of a mount on the same path, which the watchdogs remove after ours.
+  static Result<Watchdog> start(FeedSocket& socket, const std::string& mount_point,
+                                std::optional<std::uint64_t> below);
   Watchdog(Watchdog&& other) noexcept = default;
   Watchdog& operator=(Watchdog&&) = delete;
   ~Watchdog() { clean_up(); }
@@ -38,12 +43,14 @@ class Watchdog {
     pid_t id = 0;
   };
 
-  explicit Watchdog(std::string mount_point) : mount_point_(std::move(mount_point)) {}
+  Watchdog(std::string mount_point, std::optional<std::uint64_t> below)
+      : mount_point_(std::move(mount_point)), below_(below) {}
   // done: the end of a pipe by which the first tells the spare that it has cleaned up.
   Result<void> start_next(FeedSocket& socket, Place place, const Fd& done);
 
   std::vector<Process> processes_;
   std::string mount_point_;
+  std::optional<std::uint64_t> below_;
 };
 
 }  // namespace tallyfs

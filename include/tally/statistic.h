@@ -57,7 +57,7 @@ struct statistic_interface;
 /* One statistic. The member is the library's: it points at the switch that the daemon flips, in a
  * page shared by all feeders. Only functions below read it. */
 struct statistic {
-  const uint32_t *on;
+  const uint32_t* on;
 };
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ struct statistic_settings {
   /* The daemon's socket; copied. NULL: $TALLY_SOCKET, else /run/tallyfs/socket, that of the
    * system's daemon. For users other than root $XDG_RUNTIME_DIR/tallyfs/socket, that of a daemon of
    * their own, comes before it if a daemon listens there. */
-  const char *socket;
+  const char* socket;
 
   /* How long a sample may wait for others before it is sent, in microseconds; 0 sends each by
    * itself, in the call that adds it. At most 10,000,000. */
@@ -86,8 +86,8 @@ struct statistic_settings {
 
   /* Called with a sentence when the daemon is found or lost or refuses something; NULL: no calls.
    * Called by the library's own thread; it may make no call of this library. */
-  void (*report)(const char *text, void *context);
-  void *context;
+  void (*report)(const char* text, void* context);
+  void* context;
 };
 
 /* Socket by environment, 10 ms, no waiting, 65,536 samples, no report. */
@@ -97,7 +97,7 @@ struct statistic_settings {
 /* To be called before the first interface is created, or not at all. -EINVAL: a member is out of
  * its range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket
  * address. */
-TALLY_EXPORT int statistic_configure(const struct statistic_settings *settings);
+TALLY_EXPORT int statistic_configure(const struct statistic_settings* settings);
 
 /* ---- Interfaces and statistics -----------------------------------------------------------------
  * These calls check their arguments and return. The library's own thread, which the first of them
@@ -115,35 +115,45 @@ TALLY_EXPORT int statistic_configure(const struct statistic_settings *settings);
  * 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST:
  * this process has it already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could
  * be started. */
-TALLY_EXPORT int statistic_create_interface(struct statistic_interface **interface,
-                                            const char *name, unsigned flags);
+TALLY_EXPORT int statistic_create_interface(struct statistic_interface** interface,
+                                            const char* name, unsigned flags);
 
 /* Removes the interface and all statistics still in it, here and from the tree (by what this
  * process sent before included), and sets *interface to NULL. NULL is ignored. What is removed
  * before a daemon was found is removed when it is; what is removed while one is away is not, since
  * the next may have it from others. At most 1,024 removals wait; of more the oldest are
  * forgotten. */
-TALLY_EXPORT void statistic_interface_remove(struct statistic_interface **interface);
+TALLY_EXPORT void statistic_interface_remove(struct statistic_interface** interface);
 
 /* The same, here only: in the tree all stays to be looked at. */
-TALLY_EXPORT void statistic_interface_release(struct statistic_interface **interface);
+TALLY_EXPORT void statistic_interface_release(struct statistic_interface** interface);
 
 /* units: what X and Y are, "microseconds/requests"; as a name, but '/' is allowed; NULL for none.
  * The statistic is of type value and off, until a statistic_define_ call, statistic_start() or its
  * users say otherwise. -EINVAL: a name, or interface is NULL; -EEXIST: this process has it already;
  * -ENOMEM; -ENOSPC: this process has 65,536. After an error *statistic is one that is off for good,
  * so that a program which does not look may go on: it can be fed, and released. */
-TALLY_EXPORT int statistic_create(struct statistic **statistic,
-                                  struct statistic_interface *interface, const char *name,
-                                  const char *units);
+TALLY_EXPORT int statistic_create(struct statistic** statistic,
+                                  struct statistic_interface* interface, const char* name,
+                                  const char* units);
+
+/* A further way to look at what is fed to a statistic of this process: the daemon gives the view
+ * every sample that its source gets. It is defined, started, stopped, reset, removed and released
+ * as a statistic is, and begins with the definition of its source, on; but it takes no samples:
+ * those added to it are ignored, and statistic_is_on() is 0. Views of a removed statistic are
+ * removed, and released ones stay. A view that is there stays as its users have defined it. At most
+ * 16 of a statistic. Errors as above; -EINVAL also if the source is a view or could not be created.
+ */
+TALLY_EXPORT int statistic_create_view(struct statistic** view, struct statistic* source,
+                                       const char* name);
 
 /* As for interfaces. What was added before is sent before; what cannot be sent yet is dropped and
  * counted if the statistic is removed, and sent later if it is released. The name is free at once:
  * what is created under it is another statistic, which the daemon hears of behind the removal. A
  * few microseconds, also while the daemon hangs; what samples are still held of counts among the
  * 65,536 meanwhile. */
-TALLY_EXPORT void statistic_remove(struct statistic **statistic);
-TALLY_EXPORT void statistic_release(struct statistic **statistic);
+TALLY_EXPORT void statistic_remove(struct statistic** statistic);
+TALLY_EXPORT void statistic_release(struct statistic** statistic);
 
 /* ---- Definitions: how a statistic is shown until its users decide otherwise ---------------------
  * They apply to a statistic that this process brings into being, at once or, with a daemon that is
@@ -160,45 +170,64 @@ enum statistic_scale { STATISTIC_SCALE_LIN, STATISTIC_SCALE_LOG2 };
 enum statistic_mode {
   STATISTIC_MODE_INCREMENTS, /* the sum of Y */
   STATISTIC_MODE_PRODUCTS,   /* the sum of X * Y */
-  STATISTIC_MODE_RANGE       /* number, smallest, average and largest X; for history only */
+  STATISTIC_MODE_RANGE,      /* number, smallest, average and largest X; for history only */
+  STATISTIC_MODE_QUANTILES   /* that, and percentiles: see statistic_define_quantile_history() */
 };
 
 /* A counter. mode: increments or products. */
-TALLY_EXPORT int statistic_define_value(struct statistic *statistic, int64_t range_min,
+TALLY_EXPORT int statistic_define_value(struct statistic* statistic, int64_t range_min,
                                         int64_t range_max, enum statistic_mode mode);
 
 /* Number, smallest, average and largest X. */
-TALLY_EXPORT int statistic_define_range(struct statistic *statistic, int64_t range_min,
+TALLY_EXPORT int statistic_define_range(struct statistic* statistic, int64_t range_min,
                                         int64_t range_max);
 
 /* A histogram of intervals from range_min to range_max, of base_interval (at least 1) each or
  * doubling from there on; at most 65,536. */
-TALLY_EXPORT int statistic_define_array(struct statistic *statistic, int64_t range_min,
+TALLY_EXPORT int statistic_define_array(struct statistic* statistic, int64_t range_min,
                                         int64_t range_max, uint64_t base_interval,
                                         enum statistic_scale scale);
 
 /* The sum of Y for each X, for the first entries_max (1 to 1,048,576) different ones. */
-TALLY_EXPORT int statistic_define_list(struct statistic *statistic, int64_t range_min,
+TALLY_EXPORT int statistic_define_list(struct statistic* statistic, int64_t range_min,
                                        int64_t range_max, uint32_t entries_max);
 
 /* The newest entries_max (1 to 1,048,576) samples with their times. */
-TALLY_EXPORT int statistic_define_raw(struct statistic *statistic, int64_t range_min,
+TALLY_EXPORT int statistic_define_raw(struct statistic* statistic, int64_t range_min,
                                       int64_t range_max, uint32_t entries_max);
 
 /* One entry for each period of period_us (at least 1) microseconds, the newest entries_max of them
- * (1 to 1,048,576). */
-TALLY_EXPORT int statistic_define_history(struct statistic *statistic, int64_t range_min,
+ * (1 to 1,048,576). mode: any but quantiles. */
+TALLY_EXPORT int statistic_define_history(struct statistic* statistic, int64_t range_min,
                                           int64_t range_max, uint32_t entries_max,
                                           uint64_t period_us, enum statistic_mode mode);
+
+/* Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision), precision being
+ * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers between 0 and 100 with at most 4
+ * decimals, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
+ * powers: "microseconds/requests" are counted in seconds. */
+TALLY_EXPORT int statistic_define_quantiles(struct statistic* statistic, int64_t range_min,
+                                            int64_t range_max, unsigned precision,
+                                            const char* quantiles);
+
+/* A history whose entries have percentiles, too. */
+TALLY_EXPORT int statistic_define_quantile_history(struct statistic* statistic, int64_t range_min,
+                                                   int64_t range_max, uint32_t entries_max,
+                                                   uint64_t period_us, unsigned precision,
+                                                   const char* quantiles);
+
+/* X of the newest sample: a gauge. Y is ignored. */
+TALLY_EXPORT int statistic_define_last(struct statistic* statistic, int64_t range_min,
+                                       int64_t range_max);
 
 /* ---- On, off, anew ------------------------------------------------------------------------------
  * The first of these calls after statistic_create() sets how the statistic begins. It applies to a
  * new statistic only; one that existed before stays as its users have set it. Later ones are
  * carried out, in their order with the samples that this thread adds. A daemon that is started anew
  * learns the last state. 0; -ENOMEM. */
-TALLY_EXPORT int statistic_start(struct statistic *statistic);
-TALLY_EXPORT int statistic_stop(struct statistic *statistic);
-TALLY_EXPORT int statistic_reset(struct statistic *statistic); /* discards what was gathered */
+TALLY_EXPORT int statistic_start(struct statistic* statistic);
+TALLY_EXPORT int statistic_stop(struct statistic* statistic);
+TALLY_EXPORT int statistic_reset(struct statistic* statistic); /* discards what was gathered */
 
 /* ---- Samples ------------------------------------------------------------------------------------
  * [signal-safe], once any other call has been made in the process, and in a forked child. While the
@@ -208,8 +237,8 @@ TALLY_EXPORT int statistic_reset(struct statistic *statistic); /* discards what 
  * and, each 500 samples or so, one send(2). */
 
 /* The slow halves of the calls below; not to be called by others. */
-TALLY_EXPORT void statistic_on_add(struct statistic *statistic, int64_t x, uint64_t y);
-TALLY_EXPORT void statistic_on_add_at(struct statistic *statistic, int64_t x, uint64_t y,
+TALLY_EXPORT void statistic_on_add(struct statistic* statistic, int64_t x, uint64_t y);
+TALLY_EXPORT void statistic_on_add_at(struct statistic* statistic, int64_t x, uint64_t y,
                                       int64_t time_ns);
 
 struct statistic_sample {
@@ -217,35 +246,35 @@ struct statistic_sample {
   uint64_t y;
   int64_t time_ns; /* CLOCK_MONOTONIC; 0: now */
 };
-TALLY_EXPORT void statistic_on_add_batch(struct statistic *statistic,
-                                         const struct statistic_sample *samples, size_t count);
+TALLY_EXPORT void statistic_on_add_batch(struct statistic* statistic,
+                                         const struct statistic_sample* samples, size_t count);
 
 /* Nonzero while samples are wanted: for a program that must compute a sample before adding it. */
-static inline int statistic_is_on(const struct statistic *statistic) {
-  const uint32_t *on = __atomic_load_n(&statistic->on, __ATOMIC_RELAXED);
+static inline int statistic_is_on(const struct statistic* statistic) {
+  const uint32_t* on = __atomic_load_n(&statistic->on, __ATOMIC_RELAXED);
   return (int)__builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0);
 }
 
 /* Y times X, now. */
-static inline void statistic_add(struct statistic *statistic, int64_t x, uint64_t y) {
+static inline void statistic_add(struct statistic* statistic, int64_t x, uint64_t y) {
   if (statistic_is_on(statistic)) statistic_on_add(statistic, x, y);
 }
 
 /* Once X, now. */
-static inline void statistic_inc(struct statistic *statistic, int64_t x) {
+static inline void statistic_inc(struct statistic* statistic, int64_t x) {
   if (statistic_is_on(statistic)) statistic_on_add(statistic, x, 1);
 }
 
 /* As it was at a time of CLOCK_MONOTONIC, in nanoseconds; a time that is still to come counts as
  * the time at which the daemon takes the sample in. */
-static inline void statistic_add_at(struct statistic *statistic, int64_t x, uint64_t y,
+static inline void statistic_add_at(struct statistic* statistic, int64_t x, uint64_t y,
                                     int64_t time_ns) {
   if (statistic_is_on(statistic)) statistic_on_add_at(statistic, x, y, time_ns);
 }
 
 /* Many at once, with one look at the clock for those that have no time of their own. */
-static inline void statistic_add_batch(struct statistic *statistic,
-                                       const struct statistic_sample *samples, size_t count) {
+static inline void statistic_add_batch(struct statistic* statistic,
+                                       const struct statistic_sample* samples, size_t count) {
   if (statistic_is_on(statistic)) statistic_on_add_batch(statistic, samples, count);
 }
 
@@ -277,11 +306,11 @@ struct statistic_counts {
   uint64_t dropped; /* there was no room, or the daemon refused their statistic */
 };
 /* size: sizeof *counts. -EINVAL: a size that this version does not know. */
-TALLY_EXPORT int statistic_count(struct statistic_counts *counts, size_t size);
+TALLY_EXPORT int statistic_count(struct statistic_counts* counts, size_t size);
 
 /* Samples of this statistic among statistic_counts.dropped. The sum of all processes is in
  * statistics/tallyfs/data as `dropped`, and by process as `dropped_by`. [signal-safe] */
-TALLY_EXPORT uint64_t statistic_dropped(const struct statistic *statistic);
+TALLY_EXPORT uint64_t statistic_dropped(const struct statistic* statistic);
 
 /* Why the last call above that returned an error to this thread did so: a line without full stop,
  * "range_min must not be above range_max"; "" if there was none. It stays until the thread's next
@@ -289,7 +318,7 @@ TALLY_EXPORT uint64_t statistic_dropped(const struct statistic *statistic);
 TALLY_EXPORT const char *statistic_last_error(void);
 
 /* The version of the library that runs, "MAJOR.MINOR.PATCH"; static. [signal-safe] */
-TALLY_EXPORT const char *tally_version(void);
+TALLY_EXPORT const char* tally_version(void);
 
 #ifdef __cplusplus
 }

@@ -65,7 +65,24 @@ struct History {
   std::chrono::microseconds period = std::chrono::seconds(1);
   Mode mode = Mode::kIncrements;
 };
-using Type = std::variant<Value, MinMax, Array, List, Raw, History>;
+// quantiles: "50,99,99.9".
+struct Quantiles {
+  Range range{};
+  unsigned precision = 5;
+  std::string quantiles = "50,90,99,99.9";
+};
+struct QuantileHistory {
+  Range range{};
+  std::uint32_t entries_max = 300;
+  std::chrono::microseconds period = std::chrono::seconds(1);
+  unsigned precision = 5;
+  std::string quantiles = "50,90,99,99.9";
+};
+struct Last {
+  Range range{};
+};
+using Type =
+    std::variant<Value, MinMax, Array, List, Raw, History, Quantiles, QuantileHistory, Last>;
 
 enum class Begin { kOff, kOn };
 
@@ -128,6 +145,15 @@ class Statistic {
     }
   }
   ~Statistic() { ::statistic_release(&statistic_); }
+  // A further way to look at what is fed to this statistic; takes no samples itself. On, until
+  // stop() or its users say otherwise.
+  Statistic create_view(const std::string& name, const Type& type) const {
+    Statistic view;
+    check(::statistic_create_view(&view.statistic_, statistic_, name.c_str()),
+          "statistic_create_view");
+    view.define(type);
+    return view;
+  }
   Statistic(Statistic&& other) noexcept : statistic_(std::exchange(other.statistic_, nullptr)) {}
   Statistic& operator=(Statistic&& other) noexcept {
     std::swap(statistic_, other.statistic_);
@@ -185,7 +211,22 @@ class Statistic {
     return ::statistic_define_history(statistic_, s.range.min, s.range.max, s.entries_max,
                                       static_cast<std::uint64_t>(s.period.count()), to_c(s.mode));
   }
+  int define_as(const Quantiles& s) {
+    return ::statistic_define_quantiles(statistic_, s.range.min, s.range.max, s.precision,
+                                        s.quantiles.c_str());
+  }
+  int define_as(const QuantileHistory& s) {
+    if (s.period.count() < 0) return -EINVAL;
+    return ::statistic_define_quantile_history(statistic_, s.range.min, s.range.max, s.entries_max,
+                                               static_cast<std::uint64_t>(s.period.count()),
+                                               s.precision, s.quantiles.c_str());
+  }
+  int define_as(const Last& s) {
+    return ::statistic_define_last(statistic_, s.range.min, s.range.max);
+  }
   static ::statistic_mode to_c(Mode mode) { return static_cast<::statistic_mode>(mode); }
+
+  Statistic() = default;  // none yet
 
   ::statistic* statistic_ = nullptr;
 };

@@ -13,9 +13,11 @@
 extern "C" {
 #endif
 
-struct voistatdata; /* one of those below, by its enum vsd_dtype */
-
 #define TALLY_BLOB_DATA __attribute__((packed, aligned(4)))
+
+/* Members without a name, and a head with its nodes at the end of a struct, are GNU C. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
 
 struct voistatdata_int32 {
   __extension__ union {
@@ -52,11 +54,12 @@ struct voistatdata_q64 {
   };
 } TALLY_BLOB_DATA;
 
-/* A number of any VOI's type; those of 32 bits stand in the first half. */
+/* A number of any VOI's type; those of 32 bits stand in the first half. The first member is the
+ * widest, so that braces initialize all of it in C++, too. */
 struct voistatdata_numeric {
   __extension__ union {
-    struct voistatdata_int32 int32;
     struct voistatdata_int64 int64;
+    struct voistatdata_int32 int32;
     struct voistatdata_intlong intlong;
     struct voistatdata_q32 q32;
     struct voistatdata_q64 q64;
@@ -111,9 +114,6 @@ struct voistatdata_tdgstctd64 {
 ARB16_HEAD(ctdth32, voistatdata_tdgstctd32) TALLY_BLOB_DATA;
 TALLY_ARB_HEAD_(ctdth64, voistatdata_tdgstctd64, 16, uint32_t arb_pad;) TALLY_BLOB_DATA;
 
-/* A head with its nodes at the end of a struct is GNU C. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
 struct voistatdata_tdgstclust32 {
   uint32_t smplcnt; /* samples; stays at its maximum */
   uint32_t compcnt; /* compressions */
@@ -124,6 +124,51 @@ struct voistatdata_tdgstclust64 {
   uint64_t smplcnt;
   uint64_t compcnt;
   struct ctdth64 ctdtree;
+} TALLY_BLOB_DATA;
+
+/* The data of a histogram, a t-digest, a centroid, and of any statistic: which of them it is, its
+ * enum vsd_dtype says. */
+struct voistatdata_hist {
+  __extension__ union {
+    struct voistatdata_crhist32 crhist32;
+    struct voistatdata_crhist64 crhist64;
+    struct voistatdata_dvhist32 dvhist32;
+    struct voistatdata_dvhist64 dvhist64;
+    struct voistatdata_drhist32 drhist32;
+    struct voistatdata_drhist64 drhist64;
+  };
+} TALLY_BLOB_DATA;
+
+struct voistatdata_tdgstctd {
+  __extension__ union {
+    struct voistatdata_tdgstctd32 tdgstctd32;
+    struct voistatdata_tdgstctd64 tdgstctd64;
+  };
+} TALLY_BLOB_DATA;
+
+struct voistatdata_tdgst {
+  __extension__ union {
+    struct voistatdata_tdgstclust32 tdgstclust32;
+    struct voistatdata_tdgstclust64 tdgstclust64;
+  };
+} TALLY_BLOB_DATA;
+
+struct voistatdata {
+  __extension__ union {
+    struct voistatdata_int64 int64;
+    struct voistatdata_int32 int32;
+    struct voistatdata_intlong intlong;
+    struct voistatdata_q32 q32;
+    struct voistatdata_q64 q64;
+    struct voistatdata_crhist32 crhist32;
+    struct voistatdata_crhist64 crhist64;
+    struct voistatdata_dvhist32 dvhist32;
+    struct voistatdata_dvhist64 dvhist64;
+    struct voistatdata_drhist32 drhist32;
+    struct voistatdata_drhist64 drhist64;
+    struct voistatdata_tdgstclust32 tdgstclust32;
+    struct voistatdata_tdgstclust64 tdgstclust64;
+  };
 } TALLY_BLOB_DATA;
 #pragma GCC diagnostic pop
 

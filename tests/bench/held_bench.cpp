@@ -21,13 +21,9 @@ constexpr std::chrono::nanoseconds kApart{2'000};
 
 class Source final : public EventSource {
  public:
-  explicit Source(bool is_late) : is_late_(is_late) {}
+  using EventSource::EventSource;
   Result<void> want(const Wanted&, const CancellationToken&) override { return {}; }
   void drain(const CancellationToken&) override {}
-  bool is_late() const override { return is_late_; }
-
- private:
-  const bool is_late_;
 };
 
 constexpr char kFields[] =
@@ -108,7 +104,7 @@ class Stand {
   Tree tree_{now_};
   NodeId directory_ =
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now_);
-  Source kernel_{true}, programs_{false};
+  Source kernel_{EventSource::Delay::kLate}, programs_;
   std::string bytes_ = std::string(64, '\0');
   Tracing tracing_{tree_, directory_, ledger_, {}, now_};
 };

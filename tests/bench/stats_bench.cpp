@@ -135,9 +135,9 @@ void print_q_updates() {
     info.lb = stats_ctor_vsd_numeric(q_of(0));
     info.ub = stats_ctor_vsd_numeric(q_of(scheme == BKT_LIN ? 9'990 : 2'000'000'000));
     if (scheme == BKT_LIN) {
-      info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+      info.lin.stepinc = 10;
     } else {
-      info.u.exp.stepbase = 2;
+      info.exp.stepbase = 2;
     }
     std::vector<u64q_t> samples;
     for (const std::uint32_t each :
@@ -167,20 +167,20 @@ void print_updates() {
         10.5);
   for (const unsigned buckets : {10u, 100u, 1000u}) {
     auto info = computed(BKT_LIN, buckets * 10 - 10);
-    info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+    info.lin.stepinc = 10;
     print(("CRHIST, LIN, " + std::to_string(buckets) + " buckets").c_str(),
           update_cost(make_blob({histogram(info)}), samples_below(buckets * 10, false)), 15);
   }
   for (const unsigned base : {2u, 10u}) {
     auto info = computed(BKT_EXP, 2'000'000'000);
-    info.u.exp.stepbase = base;
+    info.exp.stepbase = base;
     print(("CRHIST, EXP to 2*10^9, base " + std::to_string(base)).c_str(),
           update_cost(make_blob({histogram(info)}), samples_below(2'000'000'000, true)), 15);
   }
   for (const unsigned steps : {4u, 32u}) {
     auto info = computed(BKT_LINEXP, 2'000'000'000);
-    info.u.linexp.stepbase = 2;
-    info.u.linexp.linstepdiv = steps;
+    info.linexp.stepbase = 2;
+    info.linexp.linstepdiv = steps;
     print(("CRHIST, LINEXP to 2*10^9, base 2 in " + std::to_string(steps)).c_str(),
           update_cost(make_blob({histogram(info)}), samples_below(2'000'000'000, true)), 0);
   }
@@ -198,7 +198,7 @@ void print_updates() {
 
 void print_json() {
   auto info = computed(BKT_LIN, 990);
-  info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+  info.lin.stepinc = 10;
   statsblob* const blob = make_blob({histogram(info)});
   for (const std::uint32_t sample : samples_below(1000, false))
     stats_voi_update_abs_u32(blob, 0, sample);
@@ -242,7 +242,7 @@ void print_bare_send(const statsblob* blob) {
 
 void print_publishing() {
   auto info = computed(BKT_LIN, 990);
-  info.u.lin.stepinc = stats_ctor_vsd_numeric(10);
+  info.lin.stepinc = 10;
   statsblob* const blob = make_blob({histogram(info)});
   stats_object *asked = nullptr, *always = nullptr;
   if (stats_object_create(&asked, "bench", "asked", 0) != 0 ||

@@ -85,6 +85,14 @@ cp "$ROOT/tests/client/freebsd_stats.c" .
 check "a program for FreeBSD's stats(3) compiles" cc -std=gnu11 -Wall -Wextra -Werror \
   freebsd_stats.c -o freebsd_stats $(tally_config --cflags --libs)
 check_eq 0 "$(./freebsd_stats)" "and finds what it expects"
+cp "$ROOT/tests/client/freebsd_header.c" .
+strictly="-pedantic -Wall -Wextra -Werror -I$PREFIX/include"
+check "what such programs use beyond the manual page compiles as C99" \
+  cc -std=c99 $strictly freebsd_header.c -o freebsd_header $(tally_config --libs)
+check_eq 0 "$(./freebsd_header)" "and is what they expect"
+check "and as C++17" c++ -std=c++17 $strictly -x c++ freebsd_header.c -o freebsd_header_cpp \
+  -x none $(tally_config --libs)
+check_eq 0 "$(./freebsd_header_cpp)" "with the same numbers"
 check "it links statically" cc -std=gnu11 freebsd_stats.c -o freebsd_stats_static \
   $(tally_config --cflags) "$LIB/libtally.a" -lstdc++ -lm -pthread
 check_eq 0 "$(./freebsd_stats_static)" "and runs as well"

@@ -20,9 +20,13 @@ start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOC
 FEEDER=$PID
 cpus=$(nproc)
 check "a statistic of lateness comes into being for each CPU" \
-  wait_until '[ "$(grep -c "^name=lateness_cpu" "$MNT/statistics/timer/definition")" -eq "$cpus" ]'
+  wait_until '[ "$(grep -c "_cpu[0-9]* on" "$MNT/statistics/timer/definition")" -eq $((2 * cpus)) ]'
 first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 |
   cut -d= -f2)
+views() {
+  grep -c "^name=${first}_[a-z_]* of=$first on=1 type=" "$MNT/statistics/timer/definition"
+}
+check "and its views show percentiles, and the last five minutes" wait_until '[ "$(views)" -eq 2 ]'
 check "wake-ups are counted" wait_until '[ "$(sum timer "$first")" -ge 1 ]'
 woken=$(uptime_ms)
 # Every millisecond since the first wake-up is a wake-up or was skipped, up to what has not been

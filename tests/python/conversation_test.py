@@ -143,6 +143,20 @@ class ConversationTest(unittest.TestCase):
         self.assertEqual(self.link.texts[2], "create one")
         self.assertEqual(self.conversation.refusals(), {})
 
+    def test_later_refusals_do_not_put_off_those_before(self):
+        self.things("one")
+        self.conversation.request()
+        self.link.answer(1, errno.EPERM)
+        self.take()
+        self.time += 9 * SECOND
+        self.conversation.register(Thing("two"))
+        self.conversation.request()
+        self.link.answer(2, errno.EPERM)
+        self.take()
+        self.time += SECOND
+        self.conversation.request()
+        self.assertEqual([self.link.texts[3], self.link.texts[4]], ["create one", "create two"])
+
     def test_another_epoch_begins_anew_and_answers_what_it_finds(self):
         one, two = self.things("one", "two")
         self.conversation.request()

@@ -289,6 +289,41 @@ with tally.Interface("web") as web:
 """)
         self.assertEqual(self.daemon.data("web"), "each 1\n")
 
+    def test_a_view_gets_what_its_source_gets(self):
+        self.run_feeder("""
+web = tally.Interface("web")
+latency = web.statistic("latency")
+latency.define_value()
+last, slow = latency.create_view("last"), latency.create_view("slow")
+last.define_last()
+slow.define_quantiles(range_min=100, precision=8, quantiles="50")
+latency.create_view("off").stop()
+latency.start()
+for x in (7, 300, 100):
+    latency.inc(x)
+tally.statistic_sync(60000)
+""")
+        data = self.daemon.data("web")
+        self.assertRegex(data, r"(?m)^latency 3$")
+        self.assertRegex(data, r"(?m)^last \[[0-9.]+\] 100$")
+        self.assertIn("slow count 2\nslow min 100\nslow avg 200.000\nslow p50 100\n", data)
+        self.assertIn("name=off of=latency on=0 type=value", self.daemon.definition("web/off"))
+
+    def test_percentiles_are_checked(self):
+        self.run_feeder("""
+each = tally.Interface("web").statistic("each")
+for wrong in ("", "0", "100", "50,50", "1.23456", ["50"], None):
+    try:
+        each.define_quantiles(quantiles=wrong)
+        raise SystemExit(f"{wrong!r} was taken")
+    except ValueError:
+        pass
+each.define_quantile_history(entries_max=60, quantiles="50,99.9")
+tally.statistic_sync(60000)
+""")
+        line = self.daemon.definition("web/each")
+        self.assertIn("mode=quantiles period=1000000 precision=5 quantiles=50,99.9 ", line)
+
     def test_an_interface_of_a_feeder_s_lifetime_goes_with_it(self):
         feeder = self.feeder("""
 for name, flags in (("stays", 0), ("goes", tally.STATISTIC_LIFETIME_FEEDER)):

@@ -2,7 +2,7 @@
 """Holds the table of docs/locks.md to core/base/lock_rank.h.
 
 The header says the order of the ranks and the file of each lock; the page has both, and what each
-lock guards. Each rank is used in its file and in no other one, and a Mutex has a rank. A
+lock guards. Each rank is used in its file and in no other one, and a Mutex or OwnedLock has one. A
 std::mutex outside core/base/mutex.h has none, so there may be none.
 """
 import pathlib
@@ -15,6 +15,8 @@ PAGE = "docs/locks.md"
 ROOMS = ("core", "fs", "feeders", "usage", "exporters", "tools")
 RANK = re.compile(r"^  (k\w+), +// (\S+)$", re.M)
 ROW = re.compile(r"^\| (k\w+) \| (\S+) \| (.+?) \|$", re.M)
+LOCK = re.compile(r"\b(?:Mutex|OwnedLock) \w+\{LockRank::(k\w+)\}")
+UNRANKED = re.compile(r"\b(?:Mutex|OwnedLock) \w+;")
 PLAIN = re.compile(r"\bstd::(?:\w+_)?mutex\b")
 
 
@@ -27,8 +29,8 @@ def uses():
             if file.suffix not in (".h", ".cpp") or name.startswith("core/base/lock_rank."):
                 continue
             text = file.read_text()
-            found += [(rank, name) for rank in re.findall(r"\bMutex \w+\{LockRank::(k\w+)\}", text)]
-            if PLAIN.search(text) and name != "core/base/mutex.h":
+            found += [(rank, name) for rank in LOCK.findall(text)]
+            if (PLAIN.search(text) and name != "core/base/mutex.h") or UNRANKED.search(text):
                 found.append(("no rank", name))
     return found
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/near_time.h"
 #include "core/base/reservation.h"
 #include "core/base/text.h"
 #include "core/tree/text_file.h"
@@ -146,7 +147,7 @@ NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view nam
 }
 
 void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measuring what,
-                               Moment now) {
+                                 Moment now) {
   auto parts = number_parts([=, this] { return enabled(what); },
                             [=, this](std::string_view line, const CallContext& call) {
                               return enable(what, line, call);
@@ -249,15 +250,23 @@ Result<void> LatencyBranch::take(std::span<const KernelEvent> events, uid_t send
     return Error{ErrorCode::kNotPermitted,
                  "the kernel's events come from root or the daemon's own uid"};
   }
-  const MutexLock lock(kernel_mutex_);
-  kernel_.take(events, now);
+  take_kernel(events, now);
   return {};
 }
 
+void LatencyBranch::take_kernel(std::span<const KernelEvent> events, Moment now) {
+  std::string warning;
+  {
+    const MutexLock lock(kernel_mutex_);
+    kernel_.take(events, now);
+    warning = kernel_.take_warning();
+  }
+  if (!warning.empty()) options_.warn(warning);
+}
+
 void LatencyBranch::feeder_changed(Moment now) {
-  const KernelEvent lost{.kind = KernelEventKind::kLost, .number = 1};
-  const MutexLock lock(kernel_mutex_);
-  kernel_.take({&lost, 1}, now);
+  const KernelEvent lost{.kind = KernelEventKind::kLost, .cpu = KernelEvent::kNoCpu, .number = 1};
+  take_kernel({&lost, 1}, now);
 }
 
 void LatencyBranch::feeder_refused(Moment now) {
@@ -275,13 +284,14 @@ Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySa
   if (!fed) return fed.error();
   bool some_refused = false;
   fed.value()->with([&](LatencySet& set) {
-    set.count_lost(lost, now);
+    set.count_lost(lost, LatencySet::kNoCpu, now);
     for (const LatencySample& sample : samples) {
       if (sample.cpu >= set.cpus()) {
         some_refused = true;
         continue;
       }
-      set.add({.time = std::min(std::chrono::nanoseconds(sample.time_ns), now.monotonic),
+      const auto time = clamped_near(std::chrono::nanoseconds(sample.time_ns), now);
+      set.add({.time = std::min(time, now.monotonic),
                .cpu = sample.cpu,
                .latency = std::chrono::nanoseconds(sample.latency_ns),
                .victim = sample.task},

@@ -12,6 +12,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ class LatencyBranch final : public Branch {
     unsigned cpus = 1;               // that this machine could have
     uid_t owner = 0;                 // like root, may feed the kernel's events
     KernelSource* source = nullptr;  // outlives the branch; nullptr: there is none
+    // Has a line logged: that histograms of the kernel's events fall short. On any thread, with no
+    // lock held.
+    std::function<void(const std::string&)> warn = [](const std::string&) {};
   };
 
   // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
@@ -99,6 +103,7 @@ class LatencyBranch final : public Branch {
       EXCLUDES(kernel_mutex_);
   Moment last_switch() const EXCLUDES(kernel_mutex_);
   void opened(const CallContext& call) EXCLUDES(kernel_mutex_);
+  void take_kernel(std::span<const KernelEvent> events, Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source(const CancellationToken& cancel);
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // As reset().

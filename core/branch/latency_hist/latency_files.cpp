@@ -67,10 +67,14 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext&, std::size_t bytes_max) -> Result<std::string> {
     if (bytes_max < LatencyHistogram::kTextBytesMin) return too_long();
-    const auto histogram =
-        get<LatencyHistogram>(latencies, [&](LatencySet& set) { return set.histogram(cpu); });
+    LatencyHistogram histogram;
+    std::string note;
+    latencies->with([&](LatencySet& set) {
+      histogram = set.histogram(cpu);
+      note = shortfall_line(set.kind(), set.counts(cpu));
+    });
     std::string text;
-    histogram.append_to(text);
+    histogram.append_to(text, note);
     return bounded(std::move(text), bytes_max);
   };
   return parts;

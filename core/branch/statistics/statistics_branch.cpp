@@ -62,6 +62,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
       ledger_(ledger),
       ownership_(owner),
       processes_(ports.processes),
+      errors_(ports.errors),
       statistics_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
                                    std::make_shared<InterfacesDirectory>(*this), now);
@@ -69,11 +70,13 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
   std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
   own_ = std::make_unique<OwnNumbers>(own, now);
   enter(kOwnName, std::move(own), now);
+  enter_rules(now);
 }
 
 StatisticsBranch::~StatisticsBranch() {
-  // The directory's rules point here.
+  // What stands behind these names points here.
   tree_.remove(directory_, Moment{});
+  tree_.remove(rules_file_, Moment{});
 }
 
 StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {

@@ -1,5 +1,6 @@
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
-// number that feeders use. Carries out what arrives on the socket.
+// number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
+// too: they are applied to each statistic that comes into being (statistics_rules.cpp).
 //
 // Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
 // handed to their interfaces, so that nothing can be removed under them: for one batch, never
@@ -32,6 +33,7 @@
 #include "core/branch/ownership.h"
 #include "core/branch/ports.h"
 #include "core/branch/statistics/named_samples.h"
+#include "core/branch/statistics/rules.h"
 #include "core/statistic/interface.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
@@ -82,6 +84,10 @@ class StatisticsBranch final : public Branch {
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
+  // Rules of the file of --rules, instead of those that came from it before. They are for
+  // statistics to come. The lines that are not in force.
+  std::vector<Rules::Fault> take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
+
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
@@ -98,6 +104,7 @@ class StatisticsBranch final : public Branch {
 
  private:
   class InterfacesDirectory;
+  class RulesFile;
   class Runs;
 
   struct StatisticEntry;
@@ -155,11 +162,16 @@ class StatisticsBranch final : public Branch {
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<Done> create_view(const wire::CommandLine& command, uid_t sender, Moment now)
+      REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
                                            uid_t creator, Moment now) REQUIRES(mutex_);
+  void enter_rules(Moment now) REQUIRES(mutex_);
+  void apply_rules(const StatisticEntry& entry, Moment now) REQUIRES(mutex_);
+  void apply_rules(Moment now) REQUIRES(mutex_);
   Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
       REQUIRES(mutex_);
@@ -172,7 +184,9 @@ class StatisticsBranch final : public Branch {
   Ledger& ledger_;
   const Ownership ownership_;
   const FeederWatch processes_;
+  ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
   NodeId directory_ = 0;
+  NodeId rules_file_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};
@@ -182,6 +196,8 @@ class StatisticsBranch final : public Branch {
       interfaces_ GUARDED_BY(mutex_);
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming> paths_ GUARDED_BY(mutex_);
+  Rules rules_ GUARDED_BY(mutex_);
+  Moment rules_changed_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs

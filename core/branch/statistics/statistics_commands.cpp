@@ -71,6 +71,7 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, lifetime, sender, now);
   }
+  if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender.uid, now);
   if (const StatisticEntry* entry = find(command.target.text)) {
     return Done{entry->number, wire::Made::kWasThere};
   }
@@ -81,6 +82,21 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   const std::size_t start =
       in_rest ? command.rest.at - command.target.text.size() : command.target.at;
   return error_at(made.error(), start);
+}
+
+// A view has no number: it takes no samples.
+Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, uid_t sender,
+                                           Moment now) {
+  const auto [interface, view, has_statistic] = wire::split_path(command.target.text);
+  const InterfaceEntry* const entry = find_interface(interface);
+  if (!entry) return not_found("interface", command.target.at);
+  if (auto allowed = may_change(*entry, sender); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (interface == kOwnName) return own_interface(command.target.at);
+  const auto made = entry->interface->create_view(view, command.rest.text, now);
+  if (!made) return error_at(made.error(), command.rest.at);
+  return Done{.made = made.value() ? wire::Made::kNew : wire::Made::kWasThere};
 }
 
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
@@ -127,17 +143,23 @@ Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
     forget(*entry, now);
     return {};
   }
-  StatisticEntry* const gone = find(command.target.text);
-  if (!gone) return not_found("statistic", command.target.at + interface.size() + 1);
-  forget(*gone);
-  entry->interface->remove_statistic(statistic, now);
+  // A view has no entry.
+  if (StatisticEntry* const gone = find(command.target.text)) forget(*gone);
+  if (!entry->interface->remove_statistic(statistic, now)) {
+    return not_found("statistic", command.target.at + interface.size() + 1);
+  }
   return {};
 }
 
 Result<Done> StatisticsBranch::attach(const wire::CommandLine& command) {
-  const StatisticEntry* const entry = find(command.target.text);
-  if (!entry) return not_found("statistic", command.target.at);
-  return Done{entry->number};
+  if (const StatisticEntry* const entry = find(command.target.text)) return Done{entry->number};
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  const InterfaceEntry* const owner = find_interface(interface);
+  if (owner && owner->interface->find(statistic)) {
+    return Error{ErrorCode::kExists, "this is a view, which takes no samples of its own",
+                 command.target.at};
+  }
+  return not_found("statistic", command.target.at);
 }
 
 Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sender) const {
@@ -164,7 +186,11 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std
     entry = find_interface(interface);
   }
   const auto made = entry->interface->create_statistic(statistic, text, now);
-  if (made) return &enter(*entry, made.value());
+  if (made) {
+    StatisticEntry& entered = enter(*entry, made.value());
+    apply_rules(entered, now);
+    return &entered;
+  }
   if (is_new) forget(*entry, now);
   return error_at(made.error(), path.size());
 }

@@ -14,14 +14,6 @@ namespace {
 constexpr std::uint64_t kTemplateBytes = 256;
 constexpr std::uint64_t kTellingBytes = 64;
 
-// Specs stand in files, one behind the other: no name may break its line, or out of its marks.
-bool is_template_name(std::string_view name) {
-  if (name.size() > TPL_MAX_NAME_LEN || name.find('"') != name.npos) return false;
-  std::string escaped;
-  append_escaped(escaped, name, 4 * TPL_MAX_NAME_LEN, 0);
-  return escaped == name;
-}
-
 // The names by their slots, those of vacant ones empty; kInvalid: the hash is not of these.
 Result<blob::TemplateNames> names_of(const wire::Template& given) {
   std::vector<std::uint8_t> bytes(given.blob.begin(), given.blob.end());
@@ -74,8 +66,10 @@ bool FeederTemplates::Entry::is_told_by(const Processes& some) const {
 
 Result<FeederTemplates::Told> FeederTemplates::add(uid_t uid, pid_t teller,
                                                    const wire::Template& given, Moment now) {
-  if (!is_template_name(given.name)) {
-    return invalid("not a template's name (at most 64 printable bytes, no '\"')");
+  if (!blob::is_template_name(given.name)) {
+    std::string reason = "not a template's name (at most 64 printable bytes, no '\"'): ";
+    append_escaped(reason, given.name, 2 * TPL_MAX_NAME_LEN, 0);
+    return invalid(std::move(reason));
   }
   auto names = names_of(given);
   if (!names) return names.error();

@@ -163,16 +163,21 @@ Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Send
   const std::uint64_t number = numbered_.next_number();
   auto rates =
       std::make_shared<SubsystemRates>(templates_, sender.uid, numbered_.give_switch(number), now);
-  if (const auto begun = rates->begin(line.rest.text); !begun) {
-    numbered_.take_back_switch(number);
-    return error_at(begun.error(), line.rest.at);
-  }
   Subsystem made{.name = std::string(name),
                  .uid = sender.uid,
                  .number = number,
                  .share = std::move(share.value()),
                  .rates = rates};
-  add_feeder(made, sender);
+  std::size_t at = line.rest.at;
+  auto begun = rates->begin(line.rest.text);
+  if (begun && processes_.watches(sender.pid)) {
+    at = line.target.at;
+    begun = add_feeder(made, sender);
+  }
+  if (!begun) {
+    numbered_.take_back_switch(number);
+    return error_at(begun.error(), at);
+  }
   made.node =
       tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
   tree_.add_file(made.node, kSampleRates, kRatesPermissions,
@@ -188,7 +193,10 @@ Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& li
   const Done done{there.number, wire::Made::kWasThere};
   // Another uid will be refused the objects. Root's templates are not the owner's.
   if (sender.uid != there.uid) return done;
-  add_feeder(there, sender);
+  if (processes_.watches(sender.pid)) {
+    const auto added = add_feeder(there, sender);
+    if (!added) return error_at(added.error(), line.target.at);
+  }
   const auto come = there.rates->come_again(line.rest.text, now);
   if (!come) return error_at(come.error(), line.rest.at);
   return done;
@@ -229,9 +237,14 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
     if (!made) return error_at(made.error(), at);
     object = made.value();
   }
+  if (watched) {
+    if (const auto added = add_feeder(subsystem, sender); !added) {
+      if (done.made == wire::Made::kNew) forget(*object, now);
+      return error_at(added.error(), line.target.at);
+    }
+  }
   object->feeder = watched ? sender.pid : 0;
   object->lifetime = lifetime.value();
-  if (watched) add_feeder(subsystem, sender);
   done.number = object->number;
   return done;
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -103,7 +102,7 @@ class StatsBranch final : public Branch {
     std::shared_ptr<SubsystemRates> rates;
     Names<Object> objects;
     // The processes that publish in it, and are watched.
-    boost::unordered_flat_set<pid_t> feeders;
+    LifetimeFeeders feeders;
   };
   // Whatever has a number.
   using Numbered = std::variant<Subsystem, Object>;
@@ -124,7 +123,8 @@ class StatsBranch final : public Branch {
   Result<Done> add_template(const wire::Template& given, uid_t uid, pid_t teller, Moment now)
       EXCLUDES(mutex_);
   void report_idle(const Subsystem& subsystem, Moment now) REQUIRES(mutex_);
-  void add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
+  // The sender's process is watched. kNoSpace.
+  Result<void> add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
   // False: it was none.
   bool drop_feeder(Subsystem& subsystem, pid_t process) REQUIRES(mutex_);
   Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now)

@@ -34,15 +34,15 @@ Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, p
 }
 
 // Root's templates are not the owner's.
-void StatsBranch::add_feeder(Subsystem& subsystem, const Sender& sender) {
-  if (!processes_.watches(sender.pid)) return;
-  subsystem.feeders.insert(sender.pid);
+Result<void> StatsBranch::add_feeder(Subsystem& subsystem, const Sender& sender) {
+  if (auto added = subsystem.feeders.add(ledger_, subsystem.uid, sender.pid); !added) return added;
   if (sender.uid == subsystem.uid) subsystem.rates->add_feeder(sender.pid);
+  return {};
 }
 
 bool StatsBranch::drop_feeder(Subsystem& subsystem, pid_t process) {
   subsystem.rates->drop_feeder(process);
-  return subsystem.feeders.erase(process) != 0;
+  return subsystem.feeders.remove(process);
 }
 
 void StatsBranch::process_ended(pid_t process, Moment now) {

@@ -71,13 +71,13 @@ Result<std::string> StatsObject::render(Format format, std::size_t bytes_max) co
   }
   if (bytes.empty()) return std::string();
   const auto* const sb = reinterpret_cast<const statsblob*>(bytes.data());
-  std::shared_ptr<const blob::TemplateNames> names;
-  if (format == Format::kJson) names = templates_->names(publisher, blob::header_of(sb).tplhash);
+  const auto names = templates_->names(publisher, blob::header_of(sb).tplhash);
   // Its address in our memory must not be shown; that it differs from the first, may.
   std::string address;
   append_hex(address, number_);
   std::string text =
       blob::render(sb, {.format = format == Format::kJson ? SB_STRFMT_JSON : SB_STRFMT_FREEFORM,
+                        .audience = blob::Audience::kTree,
                         .names = names.get(),
                         .address = address});
   text += '\n';

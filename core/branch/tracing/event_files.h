@@ -27,9 +27,10 @@ class EventFile final : public File {
   void opened(const CallContext& call) override {
     if (waits()) view_->refresh(call);
   }
-  Result<std::shared_ptr<const void>> hold() const override { return view_->hold(); }
+  Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return view_->hold(); }
   bool waits() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
+  bool has_priority_news() const override { return true; }
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   Result<void> write_line(std::string_view text, const CallContext& call) override;
   Result<void> truncate(const CallContext& call) override;

@@ -39,19 +39,6 @@ Result<void> define_in(TracingInstance& instance, std::string_view system, Event
   return defined ? Result<void>() : defined.error();
 }
 
-std::uint32_t subject_of(std::string_view system, const EventFormat& format) {
-  const auto number = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    const auto field = format.field(name);
-    if (!field || field.value().size != sizeof(pid_t)) return std::nullopt;
-    return field.value().offset;
-  };
-  // The thread that is woken or switched to, rather than the thread that ran at that time.
-  if (const auto next = number("next_pid")) return *next;
-  const auto pid = system == "sched" ? number("pid") : std::nullopt;
-  if (pid) return *pid;
-  return number("common_pid").value_or(EventRoute::kNoSubject);
-}
-
 }  // namespace
 
 Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer, Moment now,
@@ -137,7 +124,7 @@ void EventOffers::connect(const EventPath& path, const OfferedEvent& offered) {
     const auto number = instance.find(path);
     if (!number) return;
     if (offered.form == Form::kKernelFormat) {
-      route.subject_at = subject_of(path.first, instance.set.events.format(*number));
+      route.tasks = TaskFields::of(path.first, instance.set.events.format(*number));
     }
     if (instance.set.demands.of(*number).on) route.targets.push_back({&instance, *number});
   });

@@ -51,6 +51,12 @@ bool EventRoutes::is_asked(EventSource& source, const TracingInstance* instance)
          });
 }
 
+bool EventRoutes::is_prompt_asked_by(const TracingInstance* instance) const {
+  return std::ranges::any_of(sources_, [&](EventSource* source) {
+    return !source->is_late() && is_asked(*source, instance);
+  });
+}
+
 std::vector<EventSource*> EventRoutes::asked_by(const TracingInstance& instance) const {
   std::vector<EventSource*> asked;
   for (const auto& [source, by_id] : routes_) {

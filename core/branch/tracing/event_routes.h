@@ -10,6 +10,7 @@
 
 #include "core/branch/tracing/event_source.h"
 #include "core/branch/tracing/tracing_instance.h"
+#include "core/event/format/task_fields.h"
 
 namespace tallyfs {
 
@@ -20,11 +21,9 @@ struct EventTarget {
 
 // Where the records of one source_id go. Without targets, no instance asks for them.
 struct EventRoute {
-  static constexpr std::uint32_t kNoSubject = ~0u;
-
   std::vector<EventTarget> targets;
-  std::uint32_t subject_at = kNoSubject;  // offset in a record of the thread it is about
-  std::uint32_t use = 0;                  // EventOffer::use; the caller of renew() sets it
+  TaskFields tasks;       // none, unless it is an event of the kernel
+  std::uint32_t use = 0;  // EventOffer::use; the caller of renew() sets it
 };
 
 class EventRoutes {
@@ -39,6 +38,8 @@ class EventRoutes {
   bool is_asked(EventSource& source) const { return is_asked(source, nullptr); }
   // instance: nullptr means any.
   bool is_asked(EventSource& source, const TracingInstance* instance) const;
+  // Whether it is asked of any source that is not late.
+  bool is_prompt_asked_by(const TracingInstance* instance) const;
   std::vector<EventSource*> asked_by(const TracingInstance& instance) const;
   std::set<TracingInstance*> fed_by(const EventSource& source) const;
 

@@ -3,6 +3,7 @@
 // EventSource says on which threads it is called.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,7 +12,7 @@
 
 #include "core/base/call_context.h"
 #include "core/base/result.h"
-#include "core/event/set/demand.h"
+#include "core/model/demand.h"
 #include "core/model/symbols.h"
 
 namespace tallyfs {
@@ -25,12 +26,22 @@ struct WantedEvent {
   bool operator==(const WantedEvent&) const = default;
 };
 
-// Called from any thread. The caller holds no lock, except where a function says so.
+// Virtual functions are called from any thread, without a lock of the caller's. The others only
+// read a member, and are called with Tracing's lock held.
 class EventSource {
  public:
   using Wanted = std::function<std::vector<WantedEvent>()>;
+  // Whether its records arrive some time after they have happened. Records of sources that are
+  // prompt are pending until then.
+  enum class Delay { kPrompt, kLate };
 
+  explicit EventSource(Delay delay = Delay::kPrompt) : delay_(delay) {}
   virtual ~EventSource() = default;
+
+  bool is_late() const { return delay_ == Delay::kLate; }
+  // Whether its events come from several senders with delays of their own: records of one sender
+  // may come after later records of another.
+  bool is_from_several() const { return is_from_several_; }
 
   // Makes the source feed the events that wanted() names, and no others. wanted() may be called
   // several times, also later. Its last result counts, so that orders which overtake one another do
@@ -45,17 +56,18 @@ class EventSource {
   virtual void taken_over(std::string_view /*system*/, std::string_view /*event*/, Moment) {}
   // Something was removed from an event: events that existed only for it can be removed.
   virtual void let_go(Moment) {}
-  // Whether its records arrive some time after they have happened. Records of sources that are not
-  // late are pending until then.
-  virtual bool is_late() const { return false; }
-  // Whether its events come from several senders with delays of their own: records of one sender
-  // may come after later records of another. Called with Tracing's lock held.
-  virtual bool is_from_several() const { return false; }
   // The names of its addresses and system calls, for one call; the call's token ends the wait for a
   // name. nullptr: the source knows no names. The source outlives the symbols.
   virtual std::unique_ptr<const Symbols> symbols(CancellationToken /*cancel*/) const {
     return nullptr;
   }
+
+ protected:
+  void note_from_several(bool is_from_several) { is_from_several_ = is_from_several; }
+
+ private:
+  const Delay delay_;
+  std::atomic<bool> is_from_several_{false};
 };
 
 }  // namespace tallyfs

@@ -7,6 +7,11 @@ namespace {
 
 std::uint64_t mask_of(pid_t pid) { return std::uint64_t{1} << (static_cast<unsigned>(pid) % 64); }
 
+bool is_in_interrupt(const TaskFields& fields, const EventRecord& record) {
+  if (fields.flags >= record.bytes.size()) return false;
+  return (static_cast<unsigned char>(record.bytes[fields.flags]) & kInterruptFlags) != 0;
+}
+
 }  // namespace
 
 ExcludedThreads::ExcludedThreads(std::vector<pid_t> threads) : threads_(std::move(threads)) {
@@ -14,13 +19,25 @@ ExcludedThreads::ExcludedThreads(std::vector<pid_t> threads) : threads_(std::mov
   for (const pid_t thread : threads_) mask_ |= mask_of(thread);
 }
 
-bool ExcludedThreads::excludes(const EventRoute& route, const EventRecord& record) const {
-  if (mask_ == 0 || route.subject_at == EventRoute::kNoSubject ||
-      record.bytes.size() < route.subject_at + sizeof(pid_t)) {
-    return false;
+bool ExcludedThreads::is_one(std::uint32_t at, const EventRecord& record) const {
+  if (at == TaskFields::kNone || record.bytes.size() < at + sizeof(pid_t)) return false;
+  const auto task = read_raw<pid_t>(record.bytes.data() + at);
+  return (mask_ & mask_of(task)) != 0 && std::ranges::binary_search(threads_, task);
+}
+
+std::optional<SwitchSide> ExcludedThreads::side_of(const TaskFields& fields,
+                                                   const EventRecord& record) const {
+  if (mask_ == 0) return SwitchSide::kNone;
+  const bool is_about = is_one(fields.task, record);
+  if (fields.is_switch()) {
+    const bool is_previous = is_one(fields.previous, record);
+    if (is_about && is_previous) return std::nullopt;
+    if (is_about) return SwitchSide::kNext;
+    return is_previous ? SwitchSide::kPrevious : SwitchSide::kNone;
   }
-  const auto subject = read_raw<pid_t>(record.bytes.data() + route.subject_at);
-  return (mask_ & mask_of(subject)) != 0 && std::ranges::binary_search(threads_, subject);
+  const bool is_doing = is_one(fields.current, record) && !is_in_interrupt(fields, record);
+  if (is_about || is_doing) return std::nullopt;
+  return SwitchSide::kNone;
 }
 
 }  // namespace tallyfs

@@ -1,13 +1,16 @@
-// Threads with records that are not shown: the daemon's own.
+// Threads with records that are not shown: the daemon's own, and the feeder's. A record is theirs
+// if the task that it is about is one of them, or if one of them did it, not an interrupt that came
+// while one of them ran. A switch has two tasks: it is theirs if both are, and in part if one is.
 // Confined to the lock of Tracing's State.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "core/branch/tracing/event_routes.h"
+#include "core/event/format/task_fields.h"
 #include "core/model/record.h"
 
 namespace tallyfs {
@@ -17,10 +20,13 @@ class ExcludedThreads {
   ExcludedThreads() = default;
   explicit ExcludedThreads(std::vector<pid_t> threads);
 
-  // Whether the record is about one of these threads.
-  bool excludes(const EventRoute& route, const EventRecord& record) const;
+  // Nothing: the record is theirs. A side: of a switch, the task that is theirs; kNone: nothing of
+  // the record is.
+  std::optional<SwitchSide> side_of(const TaskFields& fields, const EventRecord& record) const;
 
  private:
+  bool is_one(std::uint32_t at, const EventRecord& record) const;
+
   std::vector<pid_t> threads_;  // in order
   std::uint64_t mask_ = 0;      // a bit for each, by its lower six bits
 };

@@ -97,6 +97,9 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
       at, "events", std::make_shared<LazyDirectory>(state_.shared_from_this(), fill), now);
   tree_.add_file(instance->nodes.events, "enable", kWritable, file_of(system_enable_file(view, "")),
                  now);
+  for (const InstanceFileRow& row : format_files()) {
+    tree_.add_file(instance->nodes.events, row.name, row.permissions, file_of(row.make(view)), now);
+  }
 }
 
 void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View& view, Moment now) {
@@ -105,8 +108,10 @@ void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View&
   for (std::uint32_t cpu = 0; cpu < state_.options.cpus; ++cpu) {
     const NodeId node =
         tree_.add_directory(all, "cpu" + std::to_string(cpu), std::make_shared<Directory>(), now);
-    for (const CpuFileRow& row : cpu_files()) {
-      tree_.add_file(node, row.name, row.permissions, file_of(row.make(view, cpu)), now);
+    for (const auto& rows : {cpu_files(), page_files()}) {
+      for (const CpuFileRow& row : rows) {
+        tree_.add_file(node, row.name, row.permissions, file_of(row.make(view, cpu)), now);
+      }
     }
   }
 }
@@ -116,7 +121,7 @@ void InstanceDirectories::enter_options(const SharedInstance& instance, const Vi
   const NodeId at = instance->nodes.directory;
   tree_.add_file(at, "trace_options", kWritable, file_of(trace_options_file(view)), now);
   const NodeId all = tree_.add_directory(at, "options", std::make_shared<Directory>(), now);
-  for (const TraceOption& option : kTraceOptions) {
+  for (const TraceOption& option : trace_options()) {
     tree_.add_file(all, option.name, kWritable, file_of(option_file(view, option)), now);
   }
 }

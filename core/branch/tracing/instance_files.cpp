@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/branch/tracing/tracing_readme.h"
+#include "core/event/trace/built_in_formats.h"
 
 namespace tallyfs {
 namespace {
@@ -27,6 +28,10 @@ TextFile::Parts current_tracer(const SharedView& view) {
   return parts;
 }
 
+TextFile::Parts header_page(const SharedView& view) { return fixed(view, kRingPageFormat); }
+
+TextFile::Parts header_event(const SharedView& view) { return fixed(view, kRingEntryFormat); }
+
 TextFile::Parts timestamp_mode(const SharedView& view) { return fixed(view, "delta [absolute]\n"); }
 
 }  // namespace
@@ -42,13 +47,21 @@ std::span<const InstanceFileRow> fixed_files() {
   return kRows;
 }
 
+std::span<const InstanceFileRow> format_files() {
+  static constexpr std::array kRows = {
+      InstanceFileRow{"header_event", kReadable, header_event},
+      InstanceFileRow{"header_page", kReadable, header_page},
+  };
+  return kRows;
+}
+
 TextFile::Parts parts_of(const SharedView& view, Waits waits) {
   TextFile::Parts parts{
       .render = [](const CallContext&, std::size_t) { return Result<std::string>(std::string()); },
       .last_change = [view](Moment) { return view->last_change(); },
   };
   parts.version = [view](Moment) { return std::optional(view->version()); };
-  parts.hold = [view] { return view->hold(); };
+  parts.hold = [view](File::Access, Moment) { return view->hold(); };
   parts.write_unit = File::WriteUnit::kCommand;
   parts.waits = waits == Waits::kYes;
   if (parts.waits) parts.opened = [view](const CallContext& call) { view->refresh(call); };

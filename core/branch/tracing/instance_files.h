@@ -30,8 +30,12 @@ std::span<const InstanceFileRow> event_list_files();  // which events, processes
 std::span<const InstanceFileRow> trace_files();       // the traced records
 std::span<const InstanceFileRow> buffer_files();      // how much is kept
 std::span<const InstanceFileRow> fixed_files();       // files with a constant text
+std::span<const InstanceFileRow> format_files();      // in events/: what the pages look like
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
+std::span<const CpuFileRow> page_files();             // per_cpu/cpuN/, pages of records
+
+TextFile::Parts cpu_buffer_size_file(const SharedView& view, std::uint32_t cpu);
 
 // `enable` and `filter` of a system; `enable` of all events, if the system is empty.
 TextFile::Parts system_enable_file(const SharedView& view, std::string system);

@@ -18,9 +18,12 @@ Result<std::shared_ptr<const void>> InstanceView::hold() const {
   return instance_->open_mark;
 }
 
-bool InstanceView::shows_fields() const {
+TraceBuffer::View InstanceView::view_by_options() const {
   const MutexLock lock(state_->mutex);
-  return instance_->shows_fields;
+  return {.cpus = state_->options.cpus,
+          .fields = instance_->shows_fields,
+          .context = instance_->shows_context,
+          .irq_info = instance_->shows_irq_info};
 }
 
 Result<InstanceView::CopiedTrace> InstanceView::copy_trace(Moment now) const {

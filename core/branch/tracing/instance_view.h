@@ -37,7 +37,8 @@ class InstanceView {
   // kStale: the instance was removed.
   Result<std::shared_ptr<const void>> hold() const;
   void refresh(const CallContext& call) const { state_->refresh(call, instance_.get()); }
-  bool shows_fields() const;  // as options/fields says
+  // Records as the options of the instance show them.
+  TraceBuffer::View view_by_options() const;
 
   // copy(const TracingInstance&), under the lock, gives a value. text(value), outside of the lock,
   // makes the text. kNoSpace if the text is too long. The copy is no text: nothing is rendered

@@ -3,20 +3,10 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/event/trace/built_in_formats.h"
 
 namespace tallyfs {
 namespace {
-
-// The kernel's format, with the kernel's id.
-constexpr std::string_view kMarkerFormat =
-    "name: print\nID: 5\nformat:\n"
-    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
-    "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n\n"
-    "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n";
 
 // Memory for formats and for the nodes of their files, beside the records.
 constexpr std::uint64_t kInstanceBytes = 16u << 20;
@@ -36,7 +26,10 @@ Result<SharedInstance> Instances::make(std::string_view name) {
   if (!share) return share.error();
   auto made =
       std::make_shared<TracingInstance>(std::string(name), options_.set, std::move(share.value()));
-  made->marker = made->set.events.define_built_in(kMarkerSystem, kMarkerFormat).value();
+  EventTable& events = made->set.events;
+  made->marker = events.define_built_in(kMarkerSystem, kPrintFormat).value();
+  made->raw_marker = events.define_built_in(kMarkerSystem, kRawDataFormat).value();
+  (void)events.define_built_in(kMarkerSystem, kKernelStackFormat);
   return made;
 }
 

@@ -12,6 +12,10 @@
 
 namespace tallyfs {
 
+// The ids of ftrace/print and ftrace/raw_data, in their formats and records.
+inline constexpr char kMarkerId = 5;
+inline constexpr char kRawMarkerId = 16;
+
 class Instances {
  public:
   using ByName = std::map<std::string, SharedInstance, std::less<>>;

@@ -16,11 +16,13 @@ std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.mo
 }  // namespace
 
 bool RecordOrder::feed(const EventRoute& route, const EventRecord& record) {
-  if (route.targets.empty() || excluded_.excludes(route, record)) return false;
+  if (route.targets.empty()) return false;
+  const auto excluded = excluded_.side_of(route.tasks, record);
+  if (!excluded) return false;
   for (const auto& [instance, number] : route.targets) {
     EventRecord own = record;
     own.event = number;
-    instance->set.feed(own);
+    instance->set.feed(own, *excluded);
   }
   return true;
 }
@@ -35,26 +37,33 @@ std::uint64_t RecordOrder::feed(EventSource& source, std::span<const EventRecord
     late_fed_ns_ = std::max(late_fed_ns_, records.back().time_ns);
   }
   std::uint64_t taken = 0;
+  bool is_fed = false;
   for (const EventRecord& record : records) {
     if (record.event >= by_id->size()) continue;
     const EventRoute& route = (*by_id)[record.event];
     if (route.use != use) continue;
     if (is_pending) {
-      if (route.targets.empty() || excluded_.excludes(route, record)) continue;
+      if (route.targets.empty() || !excluded_.side_of(route.tasks, record)) continue;
       pending_.put({.source = &source, .use = use, .record = record});
       taken += 1;
       continue;
     }
-    if (!pending_.is_empty()) release(record.time_ns);
+    if (!pending_.is_empty()) is_fed |= feed_until(record.time_ns);
     taken += feed(route, record) ? 1 : 0;
   }
-  if (!pending_.is_empty()) release_due(now);
+  if (!pending_.is_empty()) is_fed |= feed_due(now);
+  if (is_fed || taken != 0) touch_all(now);
   return taken;
 }
 
-void RecordOrder::feed_marker(TracingInstance& instance, const EventRecord& record) {
-  if (routes_.may_be_overtaken()) return pending_.put({.marked = &instance, .record = record});
+void RecordOrder::feed_marker(TracingInstance& instance, const EventRecord& record, Moment now) {
+  if (routes_.may_be_overtaken()) {
+    pending_.put({.marked = &instance, .record = record});
+    if (feed_due(now)) touch_all(now);
+    return;
+  }
   instance.set.feed(record);
+  instance.touch(now);
 }
 
 void RecordOrder::feed_pending(const PendingRecords::Pending& pending) {
@@ -71,16 +80,17 @@ void RecordOrder::feed_pending(const PendingRecords::Pending& pending) {
   if (route.use == pending.use) (void)feed(route, record);
 }
 
-void RecordOrder::release(std::uint64_t until_ns) {
+bool RecordOrder::feed_until(std::uint64_t until_ns) {
+  bool is_fed = false;
   while (const PendingRecords::Pending* const first = pending_.front(until_ns)) {
     feed_pending(*first);
     pending_.pop();
+    is_fed = true;
   }
+  return is_fed;
 }
 
-void RecordOrder::release_and_touch(std::uint64_t until_ns, Moment now) {
-  if (pending_.first_ns() > until_ns) return;
-  release(until_ns);
+void RecordOrder::touch_all(Moment now) {
   instances_.each([&](TracingInstance& instance) { instance.touch(now); });
 }
 
@@ -93,11 +103,11 @@ std::uint64_t RecordOrder::ready_until_ns(Moment now) const {
   return std::max(std::min(late_fed_ns_, gathered), overdue);
 }
 
-void RecordOrder::release_due(Moment now) {
-  release(ready_until_ns(now));
-  if (pending_.size() <= kPendingMax && pending_.bytes() <= kPendingBytesMax) return;
+bool RecordOrder::feed_due(Moment now) {
+  const bool is_fed = feed_until(ready_until_ns(now));
+  if (pending_.size() <= kPendingMax && pending_.bytes() <= kPendingBytesMax) return is_fed;
   if (own_) own_->count(Own::kEventsHurried, pending_.size(), now);
-  release(kReleaseAll);
+  return feed_until(kReleaseAll) || is_fed;
 }
 
 void RecordOrder::note_drained(Moment now) {

@@ -15,8 +15,8 @@
 // Confined to the lock of Tracing's State.
 // Limits: kPendingMax records, kPendingBytesMax bytes; beyond, all are released at once and counted
 // in events_hurried. After kPendingNs a record waits no longer for a late source, which may have no
-// records to send. feed() checks the limits and the time, release_old() the time. No timer does,
-// and feed_marker() checks neither. The constants are in record_order.cpp and docs/limits.md.
+// records to send. feed() and feed_marker() check the limits and the time, release_old() the
+// time; no timer does. The constants are in record_order.cpp and docs/limits.md.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@
 
 namespace tallyfs {
 
+// Functions that feed records touch the instances, as texts that were rendered before are outdated.
 class RecordOrder {
  public:
   static constexpr std::uint64_t kReleaseAll = UINT64_MAX;
@@ -40,21 +41,20 @@ class RecordOrder {
       : instances_(instances), routes_(routes), own_(own) {}
 
   // The records are in the order of their times. Those whose route has another use are left out.
-  // Returns how many are asked for, pending ones included. The caller touches the instances.
+  // Returns how many are asked for, pending ones included.
   std::uint64_t feed(EventSource& source, std::span<const EventRecord> records, std::uint32_t use,
                      Moment now);
   // A marker goes to this instance alone, and is never excluded.
-  void feed_marker(TracingInstance& instance, const EventRecord& record);
+  void feed_marker(TracingInstance& instance, const EventRecord& record, Moment now);
 
   // Feeds pending records up to that time.
-  void release(std::uint64_t until_ns);
-  // The same, and touches all instances if something was released: texts that were rendered before
-  // are outdated.
-  void release_and_touch(std::uint64_t until_ns, Moment now);
+  void release(std::uint64_t until_ns, Moment now) {
+    if (feed_until(until_ns)) touch_all(now);
+  }
   // Feeds those that happened before the last drain of all late sources.
-  void release_drained(Moment now) { release_and_touch(drained_ns_, now); }
+  void release_drained(Moment now) { release(drained_ns_, now); }
   // Feeds those that have been pending for as long as they have to.
-  void release_old(Moment now) { release_and_touch(ready_until_ns(now), now); }
+  void release_old(Moment now) { release(ready_until_ns(now), now); }
   // All late sources were drained at `now`: feeds what happened before.
   void note_drained(Moment now);
 
@@ -69,7 +69,11 @@ class RecordOrder {
   bool feed(const EventRoute& route, const EventRecord& record);
   void feed_pending(const PendingRecords::Pending& pending);
   std::uint64_t ready_until_ns(Moment now) const;
-  void release_due(Moment now);
+  // Feeds pending records up to that time, or those that need not be pending any longer; returns
+  // whether there were any. The caller touches the instances.
+  bool feed_until(std::uint64_t until_ns);
+  bool feed_due(Moment now);
+  void touch_all(Moment now);
 
   Instances& instances_;
   const EventRoutes& routes_;

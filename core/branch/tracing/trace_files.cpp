@@ -11,22 +11,35 @@
 namespace tallyfs {
 namespace {
 
-// The bytes of a trace_marker that one write takes. As in the kernel, the write returns a short
-// count when there are more.
-constexpr std::size_t kMarkerBytesMax = 4096;
+// The bytes of a trace_marker that one write takes: a page has room for the record, which is a head
+// of 16 bytes, the text, a newline and a zero. As in the kernel, the write returns a short count
+// when there are more.
+constexpr std::size_t kMarkerBytesMax = PageWriter::kRecordBytesMax - 16 - 2;
+constexpr std::size_t kRawIdBytes = 4;
+// Of one write into trace_marker_raw, as in the kernel.
+constexpr std::size_t kRawMarkerBytesMax = 3072;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 
 using Copier = Result<InstanceView::CopiedTrace> (InstanceView::*)(Moment now) const;
+
+std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
 
 std::string lost_line(std::uint64_t lost) {
   if (lost == 0) return {};
   return "# records lost on their way: " + std::to_string(lost) + "\n#\n";
 }
 
-std::uint64_t lost_in(const InstanceView& view) {
+std::string left_out_line(std::uint64_t left_out) {
+  if (left_out == 0) return {};
+  return "# records left out while it was open (options/pause-on-trace): " +
+         std::to_string(left_out) + "\n#\n";
+}
+
+// What stands at the top of a trace from which records are missing.
+std::string missing_in(const InstanceView& view) {
   const MutexLock lock(view.state().mutex);
-  return view.instance().lost;
+  return lost_line(view.instance().lost) + left_out_line(view.instance().set.trace.left_out());
 }
 
 Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
@@ -34,22 +47,58 @@ Result<std::string> render_trace(const InstanceView& view, Copier copy, const Ca
   const auto copied = (view.*copy)(call.now);
   if (!copied) return copied.error();
   std::string text = copied.value().copy.render(
-      view.state().symbols(call.cancel),
-      {.cpus = view.state().options.cpus, .fields = view.shows_fields()});
-  const std::string lost = lost_line(lost_in(view));
+      view.state().symbols(call.cancel), view.view_by_options());
+  const std::string missing = missing_in(view);
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
-  if (!lost.empty() && text.starts_with(kHead)) text.insert(kHead.size(), lost);
+  if (!missing.empty() && text.starts_with(kHead)) text.insert(kHead.size(), missing);
   return InstanceView::bounded(std::move(text), bytes_max);
 }
 
 // For files that are cleared by an open with O_TRUNC.
 Result<void> accept_any(std::string_view, const CallContext&) { return {}; }
 
+// An open file of a trace in which recording pauses, as options/pause-on-trace says.
+class TracePause {
+ public:
+  TracePause(SharedView view, std::shared_ptr<const void> open_mark, Moment now)
+      : view_(std::move(view)), open_mark_(std::move(open_mark)) {
+    const MutexLock lock(view_->state().mutex);
+    view_->instance().set.trace.begin_pause(nanoseconds(now));
+  }
+  ~TracePause() {
+    const Moment now = view_->state().now();
+    const MutexLock lock(view_->state().mutex);
+    view_->instance().set.trace.end_pause(nanoseconds(now));
+  }
+  TracePause(const TracePause&) = delete;
+  TracePause& operator=(const TracePause&) = delete;
+
+ private:
+  const SharedView view_;
+  const std::shared_ptr<const void> open_mark_;
+};
+
+Result<std::shared_ptr<const void>> hold_and_pause(const SharedView& view, File::Access access,
+                                                   Moment now) {
+  auto open_mark = view->hold();
+  if (!open_mark || access == File::Access::kWrite) return open_mark;
+  const bool pauses = [&] {
+    const MutexLock lock(view->state().mutex);
+    return view->instance().pauses_on_trace;
+  }();
+  if (!pauses) return open_mark;
+  return std::shared_ptr<const void>(
+      std::make_shared<const TracePause>(view, std::move(open_mark.value()), now));
+}
+
 TextFile::Parts trace(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.render = [view](const CallContext& call, std::size_t bytes_max) {
     return render_trace(*view, &InstanceView::copy_trace, call, bytes_max);
+  };
+  parts.hold = [view](File::Access access, Moment now) {
+    return hold_and_pause(view, access, now);
   };
   parts.write_line = accept_any;
   parts.truncate = [view](const CallContext& call) {
@@ -88,24 +137,26 @@ TextFile::Parts snapshot(const SharedView& view) {
 }
 
 // Each record goes to one reader only, the first that reads it.
-std::string take_trace(const InstanceView& view, Moment now) {
+std::string take_trace(const InstanceView& view, const CallContext& call) {
   std::optional<TraceCopy> taken;
   {
     Tracing::State& state = view.state();
     const MutexLock lock(state.mutex);
-    state.order.release_drained(now);
-    state.order.release_old(now);
+    state.order.release_drained(call.now);
+    state.order.release_old(call.now);
     TracingInstance& instance = view.instance();
     if (instance.set.trace.is_empty()) return {};
     taken = instance.set.trace.take(kTakenBytes);
-    instance.touch(now);
+    instance.touch(call.now);
   }
-  return taken->render(view.state().symbols({}), {.header = false, .fields = view.shows_fields()});
+  TraceBuffer::View shown = view.view_by_options();
+  shown.header = false;
+  return taken->render(view.state().symbols(call.cancel), shown);
 }
 
 TextFile::Parts trace_pipe(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.next = [view](Moment now) { return take_trace(*view, now); };
+  parts.next = [view](const CallContext& call) { return take_trace(*view, call); };
   parts.is_over = [view] {
     const MutexLock lock(view->state().mutex);
     return !view->instance().set.trace.is_on();
@@ -162,7 +213,7 @@ TextFile::Parts trace_marker(const SharedView& view) {
   parts.write_by = [view](pid_t writer, std::string_view text, const CallContext& call) {
     text = text.substr(0, kMarkerBytesMax);
     if (text.ends_with('\n')) text.remove_suffix(1);
-    return view->state().mark(view->instance(), text, writer, call.now);
+    return view->state().mark(view->instance(), MarkerKind::kText, text, writer, call.now);
   };
   parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
     return write_by(0, text, call);
@@ -172,16 +223,34 @@ TextFile::Parts trace_marker(const SharedView& view) {
   return parts;
 }
 
+// An id of 4 bytes in the machine's order, then data.
+TextFile::Parts trace_marker_raw(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.write_by = [view](pid_t writer, std::string_view bytes,
+                          const CallContext& call) -> Result<void> {
+    if (bytes.size() < kRawIdBytes) return invalid_write("an id of 4 bytes is wanted, then data");
+    if (bytes.size() > kRawMarkerBytesMax) return invalid_write("more than 3072 bytes");
+    return view->state().mark(view->instance(), MarkerKind::kRaw, bytes, writer, call.now);
+  };
+  parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
+    return write_by(0, text, call);
+  };
+  parts.write_unit = File::WriteUnit::kWrite;
+  return parts;
+}
+
 TextFile::Parts saved_cmdlines(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
     const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
-    const std::size_t names_max = [&] {
+    const auto [taken, names_max] = [&] {
       const MutexLock lock(view->state().mutex);
-      return view->instance().cmdlines_max;
+      const TracingInstance& instance = view->instance();
+      return std::pair(instance.set.trace.taken_names(), instance.cmdlines_max);
     }();
-    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(names_max), bytes_max);
+    return InstanceView::bounded(copied.value().copy.render_saved_cmdlines(taken, names_max),
+                                 bytes_max);
   };
   return parts;
 }
@@ -192,11 +261,13 @@ TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
                              std::size_t bytes_max) -> Result<std::string> {
     const auto copied = view->copy_trace(call.now);
     if (!copied) return copied.error();
+    TraceBuffer::View shown = view->view_by_options();
+    shown.only_cpu = cpu;
     return InstanceView::bounded(
-        copied.value().copy.render(
-            view->state().symbols(call.cancel),
-            {.cpus = view->state().options.cpus, .only_cpu = cpu, .fields = view->shows_fields()}),
-        bytes_max);
+        copied.value().copy.render(view->state().symbols(call.cancel), shown), bytes_max);
+  };
+  parts.hold = [view](File::Access access, Moment now) {
+    return hold_and_pause(view, access, now);
   };
   parts.write_line = accept_any;
   parts.truncate = [view, cpu](const CallContext& call) {
@@ -227,6 +298,7 @@ std::span<const InstanceFileRow> trace_files() {
       InstanceFileRow{"trace", kWritable, trace},
       InstanceFileRow{"trace_clock", kWritable, trace_clock},
       InstanceFileRow{"trace_marker", kWriteOnly, trace_marker},
+      InstanceFileRow{"trace_marker_raw", kWriteOnly, trace_marker_raw},
       InstanceFileRow{"trace_pipe", kReadable, trace_pipe},
       InstanceFileRow{"tracing_on", kWritable, tracing_on},
   };
@@ -235,6 +307,7 @@ std::span<const InstanceFileRow> trace_files() {
 
 std::span<const CpuFileRow> cpu_files() {
   static constexpr std::array kRows = {
+      CpuFileRow{"buffer_size_kb", kWritable, cpu_buffer_size_file},
       CpuFileRow{"stats", kReadable, cpu_stats},
       CpuFileRow{"trace", kWritable, cpu_trace},
   };

@@ -1,52 +1,121 @@
 #include "core/branch/tracing/trace_options.h"
 
 #include <algorithm>
+#include <bitset>
 
 #include "core/base/text.h"
 
 namespace tallyfs {
 namespace {
 
-using Values = std::array<bool, kTraceOptions.size()>;
+Result<void> apply_event_fork(EventSet& set, bool on) { return set.follower.set_on(on); }
+
+Result<void> apply_overwrite(EventSet& set, bool on) {
+  set.trace.set_overwrites(on);
+  return {};
+}
+
+constexpr std::array kOptions = {
+    TraceOption{"annotate", true},
+    TraceOption{"bin"},
+    TraceOption{"block"},
+    TraceOption{"context-info", true, &TracingInstance::shows_context},
+    TraceOption{"disable_on_free", false, &TracingInstance::stops_when_freed},
+    TraceOption{"event-fork", false, nullptr, apply_event_fork},
+    TraceOption{"fields", false, &TracingInstance::shows_fields},
+    TraceOption{"function-fork"},
+    TraceOption{"function-trace", true},
+    TraceOption{"hash-ptr", true},
+    TraceOption{"hex"},
+    TraceOption{"irq-info", true, &TracingInstance::shows_irq_info},
+    TraceOption{"latency-format"},
+    TraceOption{"markers", true, &TracingInstance::markers},
+    TraceOption{"overwrite", true, nullptr, apply_overwrite},
+    TraceOption{"pause-on-trace", false, &TracingInstance::pauses_on_trace},
+    TraceOption{"print-parent", true},
+    TraceOption{"printk-msg-only"},
+    TraceOption{"raw"},
+    TraceOption{"record-cmd", true},
+    TraceOption{"record-tgid"},
+    TraceOption{"stacktrace"},
+    TraceOption{"sym-addr"},
+    TraceOption{"sym-offset"},
+    TraceOption{"sym-userobj"},
+    TraceOption{"trace_printk", true},
+    TraceOption{"userstacktrace"},
+    TraceOption{"verbose"},
+};
+using Values = std::bitset<kOptions.size()>;
+static_assert(kOptions.size() <= 64, "TracingInstance::changed_options has a bit for each");
+
+std::size_t index_of(const TraceOption& option) {
+  return static_cast<std::size_t>(&option - kOptions.data());
+}
+
+bool value_of(const TracingInstance& instance, const TraceOption& option) {
+  if (option.setting) return instance.*option.setting;
+  return option.is_on_first != ((instance.changed_options >> index_of(option) & 1) != 0);
+}
+
+void store(TracingInstance& instance, const TraceOption& option, bool on) {
+  if (option.setting) {
+    instance.*option.setting = on;
+    return;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << index_of(option);
+  instance.changed_options &= ~bit;
+  if (on != option.is_on_first) instance.changed_options |= bit;
+}
 
 Values values_of(TracingInstance& instance) {
-  Values values{};
-  std::ranges::transform(kTraceOptions, values.begin(),
-                         [&](const TraceOption& option) { return option.value(instance); });
+  Values values;
+  for (const TraceOption& option : kOptions) {
+    values.set(index_of(option), value_of(instance, option));
+  }
   return values;
 }
 
 std::string values_text(const Values& values) {
   std::string text;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    text.append(values[i] ? "" : "no").append(kTraceOptions[i].name).append("\n");
+    text.append(values[i] ? "" : "no").append(kOptions[i].name).append("\n");
   }
   return text;
 }
 
+Result<void> set_option(TracingInstance& instance, const TraceOption& option, bool on) {
+  if (option.apply) {
+    if (auto applied = option.apply(instance.set, on); !applied) return applied;
+  }
+  store(instance, option, on);
+  return {};
+}
+
 Result<void> set(const InstanceView& view, const TraceOption& option, bool on,
                  const CallContext& call) {
-  if (!option.setting && on != option.is_on) {
-    return Error{ErrorCode::kInvalid,
-                 std::string(option.name) + " is always " + (option.is_on ? "on" : "off") + " here",
-                 0};
-  }
-  return view.change_always(call, [&](TracingInstance& instance) {
-    if (option.setting) instance.*option.setting = on;
-  });
+  bool before = false;
+  return view.change(
+      call,
+      [&](EventSet&) {
+        before = value_of(view.instance(), option);
+        return set_option(view.instance(), option, on);
+      },
+      [&](EventSet&) { (void)set_option(view.instance(), option, before); });
 }
 
 const TraceOption* find(std::string_view name) {
-  const auto* const found = std::ranges::find(kTraceOptions, name, &TraceOption::name);
-  return found == kTraceOptions.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kOptions, name, &TraceOption::name);
+  return found == kOptions.end() ? nullptr : found;
 }
 
 }  // namespace
 
+std::span<const TraceOption> trace_options() { return kOptions; }
+
 TextFile::Parts option_file(const SharedView& view, const TraceOption& option) {
-  const TraceOption* const its = &option;  // one of kTraceOptions, which last
+  const TraceOption* const its = &option;  // one of kOptions, which last
   TextFile::Parts parts = shown(
-      view, Waits::kNo, [its](TracingInstance& instance) { return its->value(instance); },
+      view, Waits::kNo, [its](TracingInstance& instance) { return value_of(instance, *its); },
       switch_text);
   parts.write_line = [view, its](std::string_view text, const CallContext& call) -> Result<void> {
     text = trimmed(text);

@@ -1,5 +1,6 @@
-// options/ and trace_options: the kernel's options for taking and showing a trace. Few options can
-// be changed here; the others have a fixed value, and a write of the opposite is refused.
+// options/ and trace_options: the kernel's options for taking and showing a trace. Some have an
+// effect here; docs/tracing-options.md lists them. The others keep what was written and change
+// nothing, so that scripts can save and restore them.
 // Values; the table is immutable.
 #pragma once
 
@@ -11,46 +12,21 @@
 namespace tallyfs {
 
 struct TraceOption {
+  // What a change does beside the change of `setting`. kInvalid, with the reason.
+  using Apply = Result<void> (*)(EventSet& set, bool on);
+
   std::string_view name;
-  bool is_on = false;  // the value, unless it can be changed
-  // nullptr: it cannot be changed.
+  bool is_on_first = false;
+  // nullptr: only TracingInstance::changed_options has the value.
   bool TracingInstance::*setting = nullptr;
-
-  bool value(const TracingInstance& instance) const { return setting ? instance.*setting : is_on; }
+  Apply apply = nullptr;
 };
 
-inline constexpr std::array kTraceOptions = {
-    TraceOption{"annotate", true},
-    TraceOption{"bin"},
-    TraceOption{"block"},
-    TraceOption{"context-info", true},
-    TraceOption{"disable_on_free"},
-    TraceOption{"event-fork"},
-    TraceOption{"fields", false, &TracingInstance::shows_fields},
-    TraceOption{"function-fork"},
-    TraceOption{"hex"},
-    TraceOption{"irq-info", true},
-    TraceOption{"latency-format"},
-    TraceOption{"markers", true, &TracingInstance::markers},
-    TraceOption{"overwrite", true},
-    TraceOption{"pause-on-trace"},
-    TraceOption{"print-parent", true},
-    TraceOption{"printk-msg-only"},
-    TraceOption{"raw"},
-    TraceOption{"record-cmd", true},
-    TraceOption{"record-tgid"},
-    TraceOption{"stacktrace"},
-    TraceOption{"sym-addr"},
-    TraceOption{"sym-offset"},
-    TraceOption{"sym-userobj"},
-    TraceOption{"trace_printk", true},
-    TraceOption{"userstacktrace"},
-    TraceOption{"verbose"},
-};
-
-// options/NAME, which is read and written as 0 or 1.
+// options/NAME of an option of the table, which is read and written as 0 or 1.
 TextFile::Parts option_file(const SharedView& view, const TraceOption& option);
 // trace_options: a line for each option, with `no` before its name if it is off; takes those words.
 TextFile::Parts trace_options_file(const SharedView& view);
+// All, by name.
+std::span<const TraceOption> trace_options();
 
 }  // namespace tallyfs

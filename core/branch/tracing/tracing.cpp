@@ -58,7 +58,7 @@ std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offe
 void Tracing::withdraw(EventSource& source, Moment now) {
   const MutexLock lock(state_->mutex);
   state_->offers.withdraw(source);
-  state_->order.release(RecordOrder::kReleaseAll);
+  state_->order.release(RecordOrder::kReleaseAll, now);
   state_->routes.remove(source);
   state_->routes.note_asked();
   state_->directories.update_all(now);
@@ -81,9 +81,7 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   State& state = *state_;
   const MutexLock lock(state.mutex);
   const std::uint64_t taken = state.order.feed(source, records, use, now);
-  if (taken == 0) return;
-  state.instances.each([now](TracingInstance& instance) { instance.touch(now); });
-  if (state.options.own) state.options.own->count(Own::kEvents, taken, now);
+  if (taken != 0 && state.options.own) state.options.own->count(Own::kEvents, taken, now);
 }
 
 void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
@@ -93,7 +91,7 @@ void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
 
 bool Tracing::broke_off(EventSource& source, Moment now) {
   const MutexLock lock(state_->mutex);
-  state_->order.release(RecordOrder::kReleaseAll);
+  state_->order.release(RecordOrder::kReleaseAll, now);
   const auto asking = state_->routes.fed_by(source);
   if (asking.empty()) return false;
   const auto time_ns = static_cast<std::uint64_t>(now.monotonic.count());

@@ -61,7 +61,8 @@ class Tracing {
     std::uint64_t reading_bytes_max = 512ull << 20;
     // Shared with the tree's directories: one log for the whole mount. nullptr: there is none.
     std::shared_ptr<ErrorLog> error_log = nullptr;
-    OwnNumbers* own = nullptr;  // outlives it; nullptr: nothing is counted
+    const Clock* clock = nullptr;  // outlives it; nullptr: the machine's
+    OwnNumbers* own = nullptr;     // outlives it; nullptr: nothing is counted
     // Outlives it; nullptr: markers are shown without the name of their writer.
     const ProcessNames* processes = nullptr;
   };

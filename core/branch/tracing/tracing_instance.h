@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/reservation.h"
@@ -72,8 +73,17 @@ struct TracingInstance {
   const std::size_t trace_bytes_first;
   std::size_t held_bytes = 0;  // of the share: histograms, and what buffer_size_kb added
   EventNumber marker = 0;      // ftrace/print
-  bool markers = true;         // options/markers
-  bool shows_fields = false;   // options/fields: no print formats
+  EventNumber raw_marker = 0;  // ftrace/raw_data
+  // options/
+  bool markers = true;
+  bool shows_fields = false;      // fields: no print formats
+  bool shows_context = true;      // context-info: task, CPU and time
+  bool shows_irq_info = true;     // irq-info: the column of flags
+  bool pauses_on_trace = false;   // pause-on-trace
+  bool stops_when_freed = false;  // disable_on_free
+  std::uint64_t changed_options = 0;  // a bit for each of the others that is not as it was first
+  // per_cpu/cpuN/buffer_size_kb, if any was written since buffer_size_kb; empty: all are alike.
+  std::vector<std::uint64_t> cpu_kib;
   const TraceClock* clock = kTraceClocks.begin();  // trace_clock
   std::uint64_t cmdlines_max = 128;                // saved_cmdlines_size
   bool removed = false;  // files that were looked up before still lead here; they change nothing

@@ -28,12 +28,18 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 			  trace_marker added. To clear it: echo > trace
   trace_pipe		- the same, each record once: a read takes it out, and waits for more
   tracing_on		- 0 stops, 1 goes on
-  tracing_cpumask	- only what happens on these CPUs is traced
+  tracing_cpumask	- only what happens on these CPUs is traced, and seen by triggers
   buffer_size_kb	- how much is kept for each CPU; buffer_total_size_kb for all
-  per_cpu/cpuN		- trace and stats of one CPU
+  buffer_subbuf_size_kb	- the size of a page
+  free_buffer		- the end of a write to it frees the buffers
+  per_cpu/cpuN		- trace, stats and buffer_size_kb of one CPU
+  per_cpu/cpuN/trace_pipe_raw, snapshot_raw
+			- the records as pages of the kernel's ring buffer, each record once;
+			  events/header_page and events/header_event describe them
   trace_options		- how it is shown, a word for each, with 'no' if off; options/ has a file for each
   saved_cmdlines	- the names of the processes in trace
   trace_marker		- what is written here becomes the event ftrace/print
+  trace_marker_raw	- an id of 4 bytes and data become the event ftrace/raw_data
   trace_clock		- all times are CLOCK_MONOTONIC
   snapshot		- 1 takes a snapshot of trace, 0 frees it, others clear it
   instances		- mkdir instances/foo makes a set of its own, rmdir removes it

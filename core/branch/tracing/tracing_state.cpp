@@ -5,15 +5,17 @@
 namespace tallyfs {
 namespace {
 
-// A record of ftrace/print, see its format.
-std::string marker_bytes(std::string_view text, std::int32_t pid) {
+// A record of ftrace/print or ftrace/raw_data, see their formats in instances.cpp. The raw one
+// begins with its id, which is a field.
+std::string marker_record(MarkerKind kind, std::string_view bytes, std::int32_t pid) {
   constexpr std::size_t kPidAt = 4;
   constexpr std::size_t kTextAt = 16;
-  constexpr char kId = 5;
-  std::string bytes(kTextAt, '\0');
-  bytes[0] = kId;
-  std::memcpy(bytes.data() + kPidAt, &pid, sizeof pid);
-  return bytes.append(text);
+  constexpr std::size_t kRawIdAt = 8;
+  const bool is_text = kind == MarkerKind::kText;
+  std::string record(is_text ? kTextAt : kRawIdAt, '\0');
+  record[0] = is_text ? kMarkerId : kRawMarkerId;
+  std::memcpy(record.data() + kPidAt, &pid, sizeof pid);
+  return record.append(bytes);
 }
 
 }  // namespace
@@ -63,7 +65,7 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
       done = std::move(fits);
     }
     // A write that is refused may have taken effect in part.
-    orders = enter_demands(instance);
+    orders = enter_demands(instance, call.now);
   }
   const auto given = give(orders, call.cancel);
   const bool refused = !given && (orders.asks || orders.undelivered);
@@ -80,15 +82,15 @@ void Tracing::State::revert(TracingInstance& instance, const Undo& undo, const C
     undo(instance.set);
     instance.touch(call.now);
     (void)instance.hold_memory();
-    orders = enter_demands(instance);
+    orders = enter_demands(instance, call.now);
   }
   (void)give(orders, call.cancel);
 }
 
-SourceOrders Tracing::State::enter_demands(TracingInstance& instance) {
+SourceOrders Tracing::State::enter_demands(TracingInstance& instance, Moment now) {
   SourceOrders orders;
   orders.enter(instance, offers, routes);
-  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll);
+  if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
   return orders;
 }
 
@@ -124,32 +126,40 @@ Result<void> Tracing::State::change_synthetic(const Write& write, std::string_vi
 
 void Tracing::State::refresh(const CallContext& call, const TracingInstance* only) {
   std::vector<EventSource*> asked;
+  bool is_late_left = false;
   {
     const MutexLock lock(mutex);
+    const bool may_be_pending = order.has_pending() || routes.is_prompt_asked_by(only);
     for (EventSource* const source : routes.sources()) {
-      const bool all = source->is_late() && order.has_pending();
-      if (routes.is_asked(*source, all ? nullptr : only)) asked.push_back(source);
+      const bool all = source->is_late() && may_be_pending;
+      if (routes.is_asked(*source, all ? nullptr : only)) {
+        asked.push_back(source);
+      } else {
+        is_late_left |= source->is_late() && routes.is_asked(*source);
+      }
     }
   }
   for (EventSource* const source : asked) source->drain(call.cancel);
+  if (is_late_left) return;
   const MutexLock lock(mutex);
   order.note_drained(call.now);
 }
 
-Result<void> Tracing::State::mark(TracingInstance& instance, std::string_view text, pid_t writer,
-                                  Moment now) {
+Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
+                                  std::string_view bytes, pid_t writer, Moment now) {
   const auto pid = static_cast<std::int32_t>(writer);
-  const std::string bytes = marker_bytes(text, pid);
+  const std::string record = marker_record(kind, bytes, pid);
   const std::string name = options.processes ? options.processes->name_of(writer) : std::string();
   const MutexLock lock(mutex);
   if (instance.removed) return removed_instance();
   if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
-  order.feed_marker(instance, {.event = instance.marker,
-                               .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                               .pid = pid,
-                               .bytes = bytes,
-                               .comm = name});
-  instance.touch(now);
+  order.feed_marker(instance,
+                    {.event = kind == MarkerKind::kText ? instance.marker : instance.raw_marker,
+                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+                     .pid = pid,
+                     .bytes = record,
+                     .comm = name},
+                    now);
   return {};
 }
 
@@ -181,7 +191,7 @@ Result<void> Tracing::State::remove_instance(std::string_view name, Moment now) 
     instances.erase(removed);
     // Records that were pending because only this instance asked for a late source need not wait.
     routes.note_asked();
-    if (!routes.is_late_asked()) order.release_and_touch(RecordOrder::kReleaseAll, now);
+    if (!routes.is_late_asked()) order.release(RecordOrder::kReleaseAll, now);
   }
   (void)give(orders, {});
   sweep(now);
@@ -194,9 +204,13 @@ std::vector<WantedEvent> Tracing::State::wanted(EventSource& source) {
 }
 
 SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
-  const MutexLock lock(mutex);
+  std::vector<EventSource*> sources;
+  {
+    const MutexLock lock(mutex);
+    sources = routes.sources();
+  }
   SourceSymbols::Sources all;
-  for (const EventSource* const source : routes.sources()) {
+  for (const EventSource* const source : sources) {
     if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
   }
   return SourceSymbols(std::move(all));

@@ -1,8 +1,8 @@
 // The implementation of Tracing: one lock, the parts under it, and the operations that take the
 // lock. Each part has one duty, a class and a header of its own, and no lock.
 //
-// Thread-safe. The lock is held while a run of records is fed. It is not held while a source is
-// called, except for EventSource::is_from_several(), nor while a text is made of a copy.
+// Thread-safe. The lock is held while a run of records is fed. It is not held while a virtual
+// function of a source is called, nor while a text is made of a copy.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,9 @@
 #include "core/branch/tracing/tracing.h"
 
 namespace tallyfs {
+
+// What is written into trace_marker, and into trace_marker_raw.
+enum class MarkerKind { kText, kRaw };
 
 struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   using Write = std::function<Result<void>(EventSet&)>;
@@ -49,23 +52,26 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> change_synthetic(const Write& write, std::string_view removed, Moment now)
       EXCLUDES(mutex);
   // kInvalid: options/markers is off.
-  Result<void> mark(TracingInstance& instance, std::string_view text, pid_t writer, Moment now)
-      EXCLUDES(mutex);
+  Result<void> mark(TracingInstance& instance, MarkerKind kind, std::string_view bytes,
+                    pid_t writer, Moment now) EXCLUDES(mutex);
   Result<void> make_instance(std::string_view name, Moment now) EXCLUDES(mutex);
   Result<void> remove_instance(std::string_view name, Moment now) EXCLUDES(mutex);
 
   // --- Sources.
   // Feeds the records that the sources have so far; only: as far as they matter to this instance.
-  // Sources that are asked for nothing are not drained.
+  // Sources that are asked for nothing are not drained. A late source is drained for other
+  // instances as well while records of the instance may be pending for it.
   void refresh(const CallContext& call, const TracingInstance* only = nullptr) EXCLUDES(mutex);
   // Asks the sources for the events that are wanted of them now.
   Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
+  // For what happens outside of calls: the end of a file's holding.
+  Moment now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
 
   // Called by the operations above, and by Tracing's operations.
-  SourceOrders enter_demands(TracingInstance& instance) REQUIRES(mutex);
+  SourceOrders enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
   void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
       REQUIRES(mutex);
 

@@ -62,7 +62,7 @@ void UserEvents::note_senders() {
     if (event.for_good) add(0);
     event.feeders.each(add);
   }
-  is_from_several_ = are_several;
+  note_from_several(are_several);
 }
 
 Result<void> UserEvents::may_change(const Event& event, const Sender& sender) const {
@@ -82,10 +82,6 @@ Result<UserEvents::Event*> UserEvents::find_owned(const Path& path, const Sender
 }
 
 Result<void> UserEvents::add_feeder(const Path& path, Lifetime lifetime, const Sender& sender) {
-  if (lifetime == Lifetime::kFeeder) {
-    if (sender.pid == 0) return Error{ErrorCode::kInvalid, "the sender's process is not known"};
-    if (auto watched = processes_.watch(sender); !watched) return watched;
-  }
   const MutexLock lock(mutex_);
   Event& event = *find(path);
   if (lifetime == Lifetime::kForGood) {
@@ -124,17 +120,11 @@ Result<Done> UserEvents::define_again(const Path& path, const FieldsDefinition& 
 
 Result<Done> UserEvents::define(std::string_view system, std::string_view name,
                                 std::string_view text, const Sender& sender, Moment now) {
-  constexpr std::string_view kLifetime = "lifetime=";
-  Tokens tokens(text);
-  const auto word = tokens.next();
-  if (!word || !word->text.starts_with(kLifetime)) {
-    return define(system, name, text, Lifetime::kForGood, sender, now);
-  }
-  if (word->text.substr(kLifetime.size()) != "feeder") {
-    return Error{ErrorCode::kInvalid, "lifetime can only be feeder", word->at + kLifetime.size()};
-  }
-  const Token rest = tokens.rest();
-  auto done = define(system, name, rest.text, Lifetime::kFeeder, sender, now);
+  Tokens words(text);
+  const auto lifetime = take_lifetime(words);
+  if (!lifetime) return lifetime.error();
+  const Token rest = words.rest();
+  auto done = define(system, name, rest.text, lifetime.value(), sender, now);
   if (done || done.error().token_at == Error::kNoToken) return done;
   Error error = done.error();
   error.token_at += rest.at;
@@ -146,13 +136,24 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
                                 Moment now) {
   auto parsed = parse(name, fields);
   if (!parsed) return parsed.error();
-  const Path path(system, name);
-  const MutexLock one_at_a_time(defining_);
-  auto again = define_again(path, parsed.value(), lifetime, sender, now);
+  const auto change = [&] {
+    const MutexLock one_at_a_time(defining_);
+    return define({std::string(system), std::string(name)}, std::move(parsed.value()), lifetime,
+                  sender, now);
+  };
+  if (lifetime == Lifetime::kForGood) return change();
+  if (const auto watched = processes_.watch(sender); !watched) return watched.error();
+  return processes_.change_while_watched(sender.pid, change,
+                                         [&] { process_ended(sender.pid, now); });
+}
+
+Result<Done> UserEvents::define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
+                                const Sender& sender, Moment now) {
+  auto again = define_again(path, fields, lifetime, sender, now);
   if (again || again.error().code != ErrorCode::kNotFound) return again;
   auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEventBytes});
   if (!share) return share.error();
-  const std::string definition = parsed.value().text();
+  const std::string definition = fields.text();
   std::uint64_t number = 0;
   std::uint32_t slot = 0;
   {
@@ -160,16 +161,16 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
     if (const auto room = check_share(sender.uid); !room) return room.error();
     number = events_.next_number();
     slot = events_.slot(number);
-    events_.add(std::make_unique<Event>(Event{.system = std::string(system),
+    events_.add(std::make_unique<Event>(Event{.system = path.first,
                                               .number = number,
                                               .uid = sender.uid,
-                                              .fields = std::move(parsed.value()),
+                                              .fields = std::move(fields),
                                               .share = std::move(share.value()),
                                               .its_switch = events_.give_switch(number)}));
     by_path_.emplace(path, number);
   }
   auto offered = tracing_.offer(*this,
-                                {.system = system,
+                                {.system = path.first,
                                  .form = EventOffer::Form::kFields,
                                  .text = definition,
                                  .source_id = slot,

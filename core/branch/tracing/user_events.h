@@ -2,7 +2,8 @@
 // that show programs whether an event is wanted, and the records, as packed fields or as text.
 //
 // Thread-safe. UserEvents::mutex_ covers names and numbers, and is not held while Tracing is
-// called. Lock order: defining_, ordering_, Tracing; mutex_ alone.
+// called. ProcessWatch is called without any lock. Lock order: defining_, ordering_, Tracing;
+// mutex_ alone.
 #pragma once
 
 #include <sys/types.h>
@@ -58,12 +59,14 @@ class UserEvents final : public EventSource {
 
   // `text`: `u64 lat; pid_t pid`, with an optional `lifetime=feeder` before it. Otherwise as below.
   Result<Done> define(std::string_view system, std::string_view name, std::string_view text,
-                      const Sender& sender, Moment now) EXCLUDES(mutex_);
+                      const Sender& sender, Moment now) EXCLUDES(defining_, mutex_);
   // `fields`: `u64 lat; pid_t pid`; token_at counts in it. Done::number is the number for records,
   // and, for a feeder, for the entry of the page of switches. The same definition again is
-  // kWasThere. kInvalid; kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace.
+  // kWasThere. kInvalid; kExists: defined otherwise; kNotPermitted: another uid's; kNoSpace. With
+  // Lifetime::kFeeder also as FeederWatch::watch().
   Result<Done> define(std::string_view system, std::string_view name, std::string_view fields,
-                      Lifetime lifetime, const Sender& sender, Moment now) EXCLUDES(mutex_);
+                      Lifetime lifetime, const Sender& sender, Moment now)
+      EXCLUDES(defining_, mutex_);
   // kNotFound, kNotPermitted, kBusy: something is set on it.
   Result<void> remove(std::string_view system, std::string_view name, const Sender& sender,
                       Moment now) EXCLUDES(mutex_);
@@ -82,7 +85,6 @@ class UserEvents final : public EventSource {
   Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken&) override {}
-  bool is_from_several() const override { return is_from_several_; }
   void taken_over(std::string_view system, std::string_view name, Moment now) override
       EXCLUDES(mutex_);
   void let_go(Moment now) override EXCLUDES(mutex_);
@@ -110,6 +112,8 @@ class UserEvents final : public EventSource {
   Result<void> may_change(const Event& event, const Sender& sender) const;
   Result<void> add_feeder(const Path& path, Lifetime lifetime, const Sender& sender)
       REQUIRES(defining_) EXCLUDES(mutex_);
+  Result<Done> define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
+                      const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
                             const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
@@ -122,7 +126,6 @@ class UserEvents final : public EventSource {
   // One event is defined or removed at a time; Tracing may be called while the lock is held.
   Mutex defining_{LockRank::kUserEventsDefining};
   std::atomic<bool> has_unkept_{false};  // events that are kept only by the triggers set on them
-  std::atomic<bool> is_from_several_{false};
   Mutex ordering_{LockRank::kUserEventsOrdering};  // one want() at a time
   mutable Mutex mutex_{LockRank::kUserEvents};
   NumberTable<std::unique_ptr<Event>> events_ GUARDED_BY(mutex_);

@@ -11,7 +11,8 @@
 namespace tallyfs {
 
 // Parses the text into a tree first. Then lays the tree out from right to left, as terms with
-// jumps.
+// jumps. Carets of faults stand where the kernel has them: for most faults of an operator or a
+// value that is one place behind its start, for an unknown field it is the operator.
 class FilterParser {
  public:
   FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
@@ -23,7 +24,7 @@ class FilterParser {
     if (!root) return root.error();
     if (at_ < text_.size()) {
       const bool close = text_[at_] == ')';
-      return wrong(close ? fault::kTooManyClose : fault::kInvalidOperator, at_);
+      return wrong(close ? fault::kTooManyClose : fault::kTooManyTerms, at_);
     }
     filter_.start_ = emit(*root.value(), Filter::kTrue, Filter::kFalse);
     return std::move(filter_);
@@ -92,13 +93,15 @@ class FilterParser {
       if (!inner) return inner;
       return joined(Node::Kind::kNot, std::move(inner.value()), nullptr);
     }
-    if (!take("(")) return term();
     const std::size_t open = at_;
+    if (!take("(")) return term();
+    if (at_ == text_.size()) return wrong(fault::kTooManyOpen, open);
     depth_ += 1;
     auto inner = any_of();
     depth_ -= 1;
     if (!inner) return inner;
-    if (!take(")")) return wrong(fault::kTooManyOpen, open - 1);
+    if (!take(")")) return wrong(at_ == text_.size() ? fault::kTooManyOpen : fault::kTooManyTerms,
+                                 at_ == text_.size() ? open : at_);
     return inner;
   }
 
@@ -112,23 +115,23 @@ class FilterParser {
     }
     const std::string_view name = text_.substr(start, at_ - start);
     if (name.empty()) return wrong(fault::kMeaninglessFilter, start);
-    if (const auto found = find_field(name, node->term); !found) {
-      return wrong(found.error().reason, start);
-    }
     const std::size_t op_at = (skip_blanks(), at_);
+    if (const auto found = find_field(name, node->term); !found) {
+      return wrong(found.error().reason, op_at);
+    }
     const auto op = take_operator();
-    if (!op) return wrong(reason_of(op_at), op_at);
+    if (!op) return wrong(reason_of(op_at), op_at + 1);
     node->term.compare = *op;
-    const auto operand = value_operand(node->term, op_at);
+    const auto operand = value_operand(node->term);
     if (!operand) return operand.error();
     return node;
   }
 
-  Checked<void> value_operand(Filter::Term& term, std::size_t op_at) {
-    if (is_text_) return text_operand(term, op_at);
-    if (text_.substr(at_).starts_with("CPUS")) return cpus_operand(term, op_at);
+  Checked<void> value_operand(Filter::Term& term) {
+    if (is_text_) return text_operand(term);
+    if (text_.substr(at_).starts_with("CPUS")) return cpus_operand(term);
     if (term.is_mask) return wrong(fault::kMaskWithoutCpus, at_);
-    return number_operand(term, op_at);
+    return number_operand(term);
   }
 
   // The fault of a missing operator. `.function` and `.ustring` have their own: the kernel accepts
@@ -210,32 +213,33 @@ class FilterParser {
     return text_.substr(start, at_ - start);
   }
 
-  Checked<void> text_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> text_operand(Filter::Term& term) {
     if (term.compare == Compare::kEqual) {
       term.compare = Compare::kTextEqual;
     } else if (term.compare == Compare::kUnequal) {
       term.compare = Compare::kTextUnequal;
     } else if (term.compare != Compare::kGlob) {
-      return wrong(fault::kIllegalOperation, op_at);
+      return wrong(fault::kIllegalOperation, at_ + 1);
     }
     const std::size_t start = at_;
-    if (at_ == text_.size()) return wrong(fault::kInvalidValue, start);
+    if (at_ == text_.size()) return wrong(fault::kInvalidValue, start + 1);
     const char quote = text_[at_];
     if (quote != '"' && quote != '\'') {
+      // The manual's examples have texts without quotes, which newer kernels refuse.
       term.text = take_word();
-      if (term.text.empty()) return wrong(fault::kInvalidValue, start);
+      if (term.text.empty()) return wrong(fault::kInvalidValue, start + 1);
     } else {
       const std::size_t end = text_.find(quote, at_ + 1);
       if (end == text_.npos) return wrong(fault::kMissingQuote, start);
       term.text = text_.substr(at_ + 1, end - at_ - 1);
       at_ = end + 1;
     }
-    if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, start);
+    if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, start + 1);
     return {};
   }
 
   // `CPUS{0-3,8}`
-  Checked<void> cpus_operand(Filter::Term& term, std::size_t op_at) {
+  Checked<void> cpus_operand(Filter::Term& term) {
     if (term.compare == Compare::kAnd) {
       term.compare = Compare::kCpusMeet;
     } else if (term.compare == Compare::kEqual) {
@@ -243,31 +247,31 @@ class FilterParser {
     } else if (term.compare == Compare::kUnequal) {
       term.compare = Compare::kCpusUnequal;
     } else {
-      return wrong(fault::kIllegalOperation, op_at);
+      return wrong(fault::kIllegalOperation, at_ + 1);
     }
     at_ += std::string_view("CPUS").size();
-    if (!take("{")) return wrong(fault::kMissingOpenBrace, at_);
+    if (!take("{")) return wrong(fault::kMissingOpenBrace, at_ + 2);
     const std::size_t start = at_;
     const std::size_t end = text_.find('}', start);
-    if (end == text_.npos) return wrong(fault::kMissingCloseBrace, start);
+    if (end == text_.npos) return wrong(fault::kMissingCloseBrace, text_.size() + 1);
     term.cpus = CpuSet::parse(text_.substr(start, end - start));
-    if (!term.cpus) return wrong(fault::kInvalidCpus, start);
+    if (!term.cpus) return wrong(fault::kInvalidCpus, end + 1);
     at_ = end + 1;
     return {};
   }
 
-  Checked<void> number_operand(Filter::Term& term, std::size_t op_at) {
-    if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, op_at);
-    const std::size_t start = at_;
+  Checked<void> number_operand(Filter::Term& term) {
+    const std::size_t caret = at_ + 1;
     std::string_view word = take_word();
-    if (word.starts_with('"') || word.starts_with('\'')) return wrong(fault::kExpectDigit, start);
+    if (word.starts_with('"') || word.starts_with('\'')) return wrong(fault::kExpectDigit, caret);
+    if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, caret);
     const bool negative = word.starts_with('-');
     if (negative) word.remove_prefix(1);
-    if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
-      return wrong(fault::kInvalidValue, start);
+    if (!negative && (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) == 0)) {
+      return wrong(fault::kInvalidValue, caret);
     }
     const auto number = parse_c_number(word);
-    if (!number) return wrong(fault::kIllegalInteger, start);
+    if (!number) return wrong(fault::kIllegalInteger, caret);
     term.number = narrow_number(negative ? 0 - *number : *number, bytes_, term.is_signed);
     return {};
   }

@@ -1,7 +1,6 @@
 #include "core/event/format/synthetic.h"
 
-#include <algorithm>
-#include <cctype>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/event/format/program.h"
@@ -9,37 +8,7 @@
 namespace tallyfs {
 namespace {
 
-struct Type {
-  std::string_view name;
-  std::uint32_t size;
-  bool is_signed;
-  std::string_view print;
-};
-
-constexpr Type kFieldTypes[] = {
-    {"s64", 8, true, "%lld"},
-    {"u64", 8, false, "%llu"},
-    {"s32", 4, true, "%d"},
-    {"u32", 4, false, "%u"},
-    {"s16", 2, true, "%d"},
-    {"u16", 2, false, "%u"},
-    {"s8", 1, true, "%d"},
-    {"u8", 1, false, "%u"},
-    {"char", 1, true, "%d"},
-    {"int", 4, true, "%d"},
-    {"long", 8, true, "%ld"},
-    {"bool", 1, true, "%d"},
-    {"pid_t", 4, true, "%d"},
-    {"gfp_t", 4, false, "%x"},
-    {"unsigned char", 1, false, "%u"},
-    {"unsigned int", 4, false, "%u"},
-    {"unsigned long", 8, false, "%lu"},
-};
-
-const Type* find_type(std::string_view name) {
-  const auto* const at = std::ranges::find(kFieldTypes, name, &Type::name);
-  return at == std::end(kFieldTypes) ? nullptr : at;
-}
+static_assert(kFieldTextBytesMax == kTextBytesMax);
 
 constexpr char kCommonFields[] =
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -49,85 +18,57 @@ constexpr char kCommonFields[] =
 
 using Field = FieldsDefinition::Field;
 
-// Makes the field an array, `type[N]`. brackets: from the type or from the name; empty: no array.
-Checked<void> give_array(Field& field, std::string_view type, std::string_view brackets,
-                         std::string_view token) {
-  const std::string_view inside = brackets.substr(1, brackets.size() - 2);
-  field.type.append(brackets);
-  const bool stack = field.type == "long[]" || field.type == "unsigned long[]";
-  if (stack || (type == "char" && inside.empty())) {
-    field.kind = stack ? FieldKind::kStack : FieldKind::kLocated;
-    field.size = 8;
-    return {};
+Fault fault_of(const FieldRefusal& refusal) {
+  switch (refusal.fault) {
+    case FieldFault::kIncompleteType:
+      return wrong(fault::kIncompleteType, refusal.word);
+    case FieldFault::kIncomplete:
+      return wrong(fault::kInvalidField, refusal.word);
+    case FieldFault::kBadName:
+      return wrong(fault::kBadName, refusal.word);
+    case FieldFault::kUnknownType:
+      return wrong(fault::kInvalidType, refusal.word);
+    case FieldFault::kUnclosedArray:
+    case FieldFault::kTwoArrays:
+    case FieldFault::kBadArray:
+      return wrong(fault::kInvalidArray, refusal.word);
+    case FieldFault::kTooManyFields:
+      return wrong(fault::kTooManyFields, refusal.word);
   }
-  const auto bytes = parse_unsigned(inside);
-  if (type != "char" || !bytes || *bytes == 0 || *bytes > kTextBytesMax) {
-    return wrong(fault::kInvalidArray, token);
-  }
-  field.kind = FieldKind::kText;
-  field.size = static_cast<std::uint32_t>(*bytes);
-  return {};
+  return wrong(fault::kInvalidField, refusal.word);
 }
 
-struct Words {
-  std::vector<std::string_view> all;
-  std::size_t next = 0;
-
-  std::size_t left() const { return all.size() - next; }
-};
-
-Words words_of(std::string_view text) {
-  Words words;
-  Tokens tokens(text);
-  while (const auto token = tokens.next()) words.all.push_back(token->text);
-  return words;
+FieldKind kind_of(ParsedField::Shape shape) {
+  switch (shape) {
+    case ParsedField::Shape::kNumber:
+      return FieldKind::kNumber;
+    case ParsedField::Shape::kText:
+      return FieldKind::kText;
+    case ParsedField::Shape::kLocated:
+      return FieldKind::kLocated;
+    case ParsedField::Shape::kStack:
+      return FieldKind::kStack;
+  }
+  return FieldKind::kNumber;
 }
 
-// `[unsigned] TYPE NAME`, brackets behind either.
-Checked<Field> parse_field(Words& words) {
-  const std::string_view first = words.all[words.next];
-  const bool is_unsigned = first == "unsigned";
-  if (words.left() < (is_unsigned ? 3u : 2u)) {
-    return wrong(is_unsigned ? fault::kIncompleteType : fault::kInvalidField, first);
-  }
-  words.next += is_unsigned ? 1 : 0;
-  const std::string_view type_word = words.all[words.next++];
-  const std::string_view name_word = words.all[words.next++];
-  const std::string_view base = type_word.substr(0, type_word.find('['));
-  const std::string_view name = name_word.substr(0, name_word.find('['));
-  if (!is_identifier(name)) return wrong(fault::kBadName, name_word);
-  Field field;
-  field.name = name;
-  field.type = (is_unsigned ? "unsigned " : "") + std::string(base);
-  const Type* const type = find_type(field.type);
-  if (!type) return wrong(fault::kInvalidType, first);
-  field.size = type->size;
-  field.is_signed = type->is_signed;
-  const bool of_type = base.size() < type_word.size();
-  const std::string_view brackets =
-      of_type ? type_word.substr(base.size()) : name_word.substr(name.size());
-  if (brackets.empty()) return field;
-  if (!brackets.ends_with(']') || (of_type && name.size() < name_word.size())) {
-    return wrong(fault::kInvalidArray, name_word);
-  }
-  const auto array = give_array(field, field.type, brackets, name_word);
-  if (!array) return array.error();
-  return field;
+Field field_of(const ParsedField& parsed) {
+  constexpr std::uint32_t kLocationBytes = 8;
+  return {.name = std::string(parsed.name),
+          .type = std::string(parsed.type->name) + std::string(parsed.brackets),
+          .size = parsed.bytes != 0 ? parsed.bytes : kLocationBytes,
+          .is_signed = parsed.type->is_signed,
+          .kind = kind_of(parsed.shape)};
 }
 
-Checked<void> add_fields(FieldsDefinition& definition, std::string_view segment) {
-  Words words = words_of(segment);
-  while (words.left() > 0) {
-    auto field = parse_field(words);
-    if (!field) return field.error();
-    if (definition.fields.size() == FieldsDefinition::kFieldsMax) {
-      return wrong(fault::kTooManyFields, field.value().name);
-    }
-    field.value().offset = definition.fixed_bytes;
-    definition.fixed_bytes += (field.value().size + 7) / 8 * 8;
-    definition.fields.push_back(std::move(field.value()));
-  }
-  return {};
+bool has_field(const FieldsDefinition& definition, std::string_view name) {
+  return std::ranges::find(definition.fields, name, &Field::name) != definition.fields.end();
+}
+
+void add(FieldsDefinition& definition, Field field) {
+  field.offset = definition.fixed_bytes;
+  definition.fixed_bytes += (field.size + 7) / 8 * 8;
+  definition.fields.push_back(std::move(field));
 }
 
 void append_field(std::string& out, const Field& field) {
@@ -144,8 +85,11 @@ void append_field(std::string& out, const Field& field) {
 }
 
 std::string_view print_format(const Field& field) {
-  const Type* const type = find_type(field.type);
-  return type ? type->print : "%s";
+  if (field.kind != FieldKind::kNumber) return "%s";
+  if (field.type == "gfp_t") return "%x";
+  if (field.size < 8) return field.is_signed ? "%d" : "%u";
+  if (field.type.ends_with("long")) return field.is_signed ? "%ld" : "%lu";
+  return field.is_signed ? "%lld" : "%llu";
 }
 
 void append_argument(std::string& out, const Field& field) {
@@ -159,18 +103,10 @@ void append_argument(std::string& out, const Field& field) {
 
 }  // namespace
 
-bool is_identifier(std::string_view text) {
-  const auto good = [](char c) {
-    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-  };
-  return !text.empty() && text.size() <= kNameBytesMax &&
-         std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::ranges::all_of(text, good);
-}
-
 Checked<FieldsDefinition> FieldsDefinition::parse(std::string_view text) {
   Tokens tokens(text);
   const auto name = tokens.next();
-  std::string_view rest = tokens.rest().text;
+  const std::string_view rest = tokens.rest().text;
   const std::size_t start = rest.find_first_not_of(" \t\n\v\f\r");
   if (!name || name->text.find(';') != text.npos || start == rest.npos || rest[start] == ';') {
     return wrong(fault::kInvalidCommand);
@@ -178,10 +114,11 @@ Checked<FieldsDefinition> FieldsDefinition::parse(std::string_view text) {
   if (!is_identifier(name->text)) return wrong(fault::kBadName, name->text);
   FieldsDefinition definition;
   definition.name = name->text;
-  while (!rest.empty()) {
-    const std::string_view segment = rest.substr(0, rest.find(';'));
-    rest.remove_prefix(std::min(segment.size() + 1, rest.size()));
-    if (const auto added = add_fields(definition, segment); !added) return added.error();
+  const auto fields = parse_fields(rest, kFieldsMax);
+  if (!fields) return fault_of(fields.error());
+  for (const ParsedField& each : fields.value()) {
+    if (has_field(definition, each.name)) return wrong(fault::kDuplicateField, each.name);
+    add(definition, field_of(each));
   }
   return definition;
 }

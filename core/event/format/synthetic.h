@@ -1,6 +1,7 @@
-// Events that are defined by their fields: `lat u64 lat; pid_t pid; char comm[16]` (TRIGGERS.md),
-// and the layout of their records. Triggers and user programs both define such events.
-// Values, without threads. At most kFieldsMax fields, texts of kTextBytesMax bytes.
+// Events that are defined by their fields: `lat u64 lat; pid_t pid; char comm[16]` (TRIGGERS.md,
+// core/model/field_grammar.h), and the layout of their records. Triggers and user programs both
+// define such events. Values, without threads. At most kFieldsMax fields, texts of kTextBytesMax
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "core/event/command/faults.h"
 #include "core/event/format/format.h"
+#include "core/model/field_grammar.h"
 
 namespace tallyfs {
 
@@ -30,7 +32,7 @@ struct FieldsDefinition {
   std::vector<Field> fields;
   std::uint32_t fixed_bytes = 8;  // of a record, the common fields included
 
-  // `NAME FIELD[; FIELD]...`; semicolons are optional.
+  // `NAME FIELDS`. The faults have the kernel's words.
   static Checked<FieldsDefinition> parse(std::string_view text);
 
   // `NAME\tTYPE FIELD; TYPE FIELD`, as synthetic_events shows it, without a newline.
@@ -40,8 +42,5 @@ struct FieldsDefinition {
 
   bool operator==(const FieldsDefinition&) const = default;
 };
-
-// A letter or '_', then letters, digits and '_'.
-bool is_identifier(std::string_view text);
 
 }  // namespace tallyfs

@@ -65,14 +65,11 @@ OpCode code_of(char op) {
                      : OpCode::kDivide;
 }
 
-// Whether the modifiers fit a field of that type: a text is shown as it is. `usecs` at a number
-// that is no time changes only its name, as in the kernel. At a variable that holds a time, `usecs`
-// would name a wrong unit.
+// Whether the modifiers fit a field of that type: a text is shown as it is. Only
+// `common_timestamp` is converted by `usecs`: elsewhere it would name a wrong unit.
 bool suits(const Modifiers& modifiers, const Expression& made, std::string_view field) {
   const ValueType& type = made.type;
-  const bool is_number = type.kind == ValueType::Kind::kNumber;
-  const bool has_units = is_number && (!made.uses_time || field == "common_timestamp");
-  if (modifiers.usecs && !has_units) return false;
+  if (modifiers.usecs && field != "common_timestamp") return false;
   const bool as_it_is = modifiers.display == Display::kPlain;
   switch (type.kind) {
     case ValueType::Kind::kNumber:

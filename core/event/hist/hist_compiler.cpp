@@ -37,6 +37,20 @@ void append_part(std::string& out, std::string_view part) {
   out.append(part);
 }
 
+SwitchSide side_of(const std::vector<KeyPart>& keys) {
+  const auto any = [&](std::initializer_list<std::string_view> beginnings) {
+    return std::ranges::any_of(keys, [&](const KeyPart& key) {
+      return std::ranges::any_of(
+          beginnings, [&](std::string_view each) { return key.value.name.starts_with(each); });
+    });
+  };
+  const bool is_next = any({"next_"});
+  const bool is_previous =
+      any({"prev_", "common_pid", "common_comm", "common_stacktrace", "stacktrace"});
+  if (is_next == is_previous) return SwitchSide::kNone;
+  return is_next ? SwitchSide::kNext : SwitchSide::kPrevious;
+}
+
 }  // namespace
 
 bool keys_compatible(const HistPlan& a, const HistPlan& b) {
@@ -183,6 +197,7 @@ Checked<void> HistCompiler::compile_keys() {
   auto done =
       for_each_listed(command_.keys, [&](std::string_view text) { return compile_key(text); });
   if (done && plan_->keys.empty()) return wrong(fault::kNoKeys);
+  plan_->side = side_of(plan_->keys);
   return done;
 }
 

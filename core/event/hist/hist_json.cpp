@@ -15,6 +15,7 @@ class HistJson {
     json_.key("system").string(plan_.system).key("event").string(plan_.event);
     const std::string line = table_.line.text();
     json_.key("trigger").string(std::string_view(line).substr(0, line.size() - 1));
+    print_modifiers();
     json_.key("entries").begin_array();
     for (const std::uint32_t entry : table_.sorted()) {
       if (text.size() > bytes_max) return;
@@ -27,6 +28,16 @@ class HistJson {
   }
 
  private:
+  // `"modifiers":{"lat":"log2=3"}`: how the keys are grouped and shown.
+  void print_modifiers() {
+    json_.key("modifiers").begin_object();
+    for (const KeyPart& part : plan_.keys) {
+      const std::string modifiers = part.value.modifiers.text();
+      if (!modifiers.empty()) json_.key(part.value.name).string(modifiers.substr(1));
+    }
+    json_.end_object();
+  }
+
   void print_entry(std::uint32_t entry) {
     const std::uint64_t* const values = table_.values(entry);
     json_.begin_object().key("key").begin_object();
@@ -44,11 +55,10 @@ class HistJson {
   }
 
   void print_value(const ValuePart& part, const std::uint64_t* values) {
-    constexpr int kDigits = 6;
     const Display display = part.value.modifiers.display;
     json_.key(is_statistic(display) ? part.value.text : part.value.name);
     if (has_decimals(display)) {
-      json_.number(shown_decimals(part, values), kDigits);
+      json_.number(shown_decimals(part, values));
     } else {
       print_whole(part.value, shown_value(part, values));
     }

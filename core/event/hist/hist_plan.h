@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/event/format/task_fields.h"
 #include "core/event/hist/expression.h"
 #include "core/event/hist/hist_command.h"
 #include "core/event/hist/hist_map.h"
@@ -118,6 +119,7 @@ struct HistPlan {
   std::uint64_t expiry_ns = 0;
   bool no_hitcount = false;
   bool needs_stack = false, needs_comm = false;
+  SwitchSide side = SwitchSide::kNone;  // that the keys name; kNone: neither, or both
   // The text of the line in `trigger`, up to the filter.
   std::string text;
   // Commands with the same signature mean the same trigger. fields_signature leaves out actions and

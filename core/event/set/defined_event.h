@@ -13,8 +13,8 @@
 #include "core/event/filter/filter.h"
 #include "core/event/format/synthetic.h"
 #include "core/event/print/print_format.h"
-#include "core/event/set/demand.h"
 #include "core/event/set/trigger.h"
+#include "core/model/demand.h"
 
 namespace tallyfs {
 
@@ -23,6 +23,15 @@ inline constexpr std::string_view kSyntheticSystem = "synthetic";
 // For free entries: empty, and shared by all of them.
 std::shared_ptr<const EventFormat> no_format();
 std::shared_ptr<const std::string> no_text();
+
+// How the records of an event change the lists of processes, see PidFollower. The offsets are those
+// of a process id in a record.
+struct Follows {
+  enum class What { kFork, kExit };
+  What what = What::kFork;
+  std::uint32_t parent_at = 0;
+  std::uint32_t subject_at = 0;  // of the child, or of the process that ends
+};
 
 struct DefinedEvent {
   // --- EventTable
@@ -33,6 +42,8 @@ struct DefinedEvent {
   std::shared_ptr<const std::string> format_text = no_text();
   std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
   std::uint32_t fixed_bytes = 0;
+  // The offset of the process that a switch or a wakeup is about, beside the one that ran.
+  std::optional<std::uint32_t> subject_at;
   std::uint32_t generation = 0;  // how often the entry was used
 
   // --- TraceStore
@@ -55,6 +66,9 @@ struct DefinedEvent {
       0;  // triggers of other events that name this one, actions that trace it
   std::vector<std::unique_ptr<Trigger>> triggers;  // newest first
 
+  // --- PidFollower
+  std::optional<Follows> follows;
+
   // --- Demands
   Demand told;  // the demand at the last take_changed()
 
@@ -64,7 +78,9 @@ struct DefinedEvent {
   // Whether its records are traced, or will be once a trigger says so.
   bool is_traced() const { return enabled || waiting > 0; }
   bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
-  bool in_use() const { return enabled || waiting > 0 || referrers > 0 || !triggers.empty(); }
+  bool in_use() const {
+    return enabled || waiting > 0 || referrers > 0 || !triggers.empty() || follows.has_value();
+  }
   void enable(bool on) { enabled = soft_enabled = on; }
 };
 

@@ -10,6 +10,7 @@ Demand Demands::of(const DefinedEvent& event) const {
   std::vector<std::string_view> filters;
   if (event.is_traced()) filters.push_back(event.filter_text);
   for (const auto& trigger : event.triggers) filters.push_back(trigger->filter_text);
+  if (event.follows) filters.emplace_back();
   demand.on = !filters.empty();
   std::vector<const DefinedEvent*> seen;
   add_needs(event, demand, seen);

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "core/event/set/demand.h"
 #include "core/event/set/event_table.h"
+#include "core/model/demand.h"
 
 namespace tallyfs {
 

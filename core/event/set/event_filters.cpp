@@ -32,7 +32,7 @@ Checked<void> EventFilters::set(DefinedEvent& event, std::string_view text) {
   auto filter = Filter::compile(text, *event.format);
   if (!filter) {
     event.filter_error = std::string(text) + "\n" + std::string(filter.error().at, ' ') +
-                         "^\nparse_error: " + std::string(filter.error().reason) + "\n";
+                         "^\nparse_error: " + std::string(filter.error().reason) + "\n\n";
     return filter.error();
   }
   event.filter = std::move(filter.value());

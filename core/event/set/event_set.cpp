@@ -10,12 +10,13 @@ EventSet::EventSet(const Limits& limits)
       filters(events),
       synthetic(events),
       selection(limits.pids_max),
+      follower(events, selection),
       trace(events, limits.trace_bytes_max),
       triggers(events, limits.triggers_max),
       hists(events, triggers, trace, limits.hist_bytes_max),
       commands(events, triggers, hists, trace),
       demands(events),
-      feed_(events, selection, trace, limits.synthetic_depth_max) {}
+      feed_(events, selection, follower, trace, limits.synthetic_depth_max) {}
 
 Result<EventNumber> EventSet::take_over_event(std::string_view system, std::string_view format) {
   const auto parsed = parse_event_format(format);
@@ -30,10 +31,13 @@ Result<EventNumber> EventSet::take_over_event(std::string_view system, std::stri
   const auto waiting = std::exchange(event.waiting, 0);
   const auto referrers = std::exchange(event.referrers, 0);
   const Demand told = event.told;
+  const bool is_followed = std::exchange(event.follows, std::nullopt).has_value();
   const auto defined = events.define_event(system, format);
   event.waiting = waiting;
   event.referrers = referrers;
   event.told = told;
+  // Its fields lie elsewhere now.
+  if (is_followed) (void)follower.set_on(true);
   return defined;
 }
 

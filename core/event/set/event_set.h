@@ -27,6 +27,7 @@
 #include "core/event/set/event_switches.h"
 #include "core/event/set/event_table.h"
 #include "core/event/set/hist_registry.h"
+#include "core/event/set/pid_follower.h"
 #include "core/event/set/record_feed.h"
 #include "core/event/set/synthetic_events.h"
 #include "core/event/set/trace_selection.h"
@@ -58,7 +59,11 @@ class EventSet {
   // otherwise and in use is redefined as well. All that is set on it is removed, and the triggers
   // that reference that. Triggers of other events that only name the event stay.
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
-  void feed(const EventRecord& record) { feed_.feed(record); }
+  // excluded: the task of a switch that is not shown. The record counts only for triggers whose
+  // keys name the other task, and that one only.
+  void feed(const EventRecord& record, SwitchSide excluded = SwitchSide::kNone) {
+    feed_.feed(record, excluded);
+  }
   EventCounts counts() const { return feed_.counts(); }
 
   EventTable events;
@@ -66,6 +71,7 @@ class EventSet {
   EventFilters filters;       // filter
   SyntheticEvents synthetic;  // synthetic_events, dynamic_events
   TraceSelection selection;   // set_event_pid, tracing_cpumask
+  PidFollower follower;       // options/event-fork
   TraceStore trace;           // trace, snapshot, tracing_on
   TriggerStore triggers;      // trigger: what is set
   HistRegistry hists;         // hist

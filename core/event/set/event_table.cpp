@@ -9,6 +9,18 @@ bool is_system(std::string_view text) {
   return is_identifier(text) && text.size() <= kSystemBytesMax && text != kSyntheticSystem;
 }
 
+// As the kernel does with set_event_pid.
+std::optional<std::uint32_t> subject_of(std::string_view system, const EventFormat& format) {
+  if (system != "sched") return std::nullopt;
+  const bool is_switch = format.name == "sched_switch";
+  const bool is_wakeup = format.name == "sched_waking" || format.name == "sched_wakeup" ||
+                         format.name == "sched_wakeup_new";
+  if (!is_switch && !is_wakeup) return std::nullopt;
+  const auto field = format.field(is_switch ? "next_pid" : "pid");
+  if (!field || field.value().size != sizeof(std::int32_t)) return std::nullopt;
+  return field.value().offset;
+}
+
 Error in_command(Error error, std::string_view location, std::string_view command) {
   error.location = location;
   error.text = command;
@@ -59,6 +71,7 @@ Result<EventNumber> EventTable::define(std::string_view system, EventFormat form
   event.defined = true;
   event.system = system;
   event.fixed_bytes = format.fixed_bytes();
+  event.subject_at = subject_of(system, format);
   event.format = std::make_shared<const EventFormat>(std::move(format));
   event.format_text = std::make_shared<const std::string>(text);
   event.generation = generation;

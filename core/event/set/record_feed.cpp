@@ -21,6 +21,12 @@ void put_located(std::string& bytes, const TracePart& part, std::string_view tex
   put_number(bytes.data() + part.offset, 4, at | size << 16);
 }
 
+bool counts_in(const Trigger& trigger, SwitchSide excluded) {
+  if (excluded == SwitchSide::kNone) return true;
+  const SwitchSide side = trigger.plan ? trigger.plan->side : SwitchSide::kNone;
+  return side != SwitchSide::kNone && side != excluded;
+}
+
 }  // namespace
 
 EventCounts RecordFeed::counts() const {
@@ -29,7 +35,7 @@ EventCounts RecordFeed::counts() const {
   return counts;
 }
 
-void RecordFeed::feed(const EventRecord& record, std::size_t depth) {
+void RecordFeed::feed(const EventRecord& record, SwitchSide excluded, std::size_t depth) {
   counts_.records += 1;
   if (record.event >= events_.size() || !events_.at(record.event).defined) {
     counts_.records_unknown += 1;
@@ -40,15 +46,16 @@ void RecordFeed::feed(const EventRecord& record, std::size_t depth) {
     counts_.records_short += 1;
     return;
   }
-  if (trace_.is_on() && event.is_on() && (!event.filter || event.filter->matches(record))) {
-    if (selection_.is_traced(record)) {
-      trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
-    } else {
-      counts_.records_of_others += 1;
-    }
+  if (event.follows) follower_.follow(event, record);
+  if (!selection_.is_on_cpu(record)) {
+    counts_.records_of_others += 1;
+    return;
   }
+  const bool is_traced = excluded == SwitchSide::kNone && event.is_on();
+  if (is_traced && (!event.filter || event.filter->matches(record))) trace(event, record);
   for (const auto& trigger : event.triggers) {
-    if (trigger->paused || (trigger->filter && !trigger->filter->matches(record))) continue;
+    if (trigger->paused || !counts_in(*trigger, excluded)) continue;
+    if (trigger->filter && !trigger->filter->matches(record)) continue;
     if (trigger->kind != TriggerKind::kHist) {
       act(*trigger, record);
     } else if (levels_[depth].update.run(*trigger->plan, *trigger->table, record) &&
@@ -56,6 +63,15 @@ void RecordFeed::feed(const EventRecord& record, std::size_t depth) {
       run_actions(*trigger, record, depth);
     }
   }
+}
+
+void RecordFeed::trace(const DefinedEvent& event, const EventRecord& record) {
+  if (!trace_.is_on()) return;
+  if (!selection_.is_traced(record, event.subject_at)) {
+    counts_.records_of_others += 1;
+    return;
+  }
+  trace_.add(TraceBuffer::Kind::kRecord, record, event.generation);
 }
 
 void RecordFeed::act(Trigger& trigger, const EventRecord& record) {
@@ -175,7 +191,7 @@ void RecordFeed::trace_synthetic(const Action& action, const EventRecord& record
   EventRecord made = record;
   made.event = action.synthetic;
   made.bytes = bytes;
-  feed(made, depth + 1);
+  feed(made, SwitchSide::kNone, depth + 1);
 }
 
 }  // namespace tallyfs

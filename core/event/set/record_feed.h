@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/event/format/task_fields.h"
 #include "core/event/set/event_table.h"
+#include "core/event/set/pid_follower.h"
 #include "core/event/set/trace_selection.h"
 #include "core/event/set/trace_store.h"
 
@@ -23,18 +25,22 @@ struct EventCounts {
   std::uint64_t records_unknown = 0;  // of an event that is not defined
   std::uint64_t synthetic = 0;
   std::uint64_t synthetic_cut = 0;      // beyond depth_max
-  std::uint64_t records_of_others = 0;  // not traced for set_event_pid, or tracing_cpumask
+  std::uint64_t records_of_others = 0;  // left out by set_event_pid or tracing_cpumask
   std::uint64_t trace_overwritten = 0;
 };
 
 class RecordFeed {
  public:
-  RecordFeed(EventTable& events, const TraceSelection& selection, TraceStore& trace,
-             std::size_t depth_max)
-      : events_(events), selection_(selection), trace_(trace), levels_(depth_max + 1) {}
+  RecordFeed(EventTable& events, const TraceSelection& selection, PidFollower& follower,
+             TraceStore& trace, std::size_t depth_max)
+      : events_(events),
+        selection_(selection),
+        follower_(follower),
+        trace_(trace),
+        levels_(depth_max + 1) {}
 
-  // Records come in the order of their times.
-  void feed(const EventRecord& record) { feed(record, 0); }
+  // Records come in the order of their times. excluded: see EventSet::feed().
+  void feed(const EventRecord& record, SwitchSide excluded) { feed(record, excluded, 0); }
   EventCounts counts() const;
 
  private:
@@ -44,7 +50,8 @@ class RecordFeed {
     std::string bytes;
   };
 
-  void feed(const EventRecord& record, std::size_t depth);
+  void feed(const EventRecord& record, SwitchSide excluded, std::size_t depth);
+  void trace(const DefinedEvent& event, const EventRecord& record);
   void act(Trigger& trigger, const EventRecord& record);
   void run_actions(const Trigger& trigger, const EventRecord& record, std::size_t depth);
   void run_action(const Action& action, const Trigger& trigger, const EventRecord& record,
@@ -58,6 +65,7 @@ class RecordFeed {
 
   EventTable& events_;
   const TraceSelection& selection_;
+  PidFollower& follower_;
   TraceStore& trace_;
   EventCounts counts_;
   std::vector<Level> levels_;

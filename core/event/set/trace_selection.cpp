@@ -41,9 +41,9 @@ std::string TraceSelection::text(const Pids& pids) {
   return text;
 }
 
-Result<void> TraceSelection::add_pids(Pids& to, std::string_view file,
+Result<void> TraceSelection::add_pids(List& to, std::string_view file,
                                       std::string_view text) const {
-  Pids pids = to;
+  Pids pids = to.pids;
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
     const auto pid = parse_unsigned(token->text);
@@ -59,16 +59,37 @@ Result<void> TraceSelection::add_pids(Pids& to, std::string_view file,
           std::string(file), std::string(text));
     }
   }
-  to = std::move(pids);
+  to.is_set = to.is_set || !pids.empty();
+  to.pids = std::move(pids);
   return {};
 }
 
 Result<void> TraceSelection::write_pids(std::string_view text) {
-  return add_pids(pids_, "set_event_pid", text);
+  return add_pids(traced_, "set_event_pid", text);
 }
 
 Result<void> TraceSelection::write_notrace_pids(std::string_view text) {
-  return add_pids(notrace_pids_, "set_event_notrace_pid", text);
+  return add_pids(left_out_, "set_event_notrace_pid", text);
+}
+
+void TraceSelection::add_child(std::int32_t parent, std::int32_t child) {
+  for (List* const list : {&traced_, &left_out_}) {
+    Pids& pids = list->pids;
+    std::erase(list->ended, child);
+    if (!std::ranges::binary_search(pids, parent) || pids.size() == pids_max_) continue;
+    const auto at = std::ranges::lower_bound(pids, child);
+    if (at == pids.end() || *at != child) pids.insert(at, child);
+  }
+}
+
+void TraceSelection::remove(std::int32_t pid) {
+  for (List* const list : {&traced_, &left_out_}) {
+    const auto at = std::ranges::lower_bound(list->pids, pid);
+    if (at == list->pids.end() || *at != pid) continue;
+    list->pids.erase(at);
+    if (list->ended.size() == pids_max_) list->ended.erase(list->ended.begin());
+    list->ended.push_back(pid);
+  }
 }
 
 std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpus) {
@@ -88,8 +109,9 @@ std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpu
 
 Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
   auto mask = parse_mask(trimmed(text));
+  const bool names_some = mask && std::ranges::find(*mask, true) != mask->end();
   if (mask) mask->resize(cpus);
-  if (!mask || std::ranges::find(*mask, true) == mask->end()) {
+  if (!mask || (names_some && std::ranges::find(*mask, true) == mask->end())) {
     return Fault{fault::kBadMask}.in("tracing_cpumask", std::string(text));
   }
   mask->flip();

@@ -1,11 +1,12 @@
 // Which records of enabled events are traced: set_event_pid, set_event_notrace_pid and
-// tracing_cpumask. Triggers see all records.
+// tracing_cpumask. Triggers see the records of all processes.
 // Confined to the EventSet's lock; what is copied is a value.
 // Limits: pids_max process ids in each of the two files.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,38 +23,62 @@ class TraceSelection {
 
   explicit TraceSelection(std::size_t pids_max) : pids_max_(pids_max) {}
 
-  bool is_traced(const EventRecord& record) const {
-    if (!pids_.empty() && !std::ranges::binary_search(pids_, record.pid)) return false;
-    if (!notrace_pids_.empty() && std::ranges::binary_search(notrace_pids_, record.pid)) {
-      return false;
-    }
+  // Whether the lists of processes let it in: it is of such a process, or about one (subject_at:
+  // the offset of that process in the record, of a switch or a wakeup).
+  bool is_traced(const EventRecord& record, std::optional<std::uint32_t> subject_at) const {
+    if (!traced_.is_set && !left_out_.is_set) return true;
+    if (lets_in(record.pid)) return true;
+    if (!subject_at || *subject_at + sizeof(std::int32_t) > record.bytes.size()) return false;
+    return lets_in(read_raw<std::int32_t>(record.bytes.data() + *subject_at));
+  }
+  // Whether the record's CPU is in tracing_cpumask.
+  bool is_on_cpu(const EventRecord& record) const {
     return record.cpu >= left_out_cpus_.size() || !left_out_cpus_[record.cpu];
   }
 
   // Only records of these processes are traced; without any, all are. The text is numbers, each
   // added.
-  const Pids& pids() const { return pids_; }
+  const Pids& pids() const { return traced_.pids; }
   Result<void> write_pids(std::string_view text);
-  void clear_pids() { pids_.clear(); }
+  void clear_pids() { traced_ = {}; }
   // Records of these processes are not traced.
-  const Pids& notrace_pids() const { return notrace_pids_; }
+  const Pids& notrace_pids() const { return left_out_.pids; }
   Result<void> write_notrace_pids(std::string_view text);
-  void clear_notrace_pids() { notrace_pids_.clear(); }
+  void clear_notrace_pids() { left_out_ = {}; }
+  // A child is in each list that its parent is in, as far as there is room. A process that ends is
+  // in none; but what it still does on its way counts as before, until another process gets its id.
+  void add_child(std::int32_t parent, std::int32_t child);
+  void remove(std::int32_t pid);
   // One line for each process id.
   static std::string text(const Pids& pids);
 
-  // Only events on the CPUs of the mask are traced; all CPUs are in it at first. The text is the
-  // kernel's form of bit masks: `ff`, `3,ffffffff`. kInvalid: the text is no mask, or has none of
-  // the first `cpus`.
+  // Only events on the CPUs of the mask count, for the trace and for triggers; all CPUs are in it
+  // at first, and none need be. The text is the kernel's form of bit masks: `ff`, `3,ffffffff`.
+  // kInvalid: the text is no mask, or one of CPUs beyond the first `cpus` alone.
   const Cpus& left_out_cpus() const { return left_out_cpus_; }
   Result<void> write_cpumask(std::string_view text, std::uint32_t cpus);
   static std::string cpumask_text(const Cpus& left_out, std::uint32_t cpus);
 
  private:
-  Result<void> add_pids(Pids& to, std::string_view file, std::string_view text) const;
+  struct List {
+    bool is_set = false;  // stays when the last of its processes has ended
+    Pids pids;
+    std::vector<std::int32_t> ended;  // pids_max at most, the last one behind
+
+    bool has(std::int32_t pid) const {
+      return std::ranges::binary_search(pids, pid) ||
+             std::ranges::find(ended, pid) != ended.end();
+    }
+  };
+
+  bool lets_in(std::int32_t pid) const {
+    if (traced_.is_set && !traced_.has(pid)) return false;
+    return !left_out_.is_set || !left_out_.has(pid);
+  }
+  Result<void> add_pids(List& to, std::string_view file, std::string_view text) const;
 
   const std::size_t pids_max_;
-  Pids pids_, notrace_pids_;
+  List traced_, left_out_;
   Cpus left_out_cpus_;  // none beyond its end
 };
 

@@ -4,10 +4,46 @@
 
 namespace tallyfs {
 
+void TraceStore::begin_pause(std::uint64_t time_ns) {
+  if (pauses_++ > 0) return;
+  pause_begin_ns_ = time_ns;
+  pause_end_ns_ = UINT64_MAX;
+}
+
+void TraceStore::end_pause(std::uint64_t time_ns) {
+  if (--pauses_ == 0) pause_end_ns_ = time_ns;
+}
+
+void TraceStore::set_overwrites(bool on) {
+  overwrites_ = on;
+  trace_.set_overwrites(on);
+  if (snapshot_) snapshot_->set_overwrites(on);
+}
+
+void TraceStore::add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
+  if (!is_on_) return;
+  if (record.time_ns >= pause_begin_ns_ && record.time_ns < pause_end_ns_) {
+    left_out_ += 1;
+    return;
+  }
+  trace_.add(kind, record, generation);
+}
+
+void TraceStore::clear() {
+  trace_.clear();
+  left_out_ = 0;
+}
+
 void TraceStore::add_gap(std::uint64_t time_ns, std::uint32_t cpus) {
   for (std::uint32_t cpu = 0; cpu < cpus && is_on_; ++cpu) {
     trace_.add(TraceBuffer::Kind::kGap, {.time_ns = time_ns, .cpu = cpu}, 0);
   }
+}
+
+TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
+  if (!event.built_in) return TraceBuffer::Style::kFields;
+  return event.format->name == "print" ? TraceBuffer::Style::kMarker
+                                       : TraceBuffer::Style::kRawMarker;
 }
 
 std::shared_ptr<const PrintFormat> TraceStore::print_format(DefinedEvent& event) {
@@ -25,10 +61,32 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   for (const auto& [number, generation] : events_in) {
     DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) continue;
-    const auto style = event.built_in ? TraceBuffer::Style::kMarker : TraceBuffer::Style::kFields;
-    copy.add(number, generation, event.format, style, print_format(event));
+    copy.add(number, generation, event.format, style_of(event), print_format(event));
   }
   return copy;
+}
+
+TraceCopy TraceStore::take(std::size_t bytes_max) {
+  TraceBuffer taken = trace_.take(bytes_max);
+  taken.each([this](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
+    taken_names_.note(record.pid, record.comm);
+  });
+  return copy(std::move(taken));
+}
+
+std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
+  if (!has_page(buffer, cpu)) return {};
+  const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
+    const DefinedEvent& event = events_.at(number);
+    if (!event.defined || event.generation != generation) return {};
+    return {event.format.get(), style_of(event)};
+  };
+  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown, taken_names_);
+}
+
+bool TraceStore::has_page(Buffer buffer, std::uint32_t cpu) const {
+  if (buffer == Buffer::kTrace) return trace_.has_page(cpu);
+  return snapshot_ && snapshot_->has_page(cpu);
 }
 
 void TraceStore::resize(std::size_t bytes) {
@@ -43,7 +101,9 @@ void TraceStore::take_snapshot() {
 }
 
 void TraceStore::make_snapshot() {
-  if (!snapshot_) snapshot_.emplace(trace_.bytes_max());
+  if (snapshot_) return;
+  snapshot_.emplace(trace_.bytes_max());
+  snapshot_->set_overwrites(overwrites_);
 }
 
 void TraceStore::clear_snapshot() {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/event/set/event_table.h"
 #include "core/event/trace/trace_buffer.h"
@@ -19,21 +21,36 @@ class TraceStore {
 
   bool is_on() const { return is_on_; }
   void set_on(bool on) { is_on_ = on; }
+  // options/pause-on-trace: records from these times on are not kept, until as many ends as begins.
+  // They count in left_out(). All earlier records were added before begin_pause().
+  void begin_pause(std::uint64_t time_ns);
+  void end_pause(std::uint64_t time_ns);
+  // Records that were left out since the last clear().
+  std::uint64_t left_out() const { return left_out_; }
+  // options/overwrite: the oldest records give way to new ones; else new ones are dropped.
+  void set_overwrites(bool on);
 
   // --- trace
-  void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation) {
-    trace_.add(kind, record, generation);
-  }
+  // Nothing is added while tracing is off.
+  void add(TraceBuffer::Kind kind, const EventRecord& record, std::uint32_t generation);
   // An unknown number of records of each CPU is missing at this time: `trace` says so, if tracing
   // is on.
   void add_gap(std::uint64_t time_ns, std::uint32_t cpus);
-  void clear() { trace_.clear(); }
+  void clear();
   void clear(std::uint32_t cpu) { trace_.clear(cpu); }
   bool is_empty() const { return trace_.is_empty(); }
   TraceCopy copy() const { return copy(trace_.copy()); }
   // Takes out the oldest records: at most bytes_max bytes together, or one record alone. The copy
   // has no header. For trace_pipe.
-  TraceCopy take(std::size_t bytes_max) { return copy(trace_.take(bytes_max)); }
+  TraceCopy take(std::size_t bytes_max);
+  // Takes out the oldest records of a CPU as a page of the kernel's ring buffer; empty if there is
+  // none. For trace_pipe_raw and snapshot_raw.
+  enum class Buffer { kTrace, kSnapshot };
+  std::string take_page(Buffer buffer, std::uint32_t cpu);
+  // The tasks of the records that were taken.
+  std::vector<TaskNames::Named> taken_names() const { return taken_names_.all(); }
+  // Whether there is a page to take.
+  bool has_page(Buffer buffer, std::uint32_t cpu) const;
   // The bytes that are kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t bytes() const { return trace_.bytes_max(); }
   void resize(std::size_t bytes);
@@ -55,12 +72,19 @@ class TraceStore {
 
  private:
   TraceCopy copy(TraceBuffer records) const;
+  static TraceBuffer::Style style_of(const DefinedEvent& event);
   static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   EventTable& events_;
   bool is_on_ = true;
+  // The last pause, or the present one, which has no end yet.
+  std::uint64_t pause_begin_ns_ = UINT64_MAX, pause_end_ns_ = UINT64_MAX;
+  std::uint32_t pauses_ = 0;
+  std::uint64_t left_out_ = 0;
+  bool overwrites_ = true;
   TraceBuffer trace_;
   std::optional<TraceBuffer> snapshot_;
+  TaskNames taken_names_;
 };
 
 }  // namespace tallyfs

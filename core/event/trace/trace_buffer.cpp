@@ -18,12 +18,30 @@ void TraceBuffer::drop_oldest() {
     return;
   }
   first_ += sizeof(Head) + head.bytes;
+  first_number_ += 1;
   count_ -= 1;
-  if (head.kind == Kind::kGap) return;
-  overwritten_ += 1;
+  if (head.taken) {
+    taken_ -= 1;
+    return;
+  }
   CpuCounts& counts = counts_of(head.cpu);
+  if (head.kind == Kind::kGap) {
+    counts.missing.is_at_least = true;
+    return;
+  }
+  overwritten_ += 1;
   counts.entries -= 1;
   counts.overwritten += 1;
+  counts.missing.number += 1;
+}
+
+// The room of records that were taken is free once no older record has any.
+void TraceBuffer::drop_taken() {
+  while (count_ > 0) {
+    const Head head = head_at(first_);
+    if (head.bytes != 0 && !head.taken) return;
+    drop_oldest();
+  }
 }
 
 TraceBuffer::CpuCounts& TraceBuffer::counts_of(std::uint32_t cpu) {
@@ -46,19 +64,33 @@ EventRecord TraceBuffer::record_at(std::size_t at, std::uint64_t* frames) const 
           {frames, head.frames}};
 }
 
+// The number is one that no record has had, so that no place is taken for one in the empty buffer.
+void TraceBuffer::restart_at(std::size_t place) {
+  first_ = end_ = place;
+  first_number_ += 1;
+}
+
+bool TraceBuffer::has_room(std::size_t bytes) const {
+  if (count_ == 0) return true;
+  const bool turned = first_ >= end_;
+  const bool fits_behind = end_ + bytes + sizeof(Head) <= bytes_.size();
+  if (turned) return fits_behind && first_ > end_ + bytes;
+  return fits_behind || first_ > bytes;
+}
+
 // The ring never fills up to the last byte, so that first_ == end_ means that it is empty.
 void TraceBuffer::make_room(std::size_t bytes) {
   if (bytes_.empty()) bytes_.resize(bytes_max_);
-  if (count_ == 0) first_ = end_ = 0;
+  if (count_ == 0) restart_at(0);
   if (end_ + bytes + sizeof(Head) > bytes_.size()) {
     while (count_ > 0 && first_ >= end_) drop_oldest();
     std::memset(bytes_.data() + end_, 0, std::min(sizeof(Head), bytes_.size() - end_));
     turn_ = end_;
     end_ = 0;
-    if (count_ == 0) first_ = 0;
+    if (count_ == 0) restart_at(0);
   }
   while (count_ > 0 && first_ >= end_ && first_ <= end_ + bytes) drop_oldest();
-  if (count_ == 0) first_ = end_;
+  if (count_ == 0) restart_at(end_);
 }
 
 void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t generation) {
@@ -72,6 +104,10 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
     overwritten_ += 1;
     return;
   }
+  if (!overwrites_ && !has_room(bytes + sizeof(Head))) {
+    if (kind != Kind::kGap) counts_of(record.cpu).dropped += 1;
+    return;
+  }
   make_room(bytes + sizeof(Head));
   const Head head{.bytes = static_cast<std::uint32_t>(bytes),
                   .generation = generation,
@@ -82,7 +118,8 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
                   .record_bytes = static_cast<std::uint32_t>(payload.size()),
                   .comm_bytes = static_cast<std::uint32_t>(comm_bytes),
                   .frames = static_cast<std::uint16_t>(frames),
-                  .kind = kind};
+                  .kind = kind,
+                  .taken = false};
   char* at = bytes_.data() + end_;
   std::memcpy(at, &head, sizeof head);
   at += sizeof head;
@@ -96,7 +133,7 @@ void TraceBuffer::add(Kind kind, const EventRecord& record, std::uint32_t genera
 
 void TraceBuffer::clear() {
   first_ = end_ = 0;
-  count_ = 0;
+  count_ = taken_ = 0;
   by_cpu_.clear();
 }
 
@@ -116,6 +153,7 @@ TraceBuffer TraceBuffer::copy() const {
   if (count_ > 0) other.bytes_.insert(other.bytes_.end(), at(turned ? 0 : first_), at(end_));
   other.end_ = other.bytes_.size();
   other.count_ = count_;
+  other.taken_ = taken_;
   other.overwritten_ = overwritten_;
   other.by_cpu_ = by_cpu_;
   return other;
@@ -131,11 +169,16 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
       first_ = 0;
       continue;
     }
+    if (head.taken) {
+      drop_oldest();
+      continue;
+    }
     bytes += sizeof(Head) + head.bytes;
     if (bytes > bytes_max && taken.count_ > 0) break;
     std::uint64_t frames[kStackDepthMax];
     taken.add(head.kind, record_at(first_, frames), head.generation);
     first_ += sizeof(Head) + head.bytes;
+    first_number_ += 1;
     count_ -= 1;
     if (head.kind == Kind::kGap) continue;
     CpuCounts& counts = counts_of(head.cpu);
@@ -158,8 +201,12 @@ template <typename Stays>
 void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
   TraceBuffer other(bytes_max);
   other.overwritten_ = overwritten_;
+  other.overwrites_ = overwrites_;
   other.by_cpu_ = by_cpu_;
-  for (CpuCounts& each : other.by_cpu_) each.entries = 0;
+  for (CpuCounts& each : other.by_cpu_) {
+    each.entries = 0;
+    each.page_place = {};
+  }
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (stays(record)) other.add(kind, record, generation);
   });

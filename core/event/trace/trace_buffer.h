@@ -2,6 +2,10 @@
 // oldest give way to new ones. Rendered in the kernel's wording where the print format is
 // understood (see PrintFormat), else as `field=value`.
 //
+// Programs take the records out as text, oldest first, or as pages of the kernel's ring buffer, the
+// oldest of one CPU first (see PageWriter). Records that were taken out of the middle keep their
+// room until all older records are gone.
+//
 // Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
 #pragma once
 
@@ -15,6 +19,8 @@
 #include "core/event/format/format.h"
 #include "core/event/format/program.h"
 #include "core/event/print/print_format.h"
+#include "core/event/trace/page_writer.h"
+#include "core/event/trace/task_names.h"
 #include "core/model/record.h"
 #include "core/model/symbols.h"
 
@@ -31,12 +37,15 @@ class TraceBuffer {
   // earlier events of that number.
   enum class Kind : std::uint8_t { kRecord, kStack, kGap };
   void add(Kind kind, const EventRecord& record, std::uint32_t generation);
+  // Whether the oldest records give way to new ones. If not, new ones are dropped and counted.
+  void set_overwrites(bool on) { overwrites_ = on; }
   void clear();
   // Removes the records of this CPU.
   void clear(std::uint32_t cpu);
 
-  // How a record is shown: as an event, or as the text that a program wrote into trace_marker.
-  enum class Style : std::uint8_t { kFields, kMarker };
+  // How a record is shown: as an event, or as what a program wrote into
+  // trace_marker or trace_marker_raw.
+  enum class Style : std::uint8_t { kFields, kMarker, kRawMarker };
   struct Shown {
     const EventFormat* format = nullptr;  // nullptr: the event is gone
     Style style = Style::kFields;
@@ -49,7 +58,9 @@ class TraceBuffer {
     bool header = true;
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
-    bool fields = false;  // `field=value`, even if the kernel's wording is known
+    bool fields = false;   // `field=value`, even if the kernel's wording is known
+    bool context = true;   // task, CPU and time before each record
+    bool irq_info = true;  // and the flags, such as `d..2.`
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
   // The text of per_cpu/cpuN/stats: `entries: N` and so on.
@@ -64,6 +75,12 @@ class TraceBuffer {
   // Takes out the oldest records into a buffer of their own: at most bytes_max bytes together, or
   // one record alone.
   TraceBuffer take(std::size_t bytes_max);
+  // Takes out the oldest records of a CPU as a page; empty if there is none. The page begins with
+  // what is missing since the CPU's last page: records that gave way to others, records that no
+  // page has room for, and gaps. The records' tasks are noted in `names`.
+  std::string take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
+  // Whether take_page() would give a page.
+  bool has_page(std::uint32_t cpu) const;
   // The newest records that fit stay.
   void resize(std::size_t bytes_max);
   // Calls use with the arguments of each add(); views last until the next add().
@@ -74,22 +91,31 @@ class TraceBuffer {
       const Head head = head_at(at);
       if (head.bytes != 0) {
         std::uint64_t frames[kStackDepthMax];
-        use(head.kind, record_at(at, frames), head.generation);
+        if (!head.taken) use(head.kind, record_at(at, frames), head.generation);
         left -= 1;
       }
       at = head.bytes == 0 ? 0 : at + sizeof(Head) + head.bytes;
     }
   }
 
-  bool is_empty() const { return count_ == 0; }
+  bool is_empty() const { return count_ == taken_; }
   std::size_t bytes_max() const { return bytes_max_; }
   std::uint64_t overwritten() const { return overwritten_; }
 
  private:
+  // A record, by its number among all that were ever added, and where it lies.
+  struct Place {
+    std::uint64_t number = 0;
+    std::size_t at = 0;
+  };
   // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
-  // way to others, and records that were taken.
+  // way to others, records that were taken, and records for which the buffer or a page
+  // had no room. missing: what
+  // the CPU's next page tells. page_place: where the search for its next page begins.
   struct CpuCounts {
-    std::uint64_t entries = 0, overwritten = 0, taken = 0;
+    std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
+    PageWriter::Missing missing = {};
+    Place page_place = {};
   };
   // The numbers of CPUs come with the records: those beyond count as one CPU.
   static constexpr std::uint32_t kCpusMax = 4096;
@@ -105,13 +131,19 @@ class TraceBuffer {
     std::uint32_t comm_bytes;
     std::uint16_t frames;
     Kind kind;
+    bool taken;  // it is in the buffer no more
   };
 
   // Keeps the same records, in a buffer of that size, as far as they stay and fit.
   template <typename Stays>
   void rebuild(std::size_t bytes_max, const Stays& stays);
+  void restart_at(std::size_t place);
+  // Whether that many bytes, with their head, go in without removing a record.
+  bool has_room(std::size_t bytes) const;
   void make_room(std::size_t bytes);
   void drop_oldest();
+  void drop_taken();
+  bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
   Head head_at(std::size_t at) const;
   // frames: the memory for its stack, of kStackDepthMax.
   EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
@@ -119,12 +151,15 @@ class TraceBuffer {
   CpuCounts counts_in(const View& view) const;
 
   std::size_t bytes_max_;
-  std::vector<char> bytes_;  // grows up to bytes_max_, then is a ring
-  std::size_t first_ = 0;    // the oldest record
-  std::size_t end_ = 0;      // where the next one goes
-  std::size_t turn_ = 0;     // where records go on at the start, while first_ is behind end_
-  std::uint64_t count_ = 0;
-  std::uint64_t overwritten_ = 0;  // ever
+  std::vector<char> bytes_;         // grows up to bytes_max_, then is a ring
+  std::size_t first_ = 0;           // the oldest record
+  std::size_t end_ = 0;             // where the next one goes
+  std::size_t turn_ = 0;            // where records go on at the start, while first_ is behind end_
+  std::uint64_t count_ = 0;         // records that have room, those that were taken included
+  std::uint64_t taken_ = 0;         // of these
+  std::uint64_t first_number_ = 0;  // the number of the oldest record
+  std::uint64_t overwritten_ = 0;   // ever
+  bool overwrites_ = true;
   std::vector<CpuCounts> by_cpu_;
 };
 

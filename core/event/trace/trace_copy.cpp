@@ -42,13 +42,15 @@ std::string TraceCopy::render(const Symbols& symbols, const TraceBuffer::View& v
   return records_.render(shown, symbols, view);
 }
 
-std::string TraceCopy::render_saved_cmdlines(std::size_t names_max) const {
+std::string TraceCopy::render_saved_cmdlines(const std::vector<TaskNames::Named>& taken,
+                                             std::size_t names_max) const {
   struct Named {
     std::string name;
     std::uint64_t last = 0;  // its last record, by number
   };
   std::map<std::int32_t, Named> names;
   std::uint64_t number = 0;
+  for (const TaskNames::Named& each : taken) names[each.pid] = {each.name, ++number};
   records_.each([&](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
     if (!record.comm.empty()) names[record.pid] = {std::string(record.comm), ++number};
   });

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/event/trace/trace_buffer.h"
 
@@ -30,7 +31,9 @@ class TraceCopy {
     return records_.render_stats(cpu, now_ns);
   }
   // `PID NAME` of the last at most names_max processes whose records are traced and give a name.
-  std::string render_saved_cmdlines(std::size_t names_max) const;
+  // taken: of records that were taken out before.
+  std::string render_saved_cmdlines(const std::vector<TaskNames::Named>& taken,
+                                    std::size_t names_max) const;
 
  private:
   struct Kept {

@@ -75,6 +75,21 @@ void append_marker(std::string& out, const EventFormat& format, const EventRecor
   out.push_back('\n');
 }
 
+// As the kernel shows what was written into trace_marker_raw: `# 1 buf: 61 62`.
+void append_raw_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
+  char text[40];
+  const TraceField id = format.field("id").value();
+  std::snprintf(text, sizeof text, "# %llx buf:",
+                static_cast<unsigned long long>(Program::load(load_of(id), record, nullptr)));
+  out.append(text);
+  const std::size_t data_at = format.fields.back().offset;
+  for (const char byte : record.bytes.substr(std::min(data_at, record.bytes.size()))) {
+    std::snprintf(text, sizeof text, " %02x", static_cast<unsigned char>(byte));
+    out.append(text);
+  }
+  out.push_back('\n');
+}
+
 void append_stack(std::string& out, const EventRecord& record, const Symbols& symbols) {
   out.append(" <stack trace>\n");
   for (const std::uint64_t frame : record.stack) {
@@ -153,15 +168,23 @@ void append_gap(std::string& out, std::uint32_t cpu) {
 }
 
 void append_header(std::string& text, std::uint64_t count, std::uint64_t written,
-                   std::uint32_t cpus) {
-  text.append("# tracer: nop\n#\n# entries-in-buffer/entries-written: ");
+                   const TraceBuffer::View& view) {
+  text.append("# tracer: nop\n#\n");
+  if (!view.context) return;
+  text.append("# entries-in-buffer/entries-written: ");
   append_number(text, count);
   text.push_back('/');
   append_number(text, written);
   text.append("   #P:");
-  append_number(text, std::uint64_t{cpus});
+  append_number(text, std::uint64_t{view.cpus});
+  text.append("\n#\n");
+  if (!view.irq_info) {
+    text.append(
+        "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
+        "#              | |         |         |         |\n");
+    return;
+  }
   text.append(
-      "\n#\n"
       "#                                _-----=> irqs-off/BH-disabled\n"
       "#                               / _----=> need-resched\n"
       "#                              | / _---=> hardirq/softirq\n"
@@ -187,19 +210,23 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
   std::string text;
   if (view.header) {
     const CpuCounts counts = counts_in(view);
-    append_header(text, counts.entries, counts.entries + counts.overwritten, view.cpus);
+    append_header(text, counts.entries, counts.entries + counts.overwritten, view);
   }
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (view.only_cpu && record.cpu != *view.only_cpu) return;
     if (kind == Kind::kGap) return append_gap(text, record.cpu);
     const auto [format, style, print] = formats(record.event, generation);
-    append_where(text, record, state_of(format, record));
+    if (view.context) {
+      append_where(text, record, view.irq_info ? state_of(format, record) : std::string());
+    }
     if (kind == Kind::kStack) {
       append_stack(text, record, symbols);
     } else if (!format) {
       text.append("[UNKNOWN EVENT]\n");
     } else if (style == Style::kMarker) {
       append_marker(text, *format, record);
+    } else if (style == Style::kRawMarker) {
+      append_raw_marker(text, *format, record);
     } else {
       text.append(format->name).append(":");
       if (print && !view.fields) {
@@ -249,7 +276,7 @@ std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) c
   line("bytes: ", bytes);
   text.append("oldest event ts: " + seconds_text(oldest_ns) + "\n");
   text.append("now ts: " + seconds_text(now_ns) + "\n");
-  line("dropped events: ", 0);
+  line("dropped events: ", counts.dropped);
   line("read events: ", counts.taken);
   return text;
 }

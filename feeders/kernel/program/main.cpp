@@ -51,7 +51,11 @@ struct Tracings {
     latencies.settle();
     events.settle();
   }
-  Remaining poll() { return of_each(&Recording::poll); }
+  Remaining poll() {
+    const Remaining remaining = of_each(&Recording::poll);
+    latencies.adapt();
+    return remaining;
+  }
   Remaining drain() { return of_each(&Recording::drain); }
   // Calls use(fd) for what is readable as soon as there is an event.
   template <typename Use>
@@ -117,8 +121,9 @@ class Feeder {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
   }
   void carry_out(const wire::EventsOrder& order) {
-    // Before recording starts: otherwise a drain would wait until the names are read.
-    if (!order.events.empty()) symbols_.load();
+    // Stacks need the names. They are read before recording starts: otherwise a drain would wait
+    // for that. Other events do without, since a busy machine takes longer than a write may wait.
+    if (std::ranges::any_of(order.events, &wire::WatchedEvent::stack)) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
     if (order.events.empty()) tracings_.settle();
     answer(order.number, tracings_.events.change(order.events));

@@ -33,23 +33,27 @@ FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
   return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
 }
 
-// True: there may be news. False: the time is over, or the call was cancelled.
-bool FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
-  if (now() >= time || cancel.is_cancelled()) return false;
+FeederDialogue::Wait FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
+  if (now() >= time) return Wait::kTimedOut;
   news_.wait_until(mutex_, std::min(time, now() + CancellationToken::kPollPeriod));
-  return true;
+  mutex_.unlock();
+  const bool is_cancelled = cancel.is_cancelled();
+  mutex_.lock();
+  return is_cancelled ? Wait::kCancelled : Wait::kGoesOn;
 }
 
 Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline,
                                                        const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
   const Time hello_until = std::min(deadline, now() + kHelloMax);
-  while (!is_there_ && wait_until(hello_until, cancel)) {
+  while (!is_there_ && wait_until(hello_until, cancel) == Wait::kGoesOn) {
   }
-  while (is_there_ && is_busy_ && wait_until(end_of(deadline), cancel)) {
+  auto last = Wait::kGoesOn;
+  while (is_there_ && is_busy_ && last == Wait::kGoesOn) {
+    last = wait_until(end_of(deadline), cancel);
   }
   if (!is_there_) return absence(gone_);
-  if (is_busy_ && cancel.is_cancelled()) return interruption();
+  if (is_busy_ && last == Wait::kCancelled) return interruption();
   if (is_busy_ || now() >= end_of(deadline)) return silence();
   is_busy_ = true;
   return Turn(*this, cancel);
@@ -84,13 +88,15 @@ FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
 
 FeederDialogue::Answer FeederDialogue::wait(Time deadline, const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
-  while (!answer_ && is_there_ && wait_until(end_of(deadline), cancel)) {
+  auto last = Wait::kGoesOn;
+  while (!answer_ && is_there_ && last == Wait::kGoesOn) {
+    last = wait_until(end_of(deadline), cancel);
   }
   const Number number = std::exchange(awaited_, 0);
   if (answer_) return *std::exchange(answer_, std::nullopt);
   if (!is_there_) return absence(gone_);
   given_up_.push_back(number);
-  return cancel.is_cancelled() ? interruption() : silence();
+  return last == Wait::kCancelled ? interruption() : silence();
 }
 
 std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {

@@ -88,7 +88,10 @@ class FeederDialogue {
   bool send(wire::Order& order) REQUIRES(mutex_);
   // The time at which a wait until the deadline has to end.
   Time end_of(Time deadline) const REQUIRES(mutex_);
-  bool wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
+  // Waits for news, until the time. The token, which may read a file, is polled without the lock:
+  // the caller looks at the state anew.
+  enum class Wait { kGoesOn, kTimedOut, kCancelled };
+  Wait wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
 
   const Fd channel_;
   mutable Mutex mutex_{LockRank::kFeederDialogue};

@@ -31,12 +31,18 @@ Result<void> outcome(const FeederDialogue::Answer& answer) {
   return answer ? Result<void>() : Result<void>(answer.error());
 }
 
+// The feeder has not said anything about it, and may be slow with the next order as well.
+bool is_unanswered(ErrorCode code) {
+  return code == ErrorCode::kNoDevice || code == ErrorCode::kTimedOut ||
+         code == ErrorCode::kInterrupted;
+}
+
 // Removes events that do not fit into one order, whatever number the order gets.
 void make_fit(wire::EventsOrder& order) {
   order.number = std::numeric_limits<std::uint64_t>::max();
   std::size_t taken = 0;
   (void)wire::print(order, taken);
-  order.events.resize(taken);
+  order.events.resize(std::min(taken, OrderedFeeder::kEventsPerOrderMax));
 }
 
 }  // namespace
@@ -157,10 +163,10 @@ void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events
 // again.
 Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
                                           const CancellationToken& cancel) {
-  const auto deadline = within(kWantMax);
   Result<void> first;
   std::vector<std::uint32_t> refused;
   for (;;) {
+    const auto deadline = within(kWantMax);
     auto turn = dialogue_.take_turn(deadline, cancel);
     if (!turn) return turn.error();
     const auto sent = send_changes(
@@ -178,34 +184,45 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
 
 // ---- names
 
-// The names for one call.
+// The names for one call, on its thread. After one answer that does not come, the call requests no
+// further name: a text with many addresses is delayed once.
 class OrderedFeeder::SymbolsOfCall final : public Symbols {
  public:
   SymbolsOfCall(const OrderedFeeder& feeder, CancellationToken cancel)
       : feeder_(feeder), cancel_(std::move(cancel)) {}
-  Place place(std::uint64_t address) const override { return feeder_.place(address, cancel_); }
+  Place place(std::uint64_t address) const override {
+    if (auto known = feeder_.known_place(address)) return std::move(*known);
+    if (gave_up_) return {};
+    auto placed = feeder_.request_place(address, cancel_);
+    if (placed) return std::move(placed.value());
+    gave_up_ = true;
+    return {};
+  }
   std::string syscall(std::uint64_t number) const override { return syscall_name(number); }
 
  private:
   const OrderedFeeder& feeder_;
   const CancellationToken cancel_;
+  mutable bool gave_up_ = false;
 };
 
 std::unique_ptr<const Symbols> OrderedFeeder::symbols(CancellationToken cancel) const {
   return std::make_unique<SymbolsOfCall>(*this, std::move(cancel));
 }
 
+std::optional<Symbols::Place> OrderedFeeder::known_place(std::uint64_t address) const {
+  const MutexLock lock(mutex_);
+  const auto known = places_.find(address);
+  return known == places_.end() ? std::nullopt : std::optional(known->second);
+}
+
 // An address has no name if the name does not come in time, until it comes later.
-Symbols::Place OrderedFeeder::place(std::uint64_t address, const CancellationToken& cancel) const {
-  {
-    const MutexLock lock(mutex_);
-    const auto known = places_.find(address);
-    if (known != places_.end()) return known->second;
-  }
-  if (!dialogue_.is_there()) return {};
+Result<Symbols::Place> OrderedFeeder::request_place(std::uint64_t address,
+                                                    const CancellationToken& cancel) const {
+  if (!dialogue_.is_there()) return Error{ErrorCode::kNoDevice, "there is no feeder"};
   const auto deadline = within(kPlaceMax);
   auto turn = dialogue_.take_turn(deadline, cancel);
-  if (!turn) return {};
+  if (!turn) return turn.error();
   const Number number = turn.value().send(wire::PlaceOrder{.address = address});
   {
     const MutexLock lock(mutex_);
@@ -214,7 +231,9 @@ Symbols::Place OrderedFeeder::place(std::uint64_t address, const CancellationTok
   auto placed = turn.value().wait(deadline);
   const MutexLock lock(mutex_);
   if (placed) late_places_.erase(number);
-  return remember(address, placed ? std::move(placed.value()) : wire::Placed());
+  auto place = remember(address, placed ? std::move(placed.value()) : wire::Placed());
+  if (!placed && is_unanswered(placed.error().code)) return placed.error();
+  return place;
 }
 
 Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed placed) const {

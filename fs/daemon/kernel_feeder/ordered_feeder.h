@@ -31,12 +31,15 @@ namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource {
  public:
-  // The longest wait for an order that the feeder carries out, the turns of other threads included.
-  // The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
+  // The longest wait for one order that the feeder carries out, the turns of other threads
+  // included. The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
   static constexpr std::chrono::seconds kWantMax{2};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
   static constexpr std::size_t kPlacesMax = 65'536;
+  // More events take several orders. Each event takes the kernel up to some milliseconds, and each
+  // reply shows that the feeder is at work.
+  static constexpr std::size_t kEventsPerOrderMax = 64;
 
   enum class Asked { kForLatencyHist, kForEvents };
 
@@ -65,7 +68,10 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   // channel: the socket to the feeder. taken_in: takes in all that the feeder has sent to the
   // daemon's socket; called on the draining thread. cut: called when a drain has given up.
   OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut)
-      : dialogue_(std::move(channel)), taken_in_(std::move(taken_in)), cut_(std::move(cut)) {}
+      : EventSource(Delay::kLate),
+        dialogue_(std::move(channel)),
+        taken_in_(std::move(taken_in)),
+        cut_(std::move(cut)) {}
   ~OrderedFeeder() override;
 
   // Begins to listen.
@@ -78,7 +84,6 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Result<void> want(const EventSource::Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken& cancel) override;
-  bool is_late() const override { return true; }
   std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override;
 
  private:
@@ -105,7 +110,11 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Result<void> order_changes(const EventSource::Wanted& wanted, const CancellationToken& cancel)
       EXCLUDES(mutex_);
 
-  Place place(std::uint64_t address, const CancellationToken& cancel) const EXCLUDES(mutex_);
+  // Nothing: it has to be requested.
+  std::optional<Place> known_place(std::uint64_t address) const EXCLUDES(mutex_);
+  // kNoDevice, kTimedOut, kInterrupted: no answer came. It may come later, and is remembered then.
+  Result<Place> request_place(std::uint64_t address, const CancellationToken& cancel) const
+      EXCLUDES(mutex_);
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
 
   void listen();

@@ -72,7 +72,7 @@ a_selected_pid_is_measured_whatever_its_priority() {
   put "$pid" "$HIST/wakeup/pid"
   put 1 "$HIST/wakeup/reset"
   wait_until '[ "$(_samples wakeup)" -ge 20 ]'
-  assert_has " perl <- " "$(cat "$HIST/wakeup/top")"
+  assert_has " perl" "$(cat "$HIST/wakeup/top")"
   assert_eq "$pid" "$(cut -d' ' -f2 "$HIST/wakeup/top" | sort -u)"
   kill "$pid"
 }

@@ -69,8 +69,10 @@ a_program_has_a_directory_of_its_own() {
      3	               2
     25	               1' "$(grep -v ' 0$' "$HIST/my_section/CPU0")"
   assert_eq '7 80 10240 rt' "$(cat "$HIST/my_section/max_latency-CPU0")"
-  assert_eq 'samples 4 min 3 avg 2567.750 p50 3 p90 10240 p99 10240 p99.9 10240 p99.99 10240 max 10240 lost 0 unmatched 0' \
-    "$(xargs <"$HIST/my_section/summary")"
+  assert_eq 'samples 4 min 3 avg 2567.750 p50 3 p90 10240 p99 10240 p99.9 10240 p99.99 10240 max 10240' \
+    "$(head -9 "$HIST/my_section/summary" | xargs)"
+  assert_eq 'lost 0 unmatched 0 bounded 0 CPU0 samples 4 bounded 0 unmatched 0 lost 0' \
+    "$(tail -n +10 "$HIST/my_section/summary" | xargs)"
   assert_eq 'my_section <=4 2
 my_section <=32 1
 my_section >8192 1' "$(grep -v ' 0$' "$HIST/my_section/data")"

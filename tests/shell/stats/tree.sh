@@ -20,7 +20,7 @@ EOT
 what_is_published_is_shown_as_text_and_json() {
   _publishing
   assert_eq '"T":2074500719' "$(cat "$MNT/stats/templates")"
-  assert_match $'struct statsblobv1@0x[0-9a-f]+, tplhash=2074500719\n\tvois\[0\]: id=0, name=""\n\t\tvois\[0\]stat\[1\]: stype=SUM, errs=0\n\t\t\tvoistatdata: 7' \
+  assert_match $'struct statsblobv1@0x[0-9a-f]+, tplhash=2074500719\n\tvois\[0\]: id=0, name="x"\n\t\tvois\[0\]stat\[1\]: stype=SUM, errs=0\n\t\t\tvoistatdata: 7' \
     "$(cat "$MNT/stats/web/total")"
   assert_eq \
     '{"tplname":"T","tplhash":2074500719,"vois":{"x":{"stats":{"SUM":{"errs":0,"val":7}}}}}' \

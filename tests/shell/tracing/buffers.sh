@@ -70,7 +70,8 @@ EOT
 a_reader_that_waits_ends_with_the_daemon() {
   cat "$T/trace_pipe" 2>"$CASE/said" &
   local reader=$!
-  wait_until 'grep -q fuse "/proc/'$reader'/wchan" 2>/dev/null || [ "$(cut -d" " -f1 /proc/'$reader'/syscall 2>/dev/null)" = 0 ]'
+  wait_until 'grep -q fuse "/proc/'$reader'/wchan" 2>/dev/null ||
+    [ "$(cut -d" " -f1 /proc/'$reader'/syscall 2>/dev/null)" = 0 ]'
   stop_daemon
   wait "$reader" || true
 }
@@ -122,7 +123,12 @@ cpus_and_processes_are_left_out_of_the_trace() {
   local all
   all=$(cat "$T/tracing_cpumask")
   assert_match '[0-9a-f,]+' "$all"
-  assert_fails_with 'Invalid argument' put 0 "$T/tracing_cpumask"
+  echo 0 >"$T/tracing_cpumask"
+  assert_match '[0,]+' "$(cat "$T/tracing_cpumask")"
+  _mark nowhere
+  send 'event web/request pid=7'
+  assert_has 'Hits: 0' "$(cat "$E/web/request/hist")"
+  assert_eq '' "$(_records "$T/trace")"
   assert_fails_with 'Invalid argument' put junk "$T/tracing_cpumask"
   echo "$all" >"$T/tracing_cpumask"
   echo 17 >"$T/set_event_notrace_pid"
@@ -150,7 +156,7 @@ names_of_processes_are_those_of_the_trace() {
   assert_fails_with 'Invalid argument' put 0 "$T/saved_cmdlines_size"
 }
 
-options_that_mean_nothing_here_say_so() {
+options_change_what_is_traced_and_shown() {
   assert_eq '1 1 0' "$(cat "$T/options/markers" "$T/options/overwrite" "$T/options/stacktrace" |
     xargs)"
   echo 0 >"$T/options/markers"
@@ -159,14 +165,112 @@ options_that_mean_nothing_here_say_so() {
   echo markers >"$T/trace_options"
   _mark shown
   assert_eq 'tracing_mark_write: shown' "$(_records "$T/trace")"
-  echo nostacktrace >"$T/trace_options"
-  echo 0 >"$T/options/record-tgid"
-  assert_fails_with 'Invalid argument' put 1 "$T/options/stacktrace"
-  assert_has 'stacktrace is always off here' "$(errors)"
-  assert_fails_with 'Invalid argument' put nooverwrite "$T/trace_options"
-  assert_has 'overwrite is always on here' "$(errors)"
-  assert_fails_with 'Invalid argument' put nonsense "$T/trace_options"
-  assert_eq "$(ls "$T/options" | wc -l)" "$(wc -l <"$T/trace_options")"
+  echo 0 >"$T/options/irq-info"
+  assert_match ' *bash-[0-9]+ +\[000\] +[0-9]+\.[0-9]{6}: tracing_mark_write: shown' \
+    "$(grep -v '^#' "$T/trace")"
+  assert_has_not irqs-off "$(cat "$T/trace")"
+  echo 0 >"$T/options/context-info"
+  assert_eq '# tracer: nop
+#
+tracing_mark_write: shown' "$(cat "$T/trace")"
+}
+
+without_overwrite_the_oldest_records_stay() {
+  local i
+  echo 2 >"$T/buffer_size_kb"
+  echo nooverwrite >"$T/trace_options"
+  for ((i = 0; i < 200; ++i)); do _mark "mark $i"; done
+  assert_has ': mark 0
+' "$(cat "$T/trace")"
+  assert_match 'dropped events: [1-9][0-9]*' "$(grep dropped "$T/per_cpu/cpu0/stats")"
+  assert_eq 'overrun: 0' "$(grep '^overrun' "$T/per_cpu/cpu0/stats")"
+  echo 0 >"$T/options/event-fork" # what is off may be switched off
+  assert_fails_with 'Invalid argument' put 1 "$T/options/event-fork"
+  assert_has 'event-fork needs the events sched:sched_process_fork' "$(errors)"
+}
+
+a_trace_can_pause_while_it_is_open() {
+  local trace
+  _mark before
+  echo 1 >"$T/options/pause-on-trace"
+  exec {trace}<"$T/trace"
+  _mark meanwhile
+  cat "$T/trace" >/dev/null
+  _mark still
+  exec {trace}<&-
+  _mark behind
+  assert_eq 'tracing_mark_write: before tracing_mark_write: behind' "$(_records "$T/trace")"
+  assert_has '# records left out while it was open (options/pause-on-trace): 2
+' "$(cat "$T/trace")"
+  : >"$T/trace"
+  _mark cleared
+  assert_has_not 'left out' "$(cat "$T/trace")"
+  echo 0 >"$T/options/pause-on-trace"
+  exec {trace}<"$T/trace"
+  _mark more
+  exec {trace}<&-
+  assert_eq 'tracing_mark_write: cleared tracing_mark_write: more' "$(_records "$T/trace")"
+}
+
+children_are_followed() {
+  send 'event define sched/sched_process_fork pid_t parent_pid; pid_t child_pid' \
+    'event define sched/sched_process_exit pid_t pid'
+  wait_until '[ -d "$E/sched/sched_process_exit" ]'
+  echo 7 >"$T/set_event_pid"
+  echo 8 >"$T/set_event_notrace_pid"
+  echo 1 >"$T/options/event-fork"
+  local fork='event sched/sched_process_fork'
+  send "$fork parent_pid=7 child_pid=70" "$fork parent_pid=70 child_pid=71" \
+    "$fork parent_pid=8 child_pid=80" "$fork parent_pid=9 child_pid=90" \
+    'event sched/sched_process_exit pid=70'
+  assert_eq '7 71' "$(cat "$T/set_event_pid" | xargs)"
+  assert_eq '8 80' "$(cat "$T/set_event_notrace_pid" | xargs)"
+  echo 0 >"$T/options/event-fork"
+  send "$fork parent_pid=7 child_pid=72"
+  assert_eq '7 71' "$(cat "$T/set_event_pid" | xargs)"
+}
+
+a_raw_marker_is_shown_byte_by_byte() {
+  printf '\x2a\x01\x00\x00ab\x00c' >"$T/trace_marker_raw"
+  assert_match ' *bash-[0-9]+ .*: # 12a buf: 61 62 00 63' "$(grep -v '^#' "$T/trace")"
+  echo hist:keys=id >"$E/ftrace/raw_data/trigger"
+  printf '\x05\x00\x00\x00' >"$T/trace_marker_raw"
+  assert_has '{ id:          5 } hitcount:          1' "$(cat "$E/ftrace/raw_data/hist")"
+  assert_fails_with 'Invalid argument' eval 'printf abc >"$T/trace_marker_raw"'
+  assert_has 'an id of 4 bytes is wanted' "$(errors)"
+  assert_fails_with 'Invalid argument' eval 'head -c 3073 /dev/zero >"$T/trace_marker_raw"'
+}
+
+each_cpu_has_a_size_of_its_own() {
+  local cpus last
+  cpus=$(ls "$T/per_cpu" | wc -l)
+  last=$T/per_cpu/cpu$((cpus - 1))/buffer_size_kb
+  echo 64 >"$T/buffer_size_kb"
+  assert_eq 64 "$(cat "$T/per_cpu/cpu0/buffer_size_kb")"
+  echo 100 >"$T/per_cpu/cpu0/buffer_size_kb"
+  assert_eq 100 "$(cat "$T/per_cpu/cpu0/buffer_size_kb")"
+  assert_eq $((64 * (cpus - 1) + 100)) "$(cat "$T/buffer_total_size_kb")"
+  [ "$cpus" -eq 1 ] || assert_eq "X 64" "$(cat "$T/buffer_size_kb" "$last" | xargs)"
+  assert_fails_with 'Invalid argument' put 0 "$T/per_cpu/cpu0/buffer_size_kb"
+  echo 32 >"$T/buffer_size_kb"
+  assert_eq '32 32' "$(cat "$T/buffer_size_kb" "$T/per_cpu/cpu0/buffer_size_kb" | xargs)"
+  assert_eq 4 "$(cat "$T/buffer_subbuf_size_kb")"
+  echo 4 >"$T/buffer_subbuf_size_kb"
+  assert_fails_with 'Invalid argument' put 8 "$T/buffer_subbuf_size_kb"
+}
+
+free_buffer_frees_at_its_end() {
+  local free
+  _mark here
+  exec {free}>"$T/free_buffer"
+  echo x >&"$free"
+  assert_has here "$(cat "$T/trace")"
+  exec {free}>&-
+  assert_eq '' "$(_records "$T/trace")"
+  assert_eq '8 1' "$(cat "$T/buffer_size_kb" "$T/tracing_on" | xargs)"
+  echo 1 >"$T/options/disable_on_free"
+  echo >"$T/free_buffer"
+  assert_eq 0 "$(cat "$T/tracing_on")"
 }
 
 a_clock_that_is_not_there_is_refused() {
@@ -179,4 +283,57 @@ a_clock_that_is_not_there_is_refused() {
   assert_fails_with 'Invalid argument' put 'hist:keys=common_timestamp:clock=boot' \
     "$E/web/request/trigger"
   assert_has "Couldn't set trace_clock" "$(errors)"
+}
+
+pages_of_records_are_read_once_by_read_and_splice() {
+  need_python
+  py "$T" <<'EOT'
+import os, select, sys, threading
+top = sys.argv[1]
+name = top + "/per_cpu/cpu0/trace_pipe_raw"
+def mark(text):
+    with open(top + "/trace_marker", "w") as marker: marker.write(text)
+def refused(call, *arguments):
+    try: call(*arguments)
+    except BlockingIOError: return True
+    return False
+pages = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+assert os.stat(name).st_size == 2 ** 62
+poll = select.poll()
+poll.register(pages, select.POLLIN)
+assert poll.poll(0) == [] and refused(os.read, pages, 4096)
+mark("one")
+assert poll.poll(20000)
+page = os.read(pages, 65536)
+assert len(page) == 4096 and b"one\n\0" in page, page
+assert int.from_bytes(page[8:16], sys.byteorder) == 4 + 16 + 8, page[:64]
+assert refused(os.read, pages, 4096)
+mark("two")
+page = os.read(pages, 100)
+assert len(page) == 100
+page += os.read(pages, 65536)
+assert len(page) == 4096 and b"two\n\0" in page, page
+mark("three")
+read_end, write_end = os.pipe()
+assert os.splice(pages, write_end, 65536) == 4096
+assert b"three\n\0" in os.read(read_end, 65536)
+assert refused(os.splice, pages, write_end, 65536)
+# Without O_NONBLOCK a read waits, and a splice does not.
+waiting = os.open(name, os.O_RDONLY)
+assert refused(os.splice, waiting, write_end, 65536)
+thread = threading.Thread(target=lambda: mark("four"))
+thread.start()
+assert b"four\n\0" in os.read(waiting, 4096)
+thread.join()
+EOT
+  assert_eq '' "$(grep -v '^#' "$T/trace" || true)" "what was read is not in trace"
+  assert_has 'read events: 4' "$(cat "$T/per_cpu/cpu0/stats")"
+}
+
+a_snapshot_is_read_as_pages_too() {
+  echo kept >"$T/trace_marker"
+  echo 1 >"$T/snapshot"
+  echo new >"$T/trace_marker"
+  assert_eq 1 "$(head -c 4096 "$T/per_cpu/cpu0/snapshot_raw" | grep -ac kept)"
+  assert_eq 1 "$(head -c 4096 "$T/per_cpu/cpu0/trace_pipe_raw" | grep -ac new)"
 }

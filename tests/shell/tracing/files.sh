@@ -11,12 +11,13 @@ _request() { send "event web/request $*"; }
 
 the_files_are_those_of_the_kernels_directory() {
   local each
-  for each in README available_events available_tracers buffer_size_kb buffer_total_size_kb \
-    current_tracer dynamic_events error_log events instances options set_event \
-    options/markers per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines saved_cmdlines_size \
-      set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode \
-    trace trace_clock trace_marker trace_options trace_pipe tracing_cpumask tracing_on \
-      events/enable; do
+  for each in README available_events available_tracers buffer_size_kb buffer_subbuf_size_kb \
+    buffer_total_size_kb current_tracer dynamic_events error_log events free_buffer instances \
+    options set_event options/markers options/function-trace per_cpu/cpu0/buffer_size_kb \
+    per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines saved_cmdlines_size \
+    set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode trace \
+    trace_clock trace_marker trace_marker_raw trace_options trace_pipe tracing_cpumask \
+    tracing_on events/enable; do
     [ -e "$T/$each" ] || fail "no $each"
   done
   _define
@@ -36,9 +37,9 @@ the_files_are_those_of_the_kernels_directory() {
 
 directories_are_found_by_find_and_grep_without_having_been_looked_into() {
   _define
-  assert_eq "$E/ftrace/print/trigger $E/web/request/trigger" \
+  assert_eq "$(printf "$E/%s/trigger " ftrace/{kernel_stack,print,raw_data} web/request | xargs)" \
     "$(find "$T" -name trigger | sort | xargs)"
-  assert_eq 2 "$(grep -rl 'Available triggers' "$E" | wc -l)"
+  assert_eq 4 "$(grep -rl 'Available triggers' "$E" | wc -l)"
   assert_eq "$E/web/request/hist" "$(echo "$E"/*/request/hist)"
 }
 
@@ -192,8 +193,8 @@ def shown(text, taken=None):
     return open(sys.argv[1] + "/trace", "rb").read().split(b": tracing_mark_write: ")[1]
 assert shown(b"one\n") == b"one\n"
 assert shown(b"two\nlines") == b"two\nlines\n"
-assert shown(b"x" * 4096) == b"x" * 4096 + b"\n"
-assert shown(b"x" * 10000, taken=4096) == b"x" * 4096 + b"\n", "what it took of it"
+assert shown(b"x" * 4054) == b"x" * 4054 + b"\n"
+assert shown(b"x" * 10000, taken=4054) == b"x" * 4054 + b"\n", "what it took of it"
 EOT
 }
 
@@ -229,6 +230,17 @@ assert poll.poll(10000) == [(fd, select.POLLIN)]
 os.lseek(fd, 0, os.SEEK_SET)
 assert b"Hits: 1\n" in os.read(fd, 65536)
 assert poll.poll(100) == [], "it has been read"
+# POLLPRI needs no read in between, and shows each news once.
+urgent = select.poll()
+urgent.register(fd, select.POLLPRI)
+assert urgent.poll(100) == []
+for i in range(3):
+    feed.send(b"event web/request pid=7")
+    assert urgent.poll(10000) == [(fd, select.POLLPRI)]
+    assert urgent.poll(100) == [], "it has been shown"
+assert poll.poll(10000) == [(fd, select.POLLIN)], "it has not been read"
+os.lseek(fd, 0, os.SEEK_SET)
+assert b"Hits: 4\n" in os.read(fd, 65536)
 other = os.open(sys.argv[2] + "/trace", os.O_RDONLY)
 poll.register(other, select.POLLIN)
 assert poll.poll(1000) == [(other, select.POLLIN)], "other files are readable always"

@@ -44,3 +44,54 @@ EOT
   assert_has pid=7 "$(cat "$CASE/bound/trace")"
   umount "$CASE/bound"
 }
+
+_mounts() { awk -v on="$MNT" '$2 == on { print $1, $3 }' /proc/mounts | xargs; }
+_need_tracefs() { need_root; grep -qw tracefs /proc/filesystems || skip 'no tracefs here'; }
+
+over_tracefs_lies_on_a_tracefs_and_takes_both_away() {
+  _need_tracefs
+  start_daemon --over-tracefs
+  assert_eq 'tracefs tracefs tracefs fuse.tallyfs' "$(_mounts)"
+  [ -d "$MNT/events/ftrace/print" ] && [ ! -e "$MNT/tracing" ] || fail "$(ls "$MNT")"
+  stop_daemon
+  assert_eq '' "$(_mounts)"
+}
+
+over_tracefs_is_undone_when_the_daemon_is_killed() {
+  _need_tracefs
+  start_daemon --over-tracefs
+  kill_daemon
+  wait_until '[ -z "$(_mounts)" ]'
+  wait_until '[ ! -e "$SOCK" ]'
+  start_daemon --over-tracefs
+  assert_eq 'tracefs tracefs tracefs fuse.tallyfs' "$(_mounts)"
+}
+
+over_tracefs_leaves_a_tracefs_that_was_there() {
+  _need_tracefs
+  mkdir -p "$MNT"
+  mount -t tracefs before "$MNT"
+  start_daemon --over-tracefs
+  assert_eq 'before tracefs tracefs fuse.tallyfs' "$(_mounts)"
+  stop_daemon
+  assert_eq 'before tracefs' "$(_mounts)"
+  umount "$MNT"
+}
+
+over_tracefs_is_for_the_whole_directory() {
+  assert_fails_with subtree "$TALLYFS" -f --socket "$SOCK" --over-tracefs --subtree stats "$MNT"
+}
+
+who_cannot_read_the_kernels_events_is_told_at_the_mount() {
+  need_root
+  need setpriv
+  mkdir "$CASE/bin" "$CASE/runtime" "$MNT"
+  cp "$TALLYFS" "$CASE/bin"
+  chown nobody "$MNT" "$CASE/runtime"
+  # Told before the mount, which another user may not make on every machine.
+  XDG_RUNTIME_DIR=$CASE/runtime as_nobody "$CASE/bin/tallyfs" -o tracefs "$MNT" \
+    2>"$CASE/told" || true
+  umount "$MNT" 2>/dev/null || true
+  wait_until '! pgrep -f "^$CASE/bin/tallyfs" >/dev/null'
+  assert_has "warning: --tracefs: the kernel's events cannot be read: " "$(cat "$CASE/told")"
+}

@@ -305,5 +305,16 @@ TEST(HistogramTest, KeepsACounterOf32BitsAtItsMaximum) {
   EXPECT_EQ(hist.bkts[0].cnt, UINT32_MAX);
 }
 
+TEST(HistogramTest, RefusesLinearBoundsTheWrongWayRound) {
+  Stand stand;
+  Specs wrong, right;
+  const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("T", 0));
+  const auto add = [&](Specs& specs) {
+    return stats_tpl_add_voistats(slot, 0, "x", VSD_DTYPE_INT_S32, 1, specs.data(), 0);
+  };
+  EXPECT_EQ(add(wrong.lin(VSD_DTYPE_CRHIST32, 10, 9, 1)), EINVAL);
+  EXPECT_EQ(add(right.lin(VSD_DTYPE_CRHIST32, 10, 10, 1)), 0);
+}
+
 }  // namespace
 }  // namespace tallyfs::blob

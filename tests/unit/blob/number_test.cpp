@@ -61,15 +61,63 @@ TEST(QVoiTest, CountsSumsAndEndsByValue) {
     return number;
   };
   EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q(-7, 8)), 0);
-  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q(4, 2)), 0);
-  EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q(-1, 2)), 0);
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q(4, 8)), 0);
+  EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q(-1, 8)), 0);
   EXPECT_EQ(stats_voi_update_abs_s32(sb.get(), 0, 1), EINVAL);
   // -6.75 + 4.25 + 3.5
   EXPECT_EQ(
       text_of(sb.get(), SB_STRFMT_JSON),
       R"({"tplname":null,"tplhash":)" + std::to_string(header_of(sb.get()).tplhash) +
-          R"(,"vois":{"[0]":{"stats":{"[1]":{"errs":0,"val":1.00000000},"[2]":{"errs":0,"val":4.25},)" +
+          R"(,"vois":{"[0]":{"stats":{"[1]":{"errs":0,"val":1.00000000},"[2]":{"errs":0,"val":4.25000000},)" +
           R"("[3]":{"errs":0,"val":-6.75000000}}}}})");
+}
+
+// Q_S32 of 8 bits of fraction, as its helper's info says.
+OwnedBlob blob_of_eight_bits(Specs& specs, std::uint32_t flags = 0) {
+  static vss_numeric_hlpr_info eight{.prec = 8};
+  for (std::uint32_t i = 0; i < specs.size(); ++i) {
+    specs.data()[i].hlprinfo = reinterpret_cast<vss_hlpr_info*>(&eight);
+  }
+  return make_blob(VSD_DTYPE_Q_S32, specs, flags);
+}
+
+s32q_t q_of(int whole, int rpshft) {
+  s32q_t number = 0;
+  Q_INI(&number, whole, 5, rpshft);
+  return number;
+}
+
+TEST(QVoiTest, KeepsItsFractionThroughAReset) {
+  for (const bool is_said : {true, false}) {
+    Stand stand;
+    Specs specs;
+    specs.sum().min().max();
+    const auto sb = is_said ? blob_of_eight_bits(specs) : make_blob(VSD_DTYPE_Q_S32, specs);
+    ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+    statsblob* copy = nullptr;
+    ASSERT_EQ(stats_blob_snapshot(&copy, 0, sb.get(), SB_CLONE_ALLOCDST | SB_CLONE_RSTSRC), 0);
+    stats_blob_destroy(copy);
+    const std::string text = text_of(sb.get(), SB_STRFMT_FREEFORM);
+    EXPECT_NE(text.find("voistatdata: 1048575.99609375"), text.npos) << text;
+    EXPECT_NE(text.find("voistatdata: -1048575.99609375"), text.npos) << text;
+    EXPECT_NE(text.find("voistatdata: 0.00000000"), text.npos) << text;
+    EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 4)), ERANGE);
+    EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+  }
+}
+
+TEST(QVoiTest, RefusesAnotherFractionAndCountsThat) {
+  Stand stand;
+  Specs specs;
+  const auto sb = blob_of_eight_bits(specs.sum().max().min(), SB_VOI_RELUPDATE);
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 16)), ERANGE);
+  ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+  const std::string before = text_of(sb.get(), SB_STRFMT_JSON);
+  EXPECT_NE(before.find(R"("[1]":{"errs":1,"val":3.50000000})"), before.npos) << before;
+  EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q_of(1, 4)), ERANGE);
+  ASSERT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q_of(1, 8)), 0);
+  const std::string after = text_of(sb.get(), SB_STRFMT_JSON);
+  EXPECT_NE(after.find(R"("[2]":{"errs":2,"val":5.00000000})"), after.npos) << after;
 }
 
 TEST(QVoiTest, BeginsWithTheTypesEnds) {
@@ -85,13 +133,13 @@ TEST(QVoiTest, BeginsWithTheTypesEnds) {
 
 TEST(TextTest, EscapesNamesSoThatJsonStaysJson) {
   Stand stand;
-  const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("a\"b\\c\n", 0));
+  const auto slot = static_cast<std::uint32_t>(stats_tpl_alloc("a'b,c", 0));
   Specs specs;
   ASSERT_EQ(stats_tpl_add_voistats(slot, 0, "\t\"", VSD_DTYPE_INT_U32, 1, specs.sum().data(), 0),
             0);
   const OwnedBlob sb(stats_blob_alloc(slot, 0));
-  EXPECT_TRUE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META)
-                  .starts_with(R"({"tplname":"a\"b\\c\u000a",)"));
+  EXPECT_TRUE(
+      text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).starts_with(R"({"tplname":"a'b,c",)"));
   EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON, SB_TOSTR_META).find(R"("vois":{"\u0009\"":{)"),
             std::string::npos);
 }
@@ -111,6 +159,16 @@ TEST(TextTest, EndsWithinAFixedBuffer) {
   EXPECT_EQ(sbuf_finish(&text), 0);
   EXPECT_EQ(sbuf_len(&text), 2);
   sbuf_delete(&text);
+}
+
+TEST(TemplatesTest, RefuseNamesThatTheTreeCouldNotShow) {
+  Stand stand;
+  for (const char* name : {"a\"b", "a\\b", "a\nb", "\xff", "\x1b[31m"}) {
+    EXPECT_EQ(stats_tpl_alloc(name, 0), -EINVAL) << name;
+  }
+  for (const char* name : {"", "a b", "a'b,c", "\xc3\xa4"}) {
+    EXPECT_GE(stats_tpl_alloc(name, 0), 0) << name;
+  }
 }
 
 TEST(TemplatesTest, LeaveBlobsThatWereMadeBeforeAsTheyAre) {

@@ -68,28 +68,28 @@ class Specs {
     info.scheme = BKT_USR;
     info.hist_dtype = dtype;
     info.flags = flags;
-    info.u.usr.bkts = reinterpret_cast<const voistatdata_numeric(*)[2]>(kept.data());
-    info.u.usr.nbkts = kept.size();
+    info.usr.bkts = reinterpret_cast<const voistatdata_numeric(*)[2]>(kept.data());
+    info.usr.nbkts = kept.size();
     return hist(info);
   }
   Specs& lin(vsd_dtype dtype, std::int64_t lb, std::int64_t ub, std::int64_t step,
              std::uint32_t flags = 0) {
     vss_hist_hlpr_info info = computed(BKT_LIN, dtype, lb, ub, flags);
-    info.u.lin.stepinc = stats_ctor_vsd_numeric(static_cast<std::uint64_t>(step));
+    info.lin.stepinc = static_cast<std::uint64_t>(step);
     return hist(info);
   }
   Specs& exp(vsd_dtype dtype, std::int64_t lb, std::int64_t ub, std::uint64_t base,
              std::uint64_t exponent, std::uint32_t flags = 0) {
     vss_hist_hlpr_info info = computed(BKT_EXP, dtype, lb, ub, flags);
-    info.u.exp.stepbase = base;
-    info.u.exp.stepexp = exponent;
+    info.exp.stepbase = base;
+    info.exp.stepexp = exponent;
     return hist(info);
   }
   Specs& linexp(vsd_dtype dtype, std::int64_t lb, std::int64_t ub, std::uint64_t steps,
                 std::uint64_t base, std::uint32_t flags = 0) {
     vss_hist_hlpr_info info = computed(BKT_LINEXP, dtype, lb, ub, flags);
-    info.u.linexp.stepbase = base;
-    info.u.linexp.linstepdiv = steps;
+    info.linexp.stepbase = base;
+    info.linexp.linstepdiv = steps;
     return hist(info);
   }
   Specs& digest(vsd_dtype dtype, std::uint32_t centroids, std::uint32_t precision) {

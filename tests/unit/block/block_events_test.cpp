@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "tests/unit/event/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {

@@ -80,7 +80,7 @@ class ConversationTest : public testing::Test {
   Conversation conversation_{
       link_,
       {.other_epoch = [](std::uint64_t) {},
-       .confirmed = [](std::uint64_t, bool) {},
+       .confirmed = [](std::uint64_t, Conversation::Taken) {},
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
   Lines first_{conversation_};
   Lines second_{conversation_};
@@ -165,6 +165,8 @@ TEST_F(ConversationTest, OfMoreThan4096PendingRequestsTheOldestTimeOut) {
   daemon_.answer({{.sequence = *oldest}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses, Log{});
+  conversation_.request(now_);
+  EXPECT_EQ(daemon_.serve(), Log{"define 0"}) << "at once, without a further change";
 }
 
 TEST_F(ConversationTest, AnotherEpochBeginsAnewAndForgetsWhatIsPending) {
@@ -180,7 +182,51 @@ TEST_F(ConversationTest, AnotherEpochBeginsAnewAndForgetsWhatIsPending) {
   EXPECT_EQ(first_.begun, begun + 1);
   EXPECT_EQ(second_.begun, begun + 1);
   EXPECT_EQ(first_.responses, Log{"define a 0"});
-  EXPECT_FALSE(conversation_.is_waiting());
+  EXPECT_EQ(round(), Log{});
+  EXPECT_TRUE(conversation_.is_settled()) << "no response is awaited";
+}
+
+TEST_F(ConversationTest, LaterRefusalsDoNotPutOffThoseBefore) {
+  daemon_.refuses["a"] = daemon_.refuses["b"] = EPERM;
+  ask(first_, "define a");
+  EXPECT_EQ(round(), Log{"define a"});
+  now_ += Conversation::kRefusedBackOff - 1s;
+  ask(first_, "define b");
+  EXPECT_EQ(round(), Log{"define b"});
+  now_ += 1s;
+  EXPECT_EQ(round(), (Log{"define a", "define b"}));
+}
+
+// A program that defines its statistics one by one, and a daemon that has lost a datagram.
+TEST_F(ConversationTest, RequestsThatAreSentAloneDoNotPutOffTheTimeOutOfOthers) {
+  ask(first_, "define a");
+  conversation_.request(now_);
+  ASSERT_TRUE(daemon_.take());
+  for (int i = 0; i < 4; ++i) {
+    now_ += Conversation::kResponseTimeout / 4;
+    first_.request_now("define alone", now_);
+    ASSERT_TRUE(daemon_.take());
+  }
+  EXPECT_EQ(round(), Log{"define a"});
+  now_ += Conversation::kResponseTimeout / 4;
+  EXPECT_EQ(round(), Log{"define alone"});
+}
+
+// Not only those after the first: each sequence number of the range is used.
+TEST_F(ConversationTest, TheOldestTimesOutThoughNumbersBeginAnew) {
+  PendingRequests pending;
+  constexpr std::uint32_t kFirst = UINT32_MAX - 2;
+  std::uint32_t awaited = 0, next = kFirst;
+  std::vector<std::uint32_t> timed_out;
+  for (std::size_t i = 0; i < PendingRequests::kRequestsMax + 5; ++i) {
+    const std::uint32_t sequence = next;
+    pending.add({.sequence = sequence,
+                 .handlers = {.timed_out = [&, sequence] { timed_out.push_back(sequence); }}},
+                {.requester = &first_, .awaited = &awaited, .at = now_});
+    next = next == UINT32_MAX ? 1 : next + 1;
+  }
+  EXPECT_EQ(timed_out, (std::vector<std::uint32_t>{kFirst, kFirst + 1, kFirst + 2, 1, 2}));
+  EXPECT_EQ(awaited, PendingRequests::kRequestsMax);
 }
 
 }  // namespace

@@ -102,6 +102,21 @@ TEST(DefinitionTextTest, AnArrayHas65536IntervalsAtMost) {
   EXPECT_TRUE(array_text(kAll, 1, STATISTIC_SCALE_LOG2));
 }
 
+TEST(DefinitionTextTest, PercentilesAreCheckedAsTheDaemonChecksThem) {
+  EXPECT_EQ(quantiles_text({0, 9}, 5, "50,99.9").value(),
+            "type=quantiles precision=5 quantiles=50,99.9 range_min=0 range_max=9");
+  EXPECT_EQ(quantile_history_text({0, 9}, 60, 1000, 8, "1").value(),
+            "type=history mode=quantiles period=1000 entries_max=60 range_min=0 range_max=9 "
+            "precision=8 quantiles=1");
+  EXPECT_EQ(last_text({0, 9}).value(), "type=last range_min=0 range_max=9");
+  EXPECT_FALSE(quantiles_text({}, 9, "50"));
+  EXPECT_FALSE(quantiles_text({}, 5, "50,50"));
+  EXPECT_FALSE(quantiles_text({}, 5, nullptr));
+  EXPECT_FALSE(quantile_history_text({}, 0, 1000, 5, "50"));
+  EXPECT_FALSE(history_text({}, 60, 1000, STATISTIC_MODE_QUANTILES));
+  EXPECT_FALSE(value_text({}, STATISTIC_MODE_QUANTILES));
+}
+
 TEST(DefinitionTextTest, ARefusalHasItsReason) {
   const auto reason = [](const Result<std::string>& made) {
     return made ? "accepted: " + made.value() : made.error().reason;

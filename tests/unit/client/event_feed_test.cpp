@@ -58,7 +58,7 @@ class EventFeedTest : public testing::Test {
   std::vector<std::string> reports_;
   Conversation conversation_{link_,
                              {.other_epoch = [](std::uint64_t) {},
-                              .confirmed = [](std::uint64_t, bool) {},
+                              .confirmed = [](std::uint64_t, Conversation::Taken) {},
                               .report = [this](std::string text) { reports_.push_back(text); }}};
   EventFeed feed_{conversation_, switches_};
   std::unique_ptr<FakeDaemon> daemon_;

@@ -22,7 +22,7 @@ TEST(LastErrorTest, IsThatOfTheLastCallThatFailed) {
 }
 
 TEST(LastErrorTest, IsOfThisThread) {
-  EXPECT_EQ(fail(EPERM, "mine"), -EPERM);
+  EXPECT_EQ(fail_with(EPERM, "mine"), -EPERM);
   std::string others = "not looked at";
   std::thread([&] { others = statistic_last_error(); }).join();
   EXPECT_EQ(others, "");
@@ -30,7 +30,7 @@ TEST(LastErrorTest, IsOfThisThread) {
 }
 
 TEST(LastErrorTest, IsCutAtItsBound) {
-  fail(EINVAL, std::string(10 * kReasonBytes, 'x'));
+  fail_with(EINVAL, std::string(10 * kReasonBytes, 'x'));
   EXPECT_EQ(statistic_last_error(), std::string(kReasonBytes, 'x'));
 }
 

@@ -48,7 +48,7 @@ class PublisherTest : public testing::Test {
   Conversation conversation_{
       link_,
       {.other_epoch = [](std::uint64_t) {},
-       .confirmed = [](std::uint64_t, bool) {},
+       .confirmed = [](std::uint64_t, Conversation::Taken) {},
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
   Publisher publisher_{conversation_, switches_};
   std::chrono::nanoseconds now_ = 100s;

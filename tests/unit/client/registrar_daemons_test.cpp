@@ -82,22 +82,24 @@ TEST_F(RegistrarTest, ANewConnectionForgetsRemovalsAndPings) {
   const auto ping = daemon_->take();
   link_.disconnect();
   connect();
-  EXPECT_FALSE(conversation_.is_waiting());
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
   daemon_->answer({{.sequence = ping->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
+  conversation_.ping(now_, 6);
+  EXPECT_EQ(daemon_->serve(), Log{"(ping)"}) << "none is awaited";
 }
 
 // ---- pings
 
 TEST_F(RegistrarTest, APingConfirmsWhatWasSentBefore) {
   conversation_.ping(now_, 42);
-  EXPECT_TRUE(conversation_.is_waiting());
-  EXPECT_EQ(daemon_->serve(), Log{"(ping)"});
+  conversation_.ping(now_, 43);
+  EXPECT_EQ(daemon_->serve(), Log{"(ping)"}) << "one is awaited";
   conversation_.take_responses(now_);
   EXPECT_EQ(confirmed_, (decltype(confirmed_){{42, false}}));
-  EXPECT_FALSE(conversation_.is_waiting());
+  conversation_.ping(now_, 44);
+  EXPECT_EQ(daemon_->serve(), Log{"(ping)"}) << "none is awaited";
 }
 
 TEST_F(RegistrarTest, OnePingIsOnItsWayAtATimeUntilASecondHasGone) {
@@ -128,7 +130,8 @@ TEST_F(RegistrarTest, APingDoesNotKeepRequestsFromBeingAsked) {
   daemon_->take();
   interface("web");
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
-  EXPECT_TRUE(conversation_.is_waiting());
+  conversation_.ping(now_, 2);
+  EXPECT_FALSE(daemon_->take()) << "the first is awaited";
 }
 
 // ---- what the daemon no longer knows

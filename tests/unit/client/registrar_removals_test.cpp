@@ -6,7 +6,7 @@ namespace {
 
 TEST_F(RegistrarTest, WhatIsRemovedBeforeTheFirstConnectionIsRemovedThere) {
   Conversation conversation(link_, {.other_epoch = [](std::uint64_t) {},
-                                    .confirmed = [](std::uint64_t, bool) {},
+                                    .confirmed = [](std::uint64_t, Conversation::Taken) {},
                                     .report = [](const std::string&) {}});
   Registrar early(registry_, conversation, switches_);
   link_.disconnect();

@@ -72,7 +72,7 @@ class RegistrarTest : public testing::Test {
   Registry registry_;
   Switches switches_;
   std::vector<std::uint64_t> epochs_;
-  std::vector<std::pair<std::uint64_t, bool>> confirmed_;
+  std::vector<std::pair<std::uint64_t, bool>> confirmed_;  // the bool: some were stale
   Log reports_;
   Conversation conversation_{
       link_,
@@ -83,8 +83,10 @@ class RegistrarTest : public testing::Test {
              registry_.for_each_statistic(
                  [](const FedStatistic& each) { EXPECT_EQ(each.number, 0u); });
            },
-       .confirmed = [this](std::uint64_t sent,
-                           bool stale) { confirmed_.emplace_back(sent, stale); },
+       .confirmed =
+           [this](std::uint64_t sent, Conversation::Taken taken) {
+             confirmed_.emplace_back(sent, taken == Conversation::Taken::kSomeStale);
+           },
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
   Registrar registrar_{registry_, conversation_, switches_};
   std::chrono::nanoseconds now_ = 100s;

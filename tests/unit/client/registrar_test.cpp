@@ -75,7 +75,7 @@ TEST_F(RegistrarTest, OneDatagramOfRequestsIsOnItsWayAtATime) {
   conversation_.request(now_);
   EXPECT_TRUE(daemon_->take());
   EXPECT_FALSE(daemon_->take());
-  EXPECT_TRUE(conversation_.is_waiting());
+  EXPECT_FALSE(conversation_.is_settled());
 }
 
 TEST_F(RegistrarTest, NamesAndUnitsOfTheGreatestLengthFit) {

@@ -331,5 +331,21 @@ TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
   EXPECT_EQ(symbols.place(0x1010).name, "copy_process");
 }
 
+// A text may have hundreds of addresses, and the feeder half a second for each.
+TEST_F(OrderedFeederTest, ACallRequestsNoNameAfterOneThatDoesNotCome) {
+  arrive();
+  const auto first = feeder_.symbols({});
+  auto asking = std::async(std::launch::async, [&] {
+    return first->place(0x1010).name + first->place(0x2020).name + first->place(0x3030).name;
+  });
+  (void)played_.number_of("place");
+  EXPECT_EQ(asking.get(), "");
+  EXPECT_EQ(played_.hear(0), "");
+  const auto second = feeder_.symbols({});
+  asking = std::async(std::launch::async, [&] { return second->place(0x2020).name; });
+  played_.say("placed " + played_.number_of("place") + " 16 32 - copy_process");
+  EXPECT_EQ(asking.get(), "copy_process");
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -37,6 +37,9 @@ const char* const kOneOfEachType[] = {
     "type=array base_interval=3 scale=log2",
     "type=history entries_max=1048576 mode=range period=3153600000000000",
     "type=raw entries_max=1 units=a/b",
+    "type=quantiles precision=8 quantiles=0.0001,50,99.9999",
+    "type=last",
+    "type=history entries_max=9 mode=quantiles period=1 precision=0 quantiles=50",
 };
 
 TEST(ChangeTest, DefaultsAreAValueOfIncrementsOverTheFullRange) {

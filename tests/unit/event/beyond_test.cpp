@@ -301,11 +301,21 @@ TEST_F(BeyondTest, RendersJson) {
   EXPECT_EQ(set.hists.copy(waking).render_json(NoSymbols()),
             "[{\"system\":\"sched\",\"event\":\"sched_waking\",\"trigger\":\"hist:keys=comm,prio:"
             "vals=hitcount,target_cpu,target_cpu.avg:m=target_cpu:sort=comm:size=2048:"
-            "onmax($m).save(pid) [active]\",\"entries\":[{\"key\":{\"comm\":"
+            "onmax($m).save(pid) [active]\",\"modifiers\":{},\"entries\":[{\"key\":{\"comm\":"
             "\"a \\\"b\\\"\\\\\\u000a\",\"prio\":-3},\"hitcount\":2,\"target_cpu\":5,"
             "\"target_cpu.avg\":2.5,\"max\":3}],\"hits\":2,\"count\":1,\"dropped\":0,\"expired\":0,"
             "\"unmatched\":0}]\n");
   EXPECT_EQ(set.hists.copy(kmalloc).render_json(NoSymbols()), "[]\n");
+}
+
+TEST_F(BeyondTest, RendersAveragesWithAllDigitsAndHowKeysAreGroupedAsJson) {
+  trigger(waking, "hist:keys=pid.log2=3,prio.hex,comm:vals=target_cpu.avg");
+  for (const int value : {1'000'001, 1'000'002, 1'000'002}) {
+    feed(waking, 1, {{"pid", 1}, {"target_cpu", value}});
+  }
+  const std::string text = set.hists.copy(waking).render_json(NoSymbols());
+  EXPECT_NE(text.find("\"modifiers\":{\"pid\":\"log2=3\",\"prio\":\"hex\"},"), text.npos) << text;
+  EXPECT_NE(text.find("\"target_cpu.avg\":1000001.6666666"), text.npos) << text;
 }
 
 TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {

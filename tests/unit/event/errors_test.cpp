@@ -71,6 +71,8 @@ TEST_F(ErrorsTest, OfModifiersThatMeanNothingForTheField) {
   refuses(switched, "hist:keys=next_pid:x=prev_comm.^hex", "Invalid field modifier");
   refuses(switched, "hist:keys=next_pid.hex.^log2", "Invalid field modifier");
   refuses(switched, "hist:keys=ts.^usecs:ts=common_timestamp", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid.^usecs", "Invalid field modifier");
+  refuses(switched, "hist:keys=next_pid:vals=prev_prio.^usecs", "Invalid field modifier");
   trigger(switched, "hist:keys=common_stacktrace.stacktrace,common_timestamp.usecs.log2=3");
 }
 
@@ -343,7 +345,7 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
             "event filter parse error: Couldn't find or set field in one of a subsystem's events\n"
             "junk == 3\n^\n");
   EXPECT_EQ(described(set.selection.write_cpumask("f0", 4)),
-            "tracing_cpumask: Not a mask with a CPU that there is\nf0\n^\n");
+            "tracing_cpumask: Not a mask of CPUs that there are\nf0\n^\n");
   EventSet small({.pids_max = 2});
   EXPECT_EQ(described(small.selection.write_pids("1 2 3")),
             "set_event_pid: Too many process ids\n1 2 3\n    ^\n");

@@ -125,9 +125,9 @@ TEST_F(EventSetTest, FiltersWhatIsTraced) {
   EXPECT_EQ(set.filters.state(waking).text(), "prio < 100\n");
   EXPECT_EQ(described(set.filters.write(waking, "prio < 100 && junk == 3")),
             "event filter parse error: Field not found\nprio < 100 && junk == 3\n"
-            "              ^\n");
+            "                   ^\n");
   EXPECT_EQ(set.filters.state(waking).text(),
-            "prio < 100 && junk == 3\n              ^\nparse_error: Field not found\n");
+            "prio < 100 && junk == 3\n                   ^\nparse_error: Field not found\n\n");
   ASSERT_TRUE(set.filters.write(waking, "0"));
   EXPECT_EQ(set.filters.state(waking).text(), "none\n");
   EXPECT_EQ(EventFilters::system_text(set.filters.of_system("sched")).substr(0, 21),

@@ -27,6 +27,13 @@ class FilterTest : public EventStand {
     EXPECT_EQ(filter.error().reason, reason) << text;
     EXPECT_EQ(filter.error().at, caret == text.npos ? 0 : caret) << text;
   }
+  // The caret stands that many places behind the end of the text.
+  void refuses_behind(const std::string& text, std::size_t places, std::string_view reason) const {
+    const auto filter = Filter::compile(text, set.events.format(waking));
+    ASSERT_FALSE(filter) << text;
+    EXPECT_EQ(filter.error().reason, reason) << text;
+    EXPECT_EQ(filter.error().at, text.size() + places) << text;
+  }
 };
 
 TEST_F(FilterTest, ComparesNumbers) {
@@ -130,9 +137,9 @@ TEST_F(FilterTest, ComparesMasksOfCpusWithLists) {
 TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {
   const std::string_view functions =
       "Functions are not looked up here: compare the address itself (call_site == 0x...)";
-  refuses("prio^.function == schedule", functions);
-  refuses("prio == 3 && target_cpu^.function != \"schedule\"", functions);
-  refuses("prio^.ustring ~ \"x\"",
+  refuses("prio.^function == schedule", functions);
+  refuses("prio == 3 && target_cpu.^function != \"schedule\"", functions);
+  refuses("prio.^ustring ~ \"x\"",
           "The memory of programs is not read here: compare a text of the record's");
   EXPECT_EQ(Filter::compile("id == 3 && args == 3", set.events.format(sys_enter)).error().reason,
             "This field is neither number nor text");
@@ -140,29 +147,34 @@ TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {
 
 TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("", "No filter found");
-  refuses("((prio >= 10 && prio < 15) || ^dsig == 17) && comm != bash", "Field not found");
-  refuses("prio ^# 3", "Invalid operator");
-  refuses("prio ^= 3", "Invalid operator");
-  refuses("prio == 3 ^foo", "Invalid operator");
+  refuses("((prio >= 10 && prio < 15) || dsig ^== 17) && comm != bash", "Field not found");
+  refuses("prio #^ 3", "Invalid operator");
+  refuses("prio =^ 3", "Invalid operator");
+  refuses("prio == 3 ^foo", "Too many terms in predicate expression");
   refuses("^(prio == 3", "Too many '('");
   refuses("prio == 3^)", "Too few '('");
   refuses("comm == ^\"bash", "Missing matching quote");
-  refuses("comm == ^" + std::string(256, 'x'), "Operand too long");
-  refuses("prio == ^\"3\"", "Expecting numeric field");
-  refuses("comm ^< \"a\"", "Illegal operation for field type");
-  refuses("prio ^~ \"a\"", "Illegal operation for field type");
-  refuses("prio == ^3x", "Illegal integer value");
-  refuses("prio == ^x", "Invalid value (did you forget quotes)?");
-  refuses("prio == ^", "Invalid value (did you forget quotes)?");
+  refuses("comm == x^" + std::string(255, 'x'), "Operand too long");
+  refuses("prio == \"^3\"", "Expecting numeric field");
+  refuses("comm < \"^a\"", "Illegal operation for field type");
+  refuses("prio ~ \"^a\"", "Expecting numeric field");
+  refuses("prio ~ 1^", "Illegal operation for field type");
+  refuses("prio == -^", "Illegal integer value");
+  refuses("prio == 3 && ^(", "Too many '('");
+  refuses("^( prio == 3 && (prio == 4)", "Too many '('");
+  refuses("prio == 3^x", "Illegal integer value");
+  refuses("prio == x^", "Invalid value (did you forget quotes)?");
   refuses("prio == 3 && ^", "Meaningless filter expression");
-  refuses("target_cpu & CPUS^", "Missing '{'");
-  refuses("target_cpu & CPUS{^1", "Missing '}'");
-  refuses("target_cpu & CPUS{^}", "Invalid cpulist");
-  refuses("target_cpu & CPUS{^3-1}", "Invalid cpulist");
-  refuses("target_cpu & CPUS{^1,,2}", "Invalid cpulist");
-  refuses("target_cpu & CPUS{^8192}", "Invalid cpulist");
-  refuses("target_cpu ^< CPUS{1}", "Illegal operation for field type");
-  refuses("comm ^& CPUS{1}", "Illegal operation for field type");
+  refuses("target_cpu & CPUS{}^", "Invalid cpulist");
+  refuses("target_cpu & CPUS{3-1}^", "Invalid cpulist");
+  refuses("target_cpu & CPUS{1,,2}^", "Invalid cpulist");
+  refuses("target_cpu & CPUS{8192}^", "Invalid cpulist");
+  refuses("target_cpu < C^PUS{1}", "Illegal operation for field type");
+  refuses("comm & C^PUS{1}", "Illegal operation for field type");
+  refuses_behind("prio ==", 1, "Invalid value (did you forget quotes)?");
+  refuses_behind("prio", 1, "Invalid operator");
+  refuses_behind("target_cpu & CPUS", 2, "Missing '{'");
+  refuses_behind("target_cpu & CPUS{1", 1, "Missing '}'");
   std::string many = "prio == 3";
   for (std::size_t i = 0; i < Filter::kTermsMax; ++i) many += " || prio == 3";
   EXPECT_EQ(Filter::compile(many, set.events.format(waking)).error().reason,

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/unit/event/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {

@@ -228,16 +228,6 @@ TEST_F(HistTest, PrintsStacksOneFrameToALine) {
             "\nTotals:\n    Hits: 3\n    Entries: 2\n    Dropped: 0\n");
 }
 
-TEST_F(HistTest, UsecsAtANumberThatIsNoTimeIsAMarkInItsNameOnly) {
-  trigger(kmalloc, "hist:keys=bytes_req.usecs:vals=bytes_alloc.usecs");
-  feed(kmalloc, 1'000, {{"bytes_req", 5000}, {"bytes_alloc", 8192}});
-  EXPECT_EQ(entries(kmalloc),
-            "{ bytes_req:       5000 } hitcount:          1  bytes_alloc:       8192\n");
-  EXPECT_EQ(triggers_text(set.triggers.lines(kmalloc)),
-            "hist:keys=bytes_req.usecs:vals=hitcount,bytes_alloc.usecs:sort=hitcount:size=2048 "
-            "[active]\n");
-}
-
 TEST_F(HistTest, KnowsTheSpecialFields) {
   trigger(kmalloc, "hist:keys=common_cpu,common_pid,common_comm:vals=common_timestamp.usecs");
   cpu = 3;

@@ -32,7 +32,7 @@ inline const std::string kSchedWaking =
               "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
               "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n");
 
-inline const std::string kSchedSwitch =
+inline const std::string kSwitchFormat =
     format_of("sched_switch", 314,
               "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
               "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
@@ -77,7 +77,7 @@ class EventStand : public testing::Test {
  protected:
   EventStand() {
     waking = set.events.define_event("sched", kSchedWaking).value();
-    switched = set.events.define_event("sched", kSchedSwitch).value();
+    switched = set.events.define_event("sched", kSwitchFormat).value();
     kmalloc = set.events.define_event("kmem", kKmalloc).value();
     exec = set.events.define_event("sched", kProcessExec).value();
     sys_enter = set.events.define_event("raw_syscalls", kSysEnter).value();

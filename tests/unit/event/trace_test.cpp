@@ -114,27 +114,12 @@ TEST_F(TraceTest, TracesSomeProcessesOnlyAndTriggersSeeAll) {
   EXPECT_NE(set.trace.copy().render(NoSymbols()).find("entries-written: 3/3"), std::string::npos);
 }
 
-TEST_F(TraceTest, TracesSomeCpusOnly) {
-  ASSERT_TRUE(set.switches.write(kmalloc, "1"));
-  EXPECT_EQ(TraceSelection::cpumask_text(set.selection.left_out_cpus(), 4), "f\n");
-  EXPECT_EQ(TraceSelection::cpumask_text(set.selection.left_out_cpus(), 34), "3,ffffffff\n");
-  ASSERT_TRUE(set.selection.write_cpumask("2\n", 4));
-  EXPECT_EQ(TraceSelection::cpumask_text(set.selection.left_out_cpus(), 4), "2\n");
-  for (cpu = 0; cpu < 3; ++cpu) feed(kmalloc, 1, {});
-  EXPECT_NE(set.trace.copy().render(NoSymbols()).find("entries-written: 1/1"), std::string::npos);
-  for (const char* const bad : {"", "0", "10", "g", "1,", "123456789", "0x3"}) {
-    EXPECT_EQ(code_of(set.selection.write_cpumask(bad, 4)), ErrorCode::kInvalid) << bad;
-  }
-  ASSERT_TRUE(set.selection.write_cpumask("1,00000003", 64));
-  EXPECT_EQ(TraceSelection::cpumask_text(set.selection.left_out_cpus(), 64), "00000001,00000003\n");
-}
-
 TEST_F(TraceTest, TakesTheOldestRecordsOutOfTheTrace) {
   ASSERT_TRUE(set.switches.write(kmalloc, "1"));
   comm = "make";
   pid = 42;
   for (cpu = 0; cpu < 3; ++cpu) feed(kmalloc, 1, {{"bytes_req", cpu}});
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(128), "42 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 128), "42 make\n");
   const std::string first = set.trace.take(1).render(NoSymbols(), {.header = false});
   EXPECT_NE(first.find("bytes_req=0"), std::string::npos) << first;
   EXPECT_EQ(std::ranges::count(first, '\n'), 1);
@@ -242,8 +227,8 @@ TEST_F(TraceTest, NamesTheLastProcessesOnly) {
     pid = name[0];
     feed(kmalloc, 1, {});
   }
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(2), "108 ld\n109 make\n");
-  EXPECT_EQ(set.trace.copy().render_saved_cmdlines(3), "99 cc\n108 ld\n109 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 2), "108 ld\n109 make\n");
+  EXPECT_EQ(set.trace.copy().render_saved_cmdlines({}, 3), "99 cc\n108 ld\n109 make\n");
 }
 
 // common_flags, common_preempt_count and the letters that the kernel's documentation has for them.

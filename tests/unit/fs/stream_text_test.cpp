@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <utility>
 
 namespace tallyfs {
@@ -16,16 +17,20 @@ class Lines final : public File {
   }
   Moment last_change(Moment) const override { return {}; }
   bool is_stream() const override { return true; }
-  std::string next(Moment) override { return std::exchange(lines, {}); }
+  std::string next(const CallContext&) override {
+    if (at_next) at_next();
+    return std::exchange(lines, {});
+  }
   bool is_over() const override { return over; }
 
   std::string lines;
   bool over = false;
+  std::function<void()> at_next;
 };
 
 class StreamTextTest : public testing::Test {
  protected:
-  std::optional<std::string> read(std::size_t bytes) { return next_piece(open_, bytes, {}); }
+  std::optional<std::string> read(std::size_t bytes) { return next_piece(open_, bytes, Moment{}); }
 
   std::shared_ptr<Lines> file_ = std::make_shared<Lines>();
   OpenFile open_{.file = file_};
@@ -39,6 +44,18 @@ TEST_F(StreamTextTest, GivesWholeLinesWhereTheyFit) {
   EXPECT_EQ(read(4), std::nullopt);
   file_->lines = "four\n";
   EXPECT_EQ(read(5), "four\n");
+}
+
+// The text may take its time; another read of the handle waits without blocking a thread.
+TEST_F(StreamTextTest, HasNothingForAReadWhileAnotherTakesText) {
+  int reads = 0;
+  file_->lines = "one\n";
+  file_->at_next = [&] {
+    reads += 1;
+    EXPECT_EQ(read(10), std::nullopt);
+  };
+  EXPECT_EQ(read(10), "one\n");
+  EXPECT_EQ(reads, 1);
 }
 
 TEST_F(StreamTextTest, EndsForAReaderThatHasReadSomethingWhenNothingComes) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "feeders/kernel/wanted_trace.h"
-#include "tests/unit/kernel/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {
@@ -41,7 +41,7 @@ class Record {
 EventDecoder make_decoder() {
   EventDecoder decoder;
   for (const char* const format : {kSchedWakeup, kSchedSwitch, kSchedMigrateTask, kHrtimerStart,
-                                   kHrtimerExpireEntry, kHrtimerCancel}) {
+                                   kHrtimerExpireEntry, kHrtimerCancel, kSysExit}) {
     EXPECT_TRUE(decoder.add(parse_event_format(format).value()));
   }
   return decoder;
@@ -60,6 +60,23 @@ TEST(EventDecoderTest, AWakeupIsOfTheCpuWhereTheTaskIsToRun) {
   EXPECT_EQ(event.task.pid, 10);
   EXPECT_EQ(event.task.priority, 19);
   EXPECT_EQ(event.task.command(), "rt");
+}
+
+TEST(EventDecoderTest, AWakeupIsTheDoingOfATaskUnlessAnInterruptCameInBetween) {
+  const auto by = [](std::uint64_t flags) {
+    return decode(
+               Record(kSchedWakeup).put("pid", 10).put("common_pid", 7).put("common_flags", flags))
+        .previous.pid;
+  };
+  EXPECT_EQ(by(0x01), 7);
+  EXPECT_EQ(by(0x09), 0) << "a hard interrupt";
+  EXPECT_EQ(by(0x11), 0) << "a soft one";
+}
+
+TEST(EventDecoderTest, TheExitOfASystemCallSaysWhichTaskRuns) {
+  const auto event = decode(Record(kSysExit).put("common_pid", 10));
+  EXPECT_EQ(event.kind, KernelEventKind::kTaskRan);
+  EXPECT_EQ(event.task.pid, 10);
 }
 
 TEST(EventDecoderTest, ASwitchNamesBothTasks) {
@@ -116,9 +133,10 @@ TEST(EventDecoderTest, RefusesAnEventThatLacksAField) {
   EXPECT_EQ(decoder.add(parse_event_format(format).value()).error().code, ErrorCode::kNotFound);
 }
 
-std::string told(const WantedEvents& wanted, const std::vector<pid_t>& without = {}) {
+std::string told(const WantedEvents& wanted, const std::vector<pid_t>& without = {},
+                 const std::vector<pid_t>& exits_of = {}) {
   std::string out;
-  for (const auto& event : trace_events(wanted, without)) {
+  for (const auto& event : trace_events(wanted, without, exits_of)) {
     out += event.system + ":" + event.name + " " + event.filter + "\n";
   }
   return out;
@@ -130,6 +148,13 @@ TEST(WantedTraceTest, FiltersRealTimeTasksInTheKernel) {
             "sched:sched_wakeup (prio<100)&&pid!=5&&pid!=6\n"
             "sched:sched_wakeup_new (prio<100)&&pid!=5&&pid!=6\n"
             "sched:sched_migrate_task prio<100\n");
+}
+
+TEST(WantedTraceTest, TracesExitsOfSystemCallsOfTheTasksThatNeedThem) {
+  EXPECT_NE(told({.wakeups = true}, {}, {7, 9})
+                .find("raw_syscalls:sys_exit common_pid==7||common_pid==9\n"),
+            std::string::npos);
+  EXPECT_EQ(told({.wakeups = true}).find("sys_exit"), std::string::npos);
 }
 
 TEST(WantedTraceTest, LetsSelectedTasksPass) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "tests/unit/kernel/formats.h"
+#include "tests/unit/kernel_formats.h"
 
 namespace tallyfs {
 namespace {
@@ -58,7 +58,7 @@ class EventShipperTest : public testing::Test {
  protected:
   EventShipperTest() {
     EventDecoder decoder;
-    for (const char* const text : {kHrtimerStart, kHrtimerCancel}) {
+    for (const char* const text : {kHrtimerStart, kHrtimerCancel, kSchedWakeup, kSysExit}) {
       formats_.push_back(parse_event_format(text).value());
       EXPECT_TRUE(decoder.add(formats_.back()));
     }
@@ -77,6 +77,17 @@ class EventShipperTest : public testing::Test {
     timer(formats_[0], time, address, pipe);
   }
   void cancel(std::int64_t time, std::uint64_t address) { timer(formats_[1], time, address); }
+  void put(const EventFormat& format, const char* name, std::int64_t time, std::int32_t value) {
+    std::string payload(64, '\0');
+    std::memcpy(payload.data(), &format.id, sizeof format.id);
+    std::memcpy(payload.data() + format.field(name).value().offset, &value, sizeof value);
+    shipper_.event(nanoseconds(time), 0, payload);
+  }
+  void wake(std::int64_t time, pid_t task) { put(formats_[2], "pid", time, task); }
+  // Of system calls of task 10.
+  void exits(const std::vector<std::int64_t>& times) {
+    for (const std::int64_t time : times) put(formats_[3], "common_pid", time, 10);
+  }
   // Of what arrived, without the notice that every instance begins with.
   std::vector<KernelEvent> take() {
     auto events = daemon_.take();
@@ -122,13 +133,28 @@ TEST_F(EventShipperTest, SendsABatchAsSoonAsItIsFull) {
 
 TEST_F(EventShipperTest, TellsOfALossInItsPlace) {
   start(10, 0xa0);
-  shipper_.lost(17);
+  shipper_.lost(1, 17);
   start(20, 0xb0);
   shipper_.flush();
   const auto events = take();
   ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ(events[1].kind, KernelEventKind::kLost);
   EXPECT_EQ(events[1].number, 17u);
+  EXPECT_EQ(events[1].cpu, 5u) << "the CPU of its pipe";
+}
+
+TEST_F(EventShipperTest, SendsOfWhatATaskDoesOnlyTheFirstSignAfterAWakeup) {
+  exits({10});
+  shipper_.flush();
+  EXPECT_TRUE(take().empty()) << "nothing was woken";
+  wake(11, 10);
+  exits({12, 13, 14});
+  shipper_.flush();
+  const auto events = take();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1].kind, KernelEventKind::kTaskRan);
+  EXPECT_EQ(events[1].time_ns, 12);
+  EXPECT_EQ(shipper_.unseen_tasks(), std::vector<pid_t>{10});
 }
 
 TEST_F(EventShipperTest, WhatTheDaemonDoesNotTakeIsToldOfAsLostWithTheNextThatGoes) {
@@ -136,7 +162,7 @@ TEST_F(EventShipperTest, WhatTheDaemonDoesNotTakeIsToldOfAsLostWithTheNextThatGo
   // Until the queue is full, and one batch more: that one is dropped.
   while (!link_.full()) {
     start(10, 0xa0);
-    shipper_.lost(2);
+    shipper_.lost(0, 2);
     shipper_.flush();
     sent += 3;
   }
@@ -158,7 +184,7 @@ TEST_F(EventShipperTest, WithoutADaemonNothingIsKeptButTheCount) {
   Link nowhere("/nowhere/socket");
   EventShipper shipper(nowhere);
   shipper.begin({0});
-  for (int i = 0; i < 1'000; ++i) shipper.lost(1);
+  for (int i = 0; i < 1'000; ++i) shipper.lost(0, 1);
   shipper.flush();
 }
 

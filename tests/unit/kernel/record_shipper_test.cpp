@@ -115,7 +115,7 @@ TEST_F(RecordShipperTest, NamesTasksAsTheEventsBeforeHaveNamedThem) {
 
 TEST_F(RecordShipperTest, TellsOfWhatIsMissing) {
   event(10, 0, record(7, 3, "a"));
-  shipper_.lost(4);
+  shipper_.lost(0, 4);
   shipper_.flush();
   shipper_.flush();
   EXPECT_EQ(daemon_.told(), "lost 4\n7@10 cpu0 3 '' a\n");

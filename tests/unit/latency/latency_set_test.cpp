@@ -34,7 +34,7 @@ TEST(LatencyHistogramTest, IsWrittenAsTheManualShowsIt) {
   LatencyHistogram histogram;
   for (const auto latency : {3'999ns, 3'000ns, 4'000ns, 10'239'999ns}) histogram.add(latency);
   std::string text;
-  histogram.append_to(text);
+  histogram.append_to(text, "");
   EXPECT_EQ(header_of(text),
             "#Minimum latency: 3 microseconds\n"
             "#Average latency: 2562 microseconds\n"
@@ -52,7 +52,7 @@ TEST(LatencyHistogramTest, IsWrittenAsTheManualShowsIt) {
 
 TEST(LatencyHistogramTest, SaysUndefWhenItIsEmpty) {
   std::string text;
-  LatencyHistogram().append_to(text);
+  LatencyHistogram().append_to(text, "");
   EXPECT_EQ(header_of(text),
             "#Minimum latency: <undef>\n"
             "#Average latency: <undef>\n"
@@ -68,7 +68,7 @@ TEST(LatencyHistogramTest, CountsSamplesOutsideTheRowsInEverythingElse) {
   LatencyHistogram histogram;
   for (const auto latency : {-1'000ns, -999ns, 10'240'000ns}) histogram.add(latency);
   std::string text;
-  histogram.append_to(text);
+  histogram.append_to(text, "");
   EXPECT_EQ(header_of(text),
             "#Minimum latency: -1 microseconds\n"
             "#Average latency: 3413 microseconds\n"
@@ -95,14 +95,22 @@ TEST(LatencySnapshotTest, SumsUpAllCpus) {
   set.add(record(3us), at(0s));
   set.add(record(5us, 2), at(0s));
   set.add(record(20ms, 3), at(0s));
-  set.count_lost(7, at(0s));
-  set.count_unmatched(2, at(0s));
+  LatencyRecord bound = record(7us, 3);
+  bound.is_bound = true;
+  set.add(bound, at(0s));
+  set.count_lost(7, 2, at(0s));
+  set.count_lost(1, LatencySet::kNoCpu, at(0s));
+  set.count_unmatched(2, 3, at(0s));
   EXPECT_EQ(set.snapshot().summary(),
-            "samples 3\nmin 3\navg 6669.333\np50 5\np90 20000\np99 20000\np99.9 20000\n"
-            "p99.99 20000\nmax 20000\nlost 7\nunmatched 2\n");
+            "samples 4\nmin 3\navg 5003.750\np50 5\np90 20000\np99 20000\np99.9 20000\n"
+            "p99.99 20000\nmax 20000\nlost 8\nunmatched 2\nbounded 1\n"
+            "CPU0 samples 1 bounded 0 unmatched 0 lost 0\n"
+            "CPU2 samples 1 bounded 0 unmatched 0 lost 7\n"
+            "CPU3 samples 2 bounded 1 unmatched 2 lost 0\n");
   EXPECT_EQ(LatencySnapshot().summary(),
             "samples 0\nmin <undef>\navg <undef>\np50 <undef>\np90 <undef>\np99 <undef>\n"
-            "p99.9 <undef>\np99.99 <undef>\nmax <undef>\nlost 0\nunmatched 0\n");
+            "p99.9 <undef>\np99.99 <undef>\nmax <undef>\nlost 0\nunmatched 0\n"
+            "bounded 0\n");
 }
 
 TEST(LatencySnapshotTest, ShowsAnArrayAsStatisticsDo) {
@@ -120,11 +128,38 @@ TEST(LatencySnapshotTest, TellsEverythingOfTheCpusThatHaveSamples) {
   LatencySet set(4, at(0s));
   set.add(record(3us, 2), at(0s));
   std::string histogram;
-  set.histogram(2).append_to(histogram);
+  set.histogram(2).append_to(histogram, "");
   EXPECT_EQ(set.snapshot().everything(),
             "#samples 1\n#min 3\n#avg 3.000\n#p50 3\n#p90 3\n#p99 3\n#p99.9 3\n#p99.99 3\n#max 3\n"
-            "#lost 0\n#unmatched 0\n#CPU2\n" +
+            "#lost 0\n#unmatched 0\n#bounded 0\n#CPU2 samples 1 bounded 0 unmatched 0 lost 0\n"
+            "#CPU2\n" +
                 histogram);
+}
+
+TEST(ShortfallTest, IsToldAboveOneInAHundredOfWhatBegan) {
+  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {}), "");
+  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {.samples = 99, .unmatched = 1}), "");
+  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {.samples = 98, .unmatched = 1}),
+            "#1 of 99 wakeups are not in this histogram: 1 without an event that shows the task "
+            "running\n");
+  EXPECT_EQ(shortfall_line(LatencyKind::kTimers, {.unmatched = 3, .lost = 20}),
+            "#23 of 23 timers are not in this histogram: 3 without their start or their wakeup, 20 "
+            "events lost\n");
+  EXPECT_EQ(shortfall_line(LatencyKind::kFed, {.samples = 1, .lost = UINT64_MAX}),
+            "#18446744073709551615 of 18446744073709551616 latencies are not in this histogram: "
+            "18446744073709551615 dropped by the program\n");
+}
+
+TEST(ShortfallTest, CountsALossThatMayHaveBeenOnThisCpu) {
+  LatencySet set(2, at(0s), LatencyKind::kWakeups);
+  set.add(record(5us), at(0s));
+  set.count_lost(2, LatencySet::kNoCpu, at(0s));
+  set.count_lost(3, 1, at(0s));
+  EXPECT_EQ(set.counts(0).lost, 2u);
+  EXPECT_EQ(set.counts(1).lost, 5u);
+  const std::string all = set.snapshot().everything();
+  EXPECT_NE(all.find("samples\n#2 of 3 wakeups are not in this histogram: 2 events lost\n     0"),
+            std::string::npos);
 }
 
 TEST(LatencySetTest, KeepsTheTenHighest) {
@@ -150,8 +185,9 @@ TEST(LatencySetTest, ReplacesTheHighestByAStrictlyGreaterOneOnly) {
 TEST(LatencySetTest, ResetClearsAllThatWasGathered) {
   LatencySet set(1, at(0s));
   set.add(record(5us), at(0s));
-  set.count_lost(1, at(0s));
-  set.count_unmatched(1, at(0s));
+  set.count_lost(1, 0, at(0s));
+  set.count_lost(1, LatencySet::kNoCpu, at(0s));
+  set.count_unmatched(1, 0, at(0s));
   set.reset(at(1s));
   EXPECT_EQ(set.snapshot().summary(), LatencySnapshot().summary());
   EXPECT_EQ(set.max_latency(0), "(none)\n");

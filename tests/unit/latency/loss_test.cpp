@@ -104,7 +104,7 @@ Measured measure(const std::vector<KernelEvent>& events) {
   latencies.take(events, Moment());
   return {latencies.set(Latencies::kWakeup).histogram(0),
           latencies.set(Latencies::kWakeupShared).histogram(0),
-          latencies.set(Latencies::kWakeup).snapshot().lost};
+          latencies.set(Latencies::kWakeup).snapshot().lost()};
 }
 
 void expect_part(const LatencyHistogram& part, const LatencyHistogram& whole) {

@@ -1,7 +1,8 @@
 // Replays scheduling stories written as tables, a line for each event:
 //
 //   MICROSECONDS cpu=N EVENT ...
-//     wakeup TASK                 sched_wakeup; cpu is where the task is to run
+//     wakeup TASK [by PID]        sched_wakeup; cpu is where the task is to run; by: in that task
+//     ran PID                     raw_syscalls:sys_exit
 //     switch TASK -> TASK         sched_switch
 //     migrate TASK to N           sched_migrate_task
 //     start TIMER expires=US by PID, expire TIMER at=US during PID, cancel TIMER
@@ -50,6 +51,10 @@ inline KernelEvent event_of(const std::string& line) {
     in >> a;
     event.kind = KernelEventKind::kWakeup;
     event.task = task_of(a);
+    if (!(in >> skipped >> event.previous.pid)) in.clear();
+  } else if (kind == "ran") {
+    in >> event.task.pid;
+    event.kind = KernelEventKind::kTaskRan;
   } else if (kind == "switch") {
     in >> a >> skipped >> b;
     event.kind = KernelEventKind::kSwitch;
@@ -59,13 +64,9 @@ inline KernelEvent event_of(const std::string& line) {
     in >> a >> skipped >> event.destination;
     event.kind = KernelEventKind::kMigrate;
     event.task = task_of(a);
-  } else if (kind == "start") {
+  } else if (kind == "start" || kind == "expire") {
     in >> std::hex >> event.number >> std::dec >> b >> skipped >> event.task.pid;
-    event.kind = KernelEventKind::kTimerStart;
-    event.clock_ns = value(b) * 1000;
-  } else if (kind == "expire") {
-    in >> std::hex >> event.number >> std::dec >> b >> skipped >> event.task.pid;
-    event.kind = KernelEventKind::kTimerExpire;
+    event.kind = kind == "start" ? KernelEventKind::kTimerStart : KernelEventKind::kTimerExpire;
     event.clock_ns = value(b) * 1000;
   } else if (kind == "cancel") {
     in >> std::hex >> event.number;
@@ -118,8 +119,9 @@ class StoryTest : public testing::Test {
     }
     return out;
   }
-  std::uint64_t unmatched(Latencies which) { return latencies_.set(which).snapshot().unmatched; }
-  std::uint64_t lost(Latencies which) { return latencies_.set(which).snapshot().lost; }
+  std::uint64_t unmatched(Latencies which) { return latencies_.set(which).snapshot().unmatched(); }
+  std::uint64_t lost(Latencies which) { return latencies_.set(which).snapshot().lost(); }
+  std::uint64_t bounded(Latencies which) { return latencies_.set(which).snapshot().bounded(); }
 
   KernelLatencies latencies_{kCpus, Moment()};
 };

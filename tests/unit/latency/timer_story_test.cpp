@@ -205,7 +205,7 @@ TEST_F(TimerStory, SleepsOfTasksThatAreNotMeasuredCrowdOutNoOthersAndCountAsNoth
     const KernelEvent events[] = {
         {.time_ns = time, .kind = KernelEventKind::kTimerStart, .number = i, .task = {.pid = pid}},
         {.time_ns = time + 1, .kind = KernelEventKind::kTimerExpire, .number = i}};
-    latencies_.take(events, Moment());
+    latencies_.take(events, {.monotonic = std::chrono::nanoseconds(time + 1)});
   }
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 0u);
 }
@@ -216,7 +216,7 @@ TEST_F(TimerStory, CountsWakeupsOfTimersThatAreGivenUpWhereTheyAreMissing) {
     10   cpu=0 start a0 expires=1000 by 10
     1007 cpu=0 expire a0 at=1006 during 0
     1008 cpu=0 wakeup rt:10:20
-    1100 cpu=0 switch rt:10:20 -> idle:0:120
+    1100 cpu=0 wakeup rt:10:20
   )");
   EXPECT_EQ(measured(), "missed_timer_offsets CPU0 6\n");
   EXPECT_EQ(unmatched(Latencies::kWakeup), 1u);
@@ -278,6 +278,48 @@ TEST_F(TimerStory, HoldsABoundedNumberOfTimersAndCountsThoseItForgets) {
   for (std::size_t i = 0; i < events.size(); ++i) events[i].number = i;
   latencies_.take(events, Moment());
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), TimerTracker::kTimersMax);
+}
+
+TEST_F(TimerStory, BoundsWakeupsOfTimersToo) {
+  replay(R"(
+    0    cpu=0 switch rt:10:20 -> idle:0:120
+    10   cpu=0 start a0 expires=1000 by 10
+    1007 cpu=0 expire a0 at=1006 during 0
+    1008 cpu=0 wakeup rt:10:20
+    1012 cpu=0 ran 10
+    1020 cpu=0 start a0 expires=2000 by 10
+  )");
+  EXPECT_EQ(measured(), "wakeup CPU0 4\nmissed_timer_offsets CPU0 6\ntimerandwakeup CPU0 12\n");
+  EXPECT_EQ(bounded(Latencies::kTimerAndWakeup), 1u);
+  EXPECT_EQ(bounded(Latencies::kMissedTimerOffsets), 0u);
+}
+
+TEST_F(TimerStory, GoesOnGivingUpTimersAfterATimeFromTheFarFuture) {
+  const Moment now{.monotonic = std::chrono::seconds(50)};
+  for (const std::int64_t far : {kEventTimeMaxNs, kEventTimeMaxNs - 1, INT64_MAX, INT64_MIN}) {
+    const KernelEvent event{.time_ns = far, .kind = KernelEventKind::kTimerExpire, .number = 7};
+    latencies_.take({&event, 1}, now);
+  }
+  replay(R"(
+    51000000 cpu=0 switch idle:0:120 -> rt:10:20
+    51000010 cpu=0 start a0 expires=51001000 by 10
+    51000020 cpu=0 switch rt:10:20 -> idle:0:120
+    51001007 cpu=0 expire a0 at=51001006 during 0
+    51200000 cpu=0 switch idle:0:120 -> other:11:20
+  )");
+  EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 2u)
+      << "and of timer 7, that it expired twice";
+}
+
+TEST_F(TimerStory, TakesALatenessOfYearsAsADay) {
+  const Task rt{.pid = 10, .priority = 20};
+  const KernelEvent events[] = {
+      {.kind = KernelEventKind::kTimerStart, .number = 1, .clock_ns = 0, .task = rt},
+      {.kind = KernelEventKind::kTimerExpire, .number = 1, .clock_ns = INT64_MAX},
+      {.kind = KernelEventKind::kWakeup, .task = rt}};
+  latencies_.take(events, Moment());
+  EXPECT_EQ(latencies_.set(Latencies::kMissedTimerOffsets).histogram(0).max_us(),
+            std::chrono::microseconds(std::chrono::hours(24)).count());
 }
 
 TEST_F(TimerStory, TimerAndWakeupNeedsBothOthersOnAndGoesOffWithEither) {

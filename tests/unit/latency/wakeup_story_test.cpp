@@ -115,19 +115,6 @@ TEST_F(WakeupStory, DropsAWakeupOfATaskThatHadNotYetGone) {
   EXPECT_EQ(unmatched(Latencies::kWakeup), 0u);
 }
 
-// Of a CPU that sleeps the kernel may leave out switches from its idle task.
-TEST_F(WakeupStory, CountsAWakeupWhoseTaskGoesWithoutHavingBeenSeenToCome) {
-  replay(R"(
-    90  cpu=0 switch rt:10:20 -> idle:0:120
-    100 cpu=0 wakeup rt:10:20
-    150 cpu=0 switch rt:10:20 -> idle:0:120
-    160 cpu=0 wakeup rt:10:20
-    165 cpu=0 switch idle:0:120 -> rt:10:20
-  )");
-  EXPECT_EQ(measured(), "wakeup CPU0 5\n");
-  EXPECT_EQ(unmatched(Latencies::kWakeup), 1u);
-}
-
 TEST_F(WakeupStory, CountsSharedWakeupsThatAreGivenUpAmongTheShared) {
   replay(R"(
     90   cpu=0 switch idle:0:120 -> one:10:20

@@ -35,7 +35,11 @@ class FakeKernel final : public KernelSource {
 class LatencyHistTest : public testing::Test {
  protected:
   explicit LatencyHistTest(KernelSource* source = nullptr)
-      : branch_(tree_, tracing(), ledger_, {.cpus = 2, .owner = kDaemon, .source = source},
+      : branch_(tree_, tracing(), ledger_,
+                {.cpus = 2,
+                 .owner = kDaemon,
+                 .source = source,
+                 .warn = [this](const std::string& line) { warnings_.push_back(line); }},
                 clock_.now()) {}
 
   NodeId tracing() {
@@ -86,6 +90,7 @@ class LatencyHistTest : public testing::Test {
     ASSERT_TRUE(branch_.take(events, 0, clock_.now()));
   }
 
+  std::vector<std::string> warnings_;
   FakeClock clock_;
   Ledger ledger_{Ledger::Limits{}};  // outlives what the tree's files hold
   Tree tree_{clock_.now()};
@@ -224,6 +229,47 @@ TEST_F(LatencyHistWithSourceTest, AWakeupWithoutItsSwitchIsUnmatchedThoughNothin
   clock_.advance(2ms);
   file("wakeup/summary")->opened(clock_.now());
   EXPECT_NE(read("wakeup/summary").find("unmatched 1\n"), std::string::npos);
+}
+
+// Wakeups of one task on CPU 1, a millisecond apart, without a sign of what becomes of them.
+TEST_F(LatencyHistWithSourceTest, SaysInTheFileOfTheCpuWhatIsMissingAndOnceInTheLog) {
+  ASSERT_TRUE(write("enable/wakeup", "1"));
+  wake(1'000, 3'000);
+  std::vector<KernelEvent> wakeups;
+  for (int i = 1; i <= 151; ++i) {
+    wakeups.push_back({.time_ns = i * 1'000'000,
+                       .kind = KernelEventKind::kWakeup,
+                       .cpu = 1,
+                       .task = {.pid = 10, .priority = 19}});
+  }
+  ASSERT_TRUE(branch_.take(wakeups, 0, clock_.now()));
+  constexpr std::string_view kNote =
+      "150 of 150 wakeups are not in this histogram: 150 without an event that shows the task "
+      "running";
+  const std::string one = read("wakeup/CPU1");
+  EXPECT_NE(one.find("samples\n#" + std::string(kNote) + "\n     0\t"), std::string::npos);
+  EXPECT_EQ(read("wakeup/CPU0").find("are not in"), std::string::npos);
+  EXPECT_NE(read("wakeup/summary")
+                .find("CPU0 samples 1 bounded 0 unmatched 0 lost 0\n"
+                      "CPU1 samples 0 bounded 0 unmatched 150 lost 0\n"),
+            std::string::npos);
+  EXPECT_EQ(warnings_,
+            std::vector<std::string>{"tracing/latency_hist/wakeup/CPU1: " + std::string(kNote) +
+                                     "; the file goes on saying so"});
+  ASSERT_TRUE(branch_.take(wakeups, 0, clock_.now()));
+  EXPECT_EQ(warnings_.size(), 1u);
+  ASSERT_TRUE(write("wakeup/reset", "1"));
+  EXPECT_EQ(read("wakeup/CPU1").find("are not in"), std::string::npos);
+}
+
+TEST_F(LatencyHistTest, SaysWhatAProgramCouldNotSendInTheFilesOfAllCpus) {
+  ASSERT_TRUE(feed("mine", 5us));
+  ASSERT_TRUE(branch_.add("mine", {}, 3, kAlice, clock_.now()));
+  for (const char* const file : {"mine/CPU0", "mine/CPU1"}) {
+    EXPECT_NE(read(file).find("latencies are not in this histogram: 3 dropped by the program\n"),
+              std::string::npos);
+  }
+  EXPECT_NE(read("mine/summary").find("lost 3\n"), std::string::npos);
 }
 
 TEST_F(LatencyHistWithSourceTest, ResetClearsItsDirectoryAlone) {

@@ -65,10 +65,11 @@ TEST(DefinitionRulesTest, AResetClearsDataAndHitsAndLeavesItOn) {
 }
 
 TEST(DefinitionRulesTest, WritingTheFileBackChangesNothing) {
-  for (const char* text : {"on=1 mode=products", "on=1 type=range", "on=1 type=list entries_max=3",
-                           "on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=64",
-                           "on=1 type=history entries_max=9 mode=range period=1000000",
-                           "on=1 type=raw entries_max=4"}) {
+  for (const char* text :
+       {"on=1 mode=products", "on=1 type=range", "on=1 type=list entries_max=3",
+        "on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=64",
+        "on=1 type=history entries_max=9 mode=range period=1000000", "on=1 type=raw entries_max=4",
+        "on=1 type=last", "on=1 type=quantiles precision=5 quantiles=50,99.90"}) {
     Stand stand(text);
     stand.add({{.x = 1}, {.x = 7}});
     const std::string definition = stand.definition();

@@ -39,7 +39,9 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
   const std::string definition = stand.definition();
   for (const char* text :
        {"", "type=range units=x", "type=list entries_max=9", kBigArray,
-        "type=history entries_max=9 mode=range period=1", "type=raw entries_max=9"}) {
+        "type=history entries_max=9 mode=range period=1", "type=raw entries_max=9",
+        "type=quantiles precision=8 quantiles=50 units=microseconds/n", "type=last",
+        "type=history entries_max=9 mode=quantiles period=1 precision=1 quantiles=1"}) {
     stand.create("t", text);
     EXPECT_EQ(stand.ledger.total().statistics, 2u);
     EXPECT_TRUE(stand.interface->remove_statistic("t", stand.clock.now()));

@@ -47,7 +47,7 @@ std::string definition_of(const SlowModel& model) {
          " mode=" + (model.type == "value" || model.type == "history" ? model.mode : "range") +
          " entries_max=" + std::to_string(model.entries_max) +
          " base_interval=" + std::to_string(model.base_interval) + " scale=" + model.scale +
-         " period=" + std::to_string(model.period_ns / 1000) +
+         " period=" + std::to_string(model.period_ns / 1000) + " precision=0 quantiles=10,50,99" +
          " range_min=" + std::to_string(model.range_min) +
          " range_max=" + std::to_string(model.range_max);
 }
@@ -131,7 +131,8 @@ TEST_P(ModelTest, SaysWhatTheSlowModelSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachType, ModelTest,
-                         testing::Values("value", "range", "list", "array", "history", "raw"),
+                         testing::Values("value", "range", "list", "array", "history", "raw",
+                                         "quantiles", "last"),
                          [](const auto& type) { return std::string(type.param); });
 
 }  // namespace

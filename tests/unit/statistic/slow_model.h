@@ -68,6 +68,8 @@ struct SlowModel {
     if (type == "list") return list();
     if (type == "array") return array();
     if (type == "history") return history();
+    if (type == "last") return last();
+    if (type == "quantiles") return quantiles();
     return raw();
   }
 
@@ -175,6 +177,46 @@ struct SlowModel {
       out += (mode == "range" ? summary(of) : total(of)) + "\n";
     }
     return out;
+  }
+
+  std::string last() const {
+    if (samples.empty()) return "";
+    const Sample* newest = &samples.front();
+    for (const Sample& sample : samples) {
+      if (sample.time >= newest->time) newest = &sample;
+    }
+    std::string out;
+    append_timestamp(out.append("s "), newest->time);
+    return out + " " + text(newest->x) + "\n";
+  }
+
+  // The end of the bucket: a power of two, for precision=0, or the one nearer to zero.
+  static std::int64_t end_of_bucket(std::int64_t x) {
+    Int128 end = 1;
+    const Int128 size = x < 0 ? -Int128{x} : Int128{x};
+    if (size == 0) return 0;
+    while (end < size) end *= 2;
+    return static_cast<std::int64_t>(x > 0 ? end : end == 1 ? -1 : -(end / 2 + 1));
+  }
+
+  std::string quantiles() const {
+    std::vector<Sample> sorted = samples;
+    std::sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.x < b.x; });
+    Int128 all = 0;
+    for (const Sample& sample : sorted) all += Int128{sample.y};
+    std::string out = "s count " + text(all) + "\n";
+    if (all == 0) return out;
+    const std::string columns = summary(samples);
+    const std::string average = columns.substr(0, columns.rfind(' '));
+    out += "s min " + text(sorted.front().x) + "\ns avg" + average.substr(average.rfind(' '));
+    for (const int percent : {10, 50, 99}) {
+      Int128 seen = 0;
+      std::size_t i = 0;
+      while ((seen += Int128{sorted[i].y}) * 100 < all * percent) ++i;
+      const std::int64_t shown = std::min(end_of_bucket(sorted[i].x), sorted.back().x);
+      out += "\ns p" + std::to_string(percent) + " " + text(shown);
+    }
+    return out + "\ns max " + text(sorted.back().x) + "\n";
   }
 
   std::string raw() const {

@@ -17,7 +17,7 @@ TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
                                            "\n");
   ASSERT_TRUE(publish(made.value().number, later.bytes));
   const std::string text = read("web", "total");
-  EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"\"\n"), text.npos) << text;
+  EXPECT_NE(text.find(", tplhash=" + hash + "\n\tvois[0]: id=0, name=\"x\"\n"), text.npos) << text;
   EXPECT_NE(text.find("voistatdata: 9\n"), text.npos) << text;
   EXPECT_EQ(execute("object web/total").value().made, wire::Made::kWasThere);
 }
@@ -40,7 +40,8 @@ TEST_F(SubsystemsTest, RefusesTemplatesThatAreNotWhatTheySay) {
   EXPECT_EQ(tell("TC", damaged).error().reason,
             "the template's hash is " + std::to_string(blob.hash));
   EXPECT_EQ(tell("TX", blob.fresh).error().code, ErrorCode::kInvalid) << "another name's hash";
-  EXPECT_EQ(tell("T\"C", blob.fresh).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(tell("T\"C", blob.fresh).error().reason,
+            "not a template's name (at most 64 printable bytes, no '\"'): T\"C");
   EXPECT_EQ(tell("T\nC", blob.fresh).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(tell("TC", blob.fresh.substr(0, 31)).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(read("", "templates"), "\n");
@@ -212,6 +213,24 @@ TEST_F(SubsystemsTest, ObjectsGoWithTheirFeederIfItSaysSo) {
   EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code,
             ErrorCode::kNoSpace);
   EXPECT_TRUE(execute("object tcp/b", {kAlice, kTwo}));
+}
+
+TEST_F(SubsystemsTest, FeedersAreInTheLedgerAndRefusedWhenItIsFull) {
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kScript}));
+  const auto before = ledger_.total().bytes;
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
+  EXPECT_EQ(ledger_.total().bytes, before + LifetimeFeeders::kFeederBytes);
+  ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
+  EXPECT_EQ(ledger_.total().bytes, before + LifetimeFeeders::kFeederBytes);
+  // Room for an object, but for no feeder of it.
+  ASSERT_TRUE(execute("object tcp/a", {kAlice, kOne}));
+  const auto object = ledger_.total().bytes - before - LifetimeFeeders::kFeederBytes;
+  const std::uint64_t left = (1 << 20) - ledger_.total().bytes - object;
+  ASSERT_TRUE(ledger_.reserve(kAlice, {.bytes = left}));
+  EXPECT_EQ(execute("object tcp/b lifetime=feeder", {kAlice, kTwo}).error().code,
+            ErrorCode::kNoSpace);
+  EXPECT_EQ(file("tcp", "b"), nullptr);
+  EXPECT_TRUE(execute("object tcp/b lifetime=feeder", {kAlice, kOne}));
 }
 
 TEST_F(SubsystemsTest, AScriptWithdrawsWhateverItNames) {

@@ -10,8 +10,8 @@
 #include "core/base/bytes.h"
 #include "core/base/fd.h"
 #include "core/model/record.h"
-#include "tests/unit/event/formats.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/kernel_formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
 namespace tallyfs {
@@ -34,7 +34,7 @@ class Story final : public EventSink {
       text_ += "/" + std::to_string(read_raw<std::uint64_t>(stack.data() + at));
     }
   }
-  void lost(std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
+  void lost(std::size_t, std::uint64_t events) override { tell("lost:" + std::to_string(events)); }
 
   std::string told() { return std::exchange(text_, {}); }
   // Of all events so far, in their order.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/event/formats.h"
+#include "tests/unit/kernel_formats.h"
 #include "tests/unit/tracefs/page_maker.h"
 
 namespace tallyfs {

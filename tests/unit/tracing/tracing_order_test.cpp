@@ -8,7 +8,7 @@ namespace {
 
 class LateSource final : public FakeSource {
  public:
-  bool is_late() const override { return true; }
+  LateSource() : FakeSource(Delay::kLate) {}
 };
 
 class TracingOrderTest : public TracingTest {
@@ -168,6 +168,107 @@ TEST_F(TracingOrderTest, ALateRecordDoesNotWaitForAProgramThatAnInstanceThatWent
   const auto pipe = file("trace_pipe");
   at(static_cast<std::uint64_t>(clock_.now().monotonic.count()), late, kWaking, 7);
   EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  tracing_.withdraw(late, clock_.now());
+}
+
+// An event that is enabled and never fires: no record comes that would let markers go.
+TEST_F(TracingOrderTest, AMarkerLetsThoseGoThatHaveWaitedForTooLong) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  const auto trace = file("trace");  // not opened: that would drain the source
+  clock_.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(write("trace_marker", "first"));
+  const auto before = trace->version(clock_.now());
+  clock_.advance(std::chrono::milliseconds(201));
+  ASSERT_TRUE(write("trace_marker", "second"));
+  EXPECT_NE(trace->version(clock_.now()), before);
+  const std::string text = trace->render(clock_.now(), 1 << 20).value();
+  EXPECT_NE(text.find("first"), std::string::npos) << text;
+  EXPECT_EQ(text.find("second"), std::string::npos) << text;
+  tracing_.withdraw(late, clock_.now());
+}
+
+TEST_F(TracingOrderTest, MarkersThatWaitTakeBoundedMemory) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  clock_.advance(std::chrono::seconds(1));
+  const auto trace = file("trace");
+  const auto is_empty = [&] {
+    return trace->render(clock_.now(), 64 << 20).value().find("mark_write") == std::string::npos;
+  };
+  const std::string text(4000, 'x');
+  const auto marker = file("trace_marker");
+  constexpr std::size_t kBytesMax = 64 << 20;  // RecordOrder's
+  std::size_t bytes = 0;
+  while (bytes < kBytesMax / 2) {
+    ASSERT_TRUE(marker->write_by(77, text, clock_.now()));
+    bytes += text.size();
+  }
+  EXPECT_TRUE(is_empty());
+  while (bytes < kBytesMax + (1 << 20)) {
+    ASSERT_TRUE(marker->write_by(77, text, clock_.now()));
+    bytes += text.size();
+  }
+  EXPECT_FALSE(is_empty());
+  tracing_.withdraw(late, clock_.now());
+}
+
+// A record that is asked for by none lets those go that are pending.
+TEST_F(TracingOrderTest, ATextIsOutdatedByRecordsThatOthersLetGo) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(late, "sched_switch", kSwitch));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  clock_.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(write("trace_marker", "pending"));
+  clock_.advance(std::chrono::seconds(1));
+  const auto trace = file("trace");
+  const auto before = trace->version(clock_.now());
+  at(static_cast<std::uint64_t>(clock_.now().monotonic.count()), late, kSwitch, 7);
+  EXPECT_NE(trace->render(clock_.now(), 1 << 20).value().find("pending"), std::string::npos);
+  EXPECT_NE(trace->version(clock_.now()), before);
+  tracing_.withdraw(late, clock_.now());
+}
+
+// A read of an instance that asks for nothing does not drain the late source of another one.
+TEST_F(TracingOrderTest, ALateSourceThatWasSkippedIsNotTakenForDrained) {
+  LateSource late;
+  join_with(late);
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  const auto pipe = file("instances/foo/trace_pipe");
+  clock_.advance(std::chrono::microseconds(1));
+  const int drains = late.drains;
+  EXPECT_EQ(read("instances/foo/trace").find("sched_waking:"), std::string::npos);
+  EXPECT_EQ(late.drains, drains);
+  at(100, kernel_, 1, 7);
+  EXPECT_EQ(pipe->next(clock_.now()), "");
+  at(90, late, kWaking, 7);   // before it: does not count
+  at(110, late, kWaking, 7);  // 10 behind it
+  const std::string hist = read("events/sched/sched_waking/hist");
+  EXPECT_NE(hist.find("Hits: 1\n"), std::string::npos) << hist;
+  EXPECT_NE(hist.find("\tmax:         10"), std::string::npos) << hist;
+  tracing_.withdraw(late, clock_.now());
+}
+
+// What is fed between the drain and the reading has its place only behind the late source's.
+TEST_F(TracingOrderTest, ALateSourceIsDrainedForAnInstanceWithRecordsOfPrograms) {
+  LateSource late;
+  ASSERT_TRUE(offer(late, "sched_waking", kWaking));
+  ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
+  ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+  ASSERT_TRUE(write("instances/foo/events/web/request/enable", "1"));
+  clock_.advance(std::chrono::microseconds(1));
+  const auto trace = file("instances/foo/trace");
+  const int drains = late.drains;
+  trace->opened(clock_.now());
+  EXPECT_EQ(late.drains, drains + 1);
+  at(900, kernel_, 1, 7);  // as the socket has it, which is emptied then
+  EXPECT_NE(trace->render(clock_.now(), 1 << 20).value().find("request:"), std::string::npos);
   tracing_.withdraw(late, clock_.now());
 }
 

@@ -19,6 +19,8 @@ namespace tallyfs {
 
 class FakeSource : public EventSource {
  public:
+  using EventSource::EventSource;
+
   Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     orders += 1;
     is_wanted = wanted();
@@ -68,6 +70,24 @@ class TracingTest : public testing::Test {
     std::memcpy(bytes.data() + 12, &prio, 4);
     const EventRecord record{.event = id, .time_ns = 1000, .pid = common_pid, .bytes = bytes};
     tracing_.feed(source, {&record, 1}, clock_.now());
+  }
+
+  void feed_in_interrupt(EventSource& source, std::uint32_t id, std::int32_t pid,
+                         std::int32_t common_pid, char flags) {
+    std::string bytes(16, '\0');
+    bytes[2] = flags;
+    std::memcpy(bytes.data() + 4, &common_pid, 4);
+    std::memcpy(bytes.data() + 8, &pid, 4);
+    const EventRecord record{.event = id, .time_ns = 1000, .pid = common_pid, .bytes = bytes};
+    tracing_.feed(source, {&record, 1}, clock_.now());
+  }
+  Result<void> offer_switch(EventSource& source, std::uint32_t id) {
+    std::string text = format_of("sched_switch", static_cast<int>(id));
+    text.replace(text.find(" pid;"), 4, " prev_pid").replace(text.find(" prio;"), 5, " next_pid");
+    return tracing_.offer(source, {.system = "sched", .text = text, .source_id = id}, clock_.now());
+  }
+  void feed_switch(EventSource& source, std::uint32_t id, std::int32_t prev, std::int32_t next) {
+    feed(source, id, prev, next, prev);
   }
 
   // A node by its path below tracing/, looked up as the kernel does.

@@ -18,13 +18,15 @@ TEST_F(TracingTest, EntersSystemsAndEventsWhenSomebodyLooks) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   const auto events = tree_.lookup(directory_, "events").value();
   EXPECT_EQ(events.subdirectories, 0u);
-  EXPECT_EQ(list("events"), (std::vector<std::string>{"enable", "ftrace", "sched"}));
+  EXPECT_EQ(list("events"),
+            (std::vector<std::string>{"enable", "header_event", "header_page", "ftrace", "sched"}));
   EXPECT_EQ(list("events/sched"), (std::vector<std::string>{"enable", "filter", "sched_waking"}));
   EXPECT_EQ(list("events/sched/sched_waking"),
             (std::vector<std::string>{"enable", "filter", "format", "hist", "hist.json", "id",
                                       "trigger"}));
   EXPECT_EQ(list("events/ftrace/print"),
             (std::vector<std::string>{"format", "hist", "hist.json", "id", "trigger"}));
+  EXPECT_EQ(list("events/ftrace"), (std::vector<std::string>{"kernel_stack", "print", "raw_data"}));
   ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
   EXPECT_EQ(list("events/sched").back(), "sched_switch");
 }
@@ -221,7 +223,7 @@ TEST_F(TracingTest, InstancesAreSetsOfTheirOwn) {
 TEST_F(TracingTest, AnInstanceStaysAsLongAsAFileOfItIsOpen) {
   const auto instances = tree_.rules(node("instances").value().id).value();
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
-  auto held = file("instances/foo/tracing_on")->hold();
+  auto held = file("instances/foo/tracing_on")->hold(File::Access::kWrite, {});
   ASSERT_TRUE(held);
   EXPECT_EQ(instances->remove_directory("foo", clock_.now()).error().code, ErrorCode::kBusy);
   held.value().reset();
@@ -239,7 +241,7 @@ TEST_F(TracingTest, AFileOfAnInstanceThatWentChangesNothing) {
   ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
   EXPECT_EQ(trigger->write_line(kHist, clock_.now()).error().code, ErrorCode::kStale);
   EXPECT_EQ(trigger->truncate(clock_.now()).error().code, ErrorCode::kStale);
-  EXPECT_EQ(trigger->hold().error().code, ErrorCode::kStale);
+  EXPECT_EQ(trigger->hold(File::Access::kWrite, {}).error().code, ErrorCode::kStale);
   events->entered(clock_.now());
   EXPECT_TRUE(kernel_.is_wanted.empty());
   trigger.reset();
@@ -274,10 +276,50 @@ TEST_F(TracingTest, LeavesOutTheDaemonsOwnThreads) {
   feed(kernel_, kWaking, 500, 1, 7);  // wakes one of them
   feed(kernel_, kWaking, 7, 1, 500);  // one of them wakes another task
   feed(kernel_, 9, 7, 1, 501);        // what one of them does
-  const std::string waking = read("events/sched/sched_waking/hist");
-  EXPECT_EQ(waking.find("{ pid:        500 }"), std::string::npos);
-  EXPECT_NE(waking.find("{ pid:          7 }"), std::string::npos);
+  EXPECT_NE(read("events/sched/sched_waking/hist").find("Hits: 0\n"), std::string::npos);
   EXPECT_NE(read("events/kmem/other/hist").find("Hits: 0\n"), std::string::npos);
+}
+
+TEST_F(TracingTest, CountsWhatAnInterruptDoesWhileOneOfTheDaemonsThreadsRuns) {
+  ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+  tracing_.leave_out({500});
+  ASSERT_TRUE(write("events/sched/sched_waking/trigger", "hist:keys=pid"));
+  feed_in_interrupt(kernel_, kWaking, 7, 500, 0x08);
+  feed_in_interrupt(kernel_, kWaking, 8, 500, 0x11);
+  feed_in_interrupt(kernel_, kWaking, 500, 500, 0x08);
+  const std::string waking = read("events/sched/sched_waking/hist");
+  EXPECT_NE(waking.find("{ pid:          7 }"), std::string::npos);
+  EXPECT_NE(waking.find("{ pid:          8 }"), std::string::npos);
+  EXPECT_EQ(waking.find("{ pid:        500 }"), std::string::npos);
+}
+
+// A trigger counts a switch for the task that its keys name.
+TEST_F(TracingTest, LeavesOutOfASwitchTheTaskThatIsTheDaemons) {
+  ASSERT_TRUE(offer_switch(kernel_, kSwitch));
+  tracing_.leave_out({500, 501});
+  const auto hits = [&](const std::string& keys) {
+    const std::string trigger = "hist:keys=" + keys;
+    EXPECT_TRUE(write("events/sched/sched_switch/trigger", trigger));
+    feed_switch(kernel_, kSwitch, 7, 8);
+    feed_switch(kernel_, kSwitch, 500, 8);
+    feed_switch(kernel_, kSwitch, 7, 501);
+    feed_switch(kernel_, kSwitch, 500, 501);
+    const std::string text = read("events/sched/sched_switch/hist");
+    EXPECT_TRUE(write("events/sched/sched_switch/trigger", "!" + trigger));
+    EXPECT_EQ(text.find(" 50"), std::string::npos) << text;
+    return text.substr(text.find("Hits: "), 7);
+  };
+  EXPECT_EQ(hits("next_pid"), "Hits: 2") << "8 came twice";
+  EXPECT_EQ(hits("prev_pid"), "Hits: 2") << "7 went twice";
+  EXPECT_EQ(hits("common_pid"), "Hits: 2");
+  EXPECT_EQ(hits("prev_pid,next_pid"), "Hits: 1");
+  EXPECT_EQ(hits("common_cpu"), "Hits: 1");
+  ASSERT_TRUE(write("events/sched/sched_switch/enable", "1"));
+  feed_switch(kernel_, kSwitch, 500, 8);
+  feed_switch(kernel_, kSwitch, 7, 501);
+  EXPECT_EQ(read("trace").find("sched_switch:"), std::string::npos);
+  feed_switch(kernel_, kSwitch, 7, 8);
+  EXPECT_NE(read("trace").find("sched_switch:"), std::string::npos);
 }
 
 class SmallLedgerTest : public TracingTest {
@@ -326,8 +368,10 @@ TEST_F(TracingTest, FilesThatAreAlwaysSoSayWhatElseIsRefused) {
   EXPECT_EQ(
       error_of(write("events/ftrace/print/trigger", "hist:keys=common_timestamp:clock=counter")),
       "hist:ftrace:print|Couldn't set trace_clock|hist:keys=common_timestamp:clock=counter");
-  EXPECT_TRUE(write("options/overwrite", "1"));
-  EXPECT_FALSE(write("options/overwrite", "0"));
+  EXPECT_TRUE(write("options/stacktrace", "1"));
+  EXPECT_EQ(read("options/stacktrace"), "1\n");
+  EXPECT_FALSE(write("options/event-fork", "1")) << "no event tells of forks";
+  EXPECT_EQ(read("options/event-fork"), "0\n");
   EXPECT_TRUE(write("tracing_on", "0"));
   EXPECT_EQ(read("tracing_on"), "0\n");
   EXPECT_FALSE(write("tracing_on", "junk"));

@@ -82,8 +82,8 @@ TEST_F(TracingTraceTest, AMarkerIsShownAsItWasWritten) {
   EXPECT_EQ(marked("a\n\n"), "a\n\n");
   EXPECT_EQ(marked("two\nlines\tand a tab"), "two\nlines\tand a tab\n");
   EXPECT_EQ(marked("\033[1m"), "\\x1b[1m\n");
-  EXPECT_EQ(marked(std::string(4096, 'x')), std::string(4096, 'x') + "\n");
-  EXPECT_EQ(file("trace_marker")->write_bytes_max(), 4096u);
+  EXPECT_EQ(marked(std::string(4096, 'x')), std::string(4054, 'x') + "\n");
+  EXPECT_EQ(file("trace_marker")->write_bytes_max(), 4054u);
 }
 
 TEST_F(TracingTraceTest, NamesAsManyProcessesAsItIsTold) {
@@ -109,6 +109,30 @@ TEST_F(TracingTraceTest, APipeHandsOutWhatWasTraced) {
   EXPECT_FALSE(pipe->is_over());
   ASSERT_TRUE(write("tracing_on", "0"));
   EXPECT_TRUE(pipe->is_over());
+}
+
+// Names of addresses may take their time: a reader's Ctrl-C ends it, and no lock is held.
+TEST_F(TracingTraceTest, APipePassesItsTokenToTheSourcesOfNames) {
+  class Knowing final : public FakeSource {
+   public:
+    explicit Knowing(Tracing& tracing) : tracing_(tracing) {}
+    std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override {
+      EXPECT_TRUE(cancel.is_cancelled());
+      (void)tracing_.wanted(const_cast<Knowing&>(*this));  // takes Tracing's lock
+      calls += 1;
+      return nullptr;
+    }
+    mutable int calls = 0;
+
+   private:
+    Tracing& tracing_;
+  } source(tracing_);
+  ASSERT_TRUE(offer(source, "sched_waking", kWaking));
+  ASSERT_TRUE(write("trace_marker", "one"));
+  const CancellationToken cancelled([] { return true; });
+  EXPECT_NE(file("trace_pipe")->next({clock_.now(), cancelled}), "");
+  EXPECT_EQ(source.calls, 1);
+  tracing_.withdraw(source, clock_.now());
 }
 
 TEST_F(TracingTraceTest, ATraceIsWordedAsTheKernelDoesOrByItsFields) {

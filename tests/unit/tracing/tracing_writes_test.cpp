@@ -13,7 +13,7 @@ const std::string kByPid = "hist:keys=pid";
 
 class RecordingSource : public FakeSource {
  public:
-  bool is_late() const override { return true; }
+  RecordingSource() : FakeSource(Delay::kLate) {}
 };
 
 // A source that hands out what it has recorded when it is drained, as the kernel's feeder does.

@@ -3,17 +3,12 @@
 #include <array>
 
 #include "core/branch/tracing/record_text.h"
+#include "tests/unit/fake_processes.h"
 #include "tests/unit/senders.h"
 #include "tests/unit/tracing/tracing_stand.h"
 
 namespace tallyfs {
 namespace {
-
-class LivingProcesses final : public ProcessWatch {
- public:
-  Result<void> watch(pid_t, uid_t) override { return {}; }
-  bool watches(pid_t) const override { return true; }
-};
 
 class UserEventsTest : public TracingTest {
  protected:
@@ -29,11 +24,9 @@ class UserEventsTest : public TracingTest {
   }
 
   std::array<Switch, 8> switches_{};
-  LivingProcesses processes_;
-  UserEvents events_{tracing_,
-                     ledger_,
-                     kDaemon,
-                     {.switches = {switches_, 100}, .processes = &processes_}};
+  FakeProcesses processes_;
+  UserEvents events_{
+      tracing_, ledger_, kDaemon, {.switches = {switches_, 100}, .processes = &processes_}};
 };
 
 TEST_F(UserEventsTest, AnEventIsThereWithItsFieldsAndTakesRecordsAsText) {
@@ -160,6 +153,32 @@ TEST_F(UserEventsTest, GoesWithTheLastProcessThatDefinedIt) {
   ASSERT_TRUE(define("u64 lat", {kAlice, 7}));
   events_.process_ended(7, clock_.now());
   EXPECT_TRUE(node("events/web/request")) << "it was defined for good";
+}
+
+TEST_F(UserEventsTest, WatchesAProcessWithoutALock) {
+  int watches = 0;
+  // Each of these takes the locks of UserEvents.
+  processes_.at_watch = [&] {
+    events_.process_ended(99, clock_.now());
+    watches += 1;
+  };
+  ASSERT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 7}));
+  ASSERT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 8}));
+  ASSERT_TRUE(define("u64 lat", {kAlice, 9}));
+  EXPECT_EQ(watches, 2);
+}
+
+TEST_F(UserEventsTest, AProcessThatCannotBeWatchedDefinesNothing) {
+  processes_.refusal = Error{ErrorCode::kNoSpace, "too many"};
+  EXPECT_EQ(define("lifetime=feeder u64 lat", {kAlice, 7}).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(define("lifetime=feeder u64 lat", {kAlice, 0}).error().code, ErrorCode::kInvalid);
+  EXPECT_FALSE(node("events/web/request"));
+}
+
+TEST_F(UserEventsTest, AProcessThatEndedMeanwhileLeavesNothing) {
+  processes_.ends_at_once = true;
+  EXPECT_TRUE(define("lifetime=feeder u64 lat", {kAlice, 7}));
+  EXPECT_FALSE(node("events/web/request"));
 }
 
 TEST_F(UserEventsTest, StaysForATriggerAndIsTakenUpByTheNextProcess) {

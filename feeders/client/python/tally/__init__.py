@@ -75,20 +75,25 @@ Modules form layers. Each imports the modules drawn here and no others:
     fed_statistic -> checks exclusion wire request feeder switches
     registry -> checks exclusion requester request feeder removals switches
     event -> checks event_fields exclusion link requester task wire request feeder switches registry
-    statistic -> definition samples feeder fed_statistic registry
+    shown -> definition fed_statistic registry
+    view -> registry shown
+    statistic -> samples feeder registry shown view
     interface -> checks request feeder registry statistic
     functions -> checks settings sample_queue feeder statistic interface
 """
 from .definition import (
-    STATISTIC_MODE_INCREMENTS, STATISTIC_MODE_PRODUCTS, STATISTIC_MODE_RANGE,
-    STATISTIC_RANGE_MAX, STATISTIC_RANGE_MIN, STATISTIC_SCALE_LIN, STATISTIC_SCALE_LOG2,
+    STATISTIC_MODE_INCREMENTS, STATISTIC_MODE_PRODUCTS, STATISTIC_MODE_QUANTILES,
+    STATISTIC_MODE_RANGE, STATISTIC_RANGE_MAX, STATISTIC_RANGE_MIN, STATISTIC_SCALE_LIN,
+    STATISTIC_SCALE_LOG2,
 )  # fmt: skip
 from .event import Event
 from .functions import (
     VERSION_TEXT as __version__, statistic_add, statistic_add_at, statistic_add_batch,
     statistic_configure, statistic_count, statistic_counts, statistic_create,
-    statistic_create_interface, statistic_define_array, statistic_define_history,
-    statistic_define_list, statistic_define_range, statistic_define_raw, statistic_define_value,
+    statistic_create_interface, statistic_create_view, statistic_define_array,
+    statistic_define_history, statistic_define_last, statistic_define_list,
+    statistic_define_quantile_history, statistic_define_quantiles, statistic_define_range,
+    statistic_define_raw, statistic_define_value,
     statistic_dropped, statistic_flush, statistic_inc, statistic_interface_release,
     statistic_interface_remove, statistic_is_on, statistic_release, statistic_remove,
     statistic_reset, statistic_start, statistic_stop, statistic_sync, tally_version,
@@ -99,6 +104,7 @@ from .sample_queue import Counts
 from .settings import Settings, find_socket_paths
 from .statistic import Statistic
 from .switches import map_switches
+from .view import View
 from .wire import (
     ANSWER, BLOB, DATAGRAM_BYTES, DROPPED, LATENCIES, MAGIC, REQUEST, SAMPLES, TEMPLATE,
     USER_RECORDS, VERSION, WAS_THERE, WITH_TEXT, WITH_TIME, WITH_Y, Answer, decode_answers,
@@ -109,16 +115,20 @@ from .wire import (
 __all__ = [
     "ANSWER", "Answer", "BLOB", "Counts", "DATAGRAM_BYTES", "DROPPED", "Event", "Interface",
     "LATENCIES", "MAGIC", "REQUEST", "SAMPLES", "STATISTIC_LIFETIME_FEEDER",
-    "STATISTIC_MODE_INCREMENTS", "STATISTIC_MODE_PRODUCTS", "STATISTIC_MODE_RANGE",
-    "STATISTIC_RANGE_MAX", "STATISTIC_RANGE_MIN", "STATISTIC_SCALE_LIN", "STATISTIC_SCALE_LOG2",
-    "Settings", "Statistic", "TEMPLATE", "USER_RECORDS", "VERSION", "WAS_THERE", "WITH_TEXT",
-    "WITH_TIME", "WITH_Y", "decode_answers", "encode_blob", "encode_dropped", "encode_header",
+    "STATISTIC_MODE_INCREMENTS", "STATISTIC_MODE_PRODUCTS", "STATISTIC_MODE_QUANTILES",
+    "STATISTIC_MODE_RANGE", "STATISTIC_RANGE_MAX", "STATISTIC_RANGE_MIN", "STATISTIC_SCALE_LIN",
+    "STATISTIC_SCALE_LOG2",
+    "Settings", "Statistic", "TEMPLATE", "USER_RECORDS", "VERSION", "View", "WAS_THERE",
+    "WITH_TEXT", "WITH_TIME", "WITH_Y",
+    "decode_answers", "encode_blob", "encode_dropped", "encode_header",
     "encode_latencies", "encode_request", "encode_samples", "encode_template",
     "encode_user_record", "find_socket_paths", "latency_begin", "latency_end", "latency_record",
     "map_switches", "statistic_add", "statistic_add_at", "statistic_add_batch",
     "statistic_configure", "statistic_count", "statistic_counts", "statistic_create",
-    "statistic_create_interface", "statistic_define_array", "statistic_define_history",
-    "statistic_define_list", "statistic_define_range", "statistic_define_raw",
+    "statistic_create_interface", "statistic_create_view", "statistic_define_array",
+    "statistic_define_history", "statistic_define_last", "statistic_define_list",
+    "statistic_define_quantile_history", "statistic_define_quantiles", "statistic_define_range",
+    "statistic_define_raw",
     "statistic_define_value", "statistic_dropped", "statistic_flush", "statistic_inc",
     "statistic_interface_release", "statistic_interface_remove", "statistic_is_on",
     "statistic_release", "statistic_remove", "statistic_reset", "statistic_start",

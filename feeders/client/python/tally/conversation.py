@@ -9,7 +9,8 @@ A request is due until it is sent, and pending until its response.
 Time-outs: the daemon responds in the order of requests, so a response shows that pending requests
 before it were lost: they are due again. An idle process requests a response every second (ping),
 which shows lost ones, and whether the daemon is there.
-Back-off: a subject that the daemon refused is due again after 10 s.
+Back-off: what the daemon refused is due again 10 s after the first of these refusals: all of it
+at once, so that further refusals do not put off those before them.
 Epoch: every datagram carries the daemon's. Another epoch on the same connection is another daemon
 that has taken over the socket: it knows nothing of this process.
 

@@ -1,5 +1,7 @@
 """How a program defines its statistics: the words of a definition line, with the bounds of
 core/definition/GRAMMAR.md."""
+import re
+
 from .checks import check_number, check_word
 
 STATISTIC_RANGE_MIN = -(1 << 63)
@@ -9,10 +11,13 @@ STATISTIC_SCALE_LOG2 = "log2"
 STATISTIC_MODE_INCREMENTS = "increments"  # the sum of Y
 STATISTIC_MODE_PRODUCTS = "products"  # the sum of X * Y
 STATISTIC_MODE_RANGE = "range"  # number, smallest, average and largest X; for history only
+STATISTIC_MODE_QUANTILES = "quantiles"  # that, and percentiles: see define_quantile_history()
 
 _ENTRIES_MAX = 1048576
 _INTERVALS_MAX = 65536
 _PERIOD_MAX_US = 3153600000000000
+_PRECISION_MAX = 8
+_QUANTILES_MAX = 16
 
 
 class Definable:
@@ -73,6 +78,28 @@ class Definable:
         text += _number("entries_max", entries_max, 1, _ENTRIES_MAX)
         self._define(text + _range(range_min, range_max))
 
+    def define_quantiles(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX,
+                         precision=5, quantiles="50,90,99,99.9"):  # fmt: skip
+        """Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision).
+        precision: 0 to 8; 5 is 2.2 %. quantiles: 1 to 16 ascending numbers between 0 and 100 with
+        at most 4 decimals, divided by commas. Units of the statistic name the unit in which buckets
+        end at powers: those of "microseconds/requests" in seconds."""
+        text = "type=quantiles" + _quantiles(precision, quantiles)
+        self._define(text + _range(range_min, range_max))
+
+    def define_quantile_history(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX,
+                                entries_max=300, period_us=1_000_000, precision=5,
+                                quantiles="50,90,99,99.9"):  # fmt: skip
+        """A history whose entries have percentiles, too. As define_history(), with what
+        define_quantiles() needs."""
+        text = "type=history mode=quantiles" + _number("period", period_us, 1, _PERIOD_MAX_US)
+        text += _number("entries_max", entries_max, 1, _ENTRIES_MAX)
+        self._define(text + _quantiles(precision, quantiles) + _range(range_min, range_max))
+
+    def define_last(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX):
+        """X of the newest sample: a gauge. Y is ignored."""
+        self._define("type=last" + _range(range_min, range_max))
+
     def _define(self, text):
         raise NotImplementedError
 
@@ -91,3 +118,14 @@ def _range(least, most):
     if least > most:
         raise ValueError(f"range_min {least} is above range_max {most}")
     return text
+
+
+def _quantiles(precision, quantiles):
+    text = _number("precision", precision, 0, _PRECISION_MAX)
+    words = quantiles.split(",") if isinstance(quantiles, str) else []
+    numbers = [float(word) for word in words if re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,4})?", word)]
+    ascends = all(a < b for a, b in zip([0, *numbers], numbers))
+    if not 1 <= len(words) <= _QUANTILES_MAX or len(numbers) != len(words) or not ascends:
+        raise ValueError(f"quantiles must be 1 to {_QUANTILES_MAX} ascending numbers between 0 and "
+                         f"100, divided by commas, not {quantiles!r}")  # fmt: skip
+    return f"{text} quantiles={quantiles}"

@@ -123,7 +123,9 @@ class Registry(Requester):
     # when there are samples for it.
     def look(self):
         for statistic in feeder.queue.statistics.values():
-            if statistic._state == REGISTERED and switches.is_void(statistic._number):
+            if statistic._state != REGISTERED or not statistic._number:
+                continue  # views have no number
+            if switches.is_void(statistic._number):
                 statistic._state, statistic._number = GONE, 0
                 if statistic._id not in feeder.queue.leaving:
                     statistic._switch = ON

@@ -1,13 +1,13 @@
-"""Statistics: the calls that feed, turn on and off, and drop one. FedStatistic registers it."""
+"""Statistics: the calls that feed one. Shown turns it on and off, FedStatistic registers it."""
 import struct
 from time import monotonic_ns as _now
 
-from .definition import Definable
-from .fed_statistic import FedStatistic
 from .feeder import feeder
 from .registry import registry
 from .samples import FULL, gathered as _gathered, pack as _pack
 from .samples import pack_columns, to_columns
+from .shown import Shown
+from .view import View
 
 # Bound once: a method of an imported name costs 40 ns more for each call.
 _append, _queue, _make_room = _gathered.append, feeder.queue, feeder.callers.make_room
@@ -15,7 +15,7 @@ _note_invalid = feeder.invalid.note
 _PIECE = 8 * FULL  # of a batch, taken at once
 
 
-class Statistic(FedStatistic, Definable):
+class Statistic(Shown):
     """One statistic of an interface, made by Interface.statistic().
 
     Samples: while the statistic is off, a call returns at once and sends nothing. X is a signed, Y
@@ -92,40 +92,11 @@ class Statistic(FedStatistic, Definable):
         """Whether samples are wanted: for programs that have to work for a sample."""
         return self._switch[0] != 0
 
-    # ---- on and off
-    #
-    # The first of start(), stop() and reset() says how the statistic begins: it applies if the
-    # statistic is new, and leaves alone one that was there before, which its users have defined.
-    # Later ones are carried out, in their order with the samples that this thread adds. A daemon
-    # that is started anew learns the last state.
-
-    def start(self):
-        """Turns the statistic on."""
-        self._turn(True)
-
-    def stop(self):
-        """Turns the statistic off."""
-        self._turn(False)
-
-    def reset(self):
-        """Discards the samples that were counted so far."""
-        self._reset()
-
-    # ---- the end
-
-    def remove(self):
-        """Drops it here and from the tree. Samples that were added before are sent before."""
-        registry.drop_statistic(self, in_tree=True)
-
-    def release(self):
-        """Drops it here. The tree keeps it, to be read. Samples that were added before are sent."""
-        registry.drop_statistic(self, in_tree=False)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.release()
+    def create_view(self, name):
+        """A new View of what is fed to this statistic. It begins with the definition of its source,
+        on. One that is there already stays as its users have defined it. At most 16 of a statistic.
+        name: as a statistic's. Fails as Interface.statistic() does."""
+        return View(self, name)
 
     def __repr__(self):
         return f"<tally.Statistic {self._path()}>"

@@ -1,0 +1,84 @@
+// Rules: definitions for statistics that do not exist yet. A rule is a line `PATTERN KEY=VALUE
+// ...`: a glob of the shell over INTERFACE/STATISTIC, in which `*` does not match the slash, and
+// what a definition line may say without name=. view=SUFFIX makes it a rule for the view
+// STATISTIC_SUFFIX instead. `#` begins a comment.
+//
+// Rules from the file of --rules come first, and can be replaced without the others. Patterns are
+// taken apart once: few of them are compared beyond the text before their first wildcard. At most
+// kRulesBound, and kBytesBound of text. Confined to the lock of StatisticsBranch.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace tallyfs {
+
+class Rule {
+ public:
+  // kInvalid, with the token.
+  static Result<Rule> parse(std::string_view line);
+
+  // As parse() takes it.
+  const std::string& text() const { return text_; }
+  // path: INTERFACE/STATISTIC.
+  bool matches(const std::string& path) const;
+  // What the rule says of a statistic of that name, as a line of its definition file.
+  std::string line_for(std::string_view statistic) const;
+
+  // The first failure since the rule came: only that one is told.
+  bool tell_failure() { return !std::exchange(has_failed_, true); }
+  void forget_failure() { has_failed_ = false; }
+
+ private:
+  std::string text_;
+  std::string pattern_;
+  std::size_t literal_bytes_ = 0;  // of the pattern, before the first wildcard
+  std::string suffix_;             // of the view; empty: the rule is for the statistic itself
+  std::string attributes_;
+  bool has_failed_ = false;
+};
+
+class Rules {
+ public:
+  static constexpr std::size_t kRulesBound = 1024;
+  static constexpr std::size_t kBytesBound = 65'536;
+
+  struct Fault {
+    std::size_t line = 0;  // counted from 1
+    Error error;
+  };
+
+  // One line. An empty one, and a comment, is no rule. kInvalid, with the token; kNoSpace.
+  Result<void> add(std::string_view line);
+  // The text of the file: replaces what came from it before. Lines with a fault are left out.
+  std::vector<Fault> replace_file(std::string_view text);
+  void clear();
+
+  // One rule a line; what add() takes.
+  std::string text() const;
+  bool empty() const { return from_file_.empty() && written_.empty(); }
+  // Visits the rules that match, in their order.
+  template <typename Visit>
+  void each_match(const std::string& path, Visit visit) {
+    for (std::vector<Rule>* const some : {&from_file_, &written_}) {
+      for (Rule& rule : *some) {
+        if (rule.matches(path)) visit(rule);
+      }
+    }
+  }
+  void forget_failures();
+
+ private:
+  Result<void> add(std::string_view line, std::vector<Rule>& to);
+
+  std::vector<Rule> from_file_;
+  std::vector<Rule> written_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,28 @@
+// How much of what began on a CPU is missing from its histogram, and the line that says so in the
+// file of that CPU. Values; pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tallyfs {
+
+// What the latencies of a directory are the latencies of.
+enum class LatencyKind { kWakeups, kTimers, kSections, kFed };
+
+struct CpuCounts {
+  std::uint64_t samples = 0;    // in the histogram
+  std::uint64_t bounded = 0;    // of these, those whose latency is an upper bound
+  std::uint64_t unmatched = 0;  // begun, and never seen to end
+  std::uint64_t lost = 0;       // events
+
+  // Of what began here more than one in a hundred is missing. A lost event counts as one that
+  // began: it may have been.
+  bool falls_short() const;
+};
+
+// `#N of M wakeups are not in this histogram: REASON` and a newline; empty: counts do not fall
+// short. It does not end in ` 0`, which `grep -v " 0$"` would leave out.
+std::string shortfall_line(LatencyKind kind, const CpuCounts& counts);
+
+}  // namespace tallyfs

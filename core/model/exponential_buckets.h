@@ -1,0 +1,60 @@
+// The buckets of exponential histograms (OpenTelemetry's term; native histograms of Prometheus):
+// bucket i holds base^(i-1) < X * f <= base^i with base = 2^(2^-precision), where f is the factor
+// that takes X to its base unit. Schema and indices are those of Prometheus, precision is its
+// schema.
+//
+// The edge of a bucket is the largest integer X in it or below it, so that only integers are
+// compared. Edges are exact: powers of two by integers, the others, which are irrational, by enough
+// digits that no rounding is in doubt, which is checked.
+//
+// A place is the index of a bucket, counted from the bucket of X = 1. Immutable; made at the first
+// use, which takes a millisecond, and kept until the process ends: at most 130 KiB each, 4 MiB all.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/model/unit_factor.h"
+
+namespace tallyfs {
+
+class ExponentialBuckets {
+ public:
+  static constexpr unsigned kPrecisionMax = 8;
+  static constexpr std::uint64_t kXMax = std::uint64_t{1} << 63;
+
+  // The one instance for a precision, at most kPrecisionMax, and a factor of unit_of_x().
+  static const ExponentialBuckets& get(unsigned precision, const UnitFactor& factor);
+
+  unsigned precision() const { return precision_; }
+  // Places are below this.
+  std::uint32_t places() const { return static_cast<std::uint32_t>(edges_.size()); }
+  // The index of place 0.
+  std::int32_t first_index() const { return first_index_; }
+
+  // Of 1 <= x <= kXMax. An octave has cells twice as many as buckets, of equal width, so that at
+  // most one edge lies in a cell: the bucket of its lower end is right, or the next is.
+  std::uint32_t place(std::uint64_t x) const {
+    const auto zeros = static_cast<unsigned>(std::countl_zero(x));
+    const std::uint64_t cell = (x << zeros << 1) >> (63 - precision_);
+    const std::uint32_t place = ((63 - zeros) << precision_) + cells_[cell];
+    return place + (edges_[place] < x ? 1 : 0);
+  }
+  // The greatest X of a place, and the least. The places around small X may hold no integer.
+  std::uint64_t upper(std::uint32_t place) const { return edges_[place]; }
+  std::uint64_t lower(std::uint32_t place) const { return place == 0 ? 1 : edges_[place - 1] + 1; }
+
+ private:
+  ExponentialBuckets(unsigned precision, const UnitFactor& factor);
+  void make_edges(const UnitFactor& factor);
+  void make_cells();
+
+  unsigned precision_;
+  std::int32_t first_index_ = 0;
+  std::vector<std::uint64_t> edges_;  // by place; the last is kXMax or more
+  std::vector<std::uint32_t> cells_;  // of an octave: the place of the lower end, less its octave's
+};
+
+}  // namespace tallyfs

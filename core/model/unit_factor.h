@@ -1,0 +1,34 @@
+// What the units of a statistic say of its X: by which factor X comes to the base unit that
+// exporters and buckets of percentiles count in. `microseconds/requests`: X times 1/1,000,000 is
+// seconds. One word alone names Y, and X has no unit then; so it is with a word not known here.
+//
+// A pure function of a text; immutable values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tallyfs {
+
+// numerator / denominator, in lowest terms.
+struct UnitFactor {
+  std::uint64_t numerator = 1;
+  std::uint64_t denominator = 1;
+
+  bool operator==(const UnitFactor&) const = default;
+};
+
+struct Unit {
+  std::string_view base{};  // "seconds"; empty: a pure number, or a unit that has no other base
+  UnitFactor factor{};
+};
+
+// units: X/Y, as in a definition.
+Unit unit_of_x(std::string_view units);
+
+// Factors differ in at most so many ways, and each has its number below that.
+inline constexpr std::size_t kUnitFactors = 20;
+std::size_t number_of(const UnitFactor& factor);
+
+}  // namespace tallyfs

@@ -1,0 +1,164 @@
+#include "core/statistic/exponential_histogram.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/definition/definition.h"
+#include "core/statistic/saturating.h"
+
+namespace tallyfs {
+namespace {
+
+static_assert(kPrecisionMax == ExponentialBuckets::kPrecisionMax);
+constexpr std::size_t kSavedBucketBytes = 12;
+// Counters by which a window grows at least.
+constexpr std::uint32_t kGrowth = 16;
+
+std::uint64_t magnitude(std::int64_t x) {
+  const auto bits = static_cast<std::uint64_t>(x);
+  return x < 0 ? 0 - bits : bits;
+}
+
+}  // namespace
+
+Span Span::joined(const Span& other) const {
+  return {std::min(min, other.min), std::max(max, other.max)};
+}
+
+ExponentialHistogram::Limits ExponentialHistogram::positive_limits(
+    const ExponentialBuckets& buckets, const Span& span) {
+  if (span.max < 1) return {};
+  return {.least = buckets.place(magnitude(std::max<std::int64_t>(span.min, 1))),
+          .most = buckets.place(magnitude(span.max))};
+}
+
+ExponentialHistogram::Limits ExponentialHistogram::negative_limits(
+    const ExponentialBuckets& buckets, const Span& span) {
+  if (span.min > -1) return {};
+  return {.least = buckets.place(magnitude(std::min<std::int64_t>(span.max, -1))),
+          .most = buckets.place(magnitude(span.min))};
+}
+
+std::uint64_t ExponentialHistogram::worst_case_bytes(const ExponentialBuckets& buckets,
+                                                     const Span& span) {
+  return (positive_limits(buckets, span).size() + negative_limits(buckets, span).size()) *
+         sizeof(std::uint64_t);
+}
+
+std::uint64_t& ExponentialHistogram::Window::grown(std::uint32_t place, std::uint32_t least,
+                                                   std::uint32_t most) {
+  const auto size = static_cast<std::uint32_t>(counts.size());
+  const std::uint32_t more = std::max(kGrowth, size / 2);
+  const std::uint32_t end = first + size;
+  std::uint32_t new_first = size == 0 ? place : std::min(first, place);
+  std::uint32_t new_last = size == 0 ? place : std::max(end - 1, place);
+  if (size == 0 || place < first) new_first -= std::min(new_first - least, more);
+  if (size == 0 || place >= end) new_last += std::min(most - new_last, more);
+  std::vector<std::uint64_t> larger(new_last - new_first + 1);
+  std::copy(counts.begin(), counts.end(), larger.begin() + (size == 0 ? 0 : first - new_first));
+  counts = std::move(larger);
+  first = new_first;
+  return counts[place - first];
+}
+
+// The loop looks up places of positive X in the window as it is; all else is for add_rest().
+bool ExponentialHistogram::add(std::span<const Sample> samples, const Span& span) {
+  bool saturated = summary_.add(samples);
+  const ExponentialBuckets& buckets = *buckets_;
+  std::uint64_t* counts = positive_.counts.data();
+  std::size_t size = positive_.counts.size();
+  std::uint32_t first = positive_.first;
+  for (const Sample& sample : samples) {
+    if (sample.x > 0) [[likely]] {
+      const std::uint32_t i = buckets.place(static_cast<std::uint64_t>(sample.x)) - first;
+      if (i < size) [[likely]] {
+        saturated |= add_saturating(counts[i], sample.y);
+        continue;
+      }
+    }
+    saturated |= add_rest(sample.x, sample.y, span);
+    counts = positive_.counts.data();
+    size = positive_.counts.size();
+    first = positive_.first;
+  }
+  return saturated;
+}
+
+bool ExponentialHistogram::add_rest(std::int64_t x, std::uint64_t y, const Span& span) {
+  if (x == 0) return add_saturating(zeros_, y);
+  const Limits limits = x > 0 ? positive_limits(*buckets_, span) : negative_limits(*buckets_, span);
+  Window& window = x > 0 ? positive_ : negative_;
+  return add_saturating(window.at(buckets_->place(magnitude(x)), limits.least, limits.most), y);
+}
+
+bool ExponentialHistogram::merge(const ExponentialHistogram& other, const Span& span) {
+  bool saturated = summary_.merge(other.summary_);
+  saturated |= add_saturating(zeros_, other.zeros_);
+  const auto add_window = [&](Window& window, const Window& more, const Limits& limits) {
+    for (std::size_t i = 0; i < more.counts.size(); ++i) {
+      if (more.counts[i] == 0) continue;
+      const std::uint32_t place = more.first + static_cast<std::uint32_t>(i);
+      saturated |= add_saturating(window.at(place, limits.least, limits.most), more.counts[i]);
+    }
+  };
+  add_window(positive_, other.positive_, positive_limits(*buckets_, span));
+  add_window(negative_, other.negative_, negative_limits(*buckets_, span));
+  return saturated;
+}
+
+void ExponentialHistogram::clear() { *this = ExponentialHistogram(*buckets_); }
+
+// Not the number of the summary, which may stand at its end.
+UInt128 ExponentialHistogram::weight() const {
+  UInt128 all = zeros_;
+  for (const std::uint64_t count : positive_.counts) all += count;
+  for (const std::uint64_t count : negative_.counts) all += count;
+  return all;
+}
+
+std::int64_t ExponentialHistogram::bounded(std::int64_t x) const {
+  return std::min(x, summary_.max);
+}
+
+void ExponentialHistogram::save(ByteWriter& out) const {
+  summary_.save(out);
+  out.put(zeros_);
+  save(out, positive_);
+  save(out, negative_);
+}
+
+void ExponentialHistogram::load(ByteReader& in, const Span& span) {
+  summary_.load(in);
+  zeros_ = in.get<std::uint64_t>();
+  load(in, positive_, positive_limits(*buckets_, span));
+  load(in, negative_, negative_limits(*buckets_, span));
+  if ((weight() == 0) != (summary_.number == 0)) in.fail();
+}
+
+// The buckets that counted, by place.
+void ExponentialHistogram::save(ByteWriter& out, const Window& window) {
+  const auto used =
+      window.counts.size() - static_cast<std::size_t>(std::count(
+                                 window.counts.begin(), window.counts.end(), std::uint64_t{0}));
+  out.put(static_cast<std::uint32_t>(used));
+  for (std::size_t i = 0; i < window.counts.size(); ++i) {
+    if (window.counts[i] == 0) continue;
+    out.put(window.first + static_cast<std::uint32_t>(i));
+    out.put(window.counts[i]);
+  }
+}
+
+void ExponentialHistogram::load(ByteReader& in, Window& window, const Limits& limits) {
+  const auto size = in.get<std::uint32_t>();
+  if (size > limits.size() || size > in.left() / kSavedBucketBytes) return in.fail();
+  std::uint64_t next = limits.least;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const auto place = in.get<std::uint32_t>();
+    const auto count = in.get<std::uint64_t>();
+    if (place < next || place > limits.most || count == 0) return in.fail();
+    window.at(place, limits.least, limits.most) = count;
+    next = std::uint64_t{place} + 1;
+  }
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,47 @@
+#include "core/statistic/last_statistic.h"
+
+#include "core/base/text.h"
+#include "core/statistic/saved.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint8_t kLastVersion = 1;
+
+}  // namespace
+
+bool LastStatistic::add(std::span<const Sample> samples) {
+  for (const Sample& sample : samples) {
+    if (is_there_ && sample.time < time_) continue;
+    is_there_ = true;
+    x_ = sample.x;
+    time_ = sample.time;
+  }
+  return false;
+}
+
+void LastStatistic::render(std::string_view name, std::size_t, std::string& out) const {
+  if (!is_there_) return;
+  append_timestamp(out.append(name).append(" "), time_);
+  out.push_back(' ');
+  append_number(out, x_);
+  out.push_back('\n');
+}
+
+void LastStatistic::save(ByteWriter& out) const {
+  out.put(kLastVersion);
+  out.put(std::uint8_t{is_there_});
+  out.put(x_);
+  out.put(std::int64_t{time_.count()});
+}
+
+void LastStatistic::load(ByteReader& in) {
+  expect_version(in, kLastVersion);
+  const auto is_there = in.get<std::uint8_t>();
+  x_ = in.get<std::int64_t>();
+  time_ = std::chrono::nanoseconds(in.get<std::int64_t>());
+  is_there_ = is_there == 1;
+  if (is_there > 1 || (!is_there_ && (x_ != 0 || time_.count() != 0))) in.fail();
+}
+
+}  // namespace tallyfs

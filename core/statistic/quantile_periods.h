@@ -1,0 +1,162 @@
+// Percentiles for each period of a history (periods.h has the rules of periods). The open period
+// and the two newest before it keep an exponential histogram each. Older ones keep only what is
+// shown: a late sample of theirs counts in the oldest of the three.
+//
+// kQuantiles: as many percentiles as a period has room for. Confined to its HistoryStatistic.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/text.h"
+#include "core/definition/definition.h"
+#include "core/model/unit_factor.h"
+#include "core/statistic/exponential_histogram.h"
+#include "core/statistic/periods.h"
+
+namespace tallyfs {
+
+// What a period shows that keeps no histogram.
+template <std::size_t kQuantiles>
+struct ShownPeriod {
+  Summary summary;
+  std::array<std::int64_t, kQuantiles> quantiles{};
+
+  void save(ByteWriter& out) const {
+    summary.save(out);
+    for (const std::int64_t x : quantiles) out.put(x);
+  }
+  void load(ByteReader& in) {
+    summary.load(in);
+    for (std::int64_t& x : quantiles) x = in.get<std::int64_t>();
+  }
+};
+
+template <std::size_t kQuantiles>
+class QuantilePeriods {
+ public:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  QuantilePeriods(const HistorySettings& settings, const Definition& definition, Nanoseconds origin)
+      : quantiles_(settings.quantiles),
+        span_{definition.range_min, definition.range_max},
+        periods_(settings, origin),
+        kept_{ExponentialHistogram(buckets_of(settings, definition)),
+              ExponentialHistogram(buckets_of(settings, definition)),
+              ExponentialHistogram(buckets_of(settings, definition))} {}
+
+  static std::uint64_t worst_case_bytes(const HistorySettings& settings,
+                                        const Definition& definition, const Span& span) {
+    return 2 * QuantileList::kBytesMax + Periods<Shown>::worst_case_bytes(settings) +
+           kKept * ExponentialHistogram::worst_case_bytes(buckets_of(settings, definition), span);
+  }
+  // All ranges of X since the data began.
+  const Span& span() const { return span_; }
+  void widen(const Span& span) { span_ = span_.joined(span); }
+
+  bool has_open() const { return periods_.has_open(); }
+  std::size_t completed() const { return periods_.completed(); }
+  void start(Nanoseconds now) {
+    const std::uint64_t before = periods_.serial();
+    periods_.start(now);
+    close(before);
+  }
+  bool advance(Nanoseconds now) {
+    const std::uint64_t before = periods_.serial();
+    if (!periods_.advance(now)) return false;
+    close(before);
+    return true;
+  }
+
+  bool add(std::span<const Sample> samples) {
+    bool saturated = false;
+    const std::size_t oldest_kept = std::min(kKept, periods_.size()) - 1;
+    periods_.split(samples, [&](std::size_t age, std::span<const Sample> some) {
+      saturated |= kept(periods_.serial() - std::min(age, oldest_kept)).add(some, span_);
+    });
+    return saturated;
+  }
+
+  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+    periods_.render(name, bytes_max, out, [&](std::size_t age, const Shown& shown, auto& text) {
+      append(age < kKept ? what_shows(kept(periods_.serial() - age)) : shown, text);
+    });
+  }
+
+  void save(ByteWriter& out) const {
+    out.put(span_.min);
+    out.put(span_.max);
+    periods_.save(out);
+    for (std::size_t age = 0; age < std::min(kKept, periods_.size()); ++age) {
+      kept(periods_.serial() - age).save(out);
+    }
+  }
+  void load(ByteReader& in) {
+    const Span allowed = span_;
+    const Span saved{in.get<std::int64_t>(), in.get<std::int64_t>()};
+    if (!in.ok() || saved.joined(allowed) != saved) return in.fail();
+    span_ = saved;
+    periods_.load(in);
+    for (std::size_t age = 0; in.ok() && age < std::min(kKept, periods_.size()); ++age) {
+      kept(periods_.serial() - age).load(in, span_);
+    }
+  }
+
+ private:
+  using Shown = ShownPeriod<kQuantiles>;
+  static constexpr std::size_t kKept = 3;
+
+  static const ExponentialBuckets& buckets_of(const HistorySettings& settings,
+                                              const Definition& definition) {
+    return ExponentialBuckets::get(settings.precision, unit_of_x(definition.units).factor);
+  }
+
+  ExponentialHistogram& kept(std::uint64_t serial) { return kept_[serial % kKept]; }
+  const ExponentialHistogram& kept(std::uint64_t serial) const { return kept_[serial % kKept]; }
+
+  Shown what_shows(const ExponentialHistogram& histogram) const {
+    Shown shown{.summary = histogram.summary()};
+    histogram.each_quantile(quantiles_,
+                            [&](std::size_t i, std::int64_t x) { shown.quantiles[i] = x; });
+    return shown;
+  }
+
+  // The newest period was `before`. Histograms of periods that are too old now are let go.
+  void close(std::uint64_t before) {
+    const std::uint64_t now = periods_.serial();
+    const std::uint64_t oldest = before < kKept ? 1 : before - kKept + 1;
+    for (std::uint64_t serial = oldest; serial <= before && serial + kKept <= now; ++serial) {
+      ExponentialHistogram& histogram = kept(serial);
+      if (histogram.is_empty()) continue;
+      const std::uint64_t age = now - serial;
+      if (age < periods_.size()) periods_.at_age(age) = what_shows(histogram);
+      histogram.clear();
+    }
+  }
+
+  void append(const Shown& shown, std::string& out) const {
+    if (shown.summary.number == 0) {
+      Summary{}.append_to(out);
+      return;
+    }
+    shown.summary.append_to(out);
+    for (std::size_t i = 0; i < quantiles_.size(); ++i) {
+      out.append(" p").append(quantiles_.label(i)).push_back('=');
+      append_number(out, shown.quantiles[i]);
+    }
+  }
+
+  QuantileList quantiles_;
+  Span span_;
+  Periods<Shown> periods_;
+  std::array<ExponentialHistogram, kKept> kept_;  // by serial number
+};
+
+}  // namespace tallyfs

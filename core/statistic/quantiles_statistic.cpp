@@ -1,0 +1,92 @@
+#include "core/statistic/quantiles_statistic.h"
+
+#include "core/base/text.h"
+#include "core/model/unit_factor.h"
+#include "core/statistic/saved.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint8_t kQuantilesVersion = 1;
+
+void append_line(std::string& out, std::string_view name, std::string_view key, std::int64_t x) {
+  out.append(name).append(" ").append(key).push_back(' ');
+  append_number(out, x);
+  out.push_back('\n');
+}
+
+Span range_of(const Definition& definition) { return {definition.range_min, definition.range_max}; }
+
+const ExponentialBuckets& buckets_of(const QuantilesSettings& settings,
+                                     const Definition& definition) {
+  return ExponentialBuckets::get(settings.precision, unit_of_x(definition.units).factor);
+}
+
+}  // namespace
+
+QuantilesStatistic::QuantilesStatistic(const QuantilesSettings& settings,
+                                       const Definition& definition)
+    : histogram_(std::make_unique<Kept>(
+          Kept{ExponentialHistogram(buckets_of(settings, definition)), range_of(definition)})),
+      quantiles_(settings.quantiles) {}
+
+std::uint64_t QuantilesStatistic::worst_case_bytes(const QuantilesSettings& settings,
+                                                   const Definition& definition) {
+  return worst_case_bytes(settings, definition, range_of(definition));
+}
+
+std::uint64_t QuantilesStatistic::worst_case_bytes_after(const Definition& definition) const {
+  return worst_case_bytes(std::get<QuantilesSettings>(definition.settings), definition,
+                          histogram_->span.joined(range_of(definition)));
+}
+
+// The list of percentiles is in the definition, too.
+std::uint64_t QuantilesStatistic::worst_case_bytes(const QuantilesSettings& settings,
+                                                   const Definition& definition, const Span& span) {
+  return sizeof(Kept) + 2 * QuantileList::kBytesMax +
+         ExponentialHistogram::worst_case_bytes(buckets_of(settings, definition), span);
+}
+
+void QuantilesStatistic::redefine(const Definition& definition) {
+  quantiles_ = std::get<QuantilesSettings>(definition.settings).quantiles;
+  histogram_->span = histogram_->span.joined(range_of(definition));
+}
+
+void QuantilesStatistic::render(std::string_view name, std::size_t, std::string& out) const {
+  const Summary& summary = histogram_->histogram.summary();
+  out.append(name).append(" count ");
+  append_number(out, summary.number);
+  out.push_back('\n');
+  if (is_empty()) return;
+  append_line(out, name, "min", summary.min);
+  out.append(name).append(" avg ");
+  append_average(out, summary.sum, summary.number);
+  out.push_back('\n');
+  std::string key;
+  histogram_->histogram.each_quantile(quantiles_, [&](std::size_t i, std::int64_t x) {
+    append_line(out, name, key.assign("p").append(quantiles_.label(i)), x);
+  });
+  append_line(out, name, "max", summary.max);
+}
+
+void QuantilesStatistic::save(ByteWriter& out) const {
+  out.put(kQuantilesVersion);
+  out.put(histogram_->span.min);
+  out.put(histogram_->span.max);
+  histogram_->histogram.save(out);
+}
+
+void QuantilesStatistic::load(ByteReader& in) {
+  expect_version(in, kQuantilesVersion);
+  Span& span = histogram_->span;
+  const Span allowed = span;
+  span.min = in.get<std::int64_t>();
+  span.max = in.get<std::int64_t>();
+  if (!in.ok() || span.joined(allowed) != span) {
+    span = allowed;
+    return in.fail();
+  }
+  histogram_->histogram.load(in, span);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,30 @@
+"""Views: further ways to look at what is fed to a statistic."""
+from .registry import registry
+from .shown import Shown
+
+
+class View(Shown):
+    """One view of a statistic, made by Statistic.create_view(). The daemon gives it every sample
+    that its source gets. It is defined, turned on and off, and dropped as a statistic is, but takes
+    no samples of its own. Views go with a source that is removed."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source, name):
+        """See Statistic.create_view()."""
+        super().__init__(source.interface, name, None)
+        self._source = source.name
+        self._on = self._begin = True
+        registry.add_statistic(self)
+
+    def _create_text(self):
+        on = self._begin if "on" in self._late else self._on
+        words = ["create", self._path(), f"of={self._source}", self._type, f"on={on:d}"]
+        return " ".join(filter(None, words))
+
+    # It has neither samples nor a number.
+    def _point_at_switch(self):
+        pass
+
+    def __repr__(self):
+        return f"<tally.View {self._path()}>"

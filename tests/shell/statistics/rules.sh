@@ -1,0 +1,127 @@
+# Rules: definitions for statistics that do not exist yet.
+
+_rule() { echo "$1" >>"$MNT/rules"; }
+
+a_rule_defines_what_comes_into_being() {
+  _rule 'web/*_us type=quantiles precision=5 quantiles=50,99 on=1'
+  send 'create web/latency_us' 'create web/other' 'create app/latency_us' 'web/new_us 5'
+  assert_match 'name=latency_us on=1 type=quantiles .* precision=5 quantiles=50,99 .*' \
+    "$(line web latency_us)"
+  assert_match 'name=other on=0 type=value .*' "$(line web other)"
+  assert_match 'name=latency_us on=0 type=value .*' "$(line app latency_us)"
+  assert_has 'new_us count 1' "$(data web)"
+}
+
+a_rule_with_view_makes_one() {
+  _rule 'web/*_us view=by_second type=history mode=range period=1000000 entries_max=300'
+  send 'create web/latency_us'
+  assert_match 'name=latency_us on=0 type=value .*' "$(line web latency_us)"
+  assert_match 'name=latency_us_by_second of=latency_us on=1 type=history .* mode=range .*' \
+    "$(line web latency_us_by_second)"
+}
+
+rules_apply_in_their_order() {
+  _rule '*/x type=range'
+  _rule 'web/x type=list entries_max=5 on=1'
+  _rule 'we?/[xy] entries_max=7'
+  send 'create web/x'
+  assert_match 'name=x on=1 type=list .* entries_max=7 .*' "$(line web x)"
+}
+
+the_asterisk_does_not_cross_the_slash() {
+  assert_fails_with 'Invalid argument' _rule '* type=range'
+  _rule '*/x type=range'
+  send 'create web/x' 'create web/xy'
+  assert_match 'name=x on=0 type=range .*' "$(line web x)"
+  assert_match 'name=xy on=0 type=value .*' "$(line web xy)"
+}
+
+the_file_shows_what_can_be_written_back() {
+  _rule '# a comment'
+  _rule 'web/a   on=1   # this one is on'
+  _rule 'web/b view=v'
+  assert_eq $'web/a on=1\nweb/b view=v' "$(cat "$MNT/rules")"
+  assert_eq 600 "$(stat -c %a "$MNT/rules")"
+  cat "$MNT/rules" >"$CASE/saved"
+  cat "$CASE/saved" >"$MNT/rules"
+  assert_eq "$(cat "$CASE/saved")" "$(cat "$MNT/rules")"
+  echo 'web/c on=1' >"$MNT/rules"
+  assert_eq 'web/c on=1' "$(cat "$MNT/rules")"
+}
+
+a_wrong_line_is_refused_with_a_caret_and_the_others_stand() {
+  assert_fails_with 'Invalid argument' \
+    write_at_once "$MNT/rules" 'web/a on=1' 'web/b on=maybe' 'web/c on=0'
+  assert_eq $'web/a on=1\nweb/c on=0' "$(cat "$MNT/rules")"
+  assert_match '.* rules: error: on must be 0 or 1
+  Command: web/b on=maybe
+                 \^' "$(errors)"
+  local line
+  for line in 'web on=1' 'web/x' 'web/x on' 'web/x name=y on=1' 'web/x of=y' 'web/x onn=1' \
+    'web/x view=a/b' 'web/x/y on=1'; do
+    assert_fails_with 'Invalid argument' _rule "$line"
+  done
+  assert_eq $'web/a on=1\nweb/c on=0' "$(cat "$MNT/rules")"
+}
+
+rules_are_not_retroactive_but_can_be_applied() {
+  send 'create web/x' 'create web/y on=1'
+  _rule 'web/* type=range on=1'
+  _rule 'web/* view=last type=last'
+  assert_match 'name=x on=0 type=value .*' "$(line web x)"
+  _rule apply
+  assert_match 'name=x on=1 type=range .*' "$(line web x)"
+  assert_match 'name=y_last of=y on=1 type=last .*' "$(line web y_last)"
+  define web 'name=y_last type=range'
+  _rule apply
+  assert_match 'name=y_last of=y on=1 type=last .*' "$(line web y_last)"
+  assert_eq 4 "$(definition web | wc -l)"
+}
+
+a_rule_that_cannot_be_applied_leaves_the_statistic_and_is_told_once() {
+  _rule 'web/* mode=range'
+  send 'create web/x' 'create web/y'
+  assert_match 'name=x on=0 type=value .*' "$(line web x)"
+  assert_eq 1 "$(errors | grep -c 'rules, for web/x: error: mode=range is for type=history only')"
+  ! errors | grep 'web/y' || fail "told twice"
+}
+
+at_most_1024() {
+  seq 1025 | sed 's|.*|web/x& on=1|' >"$CASE/many"
+  assert_fails_with 'No space left on device' cp "$CASE/many" "$MNT/rules"
+  assert_eq 1024 "$(wc -l <"$MNT/rules")"
+}
+
+the_file_of_the_option_is_read_at_the_start_and_at_sighup() {
+  stop_daemon
+  printf '%s\n' '# comment' 'web/a type=range' 'web/b on=maybe' 'web/c on=1' >"$CASE/file"
+  start_daemon --rules "$CASE/file"
+  assert_has "$CASE/file:3: on must be 0 or 1" "$(cat "$STDERR")"
+  assert_eq $'web/a type=range\nweb/c on=1' "$(cat "$MNT/rules")"
+  _rule 'web/d on=1'
+  echo 'web/e on=1' >"$CASE/file"
+  kill -HUP "$DAEMON"
+  wait_until '[ "$(cat "$MNT/rules" | paste -sd+)" = "web/e on=1+web/d on=1" ]'
+}
+
+a_file_that_is_not_there_is_told() {
+  stop_daemon
+  start_daemon --rules "$CASE/nothing"
+  assert_has "$CASE/nothing cannot be read: No such file or directory" "$(cat "$STDERR")"
+}
+
+the_examples_that_are_shipped_are_right() {
+  local file=$here/../../packaging/rules
+  stop_daemon
+  sed 's/^#\([^ ]\)/\1/' "$file" >"$CASE/file"
+  start_daemon --rules "$CASE/file"
+  assert_eq '' "$(grep -F "$CASE/file:" "$STDERR" || true)"
+  assert_eq "$(grep -c '^#[^ ]' "$file")" "$(wc -l <"$MNT/rules")"
+  send 'create block-sda/latencies_read' 'create web/latency_us' 'create room/temperature_c'
+  assert_match 'name=latencies_read_by_second of=latencies_read on=1 type=history .*' \
+    "$(line block-sda latencies_read_by_second)"
+  assert_match 'name=temperature_c on=0 type=last .*' "$(definition room)"
+  stop_daemon
+  start_daemon --rules "$file"
+  assert_eq '' "$(cat "$MNT/rules")"
+}

@@ -1,0 +1,75 @@
+// Which branch gets a line or message.
+#include "tests/unit/intake/intake_stand.h"
+
+namespace tallyfs {
+namespace {
+
+// Takes what it is told to, and counts it.
+class CountingBranch final : public Branch {
+ public:
+  explicit CountingBranch(const Handled& handled) : handled_(handled) {}
+  Handled handles() const override { return handled_; }
+  Result<Done> execute(const wire::Line&, Call&) override {
+    lines += 1;
+    return Done{};
+  }
+  Result<Done> take(const wire::Message&, Call&) override {
+    messages += 1;
+    return Done{};
+  }
+
+  int lines = 0, messages = 0;
+
+ private:
+  const Handled handled_;
+};
+
+class DispatcherTest : public IntakeTest {
+ protected:
+  Dispatcher make(std::span<Branch* const> branches) {
+    Dispatcher::Ports all = ports();
+    all.branches = branches;
+    return Dispatcher(-1, all);
+  }
+  void take(Dispatcher& dispatcher, std::string_view text) {
+    std::vector<char> bytes(text.begin(), text.end());
+    const Datagram datagram{.bytes = bytes, .origin = {.uid = kSender}};
+    dispatcher.begin(datagram, clock_.now());
+    while (!dispatcher.go_on(std::chrono::nanoseconds::max())) {
+    }
+  }
+
+  static constexpr uid_t kSender = 1000;
+  CountingBranch events_{{.lines = kLines<wire::EventLine>}};
+};
+
+TEST_F(DispatcherTest, GivesALineToTheBranchThatHandlesIt) {
+  CountingBranch stats({.lines = kLines<wire::StatsLine>});
+  const std::array<Branch*, 2> branches{&stats, &events_};
+  Dispatcher dispatcher = make(branches);
+  take(dispatcher, "event a/b c=1\nevent remove a/b\nsubsystem web\n");
+  EXPECT_EQ(events_.lines, 2);
+  EXPECT_EQ(stats.lines, 1);
+}
+
+TEST_F(DispatcherTest, RefusesALineThatNoBranchHandles) {
+  const std::array<Branch*, 1> branches{&events_};
+  Dispatcher dispatcher = make(branches);
+  take(dispatcher, "subsystem web\n");
+  EXPECT_EQ(events_.lines, 0);
+  dispatcher.publish_counts(clock_.now());
+  EXPECT_EQ(own("rejects"), 1u);
+}
+
+TEST_F(DispatcherTest, TwoBranchesThatHandleOneAlternativeAbort) {
+  CountingBranch twin({.lines = kLines<wire::StatsLine, wire::EventLine>});
+  CountingBranch first({.messages = kMessages<wire::PackedBlob>});
+  CountingBranch second({.messages = kMessages<wire::PackedBlob, wire::Template>});
+  const std::array<Branch*, 2> lines{&events_, &twin};
+  const std::array<Branch*, 2> messages{&first, &second};
+  EXPECT_DEATH(make(lines), "two branches handle one kind of line or message");
+  EXPECT_DEATH(make(messages), "two branches handle one kind of line or message");
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,170 @@
+// Rules, and views as the socket sees them.
+#include "core/tree/error_log.h"
+#include "tests/unit/statistics/statistics_stand.h"
+
+namespace tallyfs {
+namespace {
+
+struct Log {
+  FakeClock clock;
+  ErrorLog errors{clock.now()};
+};
+
+class RulesTest : protected Log, public StatisticsTest {
+ protected:
+  RulesTest() : StatisticsTest({.errors = &errors}) {}
+
+  std::shared_ptr<File> rules() {
+    return tree_.file(tree_.lookup(Tree::kRoot, "rules").value().id).value();
+  }
+  Result<void> write(std::string_view line) { return rules()->write_line(line, clock_.now()); }
+  std::string text() { return rules()->render(clock_.now(), 1 << 20).value(); }
+  std::string told() { return errors.render(clock_.now(), 1 << 20).value(); }
+  // Of the first line of web's definition file.
+  std::string begin() {
+    const std::string all = read("web", "definition");
+    return all.substr(0, all.find(" range_min"));
+  }
+};
+
+TEST_F(RulesTest, AreAppliedToWhatComesIntoBeing) {
+  ASSERT_TRUE(write("web/*_us type=last on=1"));
+  EXPECT_TRUE(execute("create web/a_us"));
+  EXPECT_EQ(begin(), "name=a_us on=1 type=last");
+  send("web/b_us", 7);
+  EXPECT_NE(read("web", "data").find("b_us [0.000000] 7\n"), std::string::npos);
+  EXPECT_TRUE(execute("create app/a"));
+  EXPECT_NE(read("app", "definition").find("name=a on=0 type=value"), std::string::npos);
+}
+
+TEST_F(RulesTest, ARuleOfAViewMakesOne) {
+  ASSERT_TRUE(write("*/* view=last type=last"));
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_NE(read("web", "definition").find("\nname=a_last of=a on=1 type=last"), std::string::npos);
+  EXPECT_EQ(told(), "");
+}
+
+TEST_F(RulesTest, AreShownAsTheyCanBeWrittenBack) {
+  ASSERT_TRUE(write(" web/a  on=1 # words"));
+  ASSERT_TRUE(write("# a comment"));
+  ASSERT_TRUE(write(""));
+  EXPECT_EQ(text(), "web/a on=1\n");
+  ASSERT_TRUE(rules()->truncate(clock_.now()));
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(RulesTest, RefuseWhatIsNoRuleWithTheCaretUnderIt) {
+  const auto expect = [&](std::string_view line, std::string_view token) {
+    const auto refused = write(line);
+    ASSERT_FALSE(refused) << line;
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid) << line;
+    EXPECT_EQ(line.substr(refused.error().token_at, token.size()), token) << line;
+  };
+  expect("web on=1", "web");
+  expect("web/a/b on=1", "web/a/b");
+  expect("on=1", "on=1");
+  expect("web/a", "web/a");
+  expect("web/a on", "on");
+  expect("web/a on=1 name=b", "name=b");
+  expect("web/a of=b", "of=b");
+  expect("web/a view=x onn=1", "onn=1");
+  expect("web/a view=x/y on=1", "view=x/y");
+  expect("web/a view=x on=2", "on=2");
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(RulesTest, ARuleThatCannotBeAppliedIsToldOnce) {
+  ASSERT_TRUE(write("web/* mode=range"));
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_EQ(begin(), "name=a on=0 type=value");
+  const std::string once = told();
+  EXPECT_NE(once.find("rules, for web/a: error: mode=range is for"), std::string::npos) << once;
+  EXPECT_TRUE(execute("create web/b"));
+  EXPECT_EQ(told(), once);
+}
+
+TEST_F(RulesTest, ApplyMeansAllThatIsThere) {
+  EXPECT_TRUE(execute("create web/a"));
+  ASSERT_TRUE(write("web/a type=range on=1"));
+  EXPECT_EQ(begin(), "name=a on=0 type=value");
+  ASSERT_TRUE(write("apply"));
+  EXPECT_EQ(begin(), "name=a on=1 type=range");
+}
+
+TEST_F(RulesTest, ThoseOfTheFileComeFirstAndAreReplacedAlone) {
+  ASSERT_TRUE(write("web/b on=1"));
+  EXPECT_TRUE(statistics_.take_rules("web/a on=1\n\n# no rule\n", clock_.now()).empty());
+  EXPECT_EQ(text(), "web/a on=1\nweb/b on=1\n");
+  const auto faults = statistics_.take_rules("web/c on=1\nweb/d on=7\nweb/e on=0", clock_.now());
+  EXPECT_EQ(text(), "web/c on=1\nweb/e on=0\nweb/b on=1\n");
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_EQ(faults[0].line, 2u);
+  EXPECT_EQ(faults[0].error.reason, "on must be 0 or 1");
+}
+
+TEST_F(RulesTest, AreBounded) {
+  for (std::size_t i = 0; i < Rules::kRulesBound; ++i) {
+    ASSERT_TRUE(write("web/" + std::to_string(i) + " on=1"));
+  }
+  EXPECT_EQ(write("web/x on=1").error().code, ErrorCode::kNoSpace);
+  ASSERT_TRUE(rules()->truncate(clock_.now()));
+  const std::string longest = "web/" + std::string(16'000, 'x') + " on=1";
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(write(longest));
+  EXPECT_EQ(write(longest).error().code, ErrorCode::kNoSpace);
+}
+
+TEST_F(RulesTest, PatternsAreThoseOfTheShell) {
+  const auto matches = [](std::string_view rule, const std::string& path) {
+    return Rule::parse(rule).value().matches(path);
+  };
+  EXPECT_TRUE(matches("web/a on=1", "web/a"));
+  EXPECT_FALSE(matches("web/a on=1", "web/ab"));
+  EXPECT_TRUE(matches("w?b/[ab]* on=1", "web/abc"));
+  EXPECT_FALSE(matches("w*a/b on=1", "web/aa/b"));
+  EXPECT_FALSE(matches("web/* on=1", "app/a"));
+  EXPECT_TRUE(matches("web/\\* on=1", "web/*"));
+}
+
+// ---- views
+
+TEST_F(RulesTest, AViewTakesNoSamplesAndHasNoNumber) {
+  const auto number = execute("create web/a on=1").value().number;
+  ASSERT_TRUE(execute("create web/v of=a type=last"));
+  const Taken taken = send("web/v", 5);
+  ASSERT_EQ(taken.rejected.size(), 1u);
+  EXPECT_EQ(taken.rejected[0].error.code, ErrorCode::kExists);
+  EXPECT_EQ(execute("attach web/v").error().code, ErrorCode::kExists);
+  EXPECT_EQ(execute("create web/v").error().code, ErrorCode::kExists);
+  EXPECT_EQ(execute("create web/v of=a").value().made, wire::Made::kWasThere);
+  ASSERT_TRUE(send(number, 5));
+  EXPECT_EQ(read("web", "data"), "a 1\nv [0.000000] 5\n");
+  ASSERT_TRUE(execute("remove web/v"));
+  EXPECT_EQ(read("web", "data"), "a 1\n");
+  EXPECT_EQ(execute("remove web/v").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RulesTest, ViewsTakeAnOwner) {
+  ASSERT_TRUE(execute("create web/a on=1"));
+  EXPECT_EQ(execute("create web/v of=a", kBob).error().code, ErrorCode::kNotPermitted);
+  EXPECT_EQ(execute("create app/v of=a").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(execute("create tallyfs/v of=samples", 0).error().code, ErrorCode::kBusy);
+}
+
+TEST_F(RulesTest, InterfacesWithViewsAreSavedAndRemoved) {
+  ASSERT_TRUE(execute("create web/a on=1"));
+  ASSERT_TRUE(execute("create web/v of=a type=last"));
+  send("web/a", 5);
+  const std::string definition = read("web", "definition");
+  std::string bytes;
+  ByteWriter out(bytes);
+  statistics_.save(out);
+  EXPECT_TRUE(statistics_.remove_interface("web", clock_.now()));
+  ByteReader in(bytes);
+  ASSERT_TRUE(statistics_.load(in, clock_.now()));
+  EXPECT_EQ(read("web", "definition"), definition);
+  send("web/a", 6);
+  EXPECT_EQ(read("web", "data"), "a 2\nv [0.000000] 6\n");
+}
+
+}  // namespace
+}  // namespace tallyfs
