@@ -28,6 +28,11 @@ class Arguments {
   fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
+bool is_gone(int mount) {
+  pollfd each{.fd = mount, .events = 0, .revents = 0};
+  return ::poll(&each, 1, 0) == 1 && (each.revents & POLLERR) != 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(Operations& operations, const Options& options) {
@@ -155,9 +160,10 @@ void Session::unmount() {
   for (std::thread& thread : threads_) thread.join();
   operations_.stop_polling();
   // Requests without a reply now fail with ENOTCONN.
-  if (take_away_) {
-    take_away_();
-  } else {
+  if (take_away_) take_away_();
+  // Of a mount that is gone libfuse only frees what it knows of it. One that is still there it would
+  // remove by its path, where another may lie.
+  if (!take_away_ || is_gone(fuse_session_fd(session_.get()))) {
     fuse_session_unmount(session_.get());
   }
   operations_.notify_through(nullptr);

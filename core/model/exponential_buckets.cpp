@@ -20,12 +20,23 @@ constexpr unsigned kMoreBits = 160;
 // A root is a product of at most 8 numbers, each cut off behind kRootBits.
 constexpr unsigned kRootError = 64;
 
+// The integer root. boost's own starts from a long double's, for which each program that links
+// libtally statically would need libm.
+Wide root_of(const Wide& square) {
+  Wide root = 0;
+  for (std::size_t bit = boost::multiprecision::msb(square) / 2 + 1; bit-- > 0;) {
+    const Wide longer = root | (Wide(1) << bit);
+    if (longer * longer <= square) root = longer;
+  }
+  return root;
+}
+
 // 2^(j / 2^precision) for each j of an octave, cut off behind kRootBits.
 std::vector<Wide> make_roots(unsigned precision) {
   std::vector<Wide> halves;  // 2^(1/2), 2^(1/4), ...
   Wide root = Wide(2) << kRootBits;
   for (unsigned i = 0; i < precision; ++i) {
-    root = boost::multiprecision::sqrt(Wide(root << kRootBits));
+    root = root_of(root << kRootBits);
     halves.push_back(root);
   }
   std::vector<Wide> roots(std::size_t{1} << precision, Wide(1) << kRootBits);

@@ -16,6 +16,9 @@ namespace tallyfs {
 namespace {
 
 constexpr const char* kMountPoint = "/sys/kernel/tracing";
+constexpr const char* kNotReadable =
+    "not root: /sys/kernel/tracing is no tracefs that can be read here, and mounting one needs "
+    "CAP_SYS_ADMIN";
 
 Fd open_mounted() {
   struct statfs status {};
@@ -29,9 +32,7 @@ Fd open_mounted() {
 Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
-    return {ErrorCode::kNotPermitted,
-            std::string("not root: ") + kMountPoint +
-                " is no tracefs that can be read here, and mounting one needs CAP_SYS_ADMIN"};
+    return {ErrorCode::kNotPermitted, kNotReadable};
   }
   return system_error("cannot mount tracefs");
 }

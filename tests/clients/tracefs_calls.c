@@ -150,7 +150,8 @@ static void change_its_settings(void) {
     PASSES(tracefs_instance_get_buffer_size(instance, 0) < 2048);
   }
   SUCCEEDS(tracefs_instance_set_buffer_size(instance, 4096, -1));
-  for (int option = TRACEFS_OPTION_INVALID + 1; option < TRACEFS_OPTION_MAX; ++option) {
+  for (int i = TRACEFS_OPTION_INVALID + 1; i < TRACEFS_OPTION_MAX; ++i) {
+    const enum tracefs_option_id option = (enum tracefs_option_id)i;
     // record-cmd is shared with the kernel's other instances. disable_on_free says nothing here.
     if (option == TRACEFS_OPTION_RECORD_CMD || !tracefs_option_is_supported(instance, option))
       continue;

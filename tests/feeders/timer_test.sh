@@ -20,7 +20,7 @@ start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOC
 FEEDER=$PID
 cpus=$(nproc)
 check "a statistic of lateness comes into being for each CPU" \
-  wait_until '[ "$(grep -c "_cpu[0-9]* on" "$MNT/statistics/timer/definition")" -eq $((2 * cpus)) ]'
+  wait_until '[ "$(grep -c "^name=[a-z]*_cpu[0-9]* on" "$MNT/statistics/timer/definition")" -eq $((2 * cpus)) ]'
 first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 |
   cut -d= -f2)
 views() {

@@ -150,9 +150,13 @@ check_eq '' "$(grep -E 'no daemon|has ended' "/proc/$INIT/root/run/complaints")"
 old_process=$(main_process)
 check "systemctl restart" quietly inside systemctl restart tallyfs
 check "starts another one" is_up restarted
-check "it has no reload, and says so" inside sh \
-  -c 'systemctl reload tallyfs 2>&1 | grep -q "not applicable"'
-check "which does it no harm" [ "$(counted restarted)" = 1 ]
+old_process=$(main_process)
+inside sh -c 'cp /etc/tallyfs/rules /run/rules; echo "web/reloaded type=last" >>/etc/tallyfs/rules'
+check "systemctl reload" quietly inside systemctl reload tallyfs
+check "has it read its rules anew" wait_until \
+  'inside grep -q "^web/reloaded type=last" "$TREE/rules"'
+check_eq "$old_process 1" "$(main_process) $(counted restarted)" "and changes nothing else"
+inside mv /run/rules /etc/tallyfs/rules
 inside sh \
   -c "cd $TREE/statistics && touch /run/there && until [ -e /run/leave ]; do sleep 0.1; done" &
 STARTED+=($!)

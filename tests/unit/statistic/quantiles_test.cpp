@@ -10,8 +10,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+constexpr auto kNumberMax = std::numeric_limits<std::int64_t>::max();
+constexpr auto kNumberMin = std::numeric_limits<std::int64_t>::min();
 
 TEST(QuantilesTest, ShowsCountMinAvgPercentilesAndMax) {
   Stand stand("on=1 type=quantiles precision=5 quantiles=50,99.9");
@@ -74,7 +74,7 @@ TEST(QuantilesTest, ANarrowerRangeKeepsTheDataAndItsShareOfTheLedger) {
 
 TEST(QuantilesTest, ExtremesCount) {
   Stand stand("on=1 type=quantiles precision=8 quantiles=1,99");
-  stand.add({{.x = kMin}, {.x = kMax}});
+  stand.add({{.x = kNumberMin}, {.x = kNumberMax}});
   EXPECT_NE(stand.data().find("s p99 9223372036854775807\n"), std::string::npos);
   EXPECT_EQ(stand.add(5, std::numeric_limits<std::uint64_t>::max()), 1u);
   EXPECT_NE(stand.data().find("s count 18446744073709551615\n"), std::string::npos);
@@ -108,11 +108,11 @@ struct Case {
   std::vector<Sample> samples;
 };
 
-constexpr std::size_t kSamples = 1'000'000;
+constexpr std::size_t kSampleCount = 1'000'000;
 
 template <typename Draw>
 Case draw(const char* name, Draw x) {
-  Case drawn{name, std::vector<Sample>(kSamples)};
+  Case drawn{name, std::vector<Sample>(kSampleCount)};
   for (Sample& sample : drawn.samples) sample.x = static_cast<std::int64_t>(x());
   return drawn;
 }
@@ -129,7 +129,7 @@ std::vector<Case> cases(std::mt19937_64& random) {
   all.push_back(draw("negative", [&] { return -lognormal(random); }));
   all.push_back(
       draw("both signs", [&] { return static_cast<std::int64_t>(random()) >> random() % 64; }));
-  all.push_back(draw("largest", [&] { return kMax - (random() % 4 == 0 ? 0 : 1 << 20); }));
+  all.push_back(draw("largest", [&] { return kNumberMax - (random() % 4 == 0 ? 0 : 1 << 20); }));
   all.push_back(draw("weighted", [&] { return random() % 5'000; }));
   for (Sample& sample : all.back().samples) {
     sample.y = random() % 3 == 0 ? std::uint64_t{1} << 40 : random() % 8;
