@@ -76,6 +76,26 @@ Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   return parts_.tree.lookup(parent, name);
 }
 
+Result<NodeId> Operations::follow(const Tree::Path& path) {
+  NodeId at = path.from;
+  for (const std::string& name : path.names) {
+    const auto found = find_name(at, name);
+    if (!found) return found.error();
+    at = found.value().id;
+  }
+  return at;
+}
+
+Result<NodeId> Operations::successor(NodeId node) {
+  for (int left = kAttempts; left != 0; --left) {
+    const auto path = parts_.tree.path_of(node);
+    if (!path) return path.error();
+    const auto found = follow(path.value());
+    if (found || found.error().code != ErrorCode::kStale) return found;
+  }
+  return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
+}
+
 Access Operations::access_to(const NodeInfo& info) const {
   if (!owner_.groups.any()) return {info.permissions, owner_.gid};
   return access_of(info, parts_.tree.path(info.id), owner_.groups, owner_.gid);

@@ -111,13 +111,17 @@ class Operations {
   template <typename Attempt>
   auto at_its_path(NodeId node, Attempt attempt) -> decltype(attempt(node)) {
     for (int left = kAttempts; left != 0; --left) {
-      const auto current = parts_.tree.successor(node);
+      const auto current = successor(node);
       if (!current) return current.error();
       auto done = attempt(current.value());
       if (done || done.error().code != ErrorCode::kStale) return done;
     }
     return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
   }
+  // This node; if it was removed, the one that has its path now. kNotFound: none has it. kStale:
+  // too many were removed since then.
+  Result<NodeId> successor(NodeId node);
+  Result<NodeId> follow(const Tree::Path& path);
   void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // The attributes that stat shows.

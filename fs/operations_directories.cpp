@@ -36,7 +36,7 @@ void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_
 void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
   std::vector<NodeId> introduced;
   // As in lookup(): below a directory that was made again, the kernel learns of names alone.
-  const auto current = parts_.tree.successor(node);
+  const auto current = successor(node);
   const bool is_remade = current && current.value() != node;
   list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
          if (is_remade) return name_alone(info);

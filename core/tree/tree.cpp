@@ -147,21 +147,17 @@ void Tree::remember(const Node& node) {
   removed_in_order_.push_back(node.id);
 }
 
-Result<NodeId> Tree::successor(NodeId id) const {
+Result<Tree::Path> Tree::path_of(NodeId id) const {
   const MutexLock lock(mutex_);
-  std::vector<std::string_view> below;  // from the removed node upwards
-  while (!find(id)) {
-    const auto removed = removed_.find(id);
+  Path path{.from = id};
+  while (!find(path.from)) {
+    const auto removed = removed_.find(path.from);
     if (removed == removed_.end()) return stale();
-    below.push_back(removed->second.name);
-    id = removed->second.parent;
+    path.names.push_back(removed->second.name);
+    path.from = removed->second.parent;
   }
-  for (; !below.empty(); below.pop_back()) {
-    const auto found = names_.find(NameKey{id, below.back()});
-    if (found == names_.end()) return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
-    id = found->second->id;
-  }
-  return id;
+  std::ranges::reverse(path.names);
+  return path;
 }
 
 Result<NodeInfo> Tree::lookup(NodeId directory, std::string_view name) const {

@@ -88,9 +88,13 @@ class Tree {
   // `statistics/web/data`; empty for the root and for a node that is gone.
   std::string path(NodeId id) const EXCLUDES(mutex_);
 
-  // This node; if it was removed, the one that has its path now. kNotFound: none has it. kStale:
-  // too many were removed since then.
-  Result<NodeId> successor(NodeId id) const EXCLUDES(mutex_);
+  // The path of a node, removed or not: a node that is there, and the names behind it. There are
+  // none if the node itself is there. kStale: too many were removed since then.
+  struct Path {
+    NodeId from = 0;
+    std::vector<std::string> names{};
+  };
+  Result<Path> path_of(NodeId id) const EXCLUDES(mutex_);
 
   // At most one; it must be taken off (nullptr) before it dies.
   void observe(TreeObserver* observer) EXCLUDES(mutex_);

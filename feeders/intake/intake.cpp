@@ -129,18 +129,21 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   nudge();
 }
 
-std::uint64_t Intake::take_queued(std::chrono::nanoseconds at_most) {
+Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {
   const MutexLock lock(turn_);
   const Until until{clock_.now().monotonic + at_most};
-  std::uint64_t taken = batch_.size();
+  std::uint64_t received = batch_.size();
   puts_off_ = false;
   for (;;) {
     // In their order: what was put off came before.
-    if (finish_batch(until) == Progress::kCut || catch_up(until) == Progress::kCut) return taken;
-    if (dispatcher_.is_past(until) || (queue_length_ && taken > *queue_length_)) return taken;
+    if (finish_batch(until) == Progress::kCut || catch_up(until) == Progress::kCut) {
+      return {.datagrams = received - batch_.size(), .all = false};
+    }
+    if (queue_length_ && received > *queue_length_) return {.datagrams = received};
+    if (dispatcher_.is_past(until)) return {.datagrams = received, .all = false};
     receive();
-    if (batch_.empty()) return taken;
-    taken += batch_.size();
+    if (batch_.empty()) return {.datagrams = received};
+    received += batch_.size();
   }
 }
 

@@ -59,9 +59,13 @@ class Intake final : public Barrier {
   // Starts waiting for datagrams.
   void start();
 
-  // Takes in what is put off and what is queued now, for so long at most: the last call. Returns
-  // how many datagrams that were. What is queued beyond stays in the socket.
-  std::uint64_t take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+  // Takes in what is put off and what is queued now, for so long at most: the last call. What is
+  // queued beyond stays in the socket.
+  struct TakenAtEnd {
+    std::uint64_t datagrams = 0;  // taken off the queue by this call, and taken in as a whole
+    bool all = true;              // nothing was left when the call returned
+  };
+  TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 
   using Barrier::settle;
   void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);

@@ -149,10 +149,11 @@ void Daemon::take_signal(int signal) {
     return log_info("SIGHUP: there is nothing to read again");
   }
   log_info("ending on signal " + std::to_string(signal));
-  const std::uint64_t taken = intake_->take_queued(kEndDrainMax);
-  if (taken != 0) {
-    log_info("the " + std::to_string(taken) + " datagrams that were queued are counted");
+  const auto taken = intake_->take_queued(kEndDrainMax);
+  if (taken.datagrams != 0) {
+    log_info(std::to_string(taken.datagrams) + " datagrams that were queued are taken in");
   }
+  if (!taken.all) log_warning("what else was queued is more than a second's work, and is left");
   loop_.stop();
 }
 

@@ -43,8 +43,11 @@ Error refused(const char* what) {
   return {ErrorCode::kNotPermitted, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
-// In some containers we may not cut the bounding set; NO_NEW_PRIVS still holds there.
+// In some containers, and in a service without CAP_SETPCAP, we may not cut the bounding set;
+// NO_NEW_PRIVS still holds there. libcap-ng would write to syslog that it cannot.
 void cut_bounding_set() {
+  capng_get_caps_process();
+  if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) == 0) return;
   capng_clear(CAPNG_SELECT_BOUNDS);
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
 }

@@ -2,7 +2,10 @@
 
 _set_up() { need_root; }
 # LeakSanitizer cannot look into a process that has changed its user.
-_start_as() { ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"; }
+_start_as() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"
+  _caretakers_are_set_up
+}
 _status() {
   awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"
 }
@@ -11,6 +14,13 @@ _tasks_status() {
     awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u
 }
 _caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
+_both_caretakers() { pgrep -P "$DAEMON" 'tallyfs-(unmount|spare)'; }
+# The daemon does not wait until they have dropped their rights.
+_ready_caretakers() {
+  local each
+  for each in $(_both_caretakers); do _status NoNewPrivs "$each"; done | grep -c 1
+}
+_caretakers_are_set_up() { wait_until '[ "$(_ready_caretakers)" -eq 2 ]'; }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'
@@ -141,7 +151,6 @@ its_caretaker_has_two_capabilities_and_no_descriptors() {
   _nothing_is_left
 }
 
-_both_caretakers() { pgrep -P "$DAEMON" 'tallyfs-(unmount|spare)'; }
 a_killed_caretaker_has_a_spare() {
   local name
   for name in tallyfs-unmount tallyfs-spare; do
@@ -178,6 +187,7 @@ by_a_capability_alone_it_mounts_and_serves_without() {
   chmod 755 "$CASE/capable"
   local TALLYFS=$CASE/capable
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o allow_other
+  _caretakers_are_set_up
   assert_eq '65534 65534 65534 65534' "$(_tasks_status Uid)" Uid
   _capabilities_are 0000000000000000
   assert_eq 1 "$(_tasks_status NoNewPrivs)" NoNewPrivs
@@ -191,7 +201,6 @@ by_a_capability_alone_it_mounts_and_serves_without() {
 every_caretaker_has_two_capabilities_and_no_others() {
   _start_as nobody
   local each
-  assert_eq 2 "$(_both_caretakers | wc -l)"
   for each in $(_both_caretakers); do
     assert_eq 0000000000200002 "$(_status CapPrm "$each")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
     assert_eq 0000000000000000 "$(_status CapBnd "$each")"

@@ -110,33 +110,30 @@ TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
   tree_.observe(nullptr);
 }
 
-TEST_F(TreeTest, ARemovedNodesSuccessorHasItsPathNow) {
+TEST_F(TreeTest, ThePathOfARemovedNodeBeginsAtANodeThatIsThere) {
   const NodeId above = add_directory(Tree::kRoot, "statistics");
-  const NodeId first = add_directory(above, "web");
-  const NodeId data = add_file(first, "data");
-  EXPECT_EQ(tree_.successor(data).value(), data);
-  tree_.remove(first, clock_.now());
-  EXPECT_EQ(tree_.successor(data).error().code, ErrorCode::kNotFound);
-  const NodeId second = add_directory(above, "web");
-  EXPECT_EQ(tree_.successor(first).value(), second);
-  EXPECT_EQ(tree_.successor(data).error().code, ErrorCode::kNotFound);
-  const NodeId data_again = add_file(second, "data");
-  EXPECT_EQ(tree_.successor(data).value(), data_again);
-  tree_.remove(second, clock_.now());
+  const NodeId web = add_directory(above, "web");
+  const NodeId data = add_file(web, "data");
+  EXPECT_EQ(tree_.path_of(data).value().from, data);
+  EXPECT_TRUE(tree_.path_of(data).value().names.empty());
+  tree_.remove(data, clock_.now());
+  EXPECT_EQ(tree_.path_of(data).value().from, web);
+  EXPECT_EQ(tree_.path_of(data).value().names, std::vector<std::string>{"data"});
+  tree_.remove(web, clock_.now());
   add_file(add_directory(above, "web"), "data");
-  EXPECT_EQ(tree_.path(tree_.successor(data).value()), "statistics/web/data");
-  EXPECT_EQ(tree_.path(tree_.successor(data_again).value()), "statistics/web/data");
+  EXPECT_EQ(tree_.path_of(data).value().from, above);
+  EXPECT_EQ(tree_.path_of(data).value().names, (std::vector<std::string>{"web", "data"}));
 }
 
 TEST_F(TreeTest, RemembersABoundedNumberOfRemovedNodes) {
   const NodeId first = add_directory(Tree::kRoot, "first");
   tree_.remove(first, clock_.now());
-  EXPECT_EQ(tree_.successor(first).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(tree_.path_of(first).value().names, std::vector<std::string>{"first"});
   for (std::size_t i = 0; i < Tree::kRemovedMax; ++i) {
     tree_.remove(add_directory(Tree::kRoot, "other"), clock_.now());
   }
-  EXPECT_EQ(tree_.successor(first).error().code, ErrorCode::kStale);
-  EXPECT_EQ(tree_.successor(12'345'678).error().code, ErrorCode::kStale);
+  EXPECT_EQ(tree_.path_of(first).error().code, ErrorCode::kStale);
+  EXPECT_EQ(tree_.path_of(12'345'678).error().code, ErrorCode::kStale);
 }
 
 }  // namespace
