@@ -3,13 +3,32 @@
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "core/base/fd.h"
 #include "feeders/intake/queue_length.h"
 #include "log/log.h"
 
 namespace tallyfs {
+namespace {
+
+// The cookie of its network namespace; nothing: the kernel does not tell.
+std::optional<std::uint64_t> network_of(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) return std::nullopt;
+  return cookie;
+}
+
+// A service may have a network namespace of its own (PrivateNetwork=), with settings of its own.
+bool is_of_our_network(int fd) {
+  const Fd ours(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return network_of(fd) == network_of(ours.get());
+}
+
+}  // namespace
 
 Result<PassedSockets> find_passed_sockets() {
   const int count = ::sd_listen_fds(1);
@@ -42,6 +61,7 @@ Result<FeedSocket> open_socket(const DaemonOptions& options, const PassedSockets
 
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
   if (socket.queue_length() || QueueLength::current() >= options.queue_length) return;
+  if (!is_of_our_network(socket.fd())) return;
   log_warning(
       "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
       "(" +
