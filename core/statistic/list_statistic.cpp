@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/base/keyed_hash.h"
 #include "core/base/text.h"
 #include "core/statistic/json_column.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -43,17 +45,29 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-ListStatistic::Entries ListStatistic::sorted() const {
-  Entries entries(totals_.begin(), totals_.end());
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  return entries;
+ListStatistic::Snapshot ListStatistic::snapshot() const {
+  Snapshot copy;
+  copy.totals_.assign(totals_.begin(), totals_.end());
+  return copy;
 }
 
-void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-  for (const auto& [x, total] : sorted()) {
-    if (out.size() > bytes_max) return;
+std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const {
+  std::uint64_t length = totals_.size() * (name.size() + 3);  // two blanks and the newline
+  for (const auto& [x, total] : totals_) {
+    length += hex_length(static_cast<std::uint64_t>(x)) + number_length(total);
+  }
+  return length;
+}
+
+void ListStatistic::Snapshot::sort() {
+  std::ranges::sort(totals_, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+}
+
+void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
+  sort();
+  for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
     out.push_back(' ');
@@ -63,11 +77,12 @@ void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::st
 }
 
 void ListStatistic::write_values(JsonWriter& json) const {
-  const Entries entries = sorted();
+  Snapshot copy = snapshot();
+  copy.sort();
+  const auto& all = copy.totals_;
   json.begin_object();
-  write_column(json, "x", entries.size(), [&](std::size_t i) { json.number(entries[i].first); });
-  write_column(json, "totals", entries.size(),
-               [&](std::size_t i) { json.number(entries[i].second); });
+  write_column(json, "x", all.size(), [&](std::size_t i) { json.number(all[i].first); });
+  write_column(json, "totals", all.size(), [&](std::size_t i) { json.number(all[i].second); });
   json.end_object();
 }
 
