@@ -41,7 +41,9 @@ class ArrayStatistic {
   Int128 sum() const { return sum_.sum; }
   bool has_negative() const { return sum_.has_negative; }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const ArrayStatistic& snapshot() const { return *this; }
   void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

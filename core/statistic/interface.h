@@ -89,12 +89,15 @@ class Interface {
   std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
-  // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering
-  // goes on for more than one line beyond.
+  // longer than bytes_max: data are copied unless that is certain before, and measured, but not
+  // rendered; definitions are rendered for no more than one line beyond. Beside the text, rendering
+  // takes no more memory than the text has bytes.
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
+  // The exact length of the text of the data file at this moment; kNoSpace as above.
+  Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
   // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
-  // epoch: of the daemon. Bounded as above.
+  // epoch: of the daemon. kNoSpace as above; rendering goes on for one element beyond at most.
   Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                   std::size_t bytes_max);
 
@@ -153,6 +156,9 @@ class Interface {
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
+  // What the data file shows, and how many bytes that takes.
+  struct Measured;
+  Result<Measured> measure_data(Moment now, std::size_t bytes_max) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);

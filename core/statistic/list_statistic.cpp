@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/base/keyed_hash.h"
 #include "core/base/text.h"
 #include "core/statistic/json_column.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -43,20 +45,37 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-ListStatistic::Entries ListStatistic::largest(std::size_t count) const {
-  Entries entries(totals_.begin(), totals_.end());
-  count = std::min(count, entries.size());
-  std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
-                    entries.end(), [](const auto& a, const auto& b) {
-                      return a.second != b.second ? a.second > b.second : a.first < b.first;
-                    });
-  entries.resize(count);
-  return entries;
+ListStatistic::Snapshot ListStatistic::snapshot() const {
+  Snapshot copy;
+  copy.totals_.assign(totals_.begin(), totals_.end());
+  return copy;
 }
 
-void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-  for (const auto& [x, total] : largest(totals_.size())) {
-    if (out.size() > bytes_max) return;
+std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const {
+  std::uint64_t length = totals_.size() * (name.size() + 3);  // two blanks and the newline
+  for (const auto& [x, total] : totals_) {
+    length += hex_length(static_cast<std::uint64_t>(x)) + number_length(total);
+  }
+  return length;
+}
+
+void ListStatistic::Snapshot::sort(std::size_t count) {
+  const auto end = totals_.begin() + static_cast<std::ptrdiff_t>(std::min(count, totals_.size()));
+  std::partial_sort(totals_.begin(), end, totals_.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  totals_.erase(end, totals_.end());
+}
+
+ListStatistic::Entries ListStatistic::largest(std::size_t count) const {
+  Snapshot copy = snapshot();
+  copy.sort(count);
+  return std::move(copy.totals_);
+}
+
+void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
+  sort(totals_.size());
+  for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
     out.push_back(' ');
@@ -66,11 +85,10 @@ void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::st
 }
 
 void ListStatistic::write_values(JsonWriter& json) const {
-  const Entries entries = largest(totals_.size());
+  const Entries all = largest(totals_.size());
   json.begin_object();
-  write_column(json, "x", entries.size(), [&](std::size_t i) { json.number(entries[i].first); });
-  write_column(json, "totals", entries.size(),
-               [&](std::size_t i) { json.number(entries[i].second); });
+  write_column(json, "x", all.size(), [&](std::size_t i) { json.number(all[i].first); });
+  write_column(json, "totals", all.size(), [&](std::size_t i) { json.number(all[i].second); });
   json.end_object();
 }
 

@@ -22,6 +22,7 @@ namespace tallyfs {
 class ListStatistic {
  public:
   static constexpr std::string_view kShortestLine = " 0x0 0\n";
+  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;  // X and total
 
   explicit ListStatistic(const ListSettings& settings) : entries_max_(settings.entries_max) {}
 
@@ -30,12 +31,24 @@ class ListStatistic {
 
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
-  // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  // Without the table's empty places, which may be as large again as the entries.
+  class Snapshot {
+   public:
+    std::uint64_t text_length(std::string_view name) const;
+    // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
+    void render(std::string_view name, std::string& out);
+
+   private:
+    friend ListStatistic;
+    // Leaves the largest, in their order.
+    void sort(std::size_t count);
+
+    Entries totals_;
+  };
+  Snapshot snapshot() const;
   void write_values(JsonWriter& json) const;
   std::uint64_t missed() const { return missed_; }
-  // X and total, the largest total first, then the smallest X; so many of them at most.
-  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;
+  // The largest totals first, then the smallest X; so many of them at most.
   Entries largest(std::size_t count) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

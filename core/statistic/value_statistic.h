@@ -31,7 +31,9 @@ class ValueStatistic {
   bool has_negative() const { return has_negative_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const ValueStatistic& snapshot() const { return *this; }
   void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
