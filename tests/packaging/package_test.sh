@@ -76,13 +76,17 @@ if has systemd-analyze; then
     grep tallyfs "$WORK/said"
   }
   check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
+  check "the service is exposed by 3.0 at most" \
+    systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
 # systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the
 # mount.
-check_eq '' "$(grep -E '^(Private(Tmp|Devices|Mounts|Users|IPC)|Protect[A-Z]|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
+check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
+check_eq PrivateMounts=no "$(grep '^PrivateMounts=' "$PROJECT/packaging/systemd/tallyfs.service")" \
+  "nor does PrivateNetwork="
 
 if [ -r /usr/share/bash-completion/bash_completion ]; then
   complete_words() {  # complete_words WORD...: what is offered for the last of them
