@@ -368,6 +368,32 @@ EOT
   assert_has 'read events: 4' "$(cat "$T/per_cpu/cpu0/stats")"
 }
 
+splice_gives_the_pages_that_are_there_and_each_record_once() {
+  need_python
+  py "$T" <<'EOT'
+import os, select, sys
+top = sys.argv[1]
+marker = os.open(top + "/trace_marker", os.O_WRONLY)
+pages = os.open(top + "/per_cpu/cpu0/trace_pipe_raw", os.O_RDONLY)
+read_end, write_end = os.pipe()
+poll = select.poll()
+poll.register(pages, select.POLLIN)
+def spliced():
+    try: size = os.splice(pages, write_end, 65536)
+    except BlockingIOError: return b""
+    assert size % 4096 == 0, size
+    return os.read(read_end, size)
+for count in 1, 3, 40, 200:
+    for i in range(count): os.write(marker, b"%03d" % i + 900 * b"x")
+    taken = b""
+    while taken.count(900 * b"x" + b"\n\0") < count:
+        assert poll.poll(20000)
+        taken += spliced()
+    for i in range(count): assert taken.count(b"%03d" % i + 900 * b"x") == 1, i
+    assert spliced() == b"" and poll.poll(0) == []
+EOT
+}
+
 a_snapshot_is_read_as_pages_too() {
   echo kept >"$T/trace_marker"
   echo 1 >"$T/snapshot"
