@@ -57,7 +57,8 @@ TEST(NamesTest, AnEndThatSaysTheUnitIsNotRepeated) {
   EXPECT_EQ(name_of("rx_kb", "KiB", Role::kTotal), "tally_rx_bytes bytes");
   EXPECT_EQ(name_of("datagrams", "datagrams", Role::kTotal), "tally_datagrams");
   EXPECT_EQ(name_of("cpu_pct", "percent/samples", Role::kLast), "tally_cpu_last_ratio ratio");
-  EXPECT_EQ(name_of("us", "microseconds/requests", Role::kDistribution), "tally_us_seconds seconds");
+  EXPECT_EQ(name_of("us", "microseconds/requests", Role::kDistribution),
+            "tally_us_seconds seconds");
 }
 
 TEST(NamesTest, ReservedEndsAreTakenOffOrFollowed) {
@@ -68,7 +69,8 @@ TEST(NamesTest, ReservedEndsAreTakenOffOrFollowed) {
 }
 
 TEST(NamesTest, OtherCharactersBecomeUnderscores) {
-  EXPECT_EQ(name_of("a.b-c:d", "lines+messages", Role::kTotal), "tally_a_b_c_d_lines_messages lines_messages");
+  EXPECT_EQ(name_of("a.b-c:d", "lines+messages", Role::kTotal),
+            "tally_a_b_c_d_lines_messages lines_messages");
   EXPECT_EQ(name_of("\xE8\xAA\xAD\xE3\x82\x81", "", Role::kTotal), "tally___");
   EXPECT_EQ(FamilyNames("", "9lives", "").of(Role::kTotal).name, "_9lives");
 }

@@ -41,9 +41,7 @@ TEST(NumberTest, PrintsConvertedOnesAsExactDecimals) {
 }
 
 TEST(NumberTest, ConvertsWhat128BitsDoNotHold) {
-  EXPECT_EQ(decimal(kInt128Max, {1u << 30, 1}),
-            "182687704666362864775460604089535377456991567872" +
-                std::string(0, '0'));
+  EXPECT_EQ(decimal(kInt128Max, {1u << 30, 1}), "182687704666362864775460604089535377455917826048");
   EXPECT_EQ(decimal(kInt128Max, {1, 1'000'000}), "170141183460469231731687303715884.105727");
   EXPECT_EQ(decimal(Int128{10} * 1'000'000'000'000'000'000, {60, 1}), "600000000000000000000");
 }
