@@ -39,7 +39,11 @@ class LatencySet {
   static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
 
   LatencySet(unsigned cpus, Moment now, LatencyKind kind = LatencyKind::kFed)
-      : cpus_(cpus), kind_(kind), origin_(now.monotonic), since_(now.monotonic), last_change_(now) {}
+      : cpus_(cpus),
+        kind_(kind),
+        origin_(now.monotonic),
+        since_(now.monotonic),
+        last_change_(now) {}
 
   static std::uint64_t worst_case_bytes(unsigned cpus);
 

@@ -11,12 +11,6 @@
 namespace tallyfs {
 namespace {
 
-// What the error log was told, by all files together. Any thread.
-struct Told {
-  std::atomic<std::uint64_t> duplicate{0};
-  std::atomic<std::uint64_t> limit{0};
-};
-
 // True for a count above all before.
 bool is_news(std::atomic<std::uint64_t>& told, std::uint64_t count) {
   std::uint64_t before = told.load();
@@ -32,6 +26,12 @@ bool is_news(std::atomic<std::uint64_t>& told, std::uint64_t count) {
 // There is no version: the text says how long it took.
 class StatisticsBranch::MetricsFile final : public File {
  public:
+  // What the error log was told, by all files together. Any thread.
+  struct Told {
+    std::atomic<std::uint64_t> duplicate{0};
+    std::atomic<std::uint64_t> limit{0};
+  };
+
   MetricsFile(StatisticsBranch& statistics, MetricsFormat format, MetricsOptions options,
               std::shared_ptr<Told> told)
       : statistics_(statistics),
@@ -81,7 +81,7 @@ class StatisticsBranch::MetricsFile final : public File {
 };
 
 void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
-  const auto told = std::make_shared<Told>();
+  const auto told = std::make_shared<MetricsFile::Told>();
   metrics_directory_ =
       tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now);
   const auto enter = [&](std::string_view name, MetricsFormat format) {
