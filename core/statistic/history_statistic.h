@@ -25,6 +25,7 @@ namespace tallyfs {
 
 class HistoryStatistic {
  public:
+  static constexpr bool kOfOneBoot = true;
   static constexpr std::string_view kShortestLine = " [0.000000] 0\n";
 
   // Periods count from origin. Off.

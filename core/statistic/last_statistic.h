@@ -31,6 +31,7 @@ class LastStatistic {
   void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
+  void forget_time() { time_ = {}; }
 
  private:
   bool is_there_ = false;
