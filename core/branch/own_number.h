@@ -25,6 +25,9 @@ enum class Own {
   kEventsHurried,
   kPutOff,
   kAnswersOverShare,
+  kStateBytes,
+  kStateUs,
+  kStateFailures,
 };
 
 }  // namespace tallyfs

@@ -64,6 +64,12 @@ constexpr std::array kOwnStatistics = {
     // answers that were not sent since feeders of their uid have not read as many as it may have
     // under way
     OwnStatistic{Own::kAnswersOverShare, "answers_over_share", COUNTER "units=answers"},
+    // size of the newest file of --state that this daemon has written
+    OwnStatistic{Own::kStateBytes, "state_bytes", "on=1 type=last units=bytes"},
+    // from the beginning of such a file until it lies on the disk
+    OwnStatistic{Own::kStateUs, "state_us", "on=1 type=range units=microseconds/files"},
+    // files that could not be written
+    OwnStatistic{Own::kStateFailures, "state_failures", COUNTER "units=files"},
 };
 
 #undef COUNTER

@@ -25,6 +25,8 @@
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/state_directory.h"
+#include "fs/daemon/state_saver.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/operations.h"
 
@@ -44,6 +46,8 @@ class Daemon {
   // nothing: the kernel's events are not read.
   Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder);
 
+  // Loads what the directory has, and saves there from run() on. Called once, before run().
+  void keep_state(StateDirectory directory);
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
@@ -78,6 +82,7 @@ class Daemon {
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<KernelEvents> kernel_events_;
   std::unique_ptr<Operations> operations_;
+  std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
   int unready_parts_ = 0;
 };

@@ -176,6 +176,8 @@ check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tall
 check "dpkg --verify finds each file as packed" \
   [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
+check_eq 'tallyfs tallyfs 700' "$(in_root stat -c '%U %G %a' /var/lib/tallyfs)" \
+  "and has a directory for --state"
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
@@ -214,6 +216,7 @@ wait "$DAEMON_IN_ROOT"
 check_eq 0 $? "SIGTERM ends it well"
 DAEMON_IN_ROOT=''
 check_eq '' "$(mounts_below)" "and unmounts"
+check "and keeps what was counted" grep -q web "$ROOT/var/lib/tallyfs/state.1"
 rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
 rmdir "$ROOT/run/tallyfs/mnt"
 
