@@ -117,11 +117,12 @@ void ExponentialBuckets::make_edges(const UnitFactor& factor) {
 }
 
 void ExponentialBuckets::make_cells() {
-  const std::uint32_t octave = 62u << precision_;
   for (std::uint64_t cell = 0; cell < std::uint64_t{2} << precision_; ++cell) {
     const std::uint64_t x = (std::uint64_t{1} << 62) + (cell << (61 - precision_));
     const auto found = std::lower_bound(edges_.begin(), edges_.end(), x);
-    cells_.push_back(static_cast<std::uint32_t>(found - edges_.begin()) - octave);
+    const auto place = static_cast<std::uint32_t>(found - edges_.begin());
+    cells_.push_back(place -
+                     static_cast<std::uint32_t>(PlaceFinder::octave_and_cell(x, precision_) >> 1));
   }
 }
 

@@ -61,27 +61,36 @@ std::uint64_t& ExponentialHistogram::Window::grown(std::uint32_t place, std::uin
   return counts[place - first];
 }
 
-// The loop looks up places of positive X in the window as it is; all else is for add_rest().
 bool ExponentialHistogram::add(std::span<const Sample> samples, const Span& span) {
   bool saturated = summary_.add(samples);
-  const ExponentialBuckets& buckets = *buckets_;
-  std::uint64_t* counts = positive_.counts.data();
-  std::size_t size = positive_.counts.size();
-  std::uint32_t first = positive_.first;
-  for (const Sample& sample : samples) {
-    if (sample.x > 0) [[likely]] {
-      const std::uint32_t i = buckets.place(static_cast<std::uint64_t>(sample.x)) - first;
-      if (i < size) [[likely]] {
-        saturated |= add_saturating(counts[i], sample.y);
-        continue;
-      }
-    }
-    saturated |= add_rest(sample.x, sample.y, span);
-    counts = positive_.counts.data();
-    size = positive_.counts.size();
-    first = positive_.first;
+  // No counter is above the number, so that while this fits all do.
+  const bool all_fit = summary_.number != std::numeric_limits<std::uint64_t>::max();
+  while (true) {
+    if (all_fit) samples = samples.subspan(add_common(samples));
+    if (samples.empty()) return saturated;
+    saturated |= add_rest(samples[0].x, samples[0].y, span);
+    samples = samples.subspan(1);
   }
-  return saturated;
+}
+
+// Adds samples up to the first one whose X is not positive, very large, or outside of the window as
+// it is, and returns how many.
+std::size_t ExponentialHistogram::add_common(std::span<const Sample> samples) {
+  const PlaceFinder finder = buckets_->finder();
+  std::uint64_t* const counts = positive_.counts.data();
+  const std::size_t size = positive_.counts.size();
+  const std::uint32_t first = positive_.first;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto x = static_cast<std::uint64_t>(samples[i].x);
+    // One comparison: 0 and negative ones become very large.
+    if (x - 1 >= PlaceFinder::kExactEnd - 1) [[unlikely]]
+      return i;
+    const std::uint32_t at = finder.place(x) - first;
+    if (at >= size) [[unlikely]]
+      return i;
+    counts[at] += samples[i].y;
+  }
+  return samples.size();
 }
 
 bool ExponentialHistogram::add_rest(std::int64_t x, std::uint64_t y, const Span& span) {

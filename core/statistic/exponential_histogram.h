@@ -82,6 +82,7 @@ class ExponentialHistogram {
 
   static Limits positive_limits(const ExponentialBuckets& buckets, const Span& span);
   static Limits negative_limits(const ExponentialBuckets& buckets, const Span& span);
+  std::size_t add_common(std::span<const Sample> samples);
   bool add_rest(std::int64_t x, std::uint64_t y, const Span& span);
   UInt128 weight() const;
   std::int64_t bounded(std::int64_t x) const;

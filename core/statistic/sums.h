@@ -51,6 +51,9 @@ struct Summary {
   void append_to(std::string& out) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
+
+  // As add(), of any X and Y.
+  bool add_exactly(std::span<const Sample> samples);
 };
 
 // sum / number with three decimals, rounded to nearest, halves away from zero; 0.000 when number

@@ -3,24 +3,14 @@
 // from the first send() until an open() has seen the last sample; what of the daemon's CPU each
 // took; and counts that none was lost.
 //   intake_bench MOUNT DAEMON_PID      TALLY_SOCKET says where the daemon is
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <functional>
@@ -29,9 +19,9 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "tests/bench/bare_receiver.h"
 #include "tests/bench/sender.h"
 
 namespace tallyfs::bench {
@@ -39,9 +29,6 @@ namespace {
 
 constexpr int kRounds = 5;
 constexpr double kRoundNs = 0.7e9;
-// As the daemon's FeedSocket and its feeders have them.
-constexpr unsigned kQueueLength = 512;
-constexpr std::size_t kBatch = 8;
 
 using Datagrams = std::vector<std::string>;
 
@@ -81,66 +68,6 @@ std::uint64_t send_for_a_round(const Sender& sender, const Datagrams& datagrams)
   }
   return turns;
 }
-
-// ---- the bare pair: this sender, and a receiver that throws away what it gets
-
-void set_queue_length(unsigned wanted) {
-  std::ofstream setting("/proc/sys/net/unix/max_dgram_qlen");
-  setting << wanted << std::flush;
-  require(setting.good(), "max_dgram_qlen");
-}
-
-class BareReceiver {
- public:
-  explicit BareReceiver(std::string path)
-      : path_(std::move(path)), fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    unsigned before = 0;
-    std::ifstream("/proc/sys/net/unix/max_dgram_qlen") >> before;
-    set_queue_length(std::max(before, kQueueLength));
-    const sockaddr_un address = address_of(path_);
-    require(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0, path_);
-    set_queue_length(before);
-    void* const shared =
-        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    require(shared != MAP_FAILED, "mmap");
-    counted_ = new (shared) std::atomic<std::uint64_t>(0);
-    child_ = fork();  // a process, as the daemon is one
-    if (child_ == 0) receive();
-  }
-  ~BareReceiver() {
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
-    unlink(path_.c_str());
-    close(fd_);
-    munmap(counted_, 4096);
-  }
-  void wait_for(std::uint64_t datagrams) const {
-    while (counted_->load() < datagrams) std::this_thread::yield();
-  }
-
- private:
-  [[noreturn]] void receive() {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(std::thread::hardware_concurrency() - 1);
-    static std::array<std::array<char, 9000>, kBatch> bytes;
-    std::array<iovec, kBatch> parts{};
-    std::array<mmsghdr, kBatch> headers{};
-    for (std::size_t i = 0; i < kBatch; ++i) {
-      parts[i] = {bytes[i].data(), bytes[i].size()};
-      headers[i].msg_hdr.msg_iov = &parts[i];
-      headers[i].msg_hdr.msg_iovlen = 1;
-    }
-    for (;;) {
-      const int got = recvmmsg(fd_, headers.data(), kBatch, MSG_WAITFORONE, nullptr);
-      if (got > 0) counted_->fetch_add(static_cast<std::uint64_t>(got));
-    }
-  }
-
-  const std::string path_;
-  const int fd_;
-  std::atomic<std::uint64_t>* counted_ = nullptr;
-  pid_t child_ = 0;
-};
 
 // ---- what is sent
 
@@ -327,6 +254,59 @@ void compare_with_reader(const Daemon& daemon, const Sender& sender, const Load&
   std::fflush(stdout);
 }
 
+// While they live, each statistic has three views.
+class ThreeViews {
+ public:
+  ThreeViews(const Daemon& daemon, const Statistics& statistics)
+      : path_(daemon.mount + "/statistics/" + Statistics::interface(0) + "/definition"),
+        count_(statistics.count) {
+    for (int i = 0; i < count_; ++i) {
+      const std::string source = " of=latency_" + std::to_string(i);
+      define(name(i, "p") + source + " type=quantiles precision=5 quantiles=50,99");
+      define(name(i, "range") + source + " type=range");
+      define(name(i, "by_second") + source +
+             " type=history mode=range period=1000000 entries_max=60");
+    }
+  }
+  ~ThreeViews() {
+    for (int i = 0; i < count_; ++i) {
+      for (const char* const view : {"p", "range", "by_second"}) define(name(i, view) + " of=");
+    }
+  }
+
+ private:
+  static std::string name(int i, const char* view) {
+    return "name=latency_" + std::to_string(i) + "_" + view;
+  }
+  void define(const std::string& line) const {
+    std::ofstream definition(path_);
+    definition << line << std::endl;
+    require(definition.good(), line);
+  }
+
+  const std::string path_;
+  const int count_;
+};
+
+void compare_with_views(const Daemon& daemon, const Sender& sender, const Statistics& statistics,
+                        const Load& load) {
+  Figure alone;
+  Figure viewed;
+  const auto keep_best = [&](Figure& best) {
+    const Figure one = measure(daemon, sender, load);
+    if (best.rate == 0 || one.cpu_ns < best.cpu_ns) best = one;
+  };
+  for (int i = 0; i < kRounds; ++i) {
+    keep_best(alone);
+    const ThreeViews views(daemon, statistics);
+    keep_best(viewed);
+  }
+  std::printf("%-52s %7.2f M/s  %6.1f ns  %5.2f of %.1f ns without (wanted: at most 3.2)\n",
+              "the same, each statistic with three views", viewed.rate / 1e6, viewed.cpu_ns,
+              viewed.cpu_ns / alone.cpu_ns, alone.cpu_ns);
+  std::fflush(stdout);
+}
+
 void run(const Daemon& daemon) {
   Sender sender(daemon.socket);
   const Statistics eight(sender, 8);
@@ -337,8 +317,9 @@ void run(const Daemon& daemon) {
   compare_with_reader(daemon, sender, packed);
   compare("binary packed to 8 KiB, 8 statistics", daemon, sender,
           binary_packed(eight, 8192, wire::kXOnly), "(wanted: 100 M/s)");
-  compare("the same, with times, as libtally sends it", daemon, sender,
-          binary_packed(eight, 8192, wire::kWithTime), "");
+  const Load timed = binary_packed(eight, 8192, wire::kWithTime);
+  compare("the same, with times, as libtally sends it", daemon, sender, timed, "");
+  compare_with_views(daemon, sender, eight, timed);
   const Statistics many(sender, 10'000);
   compare("text packed to 1,400 bytes, 10,000 statistics", daemon, sender, text_packed(many, 1400),
           "(wanted: 18 M/s)");

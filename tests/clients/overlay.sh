@@ -25,7 +25,7 @@ _run_in_overlay() {
   exec {output}<"$OVERLAY_WORK/said"
   read -r -t 60 said <&"$output" || true
   if [ "$said" = READY ]; then
-    TALLY_SOCKET=$OVERLAY_WORK/socket "$@" || status=$?
+    TALLY_SOCKET=$OVERLAY_WORK/socket _run_beside "$daemon" "$@" || status=$?
   else
     echo 'tallyfs has not started:' >&2
     status=1
@@ -34,4 +34,21 @@ _run_in_overlay() {
   wait "$daemon" || status=1
   [ "$status" -eq 0 ] || cat "$OVERLAY_WORK/log" >&2
   return "$status"
+}
+
+# _run_beside DAEMON COMMAND...: if the daemon ends first, or a signal comes, the command is killed:
+# in that place is the kernel's own directory then, which is not for it.
+_run_beside() {
+  local command ended='' status=0
+  set -m
+  trap : INT TERM HUP
+  "${@:2}" </dev/null &
+  command=$!
+  set +m
+  wait -n -p ended "$1" "$command" || status=$?
+  [ "$ended" != "$command" ] || return "$status"
+  kill -- "-$command" 2>/dev/null
+  wait "$command"
+  echo 'tallyfs or the test was ended from outside' >&2
+  return 1
 }

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/base/text.h"
@@ -22,6 +23,14 @@ std::string_view without_comment(std::string_view line) { return line.substr(0, 
 
 }  // namespace
 
+FirstBytes FirstBytes::of(std::string_view text) {
+  FirstBytes first;
+  const std::size_t size = std::min(text.size(), sizeof first.bits);
+  std::memcpy(&first.bits, text.data(), size);
+  std::memset(&first.mask, 0xff, size);
+  return first;
+}
+
 Result<Rule> Rule::parse(std::string_view line) {
   Tokens tokens(line);
   const auto pattern = tokens.next();
@@ -33,6 +42,7 @@ Result<Rule> Rule::parse(std::string_view line) {
   Rule rule;
   rule.pattern_ = pattern->text;
   rule.literal_bytes_ = std::min(pattern->text.find_first_of(kWildcards), pattern->text.size());
+  rule.first_bytes_ = FirstBytes::of(pattern->text.substr(0, rule.literal_bytes_));
   rule.text_ = pattern->text;
   // For parse_change(), with the caret where it belongs: view= is none of its keys.
   std::string definition(pattern->at + pattern->text.size(), ' ');

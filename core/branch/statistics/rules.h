@@ -4,11 +4,13 @@
 // STATISTIC_SUFFIX instead. `#` begins a comment.
 //
 // Rules from the file of --rules come first, and can be replaced without the others. Patterns are
-// taken apart once: few of them are compared beyond the text before their first wildcard. At most
-// kRulesBound, and kBytesBound of text. Confined to the lock of StatisticsBranch.
+// taken apart once: few of them are compared beyond the text before their first wildcard, and most
+// not beyond the first eight bytes of it. At most kRulesBound, and kBytesBound of text. Confined to
+// the lock of StatisticsBranch.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,15 @@
 
 namespace tallyfs {
 
+// The first eight bytes of a text, or of what a text must begin with, to be compared in one step.
+struct FirstBytes {
+  std::uint64_t bits = 0;
+  std::uint64_t mask = 0;  // of the bytes that there are
+
+  static FirstBytes of(std::string_view text);
+  bool begin(const FirstBytes& text) const { return ((bits ^ text.bits) & mask) == 0; }
+};
+
 class Rule {
  public:
   // kInvalid, with the token.
@@ -25,8 +36,10 @@ class Rule {
 
   // As parse() takes it.
   const std::string& text() const { return text_; }
-  // path: INTERFACE/STATISTIC.
-  bool matches(const std::string& path) const;
+  // path: INTERFACE/STATISTIC, first_bytes: its own.
+  bool matches(const std::string& path, const FirstBytes& first_bytes) const {
+    return first_bytes_.begin(first_bytes) && matches(path);
+  }
   // What the rule says of a statistic of that name, as a line of its definition file.
   std::string line_for(std::string_view statistic) const;
 
@@ -35,6 +48,9 @@ class Rule {
   void forget_failure() { has_failed_ = false; }
 
  private:
+  bool matches(const std::string& path) const;
+
+  FirstBytes first_bytes_;  // of the literal bytes
   std::string text_;
   std::string pattern_;
   std::size_t literal_bytes_ = 0;  // of the pattern, before the first wildcard
@@ -67,9 +83,10 @@ class Rules {
   // Visits the rules that match, in their order.
   template <typename Visit>
   void each_match(const std::string& path, Visit visit) {
+    const FirstBytes first_bytes = FirstBytes::of(path);
     for (std::vector<Rule>* const some : {&from_file_, &written_}) {
       for (Rule& rule : *some) {
-        if (rule.matches(path)) visit(rule);
+        if (rule.matches(path, first_bytes)) visit(rule);
       }
     }
   }

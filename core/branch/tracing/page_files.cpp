@@ -31,7 +31,7 @@ TextFile::Parts pages(const SharedView& view, Buffer buffer, std::uint32_t cpu) 
   parts.news = [view, buffer, cpu](Moment now) -> std::optional<std::uint64_t> {
     const MutexLock lock(view->state().mutex);
     view->state().order.release_old(now);
-    return view->instance().set.trace.has_page(buffer, cpu) ? 1 : 0;
+    return view->instance().set.trace.has_records(buffer, cpu) ? 1 : 0;
   };
   return parts;
 }

@@ -16,8 +16,8 @@ namespace {
 // when there are more.
 constexpr std::size_t kMarkerBytesMax = PageWriter::kRecordBytesMax - 16 - 2;
 constexpr std::size_t kRawIdBytes = 4;
-// Of one write into trace_marker_raw, as in the kernel.
-constexpr std::size_t kRawMarkerBytesMax = 3072;
+// Of one write into trace_marker_raw, with the id. The record has a head of 8 bytes besides.
+constexpr std::size_t kRawMarkerBytesMax = PageWriter::kRecordBytesMax - 8;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
 
@@ -42,12 +42,25 @@ std::string missing_in(const InstanceView& view) {
   return lost_line(view.instance().lost) + left_out_line(view.instance().set.trace.left_out());
 }
 
-Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
-                                 std::size_t bytes_max) {
+// How the records are shown: of all CPUs, or of this one.
+TraceBuffer::View shown_of(const InstanceView& view, std::optional<std::uint32_t> only_cpu) {
+  TraceBuffer::View shown = view.view_by_options();
+  shown.only_cpu = only_cpu;
+  return shown;
+}
+
+Result<std::string> render_records(const InstanceView& view, Copier copy, const CallContext& call,
+                                   std::optional<std::uint32_t> only_cpu) {
   const auto copied = (view.*copy)(call.now);
   if (!copied) return copied.error();
-  std::string text = copied.value().copy.render(
-      view.state().symbols(call.cancel), view.view_by_options());
+  return copied.value().copy.render(view.state().symbols(call.cancel), shown_of(view, only_cpu));
+}
+
+Result<std::string> render_trace(const InstanceView& view, Copier copy, const CallContext& call,
+                                 std::size_t bytes_max) {
+  auto rendered = render_records(view, copy, call, std::nullopt);
+  if (!rendered) return rendered;
+  std::string text = std::move(rendered.value());
   const std::string missing = missing_in(view);
   // Behind the two lines that every trace begins with.
   constexpr std::string_view kHead = "# tracer: nop\n#\n";
@@ -136,8 +149,14 @@ TextFile::Parts snapshot(const SharedView& view) {
   return parts;
 }
 
+bool has_records(const TracingInstance& instance, std::optional<std::uint32_t> only_cpu) {
+  const TraceStore& trace = instance.set.trace;
+  return only_cpu ? trace.has_records(TraceStore::Buffer::kTrace, *only_cpu) : !trace.is_empty();
+}
+
 // Each record goes to one reader only, the first that reads it.
-std::string take_trace(const InstanceView& view, const CallContext& call) {
+std::string take_trace(const InstanceView& view, const CallContext& call,
+                       std::optional<std::uint32_t> only_cpu) {
   std::optional<TraceCopy> taken;
   {
     Tracing::State& state = view.state();
@@ -145,8 +164,8 @@ std::string take_trace(const InstanceView& view, const CallContext& call) {
     state.order.release_drained(call.now);
     state.order.release_old(call.now);
     TracingInstance& instance = view.instance();
-    if (instance.set.trace.is_empty()) return {};
-    taken = instance.set.trace.take(kTakenBytes);
+    if (!has_records(instance, only_cpu)) return {};
+    taken = instance.set.trace.take(kTakenBytes, only_cpu);
     instance.touch(call.now);
   }
   TraceBuffer::View shown = view.view_by_options();
@@ -154,20 +173,24 @@ std::string take_trace(const InstanceView& view, const CallContext& call) {
   return taken->render(view.state().symbols(call.cancel), shown);
 }
 
-TextFile::Parts trace_pipe(const SharedView& view) {
+TextFile::Parts pipe_of(const SharedView& view, std::optional<std::uint32_t> only_cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.next = [view](const CallContext& call) { return take_trace(*view, call); };
+  parts.next = [view, only_cpu](const CallContext& call) {
+    return take_trace(*view, call, only_cpu);
+  };
   parts.is_over = [view] {
     const MutexLock lock(view->state().mutex);
     return !view->instance().set.trace.is_on();
   };
-  parts.news = [view](Moment now) -> std::optional<std::uint64_t> {
+  parts.news = [view, only_cpu](Moment now) -> std::optional<std::uint64_t> {
     const MutexLock lock(view->state().mutex);
     view->state().order.release_old(now);
-    return view->instance().set.trace.is_empty() ? 0 : 1;
+    return has_records(view->instance(), only_cpu) ? 1 : 0;
   };
   return parts;
 }
+
+TextFile::Parts trace_pipe(const SharedView& view) { return pipe_of(view, std::nullopt); }
 
 TextFile::Parts tracing_on(const SharedView& view) {
   TextFile::Parts parts = shown(
@@ -229,7 +252,7 @@ TextFile::Parts trace_marker_raw(const SharedView& view) {
   parts.write_by = [view](pid_t writer, std::string_view bytes,
                           const CallContext& call) -> Result<void> {
     if (bytes.size() < kRawIdBytes) return invalid_write("an id of 4 bytes is wanted, then data");
-    if (bytes.size() > kRawMarkerBytesMax) return invalid_write("more than 3072 bytes");
+    if (bytes.size() > kRawMarkerBytesMax) return invalid_write("more than 4064 bytes");
     return view->state().mark(view->instance(), MarkerKind::kRaw, bytes, writer, call.now);
   };
   parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
@@ -255,17 +278,17 @@ TextFile::Parts saved_cmdlines(const SharedView& view) {
   return parts;
 }
 
+auto render_of_cpu(const SharedView& view, Copier copy, std::uint32_t cpu) {
+  return [view, copy, cpu](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
+    auto text = render_records(*view, copy, call, cpu);
+    if (!text) return text;
+    return InstanceView::bounded(std::move(text.value()), bytes_max);
+  };
+}
+
 TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.render = [view, cpu](const CallContext& call,
-                             std::size_t bytes_max) -> Result<std::string> {
-    const auto copied = view->copy_trace(call.now);
-    if (!copied) return copied.error();
-    TraceBuffer::View shown = view->view_by_options();
-    shown.only_cpu = cpu;
-    return InstanceView::bounded(
-        copied.value().copy.render(view->state().symbols(call.cancel), shown), bytes_max);
-  };
+  parts.render = render_of_cpu(view, &InstanceView::copy_trace, cpu);
   parts.hold = [view](File::Access access, Moment now) {
     return hold_and_pause(view, access, now);
   };
@@ -274,6 +297,23 @@ TextFile::Parts cpu_trace(const SharedView& view, std::uint32_t cpu) {
     return view->change_always(call, [&](TracingInstance& instance) {
       instance.clear_cpu(cpu, view->state().options.cpus);
     });
+  };
+  return parts;
+}
+
+TextFile::Parts cpu_trace_pipe(const SharedView& view, std::uint32_t cpu) {
+  return pipe_of(view, cpu);
+}
+
+TextFile::Parts cpu_snapshot(const SharedView& view, std::uint32_t cpu) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = render_of_cpu(view, &InstanceView::copy_snapshot, cpu);
+  parts.write_line = [view, cpu](std::string_view text, const CallContext& call) -> Result<void> {
+    const auto number = parse_unsigned(trimmed(text));
+    if (!number) return invalid_write("a number is wanted: 2 clears the records of this CPU");
+    if (*number < 2) return invalid_write("a snapshot has all CPUs: write into their file");
+    return view->change_always(
+        call, [cpu](TracingInstance& instance) { instance.set.trace.clear_snapshot(cpu); });
   };
   return parts;
 }
@@ -308,8 +348,10 @@ std::span<const InstanceFileRow> trace_files() {
 std::span<const CpuFileRow> cpu_files() {
   static constexpr std::array kRows = {
       CpuFileRow{"buffer_size_kb", kWritable, cpu_buffer_size_file},
+      CpuFileRow{"snapshot", kWritable, cpu_snapshot},
       CpuFileRow{"stats", kReadable, cpu_stats},
       CpuFileRow{"trace", kWritable, cpu_trace},
+      CpuFileRow{"trace_pipe", kReadable, cpu_trace_pipe},
   };
   return kRows;
 }

@@ -32,7 +32,7 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
   buffer_size_kb	- how much is kept for each CPU; buffer_total_size_kb for all
   buffer_subbuf_size_kb	- the size of a page
   free_buffer		- the end of a write to it frees the buffers
-  per_cpu/cpuN		- trace, stats and buffer_size_kb of one CPU
+  per_cpu/cpuN		- trace, trace_pipe, snapshot, stats and buffer_size_kb of one CPU
   per_cpu/cpuN/trace_pipe_raw, snapshot_raw
 			- the records as pages of the kernel's ring buffer, each record once;
 			  events/header_page and events/header_event describe them

@@ -66,8 +66,8 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   return copy;
 }
 
-TraceCopy TraceStore::take(std::size_t bytes_max) {
-  TraceBuffer taken = trace_.take(bytes_max);
+TraceCopy TraceStore::take(std::size_t bytes_max, std::optional<std::uint32_t> only_cpu) {
+  TraceBuffer taken = only_cpu ? trace_.take(bytes_max, *only_cpu) : trace_.take(bytes_max);
   taken.each([this](TraceBuffer::Kind, const EventRecord& record, std::uint32_t) {
     taken_names_.note(record.pid, record.comm);
   });
@@ -75,7 +75,7 @@ TraceCopy TraceStore::take(std::size_t bytes_max) {
 }
 
 std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
-  if (!has_page(buffer, cpu)) return {};
+  if (!has_records(buffer, cpu)) return {};
   const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
     const DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) return {};
@@ -84,9 +84,9 @@ std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
   return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown, taken_names_);
 }
 
-bool TraceStore::has_page(Buffer buffer, std::uint32_t cpu) const {
-  if (buffer == Buffer::kTrace) return trace_.has_page(cpu);
-  return snapshot_ && snapshot_->has_page(cpu);
+bool TraceStore::has_records(Buffer buffer, std::uint32_t cpu) const {
+  if (buffer == Buffer::kTrace) return trace_.has_records(cpu);
+  return snapshot_ && snapshot_->has_records(cpu);
 }
 
 void TraceStore::resize(std::size_t bytes) {
@@ -108,6 +108,10 @@ void TraceStore::make_snapshot() {
 
 void TraceStore::clear_snapshot() {
   if (snapshot_) snapshot_->clear();
+}
+
+void TraceStore::clear_snapshot(std::uint32_t cpu) {
+  if (snapshot_) snapshot_->clear(cpu);
 }
 
 TraceCopy TraceStore::copy_snapshot() const {

@@ -40,17 +40,17 @@ class TraceStore {
   void clear(std::uint32_t cpu) { trace_.clear(cpu); }
   bool is_empty() const { return trace_.is_empty(); }
   TraceCopy copy() const { return copy(trace_.copy()); }
-  // Takes out the oldest records: at most bytes_max bytes together, or one record alone. The copy
-  // has no header. For trace_pipe.
-  TraceCopy take(std::size_t bytes_max);
+  // Takes out the oldest records, of this CPU alone if one is given: at most bytes_max bytes
+  // together, or one record alone. The copy has no header. For trace_pipe.
+  TraceCopy take(std::size_t bytes_max, std::optional<std::uint32_t> only_cpu = {});
   // Takes out the oldest records of a CPU as a page of the kernel's ring buffer; empty if there is
   // none. For trace_pipe_raw and snapshot_raw.
   enum class Buffer { kTrace, kSnapshot };
   std::string take_page(Buffer buffer, std::uint32_t cpu);
   // The tasks of the records that were taken.
   std::vector<TaskNames::Named> taken_names() const { return taken_names_.all(); }
-  // Whether there is a page to take.
-  bool has_page(Buffer buffer, std::uint32_t cpu) const;
+  // Whether the CPU has records to take.
+  bool has_records(Buffer buffer, std::uint32_t cpu) const;
   // The bytes that are kept for `trace`, and for `snapshot`. The newest records that fit stay.
   std::size_t bytes() const { return trace_.bytes_max(); }
   void resize(std::size_t bytes);
@@ -61,6 +61,7 @@ class TraceStore {
   void take_snapshot();
   void make_snapshot();  // an empty one, if there is none
   void clear_snapshot();
+  void clear_snapshot(std::uint32_t cpu);
   void free_snapshot() { snapshot_.reset(); }
   // Without a snapshot, or with an empty one, the text says so.
   TraceCopy copy_snapshot() const;

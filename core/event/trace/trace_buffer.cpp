@@ -205,7 +205,7 @@ void TraceBuffer::rebuild(std::size_t bytes_max, const Stays& stays) {
   other.by_cpu_ = by_cpu_;
   for (CpuCounts& each : other.by_cpu_) {
     each.entries = 0;
-    each.page_place = {};
+    each.next = {};
   }
   each([&](Kind kind, const EventRecord& record, std::uint32_t generation) {
     if (stays(record)) other.add(kind, record, generation);

@@ -2,8 +2,8 @@
 // oldest give way to new ones. Rendered in the kernel's wording where the print format is
 // understood (see PrintFormat), else as `field=value`.
 //
-// Programs take the records out as text, oldest first, or as pages of the kernel's ring buffer, the
-// oldest of one CPU first (see PageWriter). Records that were taken out of the middle keep their
+// Programs take the records out as text, or as pages of the kernel's ring buffer (see PageWriter):
+// the oldest first, or the oldest of one CPU. Records that were taken out of the middle keep their
 // room until all older records are gone.
 //
 // Confined to the EventSet's lock. Holds at most bytes_max bytes, records of at most kRecordMax.
@@ -72,15 +72,16 @@ class TraceBuffer {
   // A copy to be rendered: the records, without the free room of the buffer.
   TraceBuffer copy() const;
   std::size_t kept_bytes() const;
-  // Takes out the oldest records into a buffer of their own: at most bytes_max bytes together, or
-  // one record alone.
+  // Takes out the oldest records, of this CPU alone if one is given, into a buffer of their own: at
+  // most bytes_max bytes together, or one record alone.
   TraceBuffer take(std::size_t bytes_max);
+  TraceBuffer take(std::size_t bytes_max, std::uint32_t cpu);
   // Takes out the oldest records of a CPU as a page; empty if there is none. The page begins with
   // what is missing since the CPU's last page: records that gave way to others, records that no
   // page has room for, and gaps. The records' tasks are noted in `names`.
   std::string take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
-  // Whether take_page() would give a page.
-  bool has_page(std::uint32_t cpu) const;
+  // Whether the CPU has records to take.
+  bool has_records(std::uint32_t cpu) const;
   // The newest records that fit stay.
   void resize(std::size_t bytes_max);
   // Calls use with the arguments of each add(); views last until the next add().
@@ -111,11 +112,11 @@ class TraceBuffer {
   // Counts of a CPU since the last clear(), without gaps: records in the buffer, records that gave
   // way to others, records that were taken, and records for which the buffer or a page
   // had no room. missing: what
-  // the CPU's next page tells. page_place: where the search for its next page begins.
+  // the CPU's next page tells. next: where the search for records to take begins.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
     PageWriter::Missing missing = {};
-    Place page_place = {};
+    Place next = {};
   };
   // The numbers of CPUs come with the records: those beyond count as one CPU.
   static constexpr std::uint32_t kCpusMax = 4096;
@@ -143,6 +144,9 @@ class TraceBuffer {
   void make_room(std::size_t bytes);
   void drop_oldest();
   void drop_taken();
+  template <typename Take>  // bool(std::size_t at); false: the record is not taken, nor later ones
+  void take_each(std::uint32_t cpu, const Take& take);
+  void mark_taken(std::size_t at);
   bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
   Head head_at(std::size_t at) const;
   // frames: the memory for its stack, of kStackDepthMax.

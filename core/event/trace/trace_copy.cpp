@@ -10,14 +10,17 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kSnapshotHead = "# tracer: nop\n#\n#\n# * Snapshot is ";
+constexpr std::string_view kSnapshotCommandsHead = " *\n#\n# Snapshot commands:\n";
 constexpr std::string_view kSnapshotCommands =
-    " *\n#\n# Snapshot commands:\n"
     "# echo 0 > snapshot : Clears and frees snapshot buffer\n"
     "# echo 1 > snapshot : Allocates snapshot buffer, if not already allocated.\n"
     "#                      Takes a snapshot of the main buffer.\n"
     "# echo 2 > snapshot : Clears snapshot buffer (but does not allocate or free)\n"
     "#                      (Doesn't have to be '2' works with any number that\n"
     "#                       is not a '0' or '1')\n";
+constexpr std::string_view kCpuSnapshotCommands =
+    "# echo 2 > snapshot : Clears the records of this CPU in the snapshot buffer\n"
+    "#                      ('0' and '1' only work in the snapshot file of all CPUs)\n";
 
 }  // namespace
 
@@ -31,7 +34,8 @@ std::string TraceCopy::render(const Symbols& symbols, const TraceBuffer::View& v
   if (empty_) {
     return std::string(kSnapshotHead)
         .append(*empty_ == Empty::kAllocated ? "allocated" : "freed")
-        .append(kSnapshotCommands);
+        .append(kSnapshotCommandsHead)
+        .append(view.only_cpu ? kCpuSnapshotCommands : kSnapshotCommands);
   }
   const auto shown = [this](EventNumber event, std::uint32_t generation) -> TraceBuffer::Shown {
     const auto found = formats_.find({event, generation});

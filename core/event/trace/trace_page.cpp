@@ -1,4 +1,4 @@
-// Moves traced records into pages of the kernel's ring buffer.
+// Takes traced records of one CPU out: as records, and as pages of the kernel's ring buffer.
 #include <algorithm>
 #include <cstring>
 
@@ -45,7 +45,7 @@ void write_record(char* to, const EventRecord& record, const Shown& shown) {
 // False: the page has no room for the record, or the record must begin a page.
 bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& formats,
                                TaskNames& names) {
-  Head head = head_at(at);
+  const Head head = head_at(at);
   CpuCounts& counts = counts_of(head.cpu);
   if (head.kind == Kind::kGap) {
     if (!page.is_empty()) return false;
@@ -67,24 +67,27 @@ bool TraceBuffer::move_to_page(PageWriter& page, std::size_t at, const Formats& 
       counts.taken += 1;
       names.note(record.pid, record.comm);
     }
-    counts.entries -= 1;
   }
-  head.taken = true;
-  std::memcpy(bytes_.data() + at, &head, sizeof head);
-  taken_ += 1;
+  mark_taken(at);
   return true;
 }
 
-bool TraceBuffer::has_page(std::uint32_t cpu) const {
+void TraceBuffer::mark_taken(std::size_t at) {
+  Head head = head_at(at);
+  head.taken = true;
+  std::memcpy(bytes_.data() + at, &head, sizeof head);
+  taken_ += 1;
+  if (head.kind != Kind::kGap) counts_of(head.cpu).entries -= 1;
+}
+
+bool TraceBuffer::has_records(std::uint32_t cpu) const {
   return cpu < by_cpu_.size() && by_cpu_[cpu].entries > 0;
 }
 
-std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names) {
-  if (!has_page(cpu)) return {};
-  CpuCounts& counts = by_cpu_[cpu];
-  Place place = counts.page_place;
+template <typename Take>
+void TraceBuffer::take_each(std::uint32_t cpu, const Take& take) {
+  Place place = by_cpu_[cpu].next;
   if (place.number < first_number_) place = {.number = first_number_, .at = first_};
-  PageWriter page;
   while (place.number < first_number_ + count_) {
     const Head head = head_at(place.at);
     if (head.bytes == 0) {
@@ -92,14 +95,37 @@ std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, Ta
       continue;
     }
     const bool is_its = !head.taken && head.cpu == cpu;
-    if (is_its && !move_to_page(page, place.at, formats, names)) break;
+    if (is_its && !take(place.at)) break;
     place.at += sizeof(Head) + head.bytes;
     place.number += 1;
   }
-  counts.page_place = place;
+  by_cpu_[cpu].next = place;
   drop_taken();
+}
+
+TraceBuffer TraceBuffer::take(std::size_t bytes_max, std::uint32_t cpu) {
+  TraceBuffer taken(std::max(4 * bytes_max, 8 * kRecordMax));
+  if (!has_records(cpu)) return taken;
+  std::size_t bytes = 0;
+  take_each(cpu, [&](std::size_t at) {
+    const Head head = head_at(at);
+    bytes += sizeof(Head) + head.bytes;
+    if (bytes > bytes_max && taken.count_ > 0) return false;
+    std::uint64_t frames[kStackDepthMax];
+    taken.add(head.kind, record_at(at, frames), head.generation);
+    if (head.kind != Kind::kGap) counts_of(cpu).taken += 1;
+    mark_taken(at);
+    return true;
+  });
+  return taken;
+}
+
+std::string TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names) {
+  if (!has_records(cpu)) return {};
+  PageWriter page;
+  take_each(cpu, [&](std::size_t at) { return move_to_page(page, at, formats, names); });
   if (page.is_empty()) return {};
-  counts.missing = {};
+  counts_of(cpu).missing = {};
   return page.finish();
 }
 

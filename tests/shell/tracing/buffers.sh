@@ -116,6 +116,40 @@ read events: 0' "$(cat "$T/per_cpu/cpu0/stats")"
   assert_eq '' "$(_records "$T/trace")"
 }
 
+each_cpu_has_a_pipe_and_a_part_of_the_snapshot() {
+  local cpu=$T/per_cpu/cpu0
+  assert_has '* Snapshot is freed *' "$(cat "$cpu/snapshot")"
+  _mark kept
+  echo 1 >"$T/snapshot"
+  assert_match '.*: kept' "$(_records "$cpu/snapshot")"
+  assert_fails_with 'Invalid argument' put 1 "$cpu/snapshot"
+  assert_fails_with 'Invalid argument' put 0 "$cpu/snapshot"
+  assert_has 'write into their file' "$(errors)"
+  assert_fails_with 'Invalid argument' put junk "$cpu/snapshot"
+  echo 2 >"$cpu/snapshot"
+  assert_has '* Snapshot is allocated *' "$(cat "$cpu/snapshot")"
+  _mark one
+  _mark two
+  assert_match '.*: one
+.*: two' "$(head -2 "$cpu/trace_pipe")"
+  assert_eq '' "$(_records "$T/trace")"
+  python3 - "$cpu/trace_pipe" "$T/trace_marker" <<-'EOT'
+import os, select, sys
+pipe = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+poll = select.poll()
+poll.register(pipe, select.POLLIN)
+assert poll.poll(0) == []
+try:
+    raise AssertionError(os.read(pipe, 100))
+except BlockingIOError:
+    pass
+marker = os.open(sys.argv[2], os.O_WRONLY)
+os.write(marker, b"three")
+assert poll.poll(10000) == [(pipe, select.POLLIN)]
+assert os.read(pipe, 4096).endswith(b": three\n")
+EOT
+}
+
 cpus_and_processes_are_left_out_of_the_trace() {
   _define
   echo 1 >"$E/web/request/enable"
@@ -238,7 +272,11 @@ a_raw_marker_is_shown_byte_by_byte() {
   assert_has '{ id:          5 } hitcount:          1' "$(cat "$E/ftrace/raw_data/hist")"
   assert_fails_with 'Invalid argument' eval 'printf abc >"$T/trace_marker_raw"'
   assert_has 'an id of 4 bytes is wanted' "$(errors)"
-  assert_fails_with 'Invalid argument' eval 'head -c 3073 /dev/zero >"$T/trace_marker_raw"'
+  echo >"$T/trace"
+  head -c 4064 /dev/zero >"$T/trace_marker_raw"
+  assert_eq 4060 "$(grep -v '^#' "$T/trace" | grep -o ' 00' | wc -l)"
+  assert_eq 4080 "$(head -c 4096 "$T/per_cpu/cpu0/trace_pipe_raw" | od -An -tu8 -j8 -N8 | xargs)"
+  assert_fails_with 'Invalid argument' eval 'head -c 4065 /dev/zero >"$T/trace_marker_raw"'
 }
 
 each_cpu_has_a_size_of_its_own() {

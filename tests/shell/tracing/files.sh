@@ -14,7 +14,8 @@ the_files_are_those_of_the_kernels_directory() {
   for each in README available_events available_tracers buffer_size_kb buffer_subbuf_size_kb \
     buffer_total_size_kb current_tracer dynamic_events error_log events free_buffer instances \
     options set_event options/markers options/function-trace per_cpu/cpu0/buffer_size_kb \
-    per_cpu/cpu0/stats per_cpu/cpu0/trace saved_cmdlines saved_cmdlines_size \
+    per_cpu/cpu0/{snapshot,snapshot_raw,stats,trace,trace_pipe,trace_pipe_raw} \
+    saved_cmdlines saved_cmdlines_size \
     set_event_notrace_pid set_event_pid snapshot synthetic_events timestamp_mode trace \
     trace_clock trace_marker trace_marker_raw trace_options trace_pipe tracing_cpumask \
     tracing_on events/enable; do

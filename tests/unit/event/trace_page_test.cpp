@@ -25,7 +25,7 @@ class TracePageTest : public EventStand {
   Page take(std::uint32_t of_cpu, TraceStore::Buffer buffer = kTrace) {
     static const PageFormat format = parse_page_format(kRingPageFormat).value();
     Page taken;
-    const bool is_there = set.trace.has_page(buffer, of_cpu);
+    const bool is_there = set.trace.has_records(buffer, of_cpu);
     const std::string bytes = set.trace.take_page(buffer, of_cpu);
     EXPECT_EQ(bytes.empty(), !is_there);
     if (bytes.empty()) return taken;
@@ -65,6 +65,37 @@ TEST_F(TracePageTest, TakesEachRecordOnceWhoeverTakes) {
   const std::string rest = set.trace.take(1 << 20).render(NoSymbols(), {.header = false});
   EXPECT_EQ(std::count(rest.begin(), rest.end(), '\n'), 2) << rest;
   EXPECT_EQ(take(0).times_us, Times{});
+}
+
+TEST_F(TracePageTest, TakesTheRecordsOfOneCpuAsText) {
+  for (std::uint64_t i = 0; i < 6; ++i) feed_on(i % 2, 100 + i);
+  const auto text = [this](std::size_t bytes_max, std::uint32_t of_cpu) {
+    return set.trace.take(bytes_max, of_cpu).render(NoSymbols(), {.header = false});
+  };
+  const std::string first = text(1, 1);
+  EXPECT_NE(first.find(" 0.000101: "), first.npos) << first;
+  EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), 1) << "one record alone";
+  const std::string rest = text(1 << 20, 1);
+  EXPECT_NE(rest.find(" 0.000103: "), rest.npos) << rest;
+  EXPECT_NE(rest.find(" 0.000105: "), rest.npos) << rest;
+  EXPECT_EQ(std::count(rest.begin(), rest.end(), '\n'), 2) << rest;
+  EXPECT_EQ(text(1 << 20, 1), "");
+  EXPECT_EQ(text(1 << 20, 7), "");
+  EXPECT_FALSE(set.trace.has_records(kTrace, 1));
+  EXPECT_NE(set.trace.copy().render_stats(1, 0).find("entries: 0\n"), std::string::npos);
+  EXPECT_NE(set.trace.copy().render_stats(1, 0).find("read events: 3\n"), std::string::npos);
+  EXPECT_EQ(take(0).times_us, (Times{100, 102, 104}));
+  EXPECT_TRUE(set.trace.is_empty());
+  EXPECT_EQ(set.trace.kept_bytes(), 0u);
+}
+
+TEST_F(TracePageTest, ClearsASnapshotOfOneCpu) {
+  for (std::uint64_t i = 0; i < 4; ++i) feed_on(i % 2, 100 + i);
+  set.trace.clear_snapshot(0);
+  set.trace.take_snapshot();
+  set.trace.clear_snapshot(0);
+  EXPECT_EQ(take(0, kSnapshot).times_us, Times{});
+  EXPECT_EQ(take(1, kSnapshot).times_us, (Times{101, 103}));
 }
 
 TEST_F(TracePageTest, RemembersTheTasksOfWhatWasTaken) {
@@ -189,7 +220,7 @@ TEST_F(TracePageTest, CountsRecordsThatNoPageHasRoomFor) {
 }
 
 TEST_F(TracePageTest, TakesSnapshotsOnTheirOwn) {
-  EXPECT_FALSE(set.trace.has_page(kSnapshot, 0));
+  EXPECT_FALSE(set.trace.has_records(kSnapshot, 0));
   feed_on(0, 1);
   set.trace.take_snapshot();
   feed_on(0, 2);

@@ -115,7 +115,7 @@ TEST_F(RulesTest, AreBounded) {
 
 TEST_F(RulesTest, PatternsAreThoseOfTheShell) {
   const auto matches = [](std::string_view rule, const std::string& path) {
-    return Rule::parse(rule).value().matches(path);
+    return Rule::parse(rule).value().matches(path, FirstBytes::of(path));
   };
   EXPECT_TRUE(matches("web/a on=1", "web/a"));
   EXPECT_FALSE(matches("web/a on=1", "web/ab"));
