@@ -80,6 +80,7 @@ class Branch {
   // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
   // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
+  // Lets the time of what it looks at pass, up to now.
   virtual std::uint64_t stamp(Moment now) const;
   // Takes an object of a kind that handles() names into a branch that feeders do not know yet.
   // kInvalid, kExists, kNoSpace: nothing of it was taken.

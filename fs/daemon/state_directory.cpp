@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kTemporary = "state.tmp";
 constexpr const char* kIncomplete = "state.incomplete";
 constexpr std::string_view kPrefix = "state.";
-constexpr std::uint64_t kFileBytesMax = std::uint64_t{4} << 30;
+constexpr std::uint64_t kStateBytesMax = std::uint64_t{4} << 30;
 
 Error refused(const std::string& path, std::string reason,
               ErrorCode code = ErrorCode::kNotPermitted) {
@@ -124,7 +124,7 @@ Result<std::string> StateDirectory::read(std::uint64_t number) const {
   struct stat status {};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) return failure(name);
   if (!S_ISREG(status.st_mode)) return Error{ErrorCode::kInvalid, path_of(number) + " is no file"};
-  if (static_cast<std::uint64_t>(status.st_size) > kFileBytesMax) {
+  if (static_cast<std::uint64_t>(status.st_size) > kStateBytesMax) {
     return Error{ErrorCode::kTooBig, path_of(number) + " is longer than 4 GiB"};
   }
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
@@ -165,7 +165,7 @@ Result<SavedState> StateDirectory::write_temporary(const WriteAll& write_all) co
   std::uint64_t bytes = 0;
   auto written = write_all([&](std::string_view some) -> Result<void> {
     bytes += some.size();
-    if (bytes > kFileBytesMax) return Error{ErrorCode::kTooBig, "the state is longer than 4 GiB"};
+    if (bytes > kStateBytesMax) return Error{ErrorCode::kTooBig, "the state is longer than 4 GiB"};
     return write_all_of(some, file.get());
   });
   if (!written) return Error{written.error().code, path_ + ": " + written.error().reason};
