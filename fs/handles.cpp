@@ -5,31 +5,37 @@
 
 namespace tallyfs {
 
-std::size_t Handles::bytes_left(uid_t uid) const {
+std::size_t Handles::bytes_left(uid_t uid, Shows shows) const {
   const MutexLock lock(mutex_);
-  return bytes_left_locked(uid);
+  return bytes_left_locked(uid, shows);
 }
 
-std::size_t Handles::bytes_left_locked(uid_t uid) const {
-  const auto found = held_.find(uid);
-  if (found != held_.end() && found->second.files >= limits_.files_per_uid) return 0;
-  const std::size_t held = found == held_.end() ? 0 : found->second.bytes;
-  return std::min(limits_.bytes_per_uid - held, limits_.bytes_total - bytes_);
-}
-
-Result<void> Handles::check_room(const OpenFile& file) const {
-  const auto found = held_.find(file.uid);
-  if (found != held_.end() && found->second.files >= limits_.files_per_uid) {
-    return Error{ErrorCode::kTooManyFiles,
-                 "it has " + std::to_string(limits_.files_per_uid) + " files open"};
-  }
-  return check_bytes(file.uid, file.text.size());
-}
-
-Result<void> Handles::check_bytes(uid_t uid, std::size_t bytes) const {
+std::size_t Handles::bytes_left_locked(uid_t uid, Shows shows) const {
   const auto found = held_.find(uid);
   const std::size_t held = found == held_.end() ? 0 : found->second.bytes;
-  const std::size_t left = std::min(limits_.bytes_per_uid - held, limits_.bytes_total - bytes_);
+  const auto less = [](std::size_t limit, std::size_t of_it) {
+    return limit - std::min(limit, of_it);
+  };
+  const std::size_t left = std::min(less(limits_.bytes_per_uid, held),
+                                    less(reserve_.limit_for(uid, limits_.bytes_total), bytes_));
+  return is_beyond_bounds(uid, shows) ? std::max(left, kOwnBytesMax) : left;
+}
+
+Result<void> Handles::check_files(uid_t uid, Shows shows) const {
+  const MutexLock lock(mutex_);
+  return check_files_locked(uid, shows);
+}
+
+Result<void> Handles::check_files_locked(uid_t uid, Shows shows) const {
+  const auto found = held_.find(uid);
+  const std::size_t files = found == held_.end() ? 0 : found->second.files;
+  const std::size_t beyond = is_beyond_bounds(uid, shows) ? kOwnFilesMax : 0;
+  if (files < limits_.files_per_uid + beyond) return {};
+  return Error{ErrorCode::kTooManyFiles, "it has " + std::to_string(files) + " files open"};
+}
+
+Result<void> Handles::check_bytes(uid_t uid, Shows shows, std::size_t bytes) const {
+  const std::size_t left = bytes_left_locked(uid, shows);
   if (bytes <= left) return {};
   return Error{ErrorCode::kTooManyFiles, "its text of " + std::to_string(bytes) +
                                              " bytes is longer than what is left for it, " +
@@ -38,7 +44,10 @@ Result<void> Handles::check_bytes(uid_t uid, std::size_t bytes) const {
 
 Result<std::uint64_t> Handles::add(std::shared_ptr<OpenFile> file) {
   const MutexLock lock(mutex_);
-  if (const auto room = check_room(*file); !room) return room.error();
+  if (const auto room = check_files_locked(file->uid, file->shows); !room) return room.error();
+  if (const auto room = check_bytes(file->uid, file->shows, file->text.size()); !room) {
+    return room.error();
+  }
   Held& held = held_[file->uid];
   held.files += 1;
   held.bytes += file->text.size();
@@ -55,7 +64,7 @@ Result<void> Handles::replace_later(std::uint64_t handle, std::size_t bytes) {
   const std::size_t before = file.later_bytes;
   held.bytes -= before;
   bytes_ -= before;
-  const auto room = check_bytes(file.uid, bytes);
+  const auto room = check_bytes(file.uid, file.shows, bytes);
   file.later_bytes = room ? bytes : before;
   held.bytes += file.later_bytes;
   bytes_ += file.later_bytes;

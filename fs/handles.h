@@ -1,5 +1,8 @@
 // The open files, under numbers that are never used for two (an index and a generation). Their
-// number and their bytes of text are bounded for each uid, and the bytes of text in all.
+// number and their bytes of text are bounded for each uid, and the bytes of text in all. A tenth of
+// all is kept for root and the daemon's uid (core/base/quota_reserve.h). These two can also open
+// the files of the daemon's own numbers when they have reached their bounds, which can be seen
+// nowhere else.
 //
 // Thread-safe: the table by its lock, each open file by two: one for reading, one for writing.
 #pragma once
@@ -12,6 +15,7 @@
 #include <string>
 
 #include "core/base/mutex.h"
+#include "core/base/quota_reserve.h"
 #include "core/base/result.h"
 #include "core/base/slot_table.h"
 #include "core/tree/file.h"
@@ -20,6 +24,9 @@
 
 namespace tallyfs {
 
+// Whether a file is one of the daemon's own numbers.
+enum class Shows { kAny, kOwnNumbers };
+
 // One open(2). Its text is made when it is opened and does not change. A file that has news, or is
 // a stream, gives more to read later.
 struct OpenFile {
@@ -27,6 +34,7 @@ struct OpenFile {
   std::shared_ptr<File> file;        // shared with the tree; lives on here when the name is removed
   std::shared_ptr<const void> held;  // File::hold(), until it is closed
   uid_t uid = 0;
+  Shows shows = Shows::kAny;
   bool readable = false;
   bool append = false;   // O_APPEND
   std::string text;      // if readable
@@ -59,11 +67,17 @@ class Handles {
     std::uint64_t bytes_total = 512u << 20;
   };
 
-  explicit Handles(const Limits& limits) : limits_(limits) {}
+  // Of the daemon's own numbers, beyond the bounds: files, and bytes of text of each.
+  static constexpr std::size_t kOwnFilesMax = 64;
+  static constexpr std::size_t kOwnBytesMax = 256 * 1024;
+
+  // owner: the daemon's uid.
+  explicit Handles(const Limits& limits, uid_t owner = 0) : limits_(limits), reserve_(owner) {}
 
   // How many more bytes of text the uid may have open: a longer text need not be rendered for it.
-  // 0 as well if it has files_per_uid files open.
-  std::size_t bytes_left(uid_t uid) const EXCLUDES(mutex_);
+  std::size_t bytes_left(uid_t uid, Shows shows = Shows::kAny) const EXCLUDES(mutex_);
+  // kTooManyFiles: it has as many files open as it may.
+  Result<void> check_files(uid_t uid, Shows shows = Shows::kAny) const EXCLUDES(mutex_);
   // The handle's number. kTooManyFiles: a bound is reached; the reason says which.
   Result<std::uint64_t> add(std::shared_ptr<OpenFile> file) EXCLUDES(mutex_);
   // Counts the bytes of a later text, in place of those of the later text before it; the caller
@@ -85,11 +99,15 @@ class Handles {
     std::size_t bytes = 0;
   };
 
-  std::size_t bytes_left_locked(uid_t uid) const REQUIRES(mutex_);
-  Result<void> check_room(const OpenFile& file) const REQUIRES(mutex_);
-  Result<void> check_bytes(uid_t uid, std::size_t bytes) const REQUIRES(mutex_);
+  bool is_beyond_bounds(uid_t uid, Shows shows) const {
+    return shows == Shows::kOwnNumbers && reserve_.is_for(uid);
+  }
+  std::size_t bytes_left_locked(uid_t uid, Shows shows) const REQUIRES(mutex_);
+  Result<void> check_files_locked(uid_t uid, Shows shows) const REQUIRES(mutex_);
+  Result<void> check_bytes(uid_t uid, Shows shows, std::size_t bytes) const REQUIRES(mutex_);
 
   const Limits limits_;
+  const QuotaReserve reserve_;
   mutable Mutex mutex_{LockRank::kHandles};
   // Shared with the requests that are using a file, which a release does not wait for.
   SlotTable<std::shared_ptr<OpenFile>> files_ GUARDED_BY(mutex_);

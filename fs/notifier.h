@@ -2,8 +2,8 @@
 // its own, since a process may wait for a reply of ours meanwhile.
 //
 // A name that was removed is not notified: for that the kernel takes the lock of the directory,
-// which any reader of it can hold as long as it likes. Its node is notified; a later request with
-// that name is answered ESTALE, and then the kernel looks the name up anew.
+// which any reader of it can hold as long as it likes. Its node is notified; a later request for
+// that node is served with what has its path then (Operations::successor()).
 //
 // A reply with a directory's attributes reaches the kernel when it is sent. But the kernel makes
 // the node only when the requesting process runs again. A notice in between finds no node, and the

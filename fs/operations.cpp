@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "fs/replies.h"
 #include "fs/request_cancellation.h"
@@ -16,6 +15,8 @@ namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
 constexpr std::chrono::seconds kLogPause{1};
+// Of the daemon's own numbers.
+constexpr std::string_view kOwnLocation = "statistics/tallyfs";
 
 timespec to_timespec(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
@@ -75,6 +76,26 @@ Result<NodeInfo> Operations::find_name(NodeId parent, std::string_view name) {
   return parts_.tree.lookup(parent, name);
 }
 
+Result<NodeId> Operations::follow(const Tree::Path& path) {
+  NodeId at = path.from;
+  for (const std::string& name : path.names) {
+    const auto found = find_name(at, name);
+    if (!found) return found.error();
+    at = found.value().id;
+  }
+  return at;
+}
+
+Result<NodeId> Operations::successor(NodeId node) {
+  for (int left = kAttempts; left != 0; --left) {
+    const auto path = parts_.tree.path_of(node);
+    if (!path) return path.error();
+    const auto found = follow(path.value());
+    if (found || found.error().code != ErrorCode::kStale) return found;
+  }
+  return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
+}
+
 Access Operations::access_to(const NodeInfo& info) const {
   if (!owner_.groups.any()) return {info.permissions, owner_.gid};
   return access_of(info, parts_.tree.path(info.id), owner_.groups, owner_.gid);
@@ -100,9 +121,13 @@ Result<struct stat> Operations::directory_attributes(NodeId node) {
     if (notifier_) notifier_->withholds_attributes(node);
     return info.error();
   }
-  struct stat status = common_attributes(info.value(), info.value().last_change);
+  return directory_status(info.value());
+}
+
+struct stat Operations::directory_status(const NodeInfo& info) const {
+  struct stat status = common_attributes(info, info.last_change);
   status.st_mode |= S_IFDIR;
-  status.st_nlink = 2 + info.value().subdirectories;
+  status.st_nlink = 2 + info.subdirectories;
   return status;
 }
 
@@ -154,15 +179,22 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
     fuse_reply_err(request, ENAMETOOLONG);
     return;
   }
-  const auto info = find_name(parent, name);
-  if (!info) return reply_error(request, info.error());
-  const auto status = attributes(request, info.value());
-  if (!status) return reply_error(request, status.error());
-  const fuse_entry_param found = entry(info.value(), status.value());
-  fuse_reply_entry(request, &found);
-  if (notifier_ && info.value().kind == NodeKind::kDirectory) {
-    notifier_->has_introduced(info.value().id);
-  }
+  NodeInfo info;
+  bool is_remade = false;
+  const auto found = at_its_path(parent, [&](NodeId directory) -> Result<fuse_entry_param> {
+    is_remade = directory != parent;
+    const auto named = find_name(directory, name);
+    if (!named) return named.error();
+    info = named.value();
+    const auto status = attributes(request, info);
+    if (!status) return status.error();
+    return entry(info, status.value());
+  });
+  if (!found) return reply_error(request, found.error());
+  // The kernel lets a directory have one parent, and here it has the old one: it looks up all anew.
+  if (is_remade && info.kind == NodeKind::kDirectory) return reply_error(request, gone());
+  fuse_reply_entry(request, &found.value());
+  if (notifier_ && info.kind == NodeKind::kDirectory) notifier_->has_introduced(info.id);
 }
 
 void Operations::reply_attributes(fuse_req_t request, NodeId node,
@@ -174,12 +206,26 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node,
     open = handles_.find_node(node);
     if (open) info = open->node;
   }
-  if (!info) return reply_error(request, info.error());
+  if (!info) return reply_attributes_at_path(request, node);
   const auto status = open && open->readable
                           ? file_attributes(info.value(), *open->file, open->text.size(), open->uid)
                           : attributes(request, info.value());
-  if (!status) return reply_error(request, status.error());
+  if (!status) return reply_attributes_at_path(request, node);
   fuse_reply_attr(request, &status.value(), attribute_seconds(info.value()));
+}
+
+// Valid for this once: of changes the kernel is notified by the number of the node that is there
+// now, which it does not know.
+void Operations::reply_attributes_at_path(fuse_req_t request, NodeId node) {
+  const auto status = at_its_path(
+      node, [&](NodeId current) -> Result<struct stat> {
+        const auto info = parts_.tree.info(current);
+        if (!info) return info.error();
+        if (info.value().kind == NodeKind::kDirectory) return directory_status(info.value());
+        return attributes(request, info.value());
+      });
+  if (!status) return reply_error(request, status.error());
+  fuse_reply_attr(request, &status.value(), 0);
 }
 
 void Operations::getattr(fuse_req_t request, NodeId node, const fuse_file_info* info) {
@@ -215,7 +261,7 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
 
 void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wanted, int which,
                          const fuse_file_info* file_info) {
-  const auto info = parts_.tree.info(node);
+  const auto info = at_its_path(node, [&](NodeId current) { return parts_.tree.info(current); });
   if (!info) return reply_error(request, info.error());
   const auto allowed = check_change(info.value(), wanted, which);
   if (!allowed) return reply_error(request, allowed.error());
@@ -229,6 +275,20 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   reply_attributes(request, node, open);
 }
 
+Result<void> Operations::render_for(OpenFile& open, const CancellationToken& cancel) {
+  if (const auto news = open.file->news(parts_.clock.now())) {
+    const MutexLock lock(open.reading);
+    open.news = open.shown = *news;
+  }
+  const std::size_t bytes_max = handles_.bytes_left(open.uid, open.shows);
+  auto taken = open.file->take(context(cancel), bytes_max);
+  auto text = taken ? std::move(*taken) : render(open.node.id, *open.file, bytes_max, cancel);
+  if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
+  open.text = std::move(text.value());
+  open.text.shrink_to_fit();
+  return {};
+}
+
 Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid,
                                                              const CancellationToken& cancel) {
   const auto info = parts_.tree.info(node);
@@ -239,13 +299,17 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
   if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
+  const std::string location = parts_.tree.path(info.value().parent);
+  const Shows shows = location == kOwnLocation ? Shows::kOwnNumbers : Shows::kAny;
+  if (auto room = handles_.check_files(uid, shows); !room) return room.error();
   auto open = std::make_shared<OpenFile>();
   open->node = info.value();
   open->file = file.value();
   open->uid = uid;
+  open->shows = shows;
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
-  open->location = parts_.tree.path(info.value().parent);
+  open->location = location;
   if (open->location.empty()) open->location = parts_.tree.path(node);
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
@@ -261,16 +325,7 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
     }
   }
   if (open->readable) {
-    if (const auto news = open->file->news(parts_.clock.now())) {
-      const MutexLock lock(open->reading);
-      open->news = open->shown = *news;
-    }
-    const std::size_t bytes_max = handles_.bytes_left(uid);
-    auto taken = open->file->take(context(cancel), bytes_max);
-    auto text = taken ? std::move(*taken) : render(node, *open->file, bytes_max, cancel);
-    if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
-    open->text = std::move(text.value());
-    open->text.shrink_to_fit();
+    if (auto done = render_for(*open, cancel); !done) return done.error();
   }
   // The text may lack records that the cancelled call did not wait for.
   if (open->file->waits() && cancel.is_cancelled()) {
@@ -290,8 +345,10 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
-  auto made =
-      make_open_file(node, info.flags, fuse_req_ctx(request)->uid, cancellation_of(request));
+  auto made = at_its_path(node, [&](NodeId current) {
+    return make_open_file(current, info.flags, fuse_req_ctx(request)->uid,
+                          cancellation_of(request));
+  });
   const bool is_stream = made && made.value()->file->is_stream();
   const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
   const Moment now = parts_.clock.now();
@@ -312,73 +369,6 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
 
 void Operations::give_memory_back() {
   if (closed_long_.exchange(false)) ::malloc_trim(0);
-}
-
-void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
-  settle();
-  look_into(node);
-  const auto found = parts_.tree.info(node);
-  if (!found) return reply_error(request, found.error());
-  fuse_reply_open(request, &info);
-}
-
-void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
-  list(request, node, offset, Listing(request, size));
-}
-
-void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
-  std::vector<NodeId> introduced;
-  list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
-         const auto status = directory_attributes(info.id);
-         introduced.push_back(info.id);
-         return status ? entry(info, status.value()) : fuse_entry_param{};
-       }));
-  if (!notifier_) return;
-  for (const NodeId directory : introduced) notifier_->has_introduced(directory);
-}
-
-void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
-  const auto directory = parts_.tree.info(node);
-  if (!directory) return reply_error(request, directory.error());
-  listing.fill(parts_.tree, directory.value(), offset);
-  listing.reply();
-}
-
-void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
-  const auto rules = parts_.tree.rules(parent);
-  if (!rules) return reply_error(request, rules.error());
-  promote_follower();
-  const auto made = rules.value()->make_directory(name, parts_.clock.now());
-  if (!made) return reply_error(request, made.error());
-  lookup(request, parent, name);
-}
-
-void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
-  // Samples sent before must not bring back what is removed now.
-  settle();
-  const auto rules = parts_.tree.rules(parent);
-  if (!rules) return reply_error(request, rules.error());
-  const auto found = parts_.tree.lookup(parent, name);
-  if (!found) return reply_error(request, found.error());
-  if (found.value().kind != NodeKind::kDirectory) {
-    fuse_reply_err(request, ENOTDIR);
-    return;
-  }
-  reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
-}
-
-void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
-  // As in rmdir(), for a published object.
-  settle();
-  const auto rules = parts_.tree.rules(parent);
-  if (!rules) return reply_error(request, rules.error());
-  const auto found = parts_.tree.lookup(parent, name);
-  if (!found) return reply_error(request, found.error());
-  if (found.value().kind == NodeKind::kDirectory) {
-    fuse_reply_err(request, EISDIR);
-    return;
-  }
-  reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
 }
 
 }  // namespace tallyfs

@@ -47,7 +47,7 @@ class Operations {
   };
 
   Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
-      : parts_(parts), owner_(owner), handles_(limits), waiting_(parts.clock) {}
+      : parts_(parts), owner_(owner), handles_(limits, owner.uid), waiting_(parts.clock) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -89,6 +89,9 @@ class Operations {
   void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
+  // How often a path is served anew whose node is removed meanwhile.
+  static constexpr int kAttempts = 100;
+
   // Called before work that may take long: another thread answers requests meanwhile.
   void promote_follower() const {
     if (threads_) threads_->promote_follower();
@@ -102,21 +105,41 @@ class Operations {
   CallContext context(const CancellationToken& cancel = {}) const {
     return {parts_.clock.now(), cancel};
   }
+  // A path leads to nodes that the kernel remembers. One may have been removed and made again since
+  // then, even at this very moment: the attempt is made with what has its path now. kNotFound:
+  // nothing has.
+  template <typename Attempt>
+  auto at_its_path(NodeId node, Attempt attempt) -> decltype(attempt(node)) {
+    for (int left = kAttempts; left != 0; --left) {
+      const auto current = successor(node);
+      if (!current) return current.error();
+      auto done = attempt(current.value());
+      if (done || done.error().code != ErrorCode::kStale) return done;
+    }
+    return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
+  }
+  // This node; if it was removed, the one that has its path now. kNotFound: none has it. kStale:
+  // too many were removed since then.
+  Result<NodeId> successor(NodeId node);
+  Result<NodeId> follow(const Tree::Path& path);
   void look_into(NodeId directory);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // The attributes that stat shows.
   Access access_to(const NodeInfo& info) const;
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
+  struct stat directory_status(const NodeInfo& info) const;
   bool may_read(const NodeInfo& info, uid_t uid) const;
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
+  void reply_attributes_at_path(fuse_req_t request, NodeId node);
   void note_refused_open(const Error& error, uid_t uid, Moment now);
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid,
                                                    const CancellationToken& cancel);
+  Result<void> render_for(OpenFile& open, const CancellationToken& cancel);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open,
                         const CancellationToken& cancel);

@@ -1,5 +1,6 @@
 #include "core/base/ledger.h"
 
+#include <algorithm>
 #include <string>
 
 namespace tallyfs {
@@ -16,7 +17,8 @@ constexpr Bound kBounds[] = {{&Holdings::interfaces, "interfaces"},
 // The first bound that held + more would pass, or nothing.
 const Bound* passed(const Holdings& held, const Holdings& more, const Holdings& limit) {
   for (const Bound& bound : kBounds) {
-    const std::uint64_t room = limit.*bound.what - held.*bound.what;
+    // Root may have passed the limit of others.
+    const std::uint64_t room = limit.*bound.what - std::min(held.*bound.what, limit.*bound.what);
     if (more.*bound.what > room) return &bound;
   }
   return nullptr;
@@ -31,8 +33,13 @@ Error refusal(const Bound& bound, const Holdings& limit, const std::string& whos
 
 Result<void> Ledger::reserve(uid_t uid, const Holdings& more) {
   const MutexLock lock(mutex_);
-  if (const Bound* bound = passed(total_, more, limits_.total)) {
-    return refusal(*bound, limits_.total, "for the whole daemon");
+  Holdings limit;
+  for (const Bound& bound : kBounds) {
+    limit.*bound.what = reserve_.limit_for(uid, limits_.total.*bound.what);
+  }
+  if (const Bound* bound = passed(total_, more, limit)) {
+    return refusal(*bound, limit,
+                   reserve_.is_for(uid) ? "for the whole daemon" : "for all uids but root");
   }
   const auto found = by_uid_.find(uid);
   const Holdings held = found == by_uid_.end() ? Holdings{} : found->second;

@@ -1,6 +1,7 @@
 // The ledger of quotas. Every interface, statistic and byte of data is entered here when it is
 // defined, for the uid that made it and for the whole daemon. So a definition is refused in time
-// (ENOSPC), and nothing fails later (docs/files.md, "Names and quotas").
+// (ENOSPC), and nothing fails later (docs/files.md, "Names and quotas"). The last tenth of what is
+// there for the whole daemon is for root and the daemon's uid (quota_reserve.h).
 //
 // Thread-safe, by one lock of its own, held for a few additions. It calls no other room.
 #pragma once
@@ -11,6 +12,7 @@
 #include <cstdint>
 
 #include "core/base/mutex.h"
+#include "core/base/quota_reserve.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
@@ -28,7 +30,8 @@ class Ledger {
     Holdings total{.interfaces = 131'072, .statistics = 524'288, .bytes = 1024ull << 20};
   };
 
-  explicit Ledger(const Limits& limits) : limits_(limits) {}
+  // owner: the daemon's uid.
+  explicit Ledger(const Limits& limits, uid_t owner = 0) : limits_(limits), reserve_(owner) {}
 
   // Enters more for uid, all of it or nothing. kNoSpace: the reason names the bound.
   Result<void> reserve(uid_t uid, const Holdings& more) EXCLUDES(mutex_);
@@ -39,6 +42,7 @@ class Ledger {
 
  private:
   const Limits limits_;
+  const QuotaReserve reserve_;
   mutable Mutex mutex_{LockRank::kLedger};
   Holdings total_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<uid_t, Holdings> by_uid_ GUARDED_BY(mutex_);

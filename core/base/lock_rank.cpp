@@ -14,6 +14,7 @@ constexpr std::array kNames{
     "kFileWriting",
     "kFileReading",
     "kIntakeTurn",
+    "kIntakeQueue",
     "kUserEventsDefining",
     "kUserEventsOrdering",
     "kTracing",

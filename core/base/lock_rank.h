@@ -16,6 +16,7 @@ enum class LockRank : std::uint8_t {
   kFileWriting,         // fs/handles.h
   kFileReading,         // fs/handles.h
   kIntakeTurn,          // feeders/intake/intake.h
+  kIntakeQueue,         // feeders/intake/socket_queue.h
   kUserEventsDefining,  // core/branch/tracing/user_events.h
   kUserEventsOrdering,  // core/branch/tracing/user_events.h
   kTracing,             // core/branch/tracing/tracing_state.h

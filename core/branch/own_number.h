@@ -25,6 +25,7 @@ enum class Own {
   kEventsHurried,
   kPutOff,
   kAnswersOverShare,
+  kDroppedByUid,
   kStateBytes,
   kStateUs,
   kStateFailures,

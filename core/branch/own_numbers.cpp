@@ -26,9 +26,9 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kBlobs, "blobs", COUNTER "units=blobs"},
     // commands and templates that were carried out
     OwnStatistic{Own::kCommands, "commands", COUNTER "units=commands"},
-    // lines and messages refused, from the socket and in files; the last ones stand in
-    // tracing/error_log
-    OwnStatistic{Own::kRejects, "rejects", COUNTER "units=lines+messages"},
+    // lines, messages and samples in messages refused, from the socket and in files; the last ones
+    // stand in tracing/error_log
+    OwnStatistic{Own::kRejects, "rejects", COUNTER "units=lines+messages+samples"},
     // datagrams longer than the receive buffer, of which nothing was taken
     OwnStatistic{Own::kTruncated, "truncated", COUNTER "units=datagrams"},
     // datagrams that carried file descriptors, which were not accepted
@@ -40,7 +40,7 @@ constexpr std::array kOwnStatistics = {
     // the same, by the feeder's process id
     OwnStatistic{Own::kDroppedBy, "dropped_by",
                  "on=1 type=list entries_max=1024 units=process/samples"},
-    // opens under a flood, which did not see every sample sent before them
+    // drains for opens under a flood, which did not see every sample sent before them
     OwnStatistic{Own::kDrainsCut, "drains_cut", COUNTER "units=opens"},
     // counters that stand at the end of their type
     OwnStatistic{Own::kSaturations, "saturations", COUNTER "units=counters"},
@@ -58,12 +58,15 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kEventsLost, "events_lost", COUNTER "units=records"},
     // records that could not wait any more for those of other sources that happened before
     OwnStatistic{Own::kEventsHurried, "events_hurried", COUNTER "units=records"},
-    // datagrams, whole or in part, that were taken behind others' because of what their sender's
-    // commands cost
+    // datagrams, whole or in part, that were taken behind others' because their sender was beyond
+    // its share of the daemon's time
     OwnStatistic{Own::kPutOff, "put_off", COUNTER "units=datagrams"},
     // answers that were not sent since feeders of their uid have not read as many as it may have
     // under way
     OwnStatistic{Own::kAnswersOverShare, "answers_over_share", COUNTER "units=answers"},
+    // as `dropped`, by the feeder's uid
+    OwnStatistic{Own::kDroppedByUid, "dropped_by_uid",
+                 "on=1 type=list entries_max=1024 units=uid/samples"},
     // size of the newest file of --state that this daemon has written
     OwnStatistic{Own::kStateBytes, "state_bytes", "on=1 type=last units=bytes"},
     // from the beginning of such a file until it lies on the disk

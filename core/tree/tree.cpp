@@ -132,9 +132,32 @@ void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
     }
   }
   names_.erase(NameKey{node.parent, node.name});
+  remember(node);
   const auto found = nodes_.find(node.id);
   removed.push_back(std::move(found->second));
   nodes_.erase(found);
+}
+
+void Tree::remember(const Node& node) {
+  if (removed_in_order_.size() == kRemovedMax) {
+    removed_.erase(removed_in_order_.front());
+    removed_in_order_.pop_front();
+  }
+  removed_.emplace(node.id, Removed{node.parent, node.name});
+  removed_in_order_.push_back(node.id);
+}
+
+Result<Tree::Path> Tree::path_of(NodeId id) const {
+  const MutexLock lock(mutex_);
+  Path path{.from = id};
+  while (!find(path.from)) {
+    const auto removed = removed_.find(path.from);
+    if (removed == removed_.end()) return stale();
+    path.names.push_back(removed->second.name);
+    path.from = removed->second.parent;
+  }
+  std::ranges::reverse(path.names);
+  return path;
 }
 
 Result<NodeInfo> Tree::lookup(NodeId directory, std::string_view name) const {

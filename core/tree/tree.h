@@ -11,6 +11,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ class TreeObserver {
 class Tree {
  public:
   static constexpr NodeId kRoot = 1;
+  // The paths of so many removed nodes are remembered, the last ones.
+  static constexpr std::size_t kRemovedMax = 4096;
   // Numbers below this are the root's and the adapter's own ("." and ".." in a listing).
   static constexpr NodeId kFirst = 16;
 
@@ -85,6 +88,14 @@ class Tree {
   // `statistics/web/data`; empty for the root and for a node that is gone.
   std::string path(NodeId id) const EXCLUDES(mutex_);
 
+  // The path of a node, removed or not: a node that is there, and the names behind it. There are
+  // none if the node itself is there. kStale: too many were removed since then.
+  struct Path {
+    NodeId from = 0;
+    std::vector<std::string> names{};
+  };
+  Result<Path> path_of(NodeId id) const EXCLUDES(mutex_);
+
   // At most one; it must be taken off (nullptr) before it dies.
   void observe(TreeObserver* observer) EXCLUDES(mutex_);
 
@@ -92,10 +103,16 @@ class Tree {
   struct DirectoryPart;
   struct Node;
 
+  struct Removed {
+    NodeId parent = 0;
+    std::string name;
+  };
+
   Node* find(NodeId id) const REQUIRES(mutex_);
   Node* find_directory(NodeId id) const REQUIRES(mutex_);
   NodeId add(NodeId parent, std::unique_ptr<Node> node, Moment now) EXCLUDES(mutex_);
   void take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) REQUIRES(mutex_);
+  void remember(const Node& node) REQUIRES(mutex_);
 
   // Names are kept once, in their nodes; the index looks at them there.
   struct NameKey {
@@ -109,6 +126,8 @@ class Tree {
   NodeId next_id_ GUARDED_BY(mutex_) = kFirst;
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<NodeId, Removed> removed_ GUARDED_BY(mutex_);
+  std::deque<NodeId> removed_in_order_ GUARDED_BY(mutex_);
   TreeObserver* observer_ GUARDED_BY(mutex_) = nullptr;
 };
 

@@ -8,8 +8,9 @@
 namespace tallyfs {
 
 SocketPath find_socket_path(const std::string& option) {
+  // A program with more rights than its caller is not told by the caller where to send.
   const auto environment = [](const char* name) -> std::string_view {
-    const char* value = std::getenv(name);
+    const char* value = ::secure_getenv(name);
     return value ? value : "";
   };
   if (!option.empty()) return {option};

@@ -19,9 +19,10 @@ std::size_t room_for_answers(int fd) {
 
 }  // namespace
 
-Answers::Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch)
+Answers::Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag)
     : fd_(fd),
       epoch_(epoch),
+      sockets_(sock_diag),
       unread_(owner, room_for_answers(fd), clock,
               [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
       gathered_(epoch) {}

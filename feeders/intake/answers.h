@@ -30,7 +30,8 @@ class Answers {
   };
 
   // fd: where they are sent from. epoch: of the numbers in them. clock outlives this.
-  Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch);
+  // sock_diag: as SocketDump's.
+  Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag);
 
   // The addressee of answers that are added from now on; must outlive their sending.
   void begin(const Origin& to) { to_ = &to; }

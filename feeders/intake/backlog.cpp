@@ -1,7 +1,6 @@
 #include "feeders/intake/backlog.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace tallyfs {
@@ -11,13 +10,8 @@ namespace {
 constexpr std::size_t kLateBytes = 256;
 static_assert(sizeof(Backlog::Late) <= kLateBytes);
 
-constexpr std::uint64_t kOneProcess = std::uint64_t{1} << 32;
-
-Error no_room(const std::string& what, std::size_t bytes) {
-  return {ErrorCode::kNoSpace, "costly commands wait to be carried out, and " + what +
-                                   " fill the " + std::to_string(bytes) +
-                                   " bytes that may be put off behind them"};
-}
+// How often a full table is searched for accounts without debt.
+constexpr std::chrono::milliseconds kSearchPause{10};
 
 Backlog::Late make_late(const Datagram& datagram, std::vector<char> bytes, bool is_rest) {
   Backlog::Late late{.bytes = std::move(bytes), .datagram = datagram, .is_rest = is_rest};
@@ -30,36 +24,40 @@ std::size_t bytes_of(const Backlog::Late& late) { return kLateBytes + late.bytes
 }  // namespace
 
 void Backlog::Account::let_time_pass(Nanoseconds now) {
-  debt = std::max(Nanoseconds(0), debt - (now - as_of) / kShare);
+  const auto passed = now - as_of;
+  debt = std::max(Nanoseconds(0), debt - passed / kShareOfAll);
+  debt_of_commands = std::max(Nanoseconds(0), debt_of_commands - passed / kShareOfCommands);
   as_of = now;
 }
 
-std::uint64_t Backlog::key_of(const Origin& sender) const {
-  return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)
-                                           : sender.uid;
-}
-
 Backlog::Account* Backlog::find(const Origin& sender) const {
-  const auto found = accounts_.find(key_of(sender));
+  const auto found = accounts_.find(queue_.key_of(sender));
   return found == accounts_.end() ? nullptr : found->second.get();
 }
 
 Backlog::Account* Backlog::find_or_make(const Origin& sender, Nanoseconds now) {
   if (Account* const account = find(sender)) return account;
-  if (accounts_.size() == kSendersMax) look_at_all(now);
+  if (accounts_.size() == kSendersMax && now - looked_ >= kSearchPause) look_at_all(now);
   if (accounts_.size() == kSendersMax) return nullptr;
   auto made = std::make_unique<Account>();
+  made->sender = queue_.key_of(sender);
   made->as_of = now;
-  return accounts_.emplace(key_of(sender), std::move(made)).first->second.get();
+  return accounts_.emplace(made->sender, std::move(made)).first->second.get();
 }
 
-void Backlog::charge(const Origin& sender, Nanoseconds spent, Nanoseconds now) {
+void Backlog::charge(const Origin& sender, Cost cost, Nanoseconds spent, Nanoseconds now) {
   Account* const account = find_or_make(sender, now);
   if (!account) return;
   account->let_time_pass(now);
-  account->debt = std::min<Nanoseconds>(account->debt + spent, kDebtMax);
-  if (account->debt <= kAllowance || std::exchange(account->is_held, true)) return;
-  ++held_;
+  Nanoseconds& debt = cost == Cost::kAll ? account->debt : account->debt_of_commands;
+  debt = std::min<Nanoseconds>(debt + spent, kDebtMax);
+  if (account->is_within_allowance() || std::exchange(account->is_held, true)) return;
+  queue_.hold(account->sender);
+}
+
+Backlog::Nanoseconds Backlog::cost_max(const Origin& sender, std::size_t bytes) const {
+  const auto of_byte = queue_.is_trusted(sender) ? kTrustedByteCostMax : kByteCostMax;
+  return of_byte * static_cast<Nanoseconds::rep>(bytes);
 }
 
 bool Backlog::is_held(const Origin& sender, Nanoseconds now) {
@@ -68,57 +66,76 @@ bool Backlog::is_held(const Origin& sender, Nanoseconds now) {
   return account && account->is_held;
 }
 
+bool Backlog::holds_for_commands(const Origin& sender) const {
+  const Account* const account = find(sender);
+  return account && account->debt_of_commands > kAllowance;
+}
+
+bool Backlog::has_late_of(const Origin& sender) const {
+  const Account* const account = find(sender);
+  return account && !account->late.empty();
+}
+
 void Backlog::look_at_all(Nanoseconds now) {
   looked_ = now;
   boost::unordered::erase_if(accounts_, [&](const auto& entry) {
     Account& account = *entry.second;
     account.let_time_pass(now);
-    if (account.debt > kAllowance || !account.late.empty()) return false;
-    if (std::exchange(account.is_held, false)) --held_;
-    return account.debt.count() == 0;
+    if (!account.is_within_allowance() || !account.late.empty()) return false;
+    if (std::exchange(account.is_held, false)) queue_.let_go(account.sender);
+    return !account.has_debt();
   });
 }
 
-Result<void> Backlog::check_room(const Account& account, std::size_t bytes) const {
-  if (bytes > kBytesOfSenderMax - account.bytes) {
-    return no_room("this sender's datagrams", kBytesOfSenderMax);
-  }
-  if (bytes > kBytesMax - bytes_) return no_room("all senders' datagrams", kBytesMax);
-  return {};
+bool Backlog::has_room(const Origin& sender, std::size_t bytes) const {
+  bytes += kLateBytes;
+  return bytes <= kBytesOfSenderMax - find(sender)->bytes && bytes <= kBytesMax - bytes_;
 }
 
 Backlog::Account& Backlog::entered(const Origin& sender, std::size_t bytes) {
   Account& account = *find(sender);
   account.bytes += bytes;
   bytes_ += bytes;
-  if (account.late.empty()) turns_.push_back(&account);
+  if (account.late.empty()) {
+    turns_.push_back(&account);
+    queue_.note_late(account.sender);
+  }
   return account;
 }
 
-Result<void> Backlog::put(const Datagram& datagram) {
-  if (auto room = check_room(*find(datagram.origin), kLateBytes + datagram.bytes.size()); !room) {
-    return room;
-  }
-  auto late = make_late(datagram, {datagram.bytes.begin(), datagram.bytes.end()}, false);
+void Backlog::put(const Datagram& datagram) {
+  const char* const bytes = datagram.bytes.data();
+  auto late = make_late(datagram, {bytes, bytes + datagram.bytes.size()}, false);
   entered(datagram.origin, bytes_of(late)).late.push_back(std::move(late));
-  return {};
 }
 
-Result<void> Backlog::put_rest(const Datagram& datagram, std::vector<char> rest) {
+void Backlog::put_rest(const Datagram& datagram, std::vector<char> rest) {
   auto late = make_late(datagram, std::move(rest), true);
-  if (auto room = check_room(*find(datagram.origin), bytes_of(late)); !room) return room;
   entered(datagram.origin, bytes_of(late)).late.push_front(std::move(late));
-  return {};
 }
 
 Backlog::Late Backlog::take() {
   Account& account = *turns_.front();
   turns_.pop_front();
+  Late late = take_first_of(account);
+  if (!account.late.empty()) turns_.push_back(&account);
+  return late;
+}
+
+Backlog::Late Backlog::take_oldest_of(const Origin& sender) {
+  Account* const account = find(sender);
+  if (!account || account->late.empty()) return take();
+  Late late = take_first_of(*account);
+  if (account->late.empty()) std::erase(turns_, account);
+  return late;
+}
+
+Backlog::Late Backlog::take_first_of(Account& account) {
   Late late = std::move(account.late.front());
   account.late.pop_front();
   account.bytes -= bytes_of(late);
   bytes_ -= bytes_of(late);
-  if (!account.late.empty()) turns_.push_back(&account);
+  if (account.late.empty()) queue_.note_caught_up(account.sender);
   return late;
 }
 

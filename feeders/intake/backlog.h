@@ -1,15 +1,14 @@
-// Datagrams that wait because their sender's commands are costly. A command costs what it touches:
-// a `define` of all that is in an interface of a quarter of a million statistics takes
-// milliseconds, and one datagram holds thousands of them. A sender whose costly commands take more
-// than a share of the time is put off: its datagrams are kept here in order, and carried out in
-// turns that alternate with those of the socket. So it delays itself, and other senders by at most
-// a turn.
+// Datagrams that wait because their sender is beyond its share of the intake's time. A flood of
+// samples takes all of that time; and a command costs what it touches: a `define` of all that is in
+// an interface of a quarter of a million statistics takes milliseconds, and one datagram holds
+// thousands of them. The datagrams of such a sender are kept here in order, and taken in turns that
+// alternate with those of the socket. So it delays itself, and other senders by at most a turn.
 //
 // A sender is a process. Of a uid that is neither root's nor the daemon's all processes together
 // are one, since they may be as many as they like.
 //
-// Limits: kBytesOfSenderMax put off of one sender, kBytesMax of all, beyond which put() refuses;
-// kSendersMax senders have an account, and of further ones nothing is put off.
+// Limits: kBytesOfSenderMax of one sender, kBytesMax of all: then the intake takes the oldest at
+// once. kSendersMax senders have an account, and of further ones nothing is put off.
 // Confined to the thread that has the intake's turn.
 #pragma once
 
@@ -23,9 +22,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/result.h"
-#include "core/branch/ownership.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/socket_queue.h"
 
 namespace tallyfs {
 
@@ -33,14 +31,19 @@ class Backlog {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
+  // What a sender is charged with, and the share of the time that it may take so: a part in that
+  // many. What it took beyond the share is its debt; with a debt above kAllowance it is held.
+  enum class Cost { kAll, kCommands };
+  static constexpr int kShareOfAll = 2;
+  static constexpr int kShareOfCommands = 4;
+  static constexpr std::chrono::milliseconds kAllowance{20};
   // A command that takes less costs nothing here.
   static constexpr std::chrono::microseconds kCostly{10};
-  // A sender's debt is the time that its costly commands took, less one kShare-th of the time that
-  // has passed. A sender with a debt above kAllowance is held.
-  static constexpr int kShare = 4;
-  static constexpr std::chrono::milliseconds kAllowance{20};
-  // No debt is larger: kShare times as long after its last costly command, a sender has none.
+  // No debt is larger, so that it is over within seconds of its sender's last datagram.
   static constexpr std::chrono::seconds kDebtMax{1};
+  // Not charged: what a byte takes beyond this while the machine has no time for the daemon.
+  static constexpr Nanoseconds kByteCostMax{1'000};
+  static constexpr Nanoseconds kTrustedByteCostMax{100};
   static constexpr std::size_t kBytesOfSenderMax = 16u << 20;
   static constexpr std::size_t kBytesMax = 64u << 20;
   static constexpr std::size_t kSendersMax = 1024;
@@ -52,51 +55,65 @@ class Backlog {
     bool is_rest = false;
   };
 
-  explicit Backlog(uid_t owner) : ownership_(owner) {}
+  // The queue outlives this, and is told of the senders that are held.
+  explicit Backlog(SocketQueue& queue) : queue_(queue) {}
 
-  // Adds to the sender's debt what its costly commands took since the last call. The caller leaves
-  // out those below kCostly.
-  void charge(const Origin& sender, Nanoseconds spent, Nanoseconds now);
-  // Whether its datagrams have to wait here. That ends when its debt is within kAllowance and none
+  // Adds to the sender's debt what taking its datagrams took since the last call.
+  void charge(const Origin& sender, Cost cost, Nanoseconds spent, Nanoseconds now);
+  // The most that datagrams of so many bytes are charged with.
+  Nanoseconds cost_max(const Origin& sender, std::size_t bytes) const;
+  // Whether it is beyond its share. That ends when its debt is within kAllowance and none
   // of its datagrams is left here, which is looked at once a second. A load and a branch while no
   // sender is held.
-  bool holds(const Origin& sender, Nanoseconds now) { return held_ != 0 && is_held(sender, now); }
+  bool holds(const Origin& sender, Nanoseconds now) {
+    return queue_.holds_any() && is_held(sender, now);
+  }
+  // Of a sender that it holds: whether the cost of its commands is why; whether some are here.
+  bool holds_for_commands(const Origin& sender) const;
+  bool has_late_of(const Origin& sender) const;
 
-  // Only of a sender that it holds. kNoSpace: a bound is reached; nothing was kept.
-  Result<void> put(const Datagram& datagram);
-  // What is left of one that was begun, before all else of its sender. kNoSpace as above, never for
-  // one that was just taken from here.
-  Result<void> put_rest(const Datagram& datagram, std::vector<char> rest);
+  // Only of a sender that it holds, and for which there is room.
+  bool has_room(const Origin& sender, std::size_t bytes) const;
+  void put(const Datagram& datagram);
+  // What is left of one that was begun, before all else of its sender. There is room for one that
+  // was just taken from here.
+  void put_rest(const Datagram& datagram, std::vector<char> rest);
 
   bool empty() const { return turns_.empty(); }
   // The next one, taking senders in turn. Not while empty().
   Late take();
+  // The oldest of this sender; if there is none, as take().
+  Late take_oldest_of(const Origin& sender);
 
  private:
   struct Account {
-    Nanoseconds debt{0};  // as of `as_of`
+    SocketQueue::Key sender = 0;
+    Nanoseconds debt{0};  // these as of `as_of`
+    Nanoseconds debt_of_commands{0};
     Nanoseconds as_of{0};
     bool is_held = false;
     std::deque<Late> late;
     std::size_t bytes = 0;
 
     void let_time_pass(Nanoseconds now);
+    bool is_within_allowance() const {
+      return debt <= kAllowance && debt_of_commands <= kAllowance;
+    }
+    bool has_debt() const { return debt.count() != 0 || debt_of_commands.count() != 0; }
   };
   static constexpr std::chrono::seconds kLookPause{1};
 
-  std::uint64_t key_of(const Origin& sender) const;
   Account* find(const Origin& sender) const;
   Account* find_or_make(const Origin& sender, Nanoseconds now);
   bool is_held(const Origin& sender, Nanoseconds now);
   // Senders without debt or datagrams lose their account.
   void look_at_all(Nanoseconds now);
-  Result<void> check_room(const Account& account, std::size_t bytes) const;
   Account& entered(const Origin& sender, std::size_t bytes);
+  Late take_first_of(Account& account);
 
-  const Ownership ownership_;
+  SocketQueue& queue_;
   Nanoseconds looked_{0};  // at all
-  boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Account>> accounts_;
-  std::size_t held_ = 0;        // accounts that are held
+  boost::unordered_flat_map<SocketQueue::Key, std::unique_ptr<Account>> accounts_;
   std::deque<Account*> turns_;  // those with something late, the next one first
   std::size_t bytes_ = 0;
 };

@@ -59,8 +59,20 @@ std::optional<Named> named_by(const wire::Message& message) {
   return std::nullopt;
 }
 
+bool has_kernel_events(const wire::Message& message) {
+  const auto* const records = std::get_if<wire::PackedEvents>(&message);
+  return (records && !records->number()) || std::holds_alternative<wire::KernelEvents>(message);
+}
+
 Error stale(const char* what) {
   return {ErrorCode::kStale, std::string(what) + " numbered by another daemon"};
+}
+
+Error no_room() {
+  return {ErrorCode::kNoSpace,
+          "costly commands wait to be carried out, and this sender's datagrams fill the " +
+              std::to_string(Backlog::kBytesOfSenderMax) + " bytes that may be put off behind them",
+          0};
 }
 
 std::uint32_t error_number(const Error& error) {
@@ -82,7 +94,7 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
       clock_(ports.clock),
       switches_(ports.switches),
       epoch_(draw_epoch()),
-      answers_(fd, statistics_.owner(), clock_, epoch_) {
+      answers_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
   find_branches(ports.branches);
 }
 
@@ -106,12 +118,14 @@ void Dispatcher::find_branches(std::span<Branch* const> branches) {
   }
 }
 
-void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
+void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Commands commands) {
   origin_ = &datagram.origin;
+  commands_ = commands;
   answers_.begin(datagram.origin);
   call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now};
   reports_ = 0;
   told_stale_ = false;
+  is_of_kernel_ = false;
   bytes_ = datagram.bytes;
   text_ = text_left_ = {};
   messages_.reset();
@@ -135,8 +149,8 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece) {
   messages_ = opened.value();
 }
 
-bool Dispatcher::go_on(std::chrono::nanoseconds deadline) {
-  if (!(messages_ ? take_binary(deadline) : take_text(deadline))) return false;
+bool Dispatcher::go_on(const Until& until) {
+  if (!(messages_ ? take_binary(until) : take_text(until))) return false;
   answers_.send();
   origin_ = nullptr;
   return true;
@@ -152,13 +166,7 @@ std::vector<char> Dispatcher::put_off() {
   return left;
 }
 
-void Dispatcher::refuse(const Datagram& datagram, Piece piece, const Error& error, Moment now) {
-  begin(datagram, now, piece);
-  reject(kWholeDatagram, error);
-  origin_ = nullptr;
-}
-
-bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
+bool Dispatcher::take_text(const Until& until) {
   wire::SampleLine plain;
   for (unsigned samples = 1; !text_left_.empty(); ++samples) {
     std::size_t taken = wire::take_plain_sample(text_left_, plain);
@@ -172,13 +180,13 @@ bool Dispatcher::take_text(std::chrono::nanoseconds deadline) {
     }
     text_left_.remove_prefix(taken);
     const bool looks = !is_plain || samples % kSamplesBetweenLooks == 0;
-    if (looks && is_past(deadline)) break;
+    if (looks && is_past(until)) break;
   }
   flush_named();
   return text_left_.empty();
 }
 
-bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
+bool Dispatcher::take_binary(const Until& until) {
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
     const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
     if (*message) {
@@ -187,7 +195,7 @@ bool Dispatcher::take_binary(std::chrono::nanoseconds deadline) {
       reject(kMessage, message->error());
     }
     const bool looks = is_request || messages % kMessagesBetweenLooks == 0;
-    if (looks && is_past(deadline)) return false;
+    if (looks && is_past(until)) return false;
   }
   return true;
 }
@@ -241,11 +249,11 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
       has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
   if (taken) return count(taken.value());
-  refuse_numbered(taken.error(), 0);
+  refuse_numbered(taken.error(), 0, samples.count());
 }
 
-void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number) {
-  reject(kMessage, error);
+void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
+  reject(kMessage, error, lost);
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
   answers_.add({.error = error_number(error), .number = number, .reason = error.reason});
 }
@@ -266,6 +274,7 @@ Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
   Branch* const branch = messages_to_[message.index()].branch;
   if (!branch) return Error{ErrorCode::kNotFound, "this daemon does not take such messages"};
   const auto named = named_by(message);
+  is_of_kernel_ |= has_kernel_events(message);
   if (named && !has_our_epoch()) return stale(named->what);
   return branch->take(message, call_);
 }
@@ -327,6 +336,7 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
 
 Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
   if (!route.is_metered) return route.branch->execute(line, call_);
+  if (commands_ == Commands::kRefused) return no_room();
   const auto begun = clock_.now().monotonic;
   auto done = route.branch->execute(line, call_);
   const auto spent = clock_.now().monotonic - begun;
@@ -344,9 +354,15 @@ Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_vie
 }
 
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
-  statistics_.own().count(Own::kDropped, dropped.samples, call_.now);
-  statistics_.own().record(Own::kDroppedBy, origin_->pid, dropped.samples, call_.now);
-  call_.dropped = dropped.samples;
+  const std::uint64_t counts = drop_claims_.take(origin_->uid, dropped.samples);
+  if (counts < dropped.samples) {
+    reject(kMessage, {ErrorCode::kInvalid, "more samples said to be dropped than a uid could"});
+  }
+  OwnNumbers& own = statistics_.own();
+  own.count(Own::kDropped, counts, call_.now);
+  own.record(Own::kDroppedBy, origin_->pid, counts, call_.now);
+  own.record(Own::kDroppedByUid, origin_->uid, counts, call_.now);
+  call_.dropped = counts;
 }
 
 void Dispatcher::count(const Taken& taken) {
@@ -357,8 +373,8 @@ void Dispatcher::count(const Taken& taken) {
   }
 }
 
-void Dispatcher::reject(std::string_view text, const Error& error) {
-  counts_.add(Own::kRejects);
+void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
+  counts_.add(Own::kRejects, count);
   if (++reports_ > kReportsPerDatagram) return;
   const std::string location =
       "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);

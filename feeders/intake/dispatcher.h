@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
 #include "feeders/intake/answers.h"
+#include "feeders/intake/drop_claims.h"
 #include "feeders/intake/receiver.h"
 
 namespace tallyfs {
@@ -53,6 +55,7 @@ class Dispatcher {
     ErrorLog& errors;
     const Clock& clock;
     SharedPage switches = {};
+    int sock_diag = -1;  // a netlink socket that was passed; -1: there is none
   };
 
   // fd: where responses are sent from.
@@ -61,18 +64,31 @@ class Dispatcher {
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
   // off. A rest is what put_off() returned.
   enum class Piece { kWhole, kRest };
-  void begin(const Datagram& datagram, Moment now, Piece piece = Piece::kWhole);
-  // Works on it, line by line or message by message. False if the deadline came first: then it is
-  // to be called again. Does at least one line or message.
-  bool go_on(std::chrono::nanoseconds deadline);
+  // kRefused: its commands that are metered (Branch::Handled) are refused, since the sender's fill
+  // the bytes that may be put off.
+  enum class Commands { kCarriedOut, kRefused };
+  void begin(const Datagram& datagram, Moment now, Piece piece = Piece::kWhole,
+             Commands commands = Commands::kCarriedOut);
+  // How long go_on() works: until then, or until the turn is wanted, which is looked at as often.
+  struct Until {
+    std::chrono::nanoseconds deadline;
+    const std::atomic<int>* wanted = nullptr;
+  };
+  // Works on it, line by line or message by message. False if that came first: then it is to be
+  // called again. Does at least one line or message.
+  bool go_on(const Until& until);
+  bool is_past(const Until& until) const {
+    if (until.wanted && until.wanted->load(std::memory_order_relaxed) != 0) return true;
+    return clock_.now().monotonic >= until.deadline;
+  }
   // Between begin() and the go_on() that returned true.
   bool is_busy() const { return origin_ != nullptr; }
   // What is left of the datagram at hand, which is over herewith. is_busy().
   std::vector<char> put_off();
-  // Takes nothing of a datagram, or nothing more. Not while busy.
-  void refuse(const Datagram& datagram, Piece piece, const Error& error, Moment now);
   // How long commands have taken, since the last call, that took at least Backlog::kCostly each.
   std::chrono::nanoseconds take_costs() { return std::exchange(costs_, {}); }
+  // Whether the datagram that was last at hand has events of the kernel.
+  bool is_of_kernel() const { return is_of_kernel_; }
   void count_put_off() { counts_.add(Own::kPutOff); }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
@@ -93,11 +109,8 @@ class Dispatcher {
     bool is_metered = false;
   };
 
-  bool take_text(std::chrono::nanoseconds deadline);
-  bool take_binary(std::chrono::nanoseconds deadline);
-  bool is_past(std::chrono::nanoseconds deadline) const {
-    return clock_.now().monotonic >= deadline;
-  }
+  bool take_text(const Until& until);
+  bool take_binary(const Until& until);
   void find_branches(std::span<Branch* const> branches);
   void take_line(std::string_view line);
   void take_named(const wire::SampleLine& sample);
@@ -118,9 +131,10 @@ class Dispatcher {
   void take_by_branch(const wire::Message& message);
   void count_dropped(const wire::Dropped& dropped);
   // number: of the object or event that the message was for; 0: samples were refused.
-  void refuse_numbered(const Error& error, std::uint64_t number);
+  // lost: samples that were refused herewith, which count each.
+  void refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost = 1);
   void count(const Taken& taken);
-  void reject(std::string_view text, const Error& error);
+  void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
 
   StatisticsBranch& statistics_;
   ErrorLog& errors_;
@@ -131,11 +145,13 @@ class Dispatcher {
   const std::uint64_t epoch_;
   Answers answers_;
   OwnCounts counts_;
+  DropClaims drop_claims_;
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;
+  Commands commands_ = Commands::kCarriedOut;
   Call call_{.sender = Sender(0), .now = {}};
   std::span<const char> bytes_;
   std::string_view text_;
@@ -144,6 +160,7 @@ class Dispatcher {
   NamedSamples named_;  // from text_
   unsigned reports_ = 0;
   bool told_stale_ = false;
+  bool is_of_kernel_ = false;
 };
 
 }  // namespace tallyfs

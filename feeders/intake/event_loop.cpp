@@ -5,9 +5,24 @@
 
 namespace tallyfs {
 
+namespace {
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
 // The signals are caught from here on, so that one that comes while the daemon starts ends it in
 // good order as soon as it runs.
-EventLoop::EventLoop() : signals_(context_, SIGINT, SIGTERM, SIGHUP), timer_(context_) {}
+EventLoop::EventLoop()
+    : signals_(context_, SIGINT, SIGTERM),
+      timer_(context_),
+      delay_(context_),
+      exceptional_(context_) {
+  if (!is_ignored(SIGHUP)) signals_.add(SIGHUP);
+}
 
 void EventLoop::run(std::function<void(int signal)> on_signal) {
   on_signal_ = std::move(on_signal);
@@ -32,6 +47,29 @@ void EventLoop::every(std::chrono::steady_clock::duration period, std::function<
     task();
     every(period, task);
   });
+}
+
+void EventLoop::after(std::chrono::steady_clock::duration delay, std::function<void()> task) {
+  delay_.expires_after(delay);
+  delay_.async_wait([task = std::move(task)](const boost::system::error_code& error) {
+    if (!error) task();
+  });
+}
+
+void EventLoop::on_exception(Fd fd, std::function<void()> task) {
+  boost::system::error_code error;
+  if (exceptional_.assign(fd.get(), error)) return;
+  fd.release();
+  wait_for_exception(std::move(task));
+}
+
+void EventLoop::wait_for_exception(std::function<void()> task) {
+  exceptional_.async_wait(boost::asio::posix::stream_descriptor::wait_error,
+                          [this, task = std::move(task)](const boost::system::error_code& error) {
+                            if (error) return;
+                            task();
+                            wait_for_exception(task);
+                          });
 }
 
 void EventLoop::stop() { context_.stop(); }

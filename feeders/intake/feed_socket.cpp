@@ -48,7 +48,14 @@ Result<Fd> new_socket() {
 // room for answers, which count until they are read.
 Result<void> prepare(const Fd& fd) {
   const int answers_bytes = FeedSocket::kAnswersBytes;
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &answers_bytes, sizeof(int)) != 0) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  // The kernel gives twice what is asked for, and tells that. A socket that was passed may have
+  // enough, by rights that this process lacks.
+  const bool has_room = ::getsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 &&
+                        bytes >= 2 * answers_bytes;
+  if (!has_room &&
+      ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &answers_bytes, sizeof(int)) != 0) {
     ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof(int));
   }
   const int on = 1;
@@ -101,11 +108,18 @@ Result<FeedSocket> FeedSocket::bind(const Options& options) {
     made.fd_ = std::move(fd.value());
   }
   if (auto done = prepare(made.fd_); !done) return done.error();
+  // bind() gives the file the mode of the socket, less the umask: never more than is wanted.
+  if (::fchmod(made.fd_.get(), options.permissions) != 0) {
+    return system_failure("cannot set the mode of the socket");
+  }
   if (::bind(made.fd_.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
     return system_failure("cannot bind " + made.path_);
   }
   made.bound_ = inode_of(made.path_);
-  if (::chmod(made.path_.c_str(), options.permissions) != 0) {
+  struct stat status {};
+  const bool has_mode =
+      ::lstat(made.path_.c_str(), &status) == 0 && (status.st_mode & 07777) == options.permissions;
+  if (!has_mode && ::chmod(made.path_.c_str(), options.permissions) != 0) {
     return system_failure("cannot set the mode of " + made.path_);
   }
   return made;
@@ -147,10 +161,12 @@ void FeedSocket::leave_files() {
 
 void FeedSocket::remove_files() {
   // Under the lock, so that no successor of ours can come between; another process may have put
-  // another in its place.
-  if (bound_ && inode_of(path_) == bound_) ::unlink(path_.c_str());
-  lock_.release();
-  if (!made_directory_.empty()) ::rmdir(made_directory_.c_str());
+  // another in its place. Without it, another process of ours has removed all.
+  if (lock_.is_ours()) {
+    if (bound_ && inode_of(path_) == bound_) ::unlink(path_.c_str());
+    lock_.release();
+    if (!made_directory_.empty()) ::rmdir(made_directory_.c_str());
+  }
   leave_files();
 }
 

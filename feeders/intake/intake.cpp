@@ -1,22 +1,29 @@
 #include "feeders/intake/intake.h"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <utility>
 
 #include "log/log.h"
 
 namespace tallyfs {
+namespace {
+
+// What a datagram weighs beside its bytes when the time of a batch is shared out.
+constexpr std::size_t kDatagramWeight = 64;
+
+}  // namespace
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports)
     : loop_(loop),
-      fd_(socket.fd()),
       queue_length_(socket.queue_length()),
       statistics_(ports.statistics),
       clock_(ports.clock),
       readable_(loop.context()),
+      queue_(socket.fd(), ports.statistics.owner()),
       dispatcher_(socket.fd(), ports),
-      backlog_(ports.statistics.owner()) {
-  readable_.assign(boost::asio::local::datagram_protocol(), fd_);
+      backlog_(queue_) {
+  readable_.assign(boost::asio::local::datagram_protocol(), socket.fd());
 }
 
 Intake::~Intake() {
@@ -59,8 +66,9 @@ Intake::Progress Intake::take_turn() {
   {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
-    progress = work(clock_.now().monotonic + kTurnMax);
-    if (catch_up(clock_.now().monotonic + kTurnMax) == Progress::kCut) progress = Progress::kCut;
+    progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
+    const Until late{clock_.now().monotonic + kTurnMax, &readers_waiting_};
+    if (catch_up(late) == Progress::kCut) progress = Progress::kCut;
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
@@ -69,17 +77,39 @@ Intake::Progress Intake::take_turn() {
 }
 
 // kCut only when something of the batch is left; the socket may hold more in any case.
-Intake::Progress Intake::work(Deadline deadline) {
+Intake::Progress Intake::work(const Until& until) {
   for (;;) {
-    if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
-    if (readers_waiting_.load() != 0 || is_past(deadline)) return Progress::kDone;
-    batch_ = receiver_.receive(fd_);
+    if (finish_batch(until) == Progress::kCut) return Progress::kCut;
+    if (dispatcher_.is_past(until) || !wants_to_receive()) return Progress::kDone;
+    receive();
+    puts_off_ = queue_.received_of_others();
     if (batch_.empty()) return Progress::kDone;
   }
 }
 
+bool Intake::wants_to_receive() { return backlog_.empty() || queue_.has_prompt_sender(); }
+
+void Intake::receive() {
+  receiving_ = clock_.now().monotonic;
+  batch_ = queue_.receive();
+}
+
 void Intake::settle(const std::function<void()>& before_waiting) {
-  const bool must_wait = works_.load(std::memory_order_relaxed) || readers_waiting_.load() != 0;
+  if (queue_.holds_any() && needs_no_drain(clock_.now())) return;
+  drains_.join([&] { drain_as_reader(before_waiting); }, before_waiting);
+}
+
+bool Intake::needs_no_drain(Moment now) {
+  if (catch_up_left(now.monotonic) >= kCatchUpLeast) return false;
+  const auto waiting = queue_.waiting();
+  if (waiting == SocketQueue::Waiting::kOfOthers) return false;
+  const bool leaves = waiting == SocketQueue::Waiting::kOfHeldOnly || leaves_late_.load();
+  if (leaves) statistics_.own().count(Own::kDrainsCut, 1, now);
+  return true;
+}
+
+void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
+  const bool must_wait = works_.load(std::memory_order_relaxed);
   if (must_wait && before_waiting) before_waiting();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
@@ -88,82 +118,181 @@ void Intake::settle(const std::function<void()>& before_waiting) {
     readers_waiting_.fetch_sub(1);
     readers_served_.fetch_add(1);
     readers_served_.notify_all();
-    const Deadline deadline = clock_.now().monotonic + kSettleMax;
-    progress = drain(deadline, must_wait ? std::function<void()>() : before_waiting);
-    if (progress == Progress::kDone) progress = catch_up(deadline);
+    const auto begun = clock_.now().monotonic;
+    const Until until{begun + kSettleMax};
+    progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
+    if (progress == Progress::kDone) progress = catch_up_as_reader(until);
+    if (queue_.holds_any()) spend_on_others(begun);
   }
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
   nudge();
 }
 
-// The queue is first in, first out: behind as many datagrams as it can hold there is none that was
-// sent before this call. Where its length is not known, only an empty one tells.
-Intake::Progress Intake::drain(Deadline deadline, const std::function<void()>& before_waiting) {
-  bool told = !before_waiting;
-  for (std::size_t taken = 0;;) {
-    if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
-    if (finish_batch(deadline) == Progress::kCut) return Progress::kCut;
-    if (queue_length_ && taken > *queue_length_) return Progress::kDone;
-    batch_ = receiver_.receive(fd_);
-    const bool was_last = batch_.size() < Receiver::kBatch;
-    taken += batch_.size();
-    if (was_last) return finish_batch(deadline);
+Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {
+  const MutexLock lock(turn_);
+  const Until until{clock_.now().monotonic + at_most};
+  std::uint64_t received = batch_.size();
+  puts_off_ = false;
+  for (;;) {
+    // In their order: what was put off came before.
+    if (finish_batch(until) == Progress::kCut || catch_up(until) == Progress::kCut) {
+      return {.datagrams = received - batch_.size(), .all = false};
+    }
+    if (queue_length_ && received > *queue_length_) return {.datagrams = received};
+    if (dispatcher_.is_past(until)) return {.datagrams = received, .all = false};
+    receive();
+    if (batch_.empty()) return {.datagrams = received};
+    received += batch_.size();
   }
 }
 
-Intake::Progress Intake::finish_batch(Deadline deadline) {
-  if (batch_.empty()) return Progress::kDone;
-  const Moment begun = clock_.now();
-  while (!batch_.empty() && take_next(begun, deadline)) batch_ = batch_.subspan(1);
-  const Moment done = clock_.now();
-  statistics_.own().record(Own::kBatchNs, (done.monotonic - begun.monotonic).count(), 1, done);
-  dispatcher_.publish_counts(done);
-  return batch_.empty() ? Progress::kDone : Progress::kCut;
+// The queue is first in, first out: behind as many datagrams as it can hold there is none that was
+// sent before this call. Where its length is not known, only an empty one tells.
+Intake::Progress Intake::drain(const Until& until, const std::function<void()>& before_waiting) {
+  bool told = !before_waiting;
+  puts_off_ = true;
+  for (std::size_t taken = 0;;) {
+    if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
+    if (finish_batch(until) == Progress::kCut) return Progress::kCut;
+    if (queue_length_ && taken > *queue_length_) return Progress::kDone;
+    receive();
+    const bool was_last = batch_.size() < Receiver::kBatch;
+    taken += batch_.size();
+    if (was_last) return finish_batch(until);
+  }
 }
 
-bool Intake::take_next(Moment now, Deadline deadline) {
+// Since readers waited for others, only as much is left as has come back since then.
+std::chrono::nanoseconds Intake::catch_up_left(std::chrono::nanoseconds now) const {
+  const auto full = catch_up_full_.load(std::memory_order_relaxed);
+  return kCatchUpMax - std::max(std::chrono::nanoseconds(0), full - now) / kCatchUpShare;
+}
+
+Intake::Progress Intake::catch_up_as_reader(const Until& until) {
+  if (backlog_.empty()) return Progress::kDone;
+  const auto begun = clock_.now().monotonic;
+  const auto left = catch_up_left(begun);
+  if (left < kCatchUpLeast) return Progress::kCut;
+  return catch_up({std::min(until.deadline, begun + left)});
+}
+
+// Making room for the datagrams of a held sender takes time, too.
+void Intake::spend_on_others(std::chrono::nanoseconds begun) {
+  const auto spent = clock_.now().monotonic - begun;
+  const auto full = std::max(catch_up_full_.load(std::memory_order_relaxed), begun);
+  catch_up_full_.store(full + kCatchUpShare * spent, std::memory_order_relaxed);
+}
+
+Intake::Progress Intake::finish_batch(const Until& until) {
+  if (batch_.empty()) return Progress::kDone;
+  const Moment begun = clock_.now();
+  Weights weights;
+  while (!batch_.empty() && take_next(begun, until, weights)) batch_ = batch_.subspan(1);
+  const Moment done = clock_.now();
+  const auto received = std::exchange(receiving_, std::chrono::nanoseconds(0));
+  charge(weights, done.monotonic - (received.count() != 0 ? received : begun.monotonic),
+         done.monotonic);
+  statistics_.own().record(Own::kBatchNs, (done.monotonic - begun.monotonic).count(), 1, done);
+  dispatcher_.publish_counts(done);
+  if (!batch_.empty()) return Progress::kCut;
+  queue_.finish_received();
+  return Progress::kDone;
+}
+
+bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
   const Datagram& datagram = batch_.front();
-  if (!dispatcher_.is_busy()) {
-    if (backlog_.holds(datagram.origin, now.monotonic)) [[unlikely]] {
-      put_off(datagram, Piece::kWhole, backlog_.put(datagram), now);
-      return true;
+  const Origin& sender = datagram.origin;
+  const bool is_held = backlog_.holds(sender, now.monotonic);
+  if (dispatcher_.is_busy()) {
+    if (is_held && puts_off_ && put_off_rest(datagram)) return true;
+  } else {
+    if (is_held && (puts_off_ || backlog_.has_late_of(sender))) {
+      return put_off(datagram, now, until);
     }
     dispatcher_.begin(datagram, now);
   }
-  if (go_on_with(datagram, deadline)) return true;
-  if (!backlog_.holds(datagram.origin, now.monotonic)) return false;
-  put_off(datagram, Piece::kRest, backlog_.put_rest(datagram, dispatcher_.put_off()), now);
+  const bool done = dispatcher_.go_on(until);
+  charge_commands(sender);
+  // For events of the kernel, readers have a deadline of their own.
+  const bool is_free = dispatcher_.is_of_kernel() && queue_.is_trusted(sender);
+  if (!is_free) weights.push_back({&sender, datagram.bytes.size()});
+  if (done) return true;
+  return backlog_.holds(sender, now.monotonic) && put_off_rest(datagram);
+}
+
+bool Intake::put_off_rest(const Datagram& datagram) {
+  if (!backlog_.has_room(datagram.origin, datagram.bytes.size())) return false;
+  backlog_.put_rest(datagram, dispatcher_.put_off());
+  dispatcher_.count_put_off();
+  leaves_late_ = true;
   return true;
 }
 
-bool Intake::go_on_with(const Datagram& datagram, Deadline deadline) {
-  const bool done = dispatcher_.go_on(deadline);
-  const auto costs = dispatcher_.take_costs();
-  if (costs.count() != 0) [[unlikely]] {
-    backlog_.charge(datagram.origin, costs, clock_.now().monotonic);
+// Where there is no room, the sender's oldest make it: their samples count, but the commands of a
+// sender that is held for its commands are refused, for which there is no time.
+bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
+  while (!backlog_.has_room(datagram.origin, datagram.bytes.size())) {
+    const Backlog::Late late = backlog_.take_oldest_of(datagram.origin);
+    const auto commands = backlog_.holds_for_commands(late.datagram.origin)
+                              ? Dispatcher::Commands::kRefused
+                              : Dispatcher::Commands::kCarriedOut;
+    if (!take_late(late, commands, now, until)) return false;
   }
+  backlog_.put(datagram);
+  dispatcher_.count_put_off();
+  leaves_late_ = true;
+  return true;
+}
+
+bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
+                       const Until& until) {
+  const Origin& sender = late.datagram.origin;
+  const auto begun = clock_.now().monotonic;
+  dispatcher_.begin(late.datagram, now, late.is_rest ? Piece::kRest : Piece::kWhole, commands);
+  const bool done = dispatcher_.go_on(until);
+  if (!done) backlog_.put_rest(late.datagram, dispatcher_.put_off());
+  charge_commands(sender);
+  const auto ended = clock_.now().monotonic;
+  charge({{&sender, late.datagram.bytes.size()}}, ended - begun, ended);
   return done;
 }
 
-void Intake::put_off(const Datagram& datagram, Piece piece, const Result<void>& kept, Moment now) {
-  if (kept) return dispatcher_.count_put_off();
-  dispatcher_.refuse(datagram, piece, kept.error(), now);
+void Intake::charge_commands(const Origin& sender) {
+  const auto costs = dispatcher_.take_costs();
+  if (costs.count() == 0) [[likely]]
+    return;
+  backlog_.charge(sender, Backlog::Cost::kCommands, costs, clock_.now().monotonic);
+}
+
+// By bytes, as the time that each datagram took is not measured.
+void Intake::charge(const Weights& weights, std::chrono::nanoseconds spent,
+                    std::chrono::nanoseconds now) {
+  const auto weight_of = [](const Worked& each) { return each.bytes + kDatagramWeight; };
+  std::size_t all = 0;
+  for (const Worked& each : weights) all += weight_of(each);
+  for (std::size_t i = 0; i < weights.size();) {
+    const Origin& sender = *weights[i].sender;
+    std::size_t its = 0;
+    for (; i < weights.size() && queue_.key_of(*weights[i].sender) == queue_.key_of(sender); ++i) {
+      its += weight_of(weights[i]);
+    }
+    const auto part = spent * static_cast<std::int64_t>(its) / static_cast<std::int64_t>(all);
+    backlog_.charge(sender, Backlog::Cost::kAll, std::min(part, backlog_.cost_max(sender, its)),
+                    now);
+  }
 }
 
 // Not in the middle of a datagram of the batch, which cannot last: a costly one is put off itself.
-Intake::Progress Intake::catch_up(Deadline deadline) {
+Intake::Progress Intake::catch_up(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   if (dispatcher_.is_busy()) return Progress::kCut;
   const Moment begun = clock_.now();
-  do {
-    const Backlog::Late late = backlog_.take();
-    dispatcher_.begin(late.datagram, begun, late.is_rest ? Piece::kRest : Piece::kWhole);
-    if (go_on_with(late.datagram, deadline)) continue;
-    (void)backlog_.put_rest(late.datagram, dispatcher_.put_off());  // there is room: it was here
-    break;
-  } while (!backlog_.empty() && !is_past(deadline));
+  while (take_late(backlog_.take(), Dispatcher::Commands::kCarriedOut, begun, until)) {
+    if (backlog_.empty() || dispatcher_.is_past(until)) break;
+  }
   dispatcher_.publish_counts(clock_.now());
+  leaves_late_ = !backlog_.empty();
   return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }
 

@@ -2,8 +2,12 @@
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
 // once if it is free, else as the next. So a flood cannot keep readers out, and needs no
 // second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order; datagrams of costly senders, for turns between the others'
-// (backlog.h).
+// next, in its order; datagrams of senders beyond their share, for turns between the others'
+// (backlog.h). While there are no others, they are taken as they come.
+//
+// Readers that come while one drains share the next drain (shared_drain.h). A reader waits for all
+// that senders within their share have sent, and for others as far as kCatchUpMax goes, which is of
+// all readers together. So a flood delays a thousand opens in a row no more than a few.
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -11,6 +15,7 @@
 
 #include <atomic>
 #include <boost/asio/local/datagram_protocol.hpp>
+#include <boost/container/static_vector.hpp>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -25,6 +30,8 @@
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/shared_drain.h"
+#include "feeders/intake/socket_queue.h"
 
 namespace tallyfs {
 
@@ -37,6 +44,11 @@ class Intake final : public Barrier {
   // huge datagrams or costly commands; counted in drains_cut.
   static constexpr std::chrono::milliseconds kSettleMax{20};
   static constexpr std::chrono::seconds kLogPause{1};
+  // What readers wait for senders beyond their share: so long in all, which comes back in
+  // kCatchUpShare times the time; and not for less than kCatchUpLeast.
+  static constexpr std::chrono::milliseconds kCatchUpMax{40};
+  static constexpr int kCatchUpShare = 50;
+  static constexpr std::chrono::milliseconds kCatchUpLeast{1};
   // What a settle() takes in a moment.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
@@ -47,13 +59,27 @@ class Intake final : public Barrier {
   // Starts waiting for datagrams.
   void start();
 
+  // Takes in what is put off and what is queued now, for so long at most: the last call. What is
+  // queued beyond stays in the socket.
+  struct TakenAtEnd {
+    std::uint64_t datagrams = 0;  // taken off the queue by this call, and taken in as a whole
+    bool all = true;              // nothing was left when the call returned
+  };
+  TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+
   using Barrier::settle;
   void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
 
  private:
-  using Deadline = std::chrono::nanoseconds;
+  using Until = Dispatcher::Until;
   using Piece = Dispatcher::Piece;
   enum class Progress { kDone, kCut };
+  // How long each of a batch's datagrams took, as far as bytes tell.
+  struct Worked {
+    const Origin* sender = nullptr;
+    std::size_t bytes = 0;
+  };
+  using Weights = boost::container::static_vector<Worked, Receiver::kBatch>;
 
   // The one chain of the loop's turns: wait for a datagram, take turns until nothing of a batch is
   // left, wait again.
@@ -62,39 +88,62 @@ class Intake final : public Barrier {
   // One turn beside the chain, for what a reader left while that waits.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
-  Progress work(Deadline deadline) REQUIRES(turn_);
-  Progress drain(Deadline deadline, const std::function<void()>& before_waiting) REQUIRES(turn_);
-  Progress finish_batch(Deadline deadline) REQUIRES(turn_);
+  Progress work(const Until& until) REQUIRES(turn_);
+  // False: nothing is queued that has to be taken before what was put off.
+  bool wants_to_receive() REQUIRES(turn_);
+  void receive() REQUIRES(turn_);
+  // Nothing waits that readers wait for.
+  bool needs_no_drain(Moment now);
+  // What a reader's drain does.
+  void drain_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
+  // Within what readers have left for it.
+  Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);
+  // A reader's drain has gone on since `begun` while a sender was held.
+  void spend_on_others(std::chrono::nanoseconds begun) REQUIRES(turn_);
+  std::chrono::nanoseconds catch_up_left(std::chrono::nanoseconds now) const;
+  Progress finish_batch(const Until& until) REQUIRES(turn_);
   // The next of the batch. False if it is not done.
-  bool take_next(Moment now, Deadline deadline) REQUIRES(turn_);
-  bool go_on_with(const Datagram& datagram, Deadline deadline) REQUIRES(turn_);
-  void put_off(const Datagram& datagram, Piece piece, const Result<void>& kept, Moment now)
+  bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
+  // Keeps the whole of a datagram for later. False: there is no room yet.
+  bool put_off(const Datagram& datagram, Moment now, const Until& until) REQUIRES(turn_);
+  // The rest of the one that was begun. False: there is no room.
+  bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
+  bool take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
+                 const Until& until) REQUIRES(turn_);
+  void charge_commands(const Origin& sender) REQUIRES(turn_);
+  void charge(const Weights& weights, std::chrono::nanoseconds spent, std::chrono::nanoseconds now)
       REQUIRES(turn_);
   // Takes what was put off.
-  Progress catch_up(Deadline deadline) REQUIRES(turn_);
-  bool is_past(Deadline deadline) const { return clock_.now().monotonic >= deadline; }
+  Progress catch_up(const Until& until) REQUIRES(turn_);
   void log_saturated(std::vector<std::string> names);
 
   EventLoop& loop_;
-  const int fd_;
   const std::optional<unsigned> queue_length_;
   StatisticsBranch& statistics_;
   const Clock& clock_;
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
 
+  SharedDrain drains_;
   // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
   // up under a flood takes it again before a sleeper has woken.
   std::atomic<int> readers_waiting_{0};
   std::atomic<unsigned> readers_served_{0};  // counts up, so that a waiter misses no change
   std::atomic<bool> nudged_{false};
-  std::atomic<bool> works_{false};  // the loop's thread has the turn
+  std::atomic<bool> works_{false};        // the loop's thread has the turn
+  std::atomic<bool> leaves_late_{false};  // something is put off
+  // When readers will have all of kCatchUpMax again.
+  std::atomic<std::chrono::nanoseconds> catch_up_full_{std::chrono::nanoseconds(0)};
+  SocketQueue queue_;
   Mutex turn_{LockRank::kIntakeTurn};
-  Receiver receiver_ GUARDED_BY(turn_);
   Dispatcher dispatcher_ GUARDED_BY(turn_);
   Backlog backlog_ GUARDED_BY(turn_);
   // What is left of the last batch; the first of them may be half done, inside the dispatcher.
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
+  // Datagrams of held senders are put off, as others are waiting.
+  bool puts_off_ GUARDED_BY(turn_) = false;
+  std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
 };
 
 }  // namespace tallyfs

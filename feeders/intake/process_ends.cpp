@@ -26,11 +26,12 @@ Error failure(pid_t process, int error) {
 }  // namespace
 
 Result<void> ProcessEnds::check_room(uid_t uid) const {
-  const auto refusal = [](std::size_t bound, const std::string& of_uid) {
+  const auto refusal = [](std::uint64_t bound, const std::string& of_uid) {
     return Error{ErrorCode::kNoSpace, "more than " + std::to_string(bound) + " processes" + of_uid +
                                           " have interfaces with lifetime=feeder"};
   };
-  if (watched_.size() >= kProcessesMax) return refusal(kProcessesMax, "");
+  const std::uint64_t most = reserve_.limit_for(uid, kProcessesMax);
+  if (watched_.size() >= most) return refusal(most, "");
   const auto is_its = [uid](const auto& each) { return each.second.uid == uid; };
   const auto its = static_cast<std::size_t>(std::ranges::count_if(watched_, is_its));
   if (uid == 0 || its < kProcessesOfUidMax) return {};

@@ -15,6 +15,8 @@ constexpr std::size_t kStagger = 256;
 constexpr std::size_t kStride = wire::kDatagramBytesMax + 4096 + kStagger;
 constexpr std::size_t kMemory = kStride * Receiver::kBatch;
 
+}  // namespace
+
 void read_credentials(msghdr& header, Origin& origin) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
@@ -24,8 +26,6 @@ void read_credentials(msghdr& header, Origin& origin) {
     origin.uid = credentials.uid;
   }
 }
-
-}  // namespace
 
 Receiver::Receiver() {
   void* const mapped = ::mmap(nullptr, kMemory, PROT_READ | PROT_WRITE,

@@ -24,6 +24,9 @@ struct Origin {
   bool bound() const { return address_size > sizeof(sa_family_t); }
 };
 
+// Enters what the kernel says of a received message's sender; leaves the rest as it is.
+void read_credentials(msghdr& header, Origin& origin);
+
 struct Datagram {
   std::span<char> bytes;  // good until the next receive(), 8-byte aligned
   Origin origin;

@@ -41,8 +41,10 @@ Result<SocketLock> SocketLock::take(const std::string& socket_path) {
   }
 }
 
+bool SocketLock::is_ours() const { return fd_.valid() && is_still_there(fd_, path_); }
+
 void SocketLock::release() {
-  if (fd_.valid()) ::unlink(path_.c_str());
+  if (is_ours()) ::unlink(path_.c_str());
   fd_.reset();
 }
 

@@ -19,7 +19,9 @@ class SocketLock {
   SocketLock(SocketLock&&) = default;
   SocketLock& operator=(SocketLock&&) = default;  // to one that holds nothing
   ~SocketLock() { release(); }
-  // Removes the file, then lets go.
+  // Whether the path still leads to the file that is locked.
+  bool is_ours() const;
+  // Removes the file if it is ours, then lets go.
   void release();
   // After a fork: the other process has it, and removes the file.
   void leave() { fd_.reset(); }

@@ -19,6 +19,9 @@ class UnixSockets {
   // name: as bind(2) was given it, from sun_path on; without the zero behind a path.
   using Visit = std::function<void(std::string_view name, Inbox inbox)>;
 
+  // passed: as SocketDump's.
+  explicit UnixSockets(int passed = SocketDump::kNone) : dump_(passed) {}
+
   // Visits each socket that has a name. kInvalid with what the system said.
   Result<void> each(const Visit& visit);
 

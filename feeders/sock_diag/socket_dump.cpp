@@ -41,12 +41,22 @@ Result<SocketDump::State> SocketDump::read(std::span<const char> bytes, const Vi
 }
 
 Result<void> SocketDump::ask_with(std::span<const std::byte> request, const Visit& visit) {
-  // A new one each time: what an earlier look left unread would be taken for an answer to this.
+  // What an earlier look left unread would be taken for an answer to this: so it goes first, or the
+  // socket is a new one.
+  if (passed_ != kNone) {
+    while (::recv(passed_, buffer_.data(), buffer_.size(), MSG_DONTWAIT) >= 0) {
+    }
+    return ask_on(passed_, request, visit);
+  }
   const Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
   if (!fd.valid()) return failure(errno);
-  if (const auto asked = send_request(fd.get(), request); !asked) return asked;
+  return ask_on(fd.get(), request, visit);
+}
+
+Result<void> SocketDump::ask_on(int fd, std::span<const std::byte> request, const Visit& visit) {
+  if (const auto asked = send_request(fd, request); !asked) return asked;
   for (;;) {
-    const ssize_t size = ::recv(fd.get(), buffer_.data(), buffer_.size(), 0);
+    const ssize_t size = ::recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return failure(errno);
     const auto datagram = std::span<const char>(buffer_).first(static_cast<std::size_t>(size));

@@ -1,6 +1,6 @@
-// What the kernel tells of the sockets of this network namespace: a question, and for an answer a
-// message for each socket, with attributes behind it (sock_diag(7), netlink(7)). Needs no
-// privileges.
+// What the kernel tells of the sockets of a network namespace, its own or that of a passed socket:
+// a question, and for an answer a message for each socket, with attributes behind it (sock_diag(7),
+// netlink(7)). Needs no privileges.
 //
 // Confined to its caller. The kernel answers while it is asked, so that nothing here waits; a dump
 // takes as long as there are sockets to tell of.
@@ -23,6 +23,11 @@ namespace tallyfs {
 class SocketDump {
  public:
   using Visit = std::function<void(std::span<const char> message)>;
+  static constexpr int kNone = -1;
+
+  // passed: a netlink socket of another process's making, of the network namespace that is asked;
+  // it outlives this.
+  explicit SocketDump(int passed = kNone) : passed_(passed) {}
 
   // request: a unix_diag_req or an inet_diag_req_v2. Visits each socket. kInvalid with what the
   // system said; a dump that was interrupted by changes is taken as it is.
@@ -38,6 +43,9 @@ class SocketDump {
 
  private:
   Result<void> ask_with(std::span<const std::byte> request, const Visit& visit);
+  Result<void> ask_on(int fd, std::span<const std::byte> request, const Visit& visit);
+
+  const int passed_;
 
   // The kernel sends no more at once.
   alignas(8) std::array<char, 32 * 1024> buffer_;

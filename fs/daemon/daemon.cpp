@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ namespace {
 
 // The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
+
+// What is queued at the end is counted, for so long.
+constexpr std::chrono::seconds kEndDrainMax{1};
 
 // Without switches everything works, but feeders send samples of statistics that are off.
 std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
@@ -42,8 +46,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
     : options_(options),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
-      processes_(loop_, [this](pid_t process) { process_ended(process); }),
-      ledger_(options.ledger),
+      processes_(loop_, ::geteuid(), [this](pid_t process) { process_ended(process); }),
+      ledger_(options.ledger, ::geteuid()),
       tree_(clock_.now()),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
   make_feeder(std::move(feeder));
@@ -78,7 +82,8 @@ void Daemon::make_intake() {
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
                           .branches = branches_->all(),
                           .errors = *errors_,
-                          .clock = clock_};
+                          .clock = clock_,
+                          .sock_diag = options_.sock_diag};
   if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
@@ -145,11 +150,25 @@ void Daemon::serve() {
     tally_clock_upkeep();
     operations_->give_memory_back();
   });
-  loop_.run([this](int signal) {
-    if (signal == SIGHUP && !options_.rules_file.empty()) return take_rules();
-    log_info("ending on signal " + std::to_string(signal));
-    loop_.stop();
-  });
+  mount_watch_.emplace(loop_, options_.mount_point);
+  loop_.run([this](int signal) { take_signal(signal); });
+  mount_watch_.reset();
+}
+
+// A terminal that goes ends what runs in its foreground; to a daemon SIGHUP means to read
+// its rules again.
+void Daemon::take_signal(int signal) {
+  if (signal == SIGHUP && !options_.has_terminal) {
+    if (!options_.rules_file.empty()) return take_rules();
+    return log_info("SIGHUP: there is nothing to read again");
+  }
+  log_info("ending on signal " + std::to_string(signal));
+  const auto taken = intake_->take_queued(kEndDrainMax);
+  if (taken.datagrams != 0) {
+    log_info(std::to_string(taken.datagrams) + " datagrams that were queued are taken in");
+  }
+  if (!taken.all) log_warning("what else was queued is more than a second's work, and is left");
+  loop_.stop();
 }
 
 void Daemon::take_rules() {

@@ -23,6 +23,7 @@
 #include "fs/daemon/branches.h"
 #include "fs/daemon/kernel_events.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
+#include "fs/daemon/mount_watch.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/state_directory.h"
@@ -63,6 +64,7 @@ class Daemon {
   void make_intake();
   void start_feeder();
   void serve();
+  void take_signal(int signal);
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
   void process_ended(pid_t process);
@@ -82,6 +84,7 @@ class Daemon {
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<KernelEvents> kernel_events_;
   std::unique_ptr<Operations> operations_;
+  std::optional<MountWatch> mount_watch_;
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
   int unready_parts_ = 0;

@@ -1,5 +1,6 @@
 // tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
 // then the Daemon runs.
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
@@ -37,6 +38,9 @@ void allow_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Whether this process has a controlling terminal, whose end sends SIGHUP.
+bool has_terminal() { return Fd(::open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)).valid(); }
+
 // The processes beside the daemon, in the order in which they are forked.
 struct SideProcesses {
   std::optional<Fd> feeder;  // the channel to the supervisor of the kernel's feeder
@@ -59,7 +63,7 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
     if (!made) return made.error();
     below = made.value();
   }
-  if (identity || options.over_tracefs) {
+  if (identity || options.over_tracefs || mounts_by_capability()) {
     auto watchdog = Watchdog::start(socket, options.mount_point, below);
     if (!watchdog) {
       if (below) ::umount2(options.mount_point.c_str(), MNT_DETACH);
@@ -88,18 +92,20 @@ void report_ready(std::optional<Background>& background) {
 
 Result<int> run(DaemonOptions options) {
   const bool cleans_up = options.auto_unmount || options.over_tracefs;
-  auto mount_point = prepare_mount_point(options.mount_point,
-                                         cleans_up ? Leftover::kCleanUp : Leftover::kReport);
+  auto mount_point =
+      prepare_mount_point(options.mount_point, cleans_up ? Leftover::kCleanUp : Leftover::kReport);
   if (!mount_point) return mount_point.error();
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
+  options.has_terminal = options.foreground && has_terminal();
   const auto identity = identity_for(options.run_as);
   if (!identity) return identity.error();
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
   options.groups = groups.value();
-  const auto passed = count_passed_sockets();
+  const auto passed = find_passed_sockets();
   if (!passed) return passed.error();
+  options.sock_diag = passed.value().sock_diag.value_or(-1);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);

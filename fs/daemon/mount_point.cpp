@@ -103,6 +103,13 @@ std::optional<std::uint64_t> topmost_mount(const std::string& path) {
   return std::nullopt;
 }
 
+bool has_mount(const std::string& path, std::uint64_t mount) {
+  const Mounts mounts = read_mounts();
+  return std::ranges::any_of(mounts_on(path, mounts), [mount](libmnt_fs* each) {
+    return static_cast<std::uint64_t>(::mnt_fs_get_id(each)) == mount;
+  });
+}
+
 Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
   struct stat status {};
   const auto found = absolute(given);

@@ -19,4 +19,7 @@ Result<std::string> prepare_mount_point(const std::string& path, Leftover leftov
 // number is not used again while its mount exists.
 std::optional<std::uint64_t> topmost_mount(const std::string& path);
 
+// Whether the mount of this number is among those on the path.
+bool has_mount(const std::string& path, std::uint64_t mount);
+
 }  // namespace tallyfs

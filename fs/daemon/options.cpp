@@ -203,8 +203,12 @@ class OptionsParser {
     add_bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
     add_number("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
     add_number("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
-    add_number("--uid-open-files", options_.handles.files_per_uid,
-               "files that a uid may have open");
+    add({.names = "--uid-open-files",
+         .variable = &options_.handles.files_per_uid,
+         .value = "N",
+         .text = "files that a uid may have open",
+         .check = InRange{1, 1'048'576},
+         .bounds = "1 to 1048576"});
     add_bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
     add_bytes("--open-bytes-max", options_.handles.bytes_total,
               "text in the files that all have open");

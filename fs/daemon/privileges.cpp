@@ -43,10 +43,20 @@ Error refused(const char* what) {
   return {ErrorCode::kNotPermitted, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
-// In some containers we may not cut the bounding set; NO_NEW_PRIVS still holds there.
+// In some containers, and in a service without CAP_SETPCAP, we may not cut the bounding set;
+// NO_NEW_PRIVS still holds there. libcap-ng would write to syslog that it cannot.
 void cut_bounding_set() {
+  capng_get_caps_process();
+  if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) == 0) return;
   capng_clear(CAPNG_SELECT_BOUNDS);
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
+}
+
+Result<void> renounce_capabilities() {
+  cut_bounding_set();
+  capng_clear(CAPNG_SELECT_CAPS);
+  if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
+  return forbid_new_privileges();
 }
 
 Result<void> become(const Identity& identity) {
@@ -90,6 +100,12 @@ Result<std::optional<Identity>> identity_for(const std::string& run_as) {
   return std::optional(identity.value());
 }
 
+bool mounts_by_capability() {
+  if (::geteuid() == 0) return false;
+  capng_get_caps_process();
+  return capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) != 0;
+}
+
 Result<Groups> find_groups(const std::string& readers, const std::string& writers) {
   Groups groups;
   for (const auto& [option, name, found] :
@@ -104,6 +120,7 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
 }
 
 Result<void> drop_privileges(const std::optional<Identity>& to) {
+  if (mounts_by_capability()) return renounce_capabilities();
   if (::geteuid() != 0) return {};
   return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts();
 }

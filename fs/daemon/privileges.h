@@ -35,9 +35,14 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
 //   to an identity: that uid, that group and no other, no capability.
 //   to none, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
 //     answer feeders on their sockets and to remove its own socket from any directory.
+//   to none, as another user with CAP_SYS_ADMIN: no capability; the watchdog unmounts then.
 //   to none, as another user: nothing happens; fusermount3 unmounts then.
 // kNotPermitted: the kernel refused.
 Result<void> drop_privileges(const std::optional<Identity>& to);
+
+// Whether this process is not root, and mounts by CAP_SYS_ADMIN all the same, as a service does
+// with User= and AmbientCapabilities=.
+bool mounts_by_capability();
 
 // As drop_privileges() to none, for a process that was root and stays root.
 Result<void> keep_only_what_unmounts();

@@ -1,23 +1,55 @@
 #include "fs/daemon/socket.h"
 
+#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "core/base/fd.h"
 #include "feeders/intake/queue_length.h"
 #include "log/log.h"
 
 namespace tallyfs {
+namespace {
 
-Result<int> count_passed_sockets() {
-  const int count = ::sd_listen_fds(1);
-  if (count >= 0 && count <= 1) return count;
-  return Error{ErrorCode::kInvalid, "systemd passed " + std::to_string(count) +
-                                        " sockets; one ListenDatagram= is wanted"};
+// The cookie of its network namespace; nothing: the kernel does not tell.
+std::optional<std::uint64_t> network_of(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) return std::nullopt;
+  return cookie;
 }
 
-Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets) {
-  if (passed_sockets == 1) return FeedSocket::adopt(SD_LISTEN_FDS_START);
+// A service may have a network namespace of its own (PrivateNetwork=), with settings of its own.
+bool is_of_our_network(int fd) {
+  const Fd ours(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return network_of(fd) == network_of(ours.get());
+}
+
+}  // namespace
+
+Result<PassedSockets> find_passed_sockets() {
+  const int count = ::sd_listen_fds(1);
+  PassedSockets passed;
+  int others = count < 0 ? 1 : 0;
+  for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+    std::optional<int>& place = domain == AF_NETLINK ? passed.sock_diag : passed.feed;
+    if (place) ++others;
+    place = fd;
+  }
+  if (others == 0) return passed;
+  return Error{ErrorCode::kInvalid,
+               "systemd passed " + std::to_string(count) +
+                   " sockets; one ListenDatagram= is wanted, and one ListenNetlink= at most"};
+}
+
+Result<FeedSocket> open_socket(const DaemonOptions& options, const PassedSockets& passed) {
+  if (passed.feed) return FeedSocket::adopt(*passed.feed);
   if (options.socket_path.empty()) {
     return Error{ErrorCode::kInvalid,
                  "where shall the socket be? XDG_RUNTIME_DIR is not set; use --socket"};
@@ -29,6 +61,7 @@ Result<FeedSocket> open_socket(const DaemonOptions& options, int passed_sockets)
 
 void report_queue(const FeedSocket& socket, const DaemonOptions& options) {
   if (socket.queue_length() || QueueLength::current() >= options.queue_length) return;
+  if (!is_of_our_network(socket.fd())) return;
   log_warning(
       "the socket's queue holds as many datagrams as net.unix.max_dgram_qlen said when it was made "
       "(" +

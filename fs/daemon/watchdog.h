@@ -2,7 +2,8 @@
 // daemon's end it removes the mount and the socket's files, and the mount below if that was made
 // for the daemon. It is a process of its own, forked before the first thread and before privileges
 // are dropped. It learns of the daemon's end by the end of a pipe, so that a killed daemon leaves
-// nothing either. Until then it sleeps, with the two capabilities that it needs.
+// nothing either. Until then it sleeps, with the two capabilities that it needs. A second one
+// waits for the first one, and cleans up if that was killed before it had.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -20,26 +22,35 @@ namespace tallyfs {
 
 class Watchdog {
  public:
-  // Forks; returns in the daemon. From then on the watchdog owns the socket's files. below: the
-  // number of a mount on the same path, which the watchdog removes after ours.
+  enum class Place { kFirst, kSpare };
+
+  // Forks; returns in the daemon. From then on the watchdogs own the socket's files. below: the
+  // number of a mount on the same path, which the watchdogs remove after ours.
   static Result<Watchdog> start(FeedSocket& socket, const std::string& mount_point,
                                 std::optional<std::uint64_t> below);
   Watchdog(Watchdog&& other) noexcept = default;
   Watchdog& operator=(Watchdog&&) = delete;
   ~Watchdog() { clean_up(); }
 
-  // Tells the watchdog which mount to remove: the one that is there now, and no other.
+  // Tells the watchdogs which mount to remove: the one that is there now, and no other.
   void mounted();
-  // Ends the watchdog, after it has cleaned up. Returns when that is done.
+  // Ends the watchdogs, after they have cleaned up. Returns when that is done.
   void clean_up();
 
  private:
-  Watchdog(Fd pipe, pid_t process, std::string mount_point)
-      : pipe_(std::move(pipe)), process_(process), mount_point_(std::move(mount_point)) {}
+  struct Process {
+    Fd pipe;
+    pid_t id = 0;
+  };
 
-  Fd pipe_;
-  pid_t process_;
+  Watchdog(std::string mount_point, std::optional<std::uint64_t> below)
+      : mount_point_(std::move(mount_point)), below_(below) {}
+  // done: the end of a pipe by which the first tells the spare that it has cleaned up.
+  Result<void> start_next(FeedSocket& socket, Place place, const Fd& done);
+
+  std::vector<Process> processes_;
   std::string mount_point_;
+  std::optional<std::uint64_t> below_;
 };
 
 }  // namespace tallyfs

@@ -119,7 +119,7 @@ class IntakeStand {
     dispatcher.begin(datagram, clock.now());
     const auto deadline = pace == Pace::kInTurns ? std::chrono::nanoseconds(0)
                                                  : clock.now().monotonic + std::chrono::hours(1);
-    for (std::size_t turns = 0; !dispatcher.go_on(deadline); ++turns) {
+    for (std::size_t turns = 0; !dispatcher.go_on({deadline}); ++turns) {
       must(turns <= bytes.size(), "each turn gets on");
     }
     must(!dispatcher.is_busy(), "it is done");

@@ -76,13 +76,17 @@ if has systemd-analyze; then
     grep tallyfs "$WORK/said"
   }
   check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
+  check "the service is exposed by 3.0 at most" \
+    systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
 # systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the
 # mount.
-check_eq '' "$(grep -E '^(Private(Tmp|Devices|Mounts|Users|IPC)|Protect[A-Z]|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
+check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
+check_eq PrivateMounts=no "$(grep '^PrivateMounts=' "$PROJECT/packaging/systemd/tallyfs.service")" \
+  "nor does PrivateNetwork="
 
 if [ -r /usr/share/bash-completion/bash_completion ]; then
   complete_words() {  # complete_words WORD...: what is offered for the last of them
@@ -176,8 +180,6 @@ check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tall
 check "dpkg --verify finds each file as packed" \
   [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
-check_eq 'tallyfs tallyfs 700' "$(in_root stat -c '%U %G %a' /var/lib/tallyfs)" \
-  "and has a directory for --state"
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
 for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
@@ -185,20 +187,25 @@ for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-t
   check "$program runs there" quietly in_root "$program" --version
 done
 
-# ---- started as tallyfs.service says
+# ---- started as tallyfs.service says, with its User=, capabilities and directories
+unit_user=(setpriv --reuid=tallyfs --regid=tallyfs --clear-groups
+  --inh-caps=+sys_admin,+dac_override --ambient-caps=+sys_admin,+dac_override)
 mkdir -p "$ROOT/run/tallyfs/mnt"
+in_root chown tallyfs:tallyfs /run/tallyfs/mnt
+in_root install -d -m 0700 -o tallyfs -g tallyfs /var/lib/tallyfs
 read -ra command < <(sed -n ':a; /\\$/{N; s/\\\n */ /; ta}; s/^ExecStart=//p' \
   "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
   "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \
-    chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+    chroot "$ROOT" "${unit_user[@]}" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
   wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
   echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
 else
   echo "# no systemd-socket-activate: the daemon makes its own socket"
-  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${unit_user[@]}" "${command[@]}" \
+    >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
 fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||

@@ -197,14 +197,14 @@ mkdir -p "/proc/$INIT/root/run/systemd/system/tallyfs.service.d"
 cat >"/proc/$INIT/root/run/systemd/system/tallyfs.service.d/wrong.conf" <<'END'
 [Service]
 ExecStart=
-ExecStart=tallyfs --foreground --run-as nobody-at-all /run/tallyfs/mnt
+ExecStart=tallyfs --foreground --group nobody-at-all -o allow_other /run/tallyfs/mnt
 END
 inside systemctl daemon-reload
 allow_starts
 check "a wrong option: it does not start" inside sh \
   -c '! timeout 10 systemctl restart tallyfs 2>/dev/null'
 check "the journal says why, as an error" wait_until \
-  "journal -t tallyfs -p 3..3 | grep -qx \"tallyfs: --run-as: there is no user 'nobody-at-all'\""
+  "journal -t tallyfs -p 3..3 | grep -qx \"tallyfs: --group: there is no group 'nobody-at-all'\""
 check "it is not tried for ever" wait_until '[ "$(state_of service)" = failed ]'
 rm "/proc/$INIT/root/run/systemd/system/tallyfs.service.d/wrong.conf"
 inside systemctl daemon-reload
@@ -225,7 +225,7 @@ check "it boots again" boot
 check_eq 1 "$(counted repaired)" "and has what was counted before"
 check_eq 'active active' "$(state_of socket) $(state_of service)" "with socket and service"
 check "and is fed" is_up booted
-check_eq "tallyfs: --run-as: there is no user 'nobody-at-all'" \
+check_eq "tallyfs: --group: there is no group 'nobody-at-all'" \
   "$(journal -t tallyfs -p warning | sort -u)" "it has complained of nothing but the mistake"
 inside systemctl -q disable tallyfs.service
 inside systemctl -q enable tallyfs.socket

@@ -107,8 +107,9 @@ Result<Reservation> FeederTemplates::make_room(uid_t uid, const wire::Template& 
     return no_room_for(given, "uid " + std::to_string(uid) + " has " + std::to_string(kPerUidMax) +
                                   " in use, which is all it may");
   }
-  if (entries_.size() >= kTemplatesMax && !forget_one(std::nullopt)) {
-    return no_room_for(given, std::to_string(kTemplatesMax) + " are in use, which is all there is");
+  const std::uint64_t most = reserve_.limit_for(uid, kTemplatesMax);
+  if (entries_.size() >= most && !forget_one(std::nullopt)) {
+    return no_room_for(given, std::to_string(most) + " are in use, which is all it may");
   }
   for (;;) {
     auto share = Reservation::create(ledger_, uid, {.bytes = bytes});

@@ -24,6 +24,7 @@
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
+#include "core/base/quota_reserve.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
 #include "core/blob/templates.h"
@@ -39,8 +40,9 @@ class FeederTemplates {
   using Processes = boost::unordered_flat_set<pid_t>;
   enum class Told { kNew, kAgain };
 
-  // The ledger outlives them.
-  FeederTemplates(Ledger& ledger, Moment now) : ledger_(ledger), last_change_(now) {}
+  // The ledger outlives them. owner: the daemon's uid.
+  FeederTemplates(Ledger& ledger, uid_t owner, Moment now)
+      : ledger_(ledger), reserve_(owner), last_change_(now) {}
 
   // teller: the watched process; 0: none. kNew: it was not the last that the process had registered
   // by that name. kInvalid: it is none, or its hash is another; kExists: the
@@ -103,6 +105,7 @@ class FeederTemplates {
   void untell(Id id, pid_t teller) REQUIRES(mutex_);
 
   Ledger& ledger_;
+  const QuotaReserve reserve_;
   mutable Mutex mutex_{LockRank::kFeederTemplates};
   std::map<Id, Entry> entries_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<std::uint64_t, Id> by_hash_ GUARDED_BY(mutex_);  // of a uid

@@ -79,7 +79,7 @@ StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Po
       ownership_(owner),
       processes_(ports.processes),
       errors_(ports.errors),
-      templates_(std::make_shared<FeederTemplates>(ledger, now)),
+      templates_(std::make_shared<FeederTemplates>(ledger, owner, now)),
       numbered_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
   tree_.add_file(directory_, kTemplates, kReadableByOwner,

@@ -10,7 +10,7 @@ namespace tallyfs {
 Readings::Readings(uid_t owner, std::uint64_t bytes_max)
     : owner_(owner),
       bytes_max_(bytes_max),
-      ledger_({.per_uid = {.bytes = bytes_max}, .total = {.bytes = bytes_max}}) {}
+      ledger_({.per_uid = {.bytes = bytes_max}, .total = {.bytes = bytes_max}}, owner) {}
 
 Result<Reservation> Readings::reserve(std::uint64_t bytes) {
   auto share = Reservation::create(ledger_, owner_, {.bytes = bytes});

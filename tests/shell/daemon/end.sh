@@ -121,3 +121,67 @@ what_it_says_to_do_after_a_crash_helps() {
   send 'web/b 1'
   assert_data web 'b 1'
 }
+
+# A request stands behind what takes longer than a turn of the loop: the answer shows that all
+# before it was taken in.
+sigterm_counts_what_is_queued() {
+  need_python
+  DAEMON=$DAEMON py <<'EOT'
+import signal
+from peer import *
+peer, daemon = Peer(), int(os.environ["DAEMON"])
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+peer.socket.send(b"".join(b"web/b%d 1\n" % i for i in range(20)))
+os.kill(daemon, signal.SIGSTOP)
+while open(f"/proc/{daemon}/stat").read().rsplit(")")[1].split()[0] != "T": pass
+lines = b"define web data=reset\n" * max(1, int(300 / SLOWNESS))  # far from a second's work
+for i in range(7): peer.socket.send(lines)
+peer.send(request(9, "create web/c"))
+os.kill(daemon, signal.SIGTERM)
+os.kill(daemon, signal.SIGCONT)
+(answer,) = peer.answers()
+assert answer[:2] == (9, 0), answer
+EOT
+  daemon_ends
+  _nothing_is_left
+}
+
+sighup_is_no_end_without_a_terminal() {
+  kill -HUP "$DAEMON"
+  wait_until 'grep -q "SIGHUP: there is nothing to read again" "$STDERR"'
+  send 'web/a 1'
+  assert_data web 'a 2'
+  kill -HUP "$DAEMON"
+  wait_until '[ "$(grep -c SIGHUP: "$STDERR")" -eq 2 ]'
+  stop_daemon
+}
+
+sighup_ends_it_in_the_foreground_of_a_terminal() {
+  need script
+  mkdir -p "$CASE/other"
+  # A session with a terminal of its own; its shell waits for the daemon.
+  printf '"%s" -f --socket "%s" "%s" & echo $! >"%s"; wait\n' \
+    "$TALLYFS" "$CASE/run/other" "$CASE/other" "$CASE/pid" >"$CASE/session"
+  script -qec "sh $CASE/session" /dev/null >"$CASE/said" </dev/null &
+  echo $! >>"$CASE/pids"
+  wait_until 'grep -q READY "$CASE/said"'
+  kill -HUP "$(cat "$CASE/pid")"
+  wait_until '[ ! -e "$CASE/run/other" ]'
+}
+
+an_unmount_here_with_a_copy_elsewhere_is_told() {
+  need_root
+  need unshare
+  unshare -m --propagation private sleep 1000 &
+  local holder=$!
+  echo $holder >>"$CASE/pids"
+  # It is `sleep` once it has its own mounts.
+  wait_until '[ "$(cat /proc/'$holder'/comm)" = sleep ]'
+  grep -q " $MNT " "/proc/$holder/mountinfo"
+  umount "$MNT"
+  wait_until 'grep -q "is unmounted here, but a mount namespace has a copy" "$STDERR"'
+  send 'web/a 1'
+  kill $holder
+  daemon_ends
+  _nothing_is_left
+}

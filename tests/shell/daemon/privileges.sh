@@ -2,7 +2,10 @@
 
 _set_up() { need_root; }
 # LeakSanitizer cannot look into a process that has changed its user.
-_start_as() { ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"; }
+_start_as() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"
+  _caretakers_are_set_up
+}
 _status() {
   awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"
 }
@@ -11,6 +14,13 @@ _tasks_status() {
     awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u
 }
 _caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
+_both_caretakers() { pgrep -P "$DAEMON" 'tallyfs-(unmount|spare)'; }
+# The daemon does not wait until they have dropped their rights.
+_ready_caretakers() {
+  local each
+  for each in $(_both_caretakers); do _status NoNewPrivs "$each"; done | grep -c 1
+}
+_caretakers_are_set_up() { wait_until '[ "$(_ready_caretakers)" -eq 2 ]'; }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'
@@ -139,6 +149,63 @@ its_caretaker_has_two_capabilities_and_no_descriptors() {
   kill -INT "$caretaker"
   stop_daemon
   _nothing_is_left
+}
+
+a_killed_caretaker_has_a_spare() {
+  local name
+  for name in tallyfs-unmount tallyfs-spare; do
+    _start_as nobody
+    kill -KILL "$(pgrep -P "$DAEMON" $name)"
+    stop_daemon
+    _nothing_is_left
+  done
+}
+
+the_spare_leaves_alone_what_the_next_daemon_made() {
+  _start_as nobody
+  local spare
+  spare=$(pgrep -P "$DAEMON" tallyfs-spare)
+  kill -STOP "$spare"
+  kill_daemon
+  wait_until '[ ! -e "$SOCK" ]'
+  start_daemon
+  kill -CONT "$spare"
+  wait_until '! kill -0 '"$spare"' 2>/dev/null'
+  _it_works
+}
+
+# As a service with User= and AmbientCapabilities=CAP_SYS_ADMIN.
+by_a_capability_alone_it_mounts_and_serves_without() {
+  need setpriv
+  chmod 755 "$CASE"
+  mkdir -p "$MNT" "$CASE/run"
+  chown nobody "$CASE/run"
+  as_nobody test -x "$TALLYFS" || skip 'nobody may not run tallyfs here'
+  as_nobody test -w /dev/fuse || skip 'nobody may not open /dev/fuse here'
+  printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups %s "%s" "$@"\n' \
+    '--inh-caps=+sys_admin --ambient-caps=+sys_admin' "$(command -v "$TALLYFS")" >"$CASE/capable"
+  chmod 755 "$CASE/capable"
+  local TALLYFS=$CASE/capable
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o allow_other
+  _caretakers_are_set_up
+  assert_eq '65534 65534 65534 65534' "$(_tasks_status Uid)" Uid
+  _capabilities_are 0000000000000000
+  assert_eq 1 "$(_tasks_status NoNewPrivs)" NoNewPrivs
+  assert_eq 0000000000200000 "$(_status CapEff "$(_caretaker)")" 'CAP_SYS_ADMIN'
+  _it_works
+  stop_daemon
+  assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
+  [ ! -e "$SOCK" ] && [ ! -e "$SOCK.lock" ] || fail 'the socket or its lock is left'
+}
+
+every_caretaker_has_two_capabilities_and_no_others() {
+  _start_as nobody
+  local each
+  for each in $(_both_caretakers); do
+    assert_eq 0000000000200002 "$(_status CapPrm "$each")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
+    assert_eq 0000000000000000 "$(_status CapBnd "$each")"
+    assert_eq 1 "$(_status NoNewPrivs "$each")"
+  done
 }
 
 as_root_it_keeps_what_unmounts_and_what_answers() {

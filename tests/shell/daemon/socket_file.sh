@@ -117,3 +117,17 @@ two_daemons_share_a_directory() {
   send 'web/b 1'
   assert_data web 'b 1'
 }
+
+a_set_user_id_program_is_not_told_by_its_caller_where_to_send() {
+  need_root
+  chmod 755 "$CASE" "$CASE/run"
+  local copy=$CASE/set-user-id said=0
+  cp "$TALLY_SEND" "$copy"
+  chmod 4755 "$copy"
+  as_nobody "$copy" --version >/dev/null 2>&1 || skip 'nobody may not run it here'
+  TALLY_SOCKET=$SOCK as_nobody "$TALLY_SEND" 'plain/a 1'
+  assert_data plain 'a 1'
+  # It may reach a daemon of the machine's, but not this one.
+  TALLY_SOCKET=$SOCK as_nobody "$copy" 'raised/a 1' >"$CASE/said" 2>&1 || said=$?
+  [ ! -e "$STAT/raised" ] || fail 'it sent where its caller said' "$(cat "$CASE/said")"
+}

@@ -167,6 +167,47 @@ assert os.path.exists(path), "it removed a socket that is not its own"
 EOT
 }
 
+a_netlink_socket_passed_by_systemd_tells_of_unread_answers() {
+  need_root
+  chmod 755 "$CASE"
+  py "$TALLYFS" "$CASE/passed" <<'EOT'
+import os, signal, socket, subprocess, sys
+from peer import *
+tallyfs, path = sys.argv[1:]
+os.environ["SOCK"], own_socket = path, os.environ["SOCK"]
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+os.chmod(path, 0o666)
+NETLINK_SOCK_DIAG = 4
+diag = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+# In a network namespace of its own the daemon cannot ask by itself.
+command = 'exec 4<&"$2" 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=2; exec "$3" -f --socket "$4" "$5"'
+fds = [passed.fileno(), diag.fileno()]
+daemon = subprocess.Popen(["unshare", "-n", "bash", "-c", command, "bash", *map(str, fds), tallyfs,
+                           own_socket, os.environ["MNT"]], pass_fds=fds, stdout=subprocess.PIPE)
+open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+assert daemon.stdout.readline() == b"READY\n"
+pid = os.fork()
+if pid == 0:
+    try:
+        os.setgid(65534)
+        os.setuid(65534)
+        deaf = [Peer() for _ in range(150)]
+        for _ in range(40):
+            for peer in deaf:
+                try: peer.send(*(request(i, "attach none/none" + "x" * 200) for i in range(20)))
+                except OSError: pass
+        os._exit(0)
+    finally: os._exit(1)
+os.waitpid(pid, 0)
+polite = Peer()
+assert polite.ask("create polite/a on=1")[0] == 0
+assert own("answers_over_share") > 0, "no uid was held to a share"
+daemon.send_signal(signal.SIGTERM)
+assert daemon.wait(20) == 0
+EOT
+}
+
 what_is_passed_must_be_a_datagram_socket() {
   py "$TALLYFS" "$CASE/passed" <<'EOT'
 import os, socket, subprocess, sys

@@ -111,3 +111,35 @@ names_of_255_bytes_are_not_found_and_longer_ones_too_long() {
   assert_fails_with 'File name too long' mkdir "$STAT/${name}0"
   assert_fails_with 'File name too long' rmdir "$STAT/${name}0"
 }
+
+a_directory_that_is_removed_and_made_again_is_never_stale() {
+  py <<'EOT'
+import collections, errno
+from peer import *
+ROUNDS = 2000
+peer, directory = Peer(), os.environ["STAT"] + "/web"
+pid = os.fork()
+if pid == 0:
+    try:
+        for _ in range(ROUNDS):
+            try: os.rmdir(directory)
+            except FileNotFoundError: pass
+            peer.socket.send(b"web/a 1\n")
+        os._exit(0)
+    finally: os._exit(1)
+heard, status = collections.Counter(), None
+while status is None:
+    for call in (lambda: os.close(os.open(directory + "/data", os.O_RDONLY)),
+                 lambda: os.stat(directory + "/data"), lambda: os.stat(directory),
+                 lambda: os.listdir(directory)):
+        try:
+            call()
+            heard["done"] += 1
+        except OSError as error: heard[errno.errorcode[error.errno]] += 1
+    ended, code = os.waitpid(pid, os.WNOHANG)
+    if ended: status = code
+print(dict(heard))
+assert status == 0 and not set(heard) - {"done", "ENOENT"}, heard
+assert data("web") == "a 1\n", data("web")
+EOT
+}

@@ -283,3 +283,62 @@ finally:
     os.waitpid(pid, 0)
 EOT
 }
+
+a_flood_of_samples_delays_a_thousand_readers_by_a_moment_and_loses_none() {
+  need_root
+  chmod 755 "$CASE" "$CASE/run"
+  DAEMON=$DAEMON py <<'EOT'
+import mmap, signal, struct
+from hostile import *
+from peer import *
+INTERFACES, LINE = 1000, b"flood/a 1\n"
+peer = Peer()
+for i in range(0, INTERFACES, 100):
+    peer.socket.send(b"".join(b"i%d/a 1\n" % n for n in range(i, i + 100)))
+names = [f"{os.environ['STAT']}/i{i}/data" for i in range(INTERFACES)]
+
+
+def read_all():
+    start = time.monotonic()
+    for name in names:
+        with open(name, "rb") as file: assert file.read() == b"a 1\n", name
+    return time.monotonic() - start
+
+
+quiet = min(read_all() for _ in range(3))
+sent = mmap.mmap(-1, 16)  # datagrams, and a word to stop
+text = LINE * (200_000 // len(LINE))
+pid = os.fork()
+if pid == 0:
+    try:
+        os.setgid(65534)
+        os.setuid(65534)
+        flood = Peer()
+        flood.socket.settimeout(None)
+        flood.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+        count = 0
+        while sent[8] == 0:
+            flood.socket.send(text)
+            count += 1
+            sent[:8] = struct.pack("<Q", count)
+    finally: os._exit(0)
+try:
+    while struct.unpack("<Q", sent[:8])[0] < 10: assert os.waitpid(pid, os.WNOHANG) == (0, 0)
+    flooded = min(read_all() for _ in range(3))
+    print(f"{INTERFACES} reads: {quiet * 1e3:.0f} ms, with the flood {flooded * 1e3:.0f} ms")
+    # What is behind a flood is counted soon, while that goes on.
+    peer.socket.send(b"polite/a 1\n")
+    deadline = time.monotonic() + time_limit(2)
+    while not os.path.exists(os.environ["STAT"] + "/polite"): assert time.monotonic() < deadline
+    assert data("polite") == "a 1\n", data("polite")
+finally: sent[8] = 1
+os.waitpid(pid, 0)
+# Waiting for the flood's datagrams would take 20 ms for each of them; a CPU less takes its time.
+assert flooded < time_limit(3 * quiet + 1), (quiet, flooded)
+assert own("put_off") > 0 and own("drains_cut") > 0
+wanted = struct.unpack("<Q", sent[:8])[0] * (len(text) // len(LINE))
+deadline = time.monotonic() + time_limit(20)
+while data("flood") != f"a {wanted}\n": assert time.monotonic() < deadline, (data("flood"), wanted)
+assert own("rejects") == 0
+EOT
+}

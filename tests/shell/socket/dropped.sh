@@ -23,12 +23,15 @@ assert own("dropped") == 0
 EOT
 }
 
-the_count_stays_at_the_end_of_its_type() {
+one_senders_claim_does_not_bring_the_count_to_its_end() {
   py <<'EOT'
 from peer import *
 peer = Peer()
 peer.send(dropped(2**64 - 1))
 peer.send(dropped(1))
-assert own("dropped") == 2**64 - 1
+assert own("dropped") == 2**48, own("dropped")
+assert own("rejects") == 2 and own("saturations") == 0
+line = next(l for l in data("tallyfs").splitlines() if l.startswith("dropped_by_uid "))
+assert line == f"dropped_by_uid {os.getuid():#x} {2**48}", line
 EOT
 }

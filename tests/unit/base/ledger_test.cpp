@@ -26,7 +26,20 @@ TEST(LedgerTest, RefusesWhatWouldPassTheDaemonsBoundThoughTheUidHasRoom) {
   const auto refused = ledger.reserve(2, {.bytes = 61});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason,
-            "the limit of 150 bytes of data for the whole daemon is reached");
+            "the limit of 135 bytes of data for all uids but root is reached");
+}
+
+TEST(LedgerTest, KeepsATenthForRootAndTheDaemonsUid) {
+  constexpr uid_t kDaemon = 500;
+  Ledger ledger({.per_uid = {.statistics = 30}, .total = {.statistics = 100}}, kDaemon);
+  for (const uid_t uid : {1u, 2u, 3u}) ASSERT_TRUE(ledger.reserve(uid, {.statistics = 30}));
+  EXPECT_FALSE(ledger.reserve(4, {.statistics = 1}));
+  EXPECT_TRUE(ledger.reserve(kDaemon, {.statistics = 4}));
+  EXPECT_TRUE(ledger.reserve(0, {.statistics = 6}));
+  EXPECT_FALSE(ledger.reserve(4, {.statistics = 1}));
+  const auto refused = ledger.reserve(0, {.statistics = 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "the limit of 100 statistics for the whole daemon is reached");
 }
 
 TEST(LedgerTest, EntersAllOrNothing) {

@@ -42,6 +42,32 @@ TEST(HandlesTest, BoundsFilesAndBytesPerUidAndGivesThemBack) {
   EXPECT_TRUE(handles.add(open_file(1, 6)));
 }
 
+TEST(HandlesTest, KeepsATenthOfAllForRootAndTheDaemonsUid) {
+  constexpr uid_t kDaemon = 500;
+  Handles handles({.files_per_uid = 9, .bytes_per_uid = 100, .bytes_total = 100}, kDaemon);
+  for (const uid_t uid : {1u, 2u, 3u}) ASSERT_TRUE(handles.add(open_file(uid, 30)));
+  EXPECT_EQ(handles.bytes_left(4), 0u);
+  EXPECT_EQ(handles.add(open_file(4, 1)).error().reason,
+            "its text of 1 bytes is longer than what is left for it, 0");
+  EXPECT_TRUE(handles.add(open_file(kDaemon, 4)));
+  EXPECT_TRUE(handles.add(open_file(0, 6)));
+  EXPECT_FALSE(handles.add(open_file(0, 1)));
+}
+
+TEST(HandlesTest, ShowsTheDaemonsOwnNumbersToRootThoughAllIsFull) {
+  Handles handles({.files_per_uid = 1, .bytes_per_uid = 10, .bytes_total = 10});
+  const auto own = [](uid_t uid) {
+    auto file = open_file(uid, 11);
+    file->shows = Shows::kOwnNumbers;
+    return file;
+  };
+  ASSERT_TRUE(handles.add(open_file(0, 10)));
+  EXPECT_EQ(handles.check_files(0).error().reason, "it has 1 files open");
+  for (std::size_t i = 0; i < Handles::kOwnFilesMax; ++i) ASSERT_TRUE(handles.add(own(0)));
+  EXPECT_FALSE(handles.add(own(0)));
+  EXPECT_FALSE(handles.add(own(1)));
+}
+
 TEST(HandlesTest, ALaterTextCountsLikeTheFirst) {
   Handles handles({.files_per_uid = 9, .bytes_per_uid = 10});
   const auto file = handles.add(open_file(1, 4)).value();
@@ -67,7 +93,8 @@ TEST(HandlesTest, WhatAFileHoldsIsGivenBackWhenItIsClosed) {
 }
 
 TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
-  Handles handles({.files_per_uid = 9, .bytes_per_uid = 10, .bytes_total = 15});
+  Handles handles(
+      {.files_per_uid = 9, .bytes_per_uid = 10, .bytes_total = 16});  // 1 of it for root
   const auto first = handles.add(open_file(1, 10)).value();
   EXPECT_EQ(handles.bytes_left(2), 5u);
   const auto refused = handles.add(open_file(2, 6));

@@ -19,18 +19,22 @@ Datagram datagram_of(std::string& text, uid_t uid, pid_t pid) {
 class BacklogTest : public testing::Test {
  protected:
   void charge(uid_t uid, pid_t pid, std::chrono::nanoseconds spent) {
-    backlog_.charge({.pid = pid, .uid = uid}, spent, now_);
+    backlog_.charge({.pid = pid, .uid = uid}, Backlog::Cost::kCommands, spent, now_);
   }
   bool holds(uid_t uid, pid_t pid) { return backlog_.holds({.pid = pid, .uid = uid}, now_); }
   bool put(std::string text, uid_t uid, pid_t pid) {
-    return backlog_.put(datagram_of(text, uid, pid)).has_value();
+    const Datagram datagram = datagram_of(text, uid, pid);
+    if (!backlog_.has_room(datagram.origin, text.size())) return false;
+    backlog_.put(datagram);
+    return true;
   }
   std::string take() {
     const auto late = backlog_.take();
     return {late.datagram.bytes.begin(), late.datagram.bytes.end()};
   }
 
-  Backlog backlog_{kOwner};
+  SocketQueue queue_{-1, kOwner};
+  Backlog backlog_{queue_};
   std::chrono::nanoseconds now_{1h};
 };
 
@@ -45,8 +49,38 @@ TEST_F(BacklogTest, HoldsNobodyWhoKeepsToItsShareOfTheTime) {
   for (int i = 0; i < 1000; ++i) {
     charge(0, 7, 5ms);
     ASSERT_FALSE(holds(0, 7));
-    now_ += 5ms * Backlog::kShare;
+    now_ += 5ms * Backlog::kShareOfCommands;
   }
+}
+
+TEST_F(BacklogTest, HoldsWhoseSamplesTakeMoreThanHalfOfTheTime) {
+  const Origin sender{.pid = 7, .uid = 1000};
+  for (int i = 0; i < 1000; ++i) {
+    backlog_.charge(sender, Backlog::Cost::kAll, 5ms, now_);
+    ASSERT_FALSE(holds(1000, 7));
+    now_ += 5ms * Backlog::kShareOfAll;
+  }
+  for (int i = 0; i < 50; ++i) {
+    backlog_.charge(sender, Backlog::Cost::kAll, 5ms, now_);
+    now_ += 5ms;
+  }
+  EXPECT_TRUE(holds(1000, 7));
+  EXPECT_FALSE(backlog_.holds_for_commands(sender));
+  EXPECT_TRUE(queue_.holds_any());
+}
+
+TEST_F(BacklogTest, TakesTheOldestOfASenderFirstElseOfAny) {
+  charge(0, 7, 1s);
+  charge(0, 8, 1s);
+  for (const char* text : {"a1", "a2"}) ASSERT_TRUE(put(text, 0, 7));
+  ASSERT_TRUE(put("b1", 0, 8));
+  std::string order;
+  for (int i = 0; i < 3; ++i) {
+    const auto late = backlog_.take_oldest_of({.pid = 8, .uid = 0});
+    order += std::string(late.datagram.bytes.begin(), late.datagram.bytes.end()) + " ";
+  }
+  EXPECT_EQ(order, "b1 a1 a2 ");
+  EXPECT_TRUE(backlog_.empty());
 }
 
 TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProcesses) {
@@ -61,7 +95,7 @@ TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProces
 TEST_F(BacklogTest, LetsGoOfASenderWhoseDebtIsOldAndOfWhomNothingWaits) {
   charge(0, 7, 1h);
   ASSERT_TRUE(put("a", 0, 7));
-  now_ += Backlog::kDebtMax * Backlog::kShare;
+  now_ += Backlog::kDebtMax * Backlog::kShareOfCommands;
   EXPECT_TRUE(holds(0, 7));
   EXPECT_EQ(take(), "a");
   now_ += 1s;
@@ -85,13 +119,13 @@ TEST_F(BacklogTest, PutsARestBeforeWhatItsSenderSentLater) {
   const auto late = backlog_.take();
   EXPECT_FALSE(late.is_rest);
   const std::string rest = "second";
-  ASSERT_TRUE(backlog_.put_rest(late.datagram, {rest.begin(), rest.end()}));
+  backlog_.put_rest(late.datagram, {rest.begin(), rest.end()});
   EXPECT_EQ(take(), "second");
   EXPECT_EQ(take(), "third");
   EXPECT_TRUE(backlog_.empty());
 }
 
-TEST_F(BacklogTest, RefusesWhatIsBeyondTheBoundOfASenderAndOfAll) {
+TEST_F(BacklogTest, HasNoRoomBeyondTheBoundOfASenderAndOfAll) {
   constexpr std::size_t kBytes = 256 * 1024;
   constexpr pid_t kSenders = Backlog::kBytesMax / Backlog::kBytesOfSenderMax + 1;
   std::size_t kept = 0;

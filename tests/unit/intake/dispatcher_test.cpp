@@ -35,7 +35,7 @@ class DispatcherTest : public IntakeTest {
     std::vector<char> bytes(text.begin(), text.end());
     const Datagram datagram{.bytes = bytes, .origin = {.uid = kSender}};
     dispatcher.begin(datagram, clock_.now());
-    while (!dispatcher.go_on(std::chrono::nanoseconds::max())) {
+    while (!dispatcher.go_on({std::chrono::nanoseconds::max()})) {
     }
   }
 

@@ -58,7 +58,7 @@ class ProcessEndsTest : public testing::Test {
   EventLoop loop_;
   std::vector<pid_t> ended_;
   std::size_t wanted_ = 0;
-  ProcessEnds processes_{loop_, [this](pid_t process) {
+  ProcessEnds processes_{loop_, ::geteuid(), [this](pid_t process) {
                            ended_.push_back(process);
                            if (ended_.size() >= wanted_) loop_.stop();
                          }};

@@ -94,7 +94,7 @@ class SubsystemsTest : public testing::Test {
   FakeClock clock_{std::chrono::seconds(10)};
   Tree tree_{clock_.now()};
   Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 8, .bytes = 1 << 20},
-                  .total = {.interfaces = 8, .statistics = 16, .bytes = 1 << 20}}};
+                  .total = {.interfaces = 8, .statistics = 16, .bytes = 2 << 20}}};
   std::vector<Switch> switches_ = std::vector<Switch>(16);
   FakeProcesses processes_;
   ErrorLog errors_{clock_.now()};

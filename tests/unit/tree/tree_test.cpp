@@ -110,5 +110,31 @@ TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
   tree_.observe(nullptr);
 }
 
+TEST_F(TreeTest, ThePathOfARemovedNodeBeginsAtANodeThatIsThere) {
+  const NodeId above = add_directory(Tree::kRoot, "statistics");
+  const NodeId web = add_directory(above, "web");
+  const NodeId data = add_file(web, "data");
+  EXPECT_EQ(tree_.path_of(data).value().from, data);
+  EXPECT_TRUE(tree_.path_of(data).value().names.empty());
+  tree_.remove(data, clock_.now());
+  EXPECT_EQ(tree_.path_of(data).value().from, web);
+  EXPECT_EQ(tree_.path_of(data).value().names, std::vector<std::string>{"data"});
+  tree_.remove(web, clock_.now());
+  add_file(add_directory(above, "web"), "data");
+  EXPECT_EQ(tree_.path_of(data).value().from, above);
+  EXPECT_EQ(tree_.path_of(data).value().names, (std::vector<std::string>{"web", "data"}));
+}
+
+TEST_F(TreeTest, RemembersABoundedNumberOfRemovedNodes) {
+  const NodeId first = add_directory(Tree::kRoot, "first");
+  tree_.remove(first, clock_.now());
+  EXPECT_EQ(tree_.path_of(first).value().names, std::vector<std::string>{"first"});
+  for (std::size_t i = 0; i < Tree::kRemovedMax; ++i) {
+    tree_.remove(add_directory(Tree::kRoot, "other"), clock_.now());
+  }
+  EXPECT_EQ(tree_.path_of(first).error().code, ErrorCode::kStale);
+  EXPECT_EQ(tree_.path_of(12'345'678).error().code, ErrorCode::kStale);
+}
+
 }  // namespace
 }  // namespace tallyfs

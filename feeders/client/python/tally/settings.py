@@ -44,13 +44,22 @@ class Configured:
         self.settings = Settings()
 
 
+def _environment(name):
+    """As secure_getenv(3): a process with more rights than its caller is not told by the caller
+    where to send."""
+    if os.getuid() != os.geteuid() or os.getgid() != os.getegid():
+        return None
+    return os.environ.get(name)
+
+
 def find_socket_paths(given=None):
     """The paths at which to look for the daemon, in order: the given one, else $TALLY_SOCKET, else
     the system's. A user other than root looks at $XDG_RUNTIME_DIR/tallyfs/socket first."""
-    if given or os.environ.get("TALLY_SOCKET"):
-        return [given or os.environ["TALLY_SOCKET"]]
+    told = given or _environment("TALLY_SOCKET")
+    if told:
+        return [told]
     of_the_system = "/run/tallyfs/socket"
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    runtime = _environment("XDG_RUNTIME_DIR")
     if os.geteuid() == 0 or not runtime:
         return [of_the_system]
     return [runtime + "/tallyfs/socket", of_the_system]

@@ -1,0 +1,114 @@
+#include "feeders/intake/socket_queue.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+namespace tallyfs {
+
+std::span<const Datagram> SocketQueue::receive() {
+  const MutexLock lock(mutex_);
+  const auto batch = receiver_.receive(fd_);
+  for (std::size_t i = 0; i < batch.size() && !queued_.empty(); ++i) {
+    queued_bytes_ -= queued_.front().bytes;
+    queued_.pop_front();
+  }
+  received_ = batch.size();
+  received_of_others_ = count_others(batch);
+  return batch;
+}
+
+void SocketQueue::finish_received() {
+  const MutexLock lock(mutex_);
+  received_ = received_of_others_ = 0;
+}
+
+bool SocketQueue::received_of_others() const {
+  const MutexLock lock(mutex_);
+  return received_of_others_ != 0;
+}
+
+std::size_t SocketQueue::count_others(std::span<const Datagram> datagrams) const {
+  if (held_.empty()) return datagrams.size();
+  const auto is_other = [this](const Datagram& each)
+                            REQUIRES(mutex_) { return !held_.contains(key_of(each.origin)); };
+  return static_cast<std::size_t>(std::ranges::count_if(datagrams, is_other));
+}
+
+void SocketQueue::hold(Key sender) {
+  const MutexLock lock(mutex_);
+  held_.insert(sender);
+  holds_any_.store(true, std::memory_order_relaxed);
+}
+
+void SocketQueue::let_go(Key sender) {
+  const MutexLock lock(mutex_);
+  held_.erase(sender);
+  holds_any_.store(!held_.empty(), std::memory_order_relaxed);
+}
+
+SocketQueue::Waiting SocketQueue::waiting() {
+  const MutexLock lock(mutex_);
+  if (received_of_others_ != 0 || !look()) return Waiting::kOfOthers;
+  for (const Queued& each : queued_) {
+    if (!held_.contains(each.sender)) return Waiting::kOfOthers;
+  }
+  return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
+}
+
+void SocketQueue::note_late(Key sender) {
+  const MutexLock lock(mutex_);
+  late_.insert(sender);
+}
+
+void SocketQueue::note_caught_up(Key sender) {
+  const MutexLock lock(mutex_);
+  late_.erase(sender);
+}
+
+bool SocketQueue::has_prompt_sender() {
+  const MutexLock lock(mutex_);
+  if (!look()) return true;
+  for (const Queued& each : queued_) {
+    if (!late_.contains(each.sender)) return true;
+  }
+  return false;
+}
+
+bool SocketQueue::look() {
+  for (;;) {
+    const Look look = look_at_next();
+    if (look != Look::kFound) return look == Look::kEnd;
+  }
+}
+
+// The offset counts bytes of the queue: at the end of those that are noted the next one begins. An
+// empty datagram is shown once and then passed over, as long as it is in the queue.
+SocketQueue::Look SocketQueue::look_at_next() {
+  if (queued_bytes_ > INT_MAX) return Look::kFailed;
+  const int offset = static_cast<int>(queued_bytes_);
+  if (::setsockopt(fd_, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) != 0) {
+    return Look::kFailed;
+  }
+  char first = 0;
+  iovec part{&first, sizeof first};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t size =
+      ::recvmsg(fd_, &header, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (size < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Look::kEnd : Look::kFailed;
+  Origin sender;
+  read_credentials(header, sender);
+  queued_.push_back({.sender = key_of(sender), .bytes = static_cast<std::size_t>(size)});
+  queued_bytes_ += static_cast<std::size_t>(size);
+  return Look::kFound;
+}
+
+}  // namespace tallyfs

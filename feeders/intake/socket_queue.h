@@ -1,0 +1,87 @@
+// The socket's queue: takes datagrams off it, and tells whose are still in it without taking them
+// off (MSG_PEEK at SO_PEEK_OFF). So a reader learns at no cost that only senders beyond their share
+// (backlog.h) have sent something, for which it does not wait.
+//
+// Thread-safe. What receive() returns belongs to the thread that has the intake's turn.
+// Limits: notes the sender of each queued datagram, so as many as the kernel's queue holds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "core/base/mutex.h"
+#include "core/branch/ownership.h"
+#include "feeders/intake/receiver.h"
+
+namespace tallyfs {
+
+class SocketQueue {
+ public:
+  // A sender: a process of root's or of the daemon's uid, else a uid with all its processes.
+  using Key = std::uint64_t;
+  // Whose datagrams are queued, or received and not finished.
+  enum class Waiting { kNothing, kOfHeldOnly, kOfOthers };
+
+  SocketQueue(int fd, uid_t owner) : fd_(fd), ownership_(owner) {}
+
+  Key key_of(const Origin& sender) const {
+    return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)
+                                             : sender.uid;
+  }
+  bool is_trusted(const Origin& sender) const { return ownership_.is_trusted(sender.uid); }
+
+  // The next ones, Receiver::kBatch at most; good until the next call. Not while one is unfinished.
+  std::span<const Datagram> receive() EXCLUDES(mutex_);
+  // All that was received is taken in, or put off.
+  void finish_received() EXCLUDES(mutex_);
+  // Of what was received, has a sender within its share sent something?
+  bool received_of_others() const EXCLUDES(mutex_);
+
+  void hold(Key sender) EXCLUDES(mutex_);
+  void let_go(Key sender) EXCLUDES(mutex_);
+  bool holds_any() const { return holds_any_.load(std::memory_order_relaxed); }
+  // kOfOthers as well where the kernel does not tell.
+  Waiting waiting() EXCLUDES(mutex_);
+
+  // Something that the sender sent is put off, or nothing any more.
+  void note_late(Key sender) EXCLUDES(mutex_);
+  void note_caught_up(Key sender) EXCLUDES(mutex_);
+  // Whether something is queued of a sender with nothing put off. True as well where the kernel
+  // does not tell.
+  bool has_prompt_sender() EXCLUDES(mutex_);
+
+ private:
+  static constexpr Key kOneProcess = Key{1} << 32;
+
+  struct Queued {
+    Key sender = 0;
+    std::size_t bytes = 0;
+  };
+
+  // Notes what came since the last look. False: the kernel does not tell.
+  bool look() REQUIRES(mutex_);
+  // One datagram behind those that are noted.
+  enum class Look { kFound, kEnd, kFailed };
+  Look look_at_next() REQUIRES(mutex_);
+  std::size_t count_others(std::span<const Datagram> datagrams) const REQUIRES(mutex_);
+
+  const int fd_;
+  const Ownership ownership_;
+  std::atomic<bool> holds_any_{false};
+  mutable Mutex mutex_{LockRank::kIntakeQueue};
+  Receiver receiver_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<Key> held_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<Key> late_ GUARDED_BY(mutex_);  // with something put off
+  std::size_t received_ GUARDED_BY(mutex_) = 0;
+  std::size_t received_of_others_ GUARDED_BY(mutex_) = 0;
+  std::deque<Queued> queued_ GUARDED_BY(mutex_);  // the first of the queue
+  std::size_t queued_bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace tallyfs

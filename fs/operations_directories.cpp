@@ -1,0 +1,101 @@
+// The requests on directories: listings, and what is made or removed in them.
+#include <sys/stat.h>
+
+#include <vector>
+
+#include "fs/operations.h"
+#include "fs/replies.h"
+
+namespace tallyfs {
+namespace {
+
+// Node 0: the kernel looks the name up when it is used.
+fuse_entry_param name_alone(const NodeInfo& info) {
+  fuse_entry_param entry{};
+  entry.attr.st_ino = info.id;
+  entry.attr.st_mode = S_IFDIR;
+  return entry;
+}
+
+}  // namespace
+
+void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
+  settle();
+  const auto found = at_its_path(node, [&](NodeId current) {
+    look_into(current);
+    return parts_.tree.info(current);
+  });
+  if (!found) return reply_error(request, found.error());
+  fuse_reply_open(request, &info);
+}
+
+void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
+  list(request, node, offset, Listing(request, size));
+}
+
+void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
+  std::vector<NodeId> introduced;
+  // As in lookup(): below a directory that was made again, the kernel learns of names alone.
+  const auto current = successor(node);
+  const bool is_remade = current && current.value() != node;
+  list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
+         if (is_remade) return name_alone(info);
+         const auto status = directory_attributes(info.id);
+         introduced.push_back(info.id);
+         return status ? entry(info, status.value()) : fuse_entry_param{};
+       }));
+  if (!notifier_) return;
+  for (const NodeId directory : introduced) notifier_->has_introduced(directory);
+}
+
+void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
+  const auto directory =
+      at_its_path(node, [&](NodeId current) { return parts_.tree.info(current); });
+  if (!directory) return reply_error(request, directory.error());
+  listing.fill(parts_.tree, directory.value(), offset);
+  listing.reply();
+}
+
+void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
+  const auto rules =
+      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+  if (!rules) return reply_error(request, rules.error());
+  promote_follower();
+  const auto made = rules.value()->make_directory(name, parts_.clock.now());
+  if (!made) return reply_error(request, made.error());
+  lookup(request, parent, name);
+}
+
+void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
+  // Samples sent before must not bring back what is removed now.
+  settle();
+  const auto rules =
+      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+  if (!rules) return reply_error(request, rules.error());
+  const auto found =
+      at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
+  if (!found) return reply_error(request, found.error());
+  if (found.value().kind != NodeKind::kDirectory) {
+    fuse_reply_err(request, ENOTDIR);
+    return;
+  }
+  reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
+}
+
+void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
+  // As in rmdir(), for a published object.
+  settle();
+  const auto rules =
+      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+  if (!rules) return reply_error(request, rules.error());
+  const auto found =
+      at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
+  if (!found) return reply_error(request, found.error());
+  if (found.value().kind == NodeKind::kDirectory) {
+    fuse_reply_err(request, EISDIR);
+    return;
+  }
+  reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
+}
+
+}  // namespace tallyfs

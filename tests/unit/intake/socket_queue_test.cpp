@@ -1,0 +1,99 @@
+// Whose datagrams are queued is known without taking them off the socket.
+#include "feeders/intake/socket_queue.h"
+
+#include <sys/wait.h>
+
+#include "tests/unit/intake/intake_stand.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr uid_t kOtherDaemon = 4'000'000;  // so that this test's uid is one of others, unless root
+
+class SocketQueueTest : public testing::Test {
+ protected:
+  void send(std::string_view text) { Feeder(path_).send(text); }
+  std::size_t take() {
+    const auto taken = queue_.receive().size();
+    queue_.finish_received();
+    return taken;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "socket";
+  FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
+  SocketQueue queue_{socket_.fd(), kOtherDaemon};
+  const SocketQueue::Key own_ = queue_.key_of({.pid = ::getpid(), .uid = ::getuid()});
+};
+
+TEST_F(SocketQueueTest, TellsWhetherOnlyHeldSendersWait) {
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
+  send("a");
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfOthers);
+  queue_.hold(own_);
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfHeldOnly);
+  queue_.let_go(own_);
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfOthers);
+}
+
+TEST_F(SocketQueueTest, FindsASenderBehindOthersOfAnyLength) {
+  queue_.hold(own_);
+  send("long" + std::string(50'000, 'x'));
+  send("");
+  send("short");
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfHeldOnly);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // Another sender: of root's another process, else another uid is out of reach.
+    Feeder(path_).send("b");
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const bool is_other = ::getuid() == 0;
+  EXPECT_EQ(queue_.waiting(),
+            is_other ? SocketQueue::Waiting::kOfOthers : SocketQueue::Waiting::kOfHeldOnly);
+  EXPECT_EQ(take(), 4u);
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
+}
+
+TEST_F(SocketQueueTest, KnowsWhatWasReceivedUntilItIsFinished) {
+  send("a");
+  ASSERT_EQ(queue_.receive().size(), 1u);
+  EXPECT_TRUE(queue_.received_of_others());
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfOthers);
+  queue_.finish_received();
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
+  queue_.hold(own_);
+  send("a");
+  ASSERT_EQ(queue_.receive().size(), 1u);
+  EXPECT_FALSE(queue_.received_of_others());
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfHeldOnly);
+}
+
+TEST_F(SocketQueueTest, TellsWhetherASenderHasSomethingQueuedAndNothingPutOff) {
+  EXPECT_FALSE(queue_.has_prompt_sender());
+  send("a");
+  EXPECT_TRUE(queue_.has_prompt_sender());
+  queue_.hold(own_);
+  EXPECT_TRUE(queue_.has_prompt_sender());
+  queue_.note_late(own_);
+  EXPECT_FALSE(queue_.has_prompt_sender());
+  queue_.note_caught_up(own_);
+  EXPECT_TRUE(queue_.has_prompt_sender());
+}
+
+TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
+  queue_.hold(own_);
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 3; ++i) send(std::string(static_cast<std::size_t>(round * 7 + i), 'x'));
+    ASSERT_EQ(queue_.waiting(), SocketQueue::Waiting::kOfHeldOnly);
+    ASSERT_NE(take(), 0u);
+  }
+  while (take() != 0) continue;
+  EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
+}
+
+}  // namespace
+}  // namespace tallyfs
