@@ -38,6 +38,7 @@ class LastStatistic {
   void write_values(JsonWriter& json) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
+  void forget_time() { time_ = {}; }
 
  private:
   bool is_there_ = false;

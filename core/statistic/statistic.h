@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/boot.h"
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
@@ -130,6 +131,8 @@ class Statistic {
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
   // for.
   static Result<Statistic> load(ByteReader& in);
+  // See Interface::resume().
+  void resume(Boot boot, std::chrono::nanoseconds now);
 
  private:
   friend StatisticRow;
