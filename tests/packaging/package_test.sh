@@ -47,6 +47,11 @@ for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-t
   check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" \
     "what is wrong it says on the standard error, under its name, and ends with 2"
 done
+# tallyctl has its options by command; the page has them all.
+check_eq "$(options_of_page "$PROJECT/packaging/man/tallyctl.1")" \
+  "$(for each in $("$BIN/tallyctl" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+    "$BIN/tallyctl" "$each" --help | sed -nE 's/^  (-.,)?(--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p'
+  done | sort -u)" "tallyctl(1) has the options of all commands, and no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' \
   "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' |
   grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
@@ -83,7 +88,7 @@ else
 fi
 # systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the
 # mount.
-check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
+check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
 check_eq PrivateMounts=no "$(grep '^PrivateMounts=' "$PROJECT/packaging/systemd/tallyfs.service")" \
   "nor does PrivateNetwork="
@@ -98,6 +103,10 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
     check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" \
       "$(complete_words $program -- | sort)" "all options of $program are completed"
   done
+  check_eq 'definitions' "$(complete_words tallyctl defin | grep -v '^define$')" \
+    "commands of tallyctl are completed"
+  check_eq "$("$BIN/tallyctl" heat --help | sed -nE 's/^  (-.,)?(--[a-z-]+).*/\2/p' | sort)" \
+    "$(complete_words tallyctl heat -- | sort)" "and the options of each"
   check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" \
     "and what stands behind -o"
   check_eq 'subtree= subtype=' "$(complete_words tallyfs -o subt | sort | paste -sd' ')" \
@@ -182,25 +191,30 @@ check "dpkg --verify finds each file as packed" \
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
+for program in tallyfs tallyctl tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
   tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done
 
-# ---- started as tallyfs.service says
+# ---- started as tallyfs.service says, with its User=, capabilities and directories
+unit_user=(setpriv --reuid=tallyfs --regid=tallyfs --clear-groups
+  --inh-caps=+sys_admin,+dac_override --ambient-caps=+sys_admin,+dac_override)
 mkdir -p "$ROOT/run/tallyfs/mnt"
+in_root chown tallyfs:tallyfs /run/tallyfs/mnt
+in_root install -d -m 0700 -o tallyfs -g tallyfs /var/lib/tallyfs
 read -ra command < <(sed -n ':a; /\\$/{N; s/\\\n */ /; ta}; s/^ExecStart=//p' \
   "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
   "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \
-    chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+    chroot "$ROOT" "${unit_user[@]}" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
   wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
   echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
 else
   echo "# no systemd-socket-activate: the daemon makes its own socket"
-  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${unit_user[@]}" "${command[@]}" \
+    >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
 fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||
@@ -218,6 +232,7 @@ wait "$DAEMON_IN_ROOT"
 check_eq 0 $? "SIGTERM ends it well"
 DAEMON_IN_ROOT=''
 check_eq '' "$(mounts_below)" "and unmounts"
+check "and keeps what was counted" grep -q web "$ROOT/var/lib/tallyfs/state.1"
 rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
 rmdir "$ROOT/run/tallyfs/mnt"
 
