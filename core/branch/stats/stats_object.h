@@ -14,10 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
+#include "core/branch/saved_object.h"
 #include "core/branch/stats/feeder_templates.h"
 #include "core/model/switch.h"
 #include "core/tree/file.h"
@@ -37,6 +39,10 @@ class StatsObject {
   // Takes the place of the blob before; bytes may have up to 7 of padding behind it. kInvalid with
   // the field that is wrong; kNoSpace.
   Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
+  // The uid that published, and the blob; load() is for an object without one. kInvalid: not what
+  // save() writes; kNoSpace. Of another boot, the blob's times are 0.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, const Loading& loading) EXCLUDES(mutex_);
   // One of its files has been opened.
   void ask(Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
@@ -45,6 +51,8 @@ class StatsObject {
   // kNoSpace. Without a blob, nothing at all.
   Result<std::string> render(Format format, std::size_t bytes_max) const EXCLUDES(mutex_);
   std::uint64_t version() const EXCLUDES(mutex_);
+  // How many blobs there were.
+  std::uint64_t published() const EXCLUDES(mutex_);
   Moment last_change() const EXCLUDES(mutex_);
 
  private:
