@@ -19,7 +19,6 @@
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
-#include "core/branch/saved_object.h"
 #include "core/branch/stats/feeder_templates.h"
 #include "core/model/switch.h"
 #include "core/tree/file.h"
@@ -40,9 +39,9 @@ class StatsObject {
   // the field that is wrong; kNoSpace.
   Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
   // The uid that published, and the blob; load() is for an object without one. kInvalid: not what
-  // save() writes; kNoSpace. Of another boot, the blob's times are 0.
+  // save() writes; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  Result<void> load(ByteReader& in, const Loading& loading) EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
   // One of its files has been opened.
   void ask(Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
