@@ -158,12 +158,12 @@ Result<StatsBranch::Subsystem> StatsBranch::prepare_subsystem(std::string_view n
   auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
   const std::uint64_t number = numbered_.next_number();
-  return Subsystem{
-      .name = std::string(name),
-      .uid = uid,
-      .number = number,
-      .share = std::move(share.value()),
-      .rates = std::make_shared<SubsystemRates>(templates_, uid, numbered_.give_switch(number), now)};
+  Switch* const its_switch = numbered_.give_switch(number);
+  return Subsystem{.name = std::string(name),
+                   .uid = uid,
+                   .number = number,
+                   .share = std::move(share.value()),
+                   .rates = std::make_shared<SubsystemRates>(templates_, uid, its_switch, now)};
 }
 
 std::uint64_t StatsBranch::enter(Subsystem subsystem, Moment now) {

@@ -1,4 +1,4 @@
-// What of stats/ is there after a restart, and after a reboot.
+// What of stats/ is there after a restart; a reboot makes no difference.
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/stats/subsystems_stand.h"
 
@@ -7,9 +7,9 @@ namespace {
 
 // Another daemon, which has loaded what this one saves.
 struct LoadedStats {
-  LoadedStats(const StatsBranch& from, const FakeClock& clock, Boot boot = Boot::kThis)
+  LoadedStats(const StatsBranch& from, const FakeClock& clock)
       : tree(clock.now()), now(clock.now()), stats(tree, ledger, kDaemon, clock.now()) {
-    done = SavedObjects(from).load_into(stats, {.boot = boot, .now = now});
+    done = SavedObjects(from).load_into(stats, {.boot = Boot::kOther, .now = now});
   }
   std::string read(std::string_view directory, std::string_view name) {
     NodeId node = tree.lookup(Tree::kRoot, "stats").value().id;
@@ -58,7 +58,8 @@ TEST_F(StatsSavedTest, RatesThatAPersonSetStayAgainstThoseOfAFeeder) {
   ASSERT_EQ(write("web", "\"saved\"=70"), kTaken);
   LoadedStats loaded(subsystems_, clock_);
   const auto line = wire::parse_line("subsystem web \"saved\"=20");
-  const auto come = loaded.stats.execute(std::get<wire::StatsLine>(line.value()), kAlice, loaded.now);
+  const auto& subsystem = std::get<wire::StatsLine>(line.value());
+  const auto come = loaded.stats.execute(subsystem, kAlice, loaded.now);
   EXPECT_EQ(come.value().made, wire::Made::kWasThere);
   EXPECT_EQ(loaded.read("web", "sample_rates"), read("web", "sample_rates"));
   EXPECT_NE(loaded.read("web", "sample_rates").find("=70"), std::string::npos);
@@ -74,14 +75,6 @@ TEST_F(StatsSavedTest, ItsOwnerPublishesAgainAndNoOther) {
   const Blob next("saved", 18);
   EXPECT_TRUE(loaded.stats.publish({again.value().number, next.bytes}, kAlice, loaded.now));
   EXPECT_NE(loaded.read("web", "requests.json").find("18"), std::string::npos);
-}
-
-TEST_F(StatsSavedTest, AfterAnotherBootABlobsTimesAreZero) {
-  LoadedStats loaded(subsystems_, clock_, Boot::kOther);
-  ASSERT_TRUE(loaded.done);
-  const std::string text = loaded.read("web", "requests.json");
-  EXPECT_NE(text.find("17"), std::string::npos) << text;
-  EXPECT_NE(text.find("\"created\":0,\"lastrst\":0"), std::string::npos) << text;
 }
 
 TEST_F(StatsSavedTest, ObjectsWithALifetimeAreNotSaved) {
