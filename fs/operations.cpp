@@ -136,6 +136,19 @@ bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
   return uid == 0 || uid == owner_.uid || (access_to(info).permissions & 0044) != 0;
 }
 
+// A text that can be kept is rendered, since an open follows as a rule; a longer one is measured.
+std::size_t Operations::text_length(const NodeInfo& info, const File& file, std::size_t bytes_max) {
+  const auto version = file.version(parts_.clock.now());
+  auto text = render(info.id, file, std::min(bytes_max, TextCache::kBytesMax), {});
+  if (!text && bytes_max > TextCache::kBytesMax) {
+    const auto length = file.text_length(context(), bytes_max);
+    return length ? length.value() : 0;
+  }
+  const std::size_t length = text ? text.value().size() : 0;
+  if (text && version) texts_.keep(info.id, *version, std::move(text.value()));
+  return length;
+}
+
 // The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
 // file, or that has not enough bytes left for it.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
@@ -143,12 +156,7 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
   const Moment now = parts_.clock.now();
   if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
-  if (!size) {
-    const auto version = file.version(now);
-    auto text = render(info.id, file, handles_.bytes_left(asking), {});
-    size = text ? text.value().size() : 0;
-    if (text && version) texts_.keep(info.id, *version, std::move(text.value()));
-  }
+  if (!size) size = text_length(info, file, handles_.bytes_left(asking));
   struct stat status = common_attributes(info, file.last_change(now));
   status.st_mode |= S_IFREG;
   status.st_nlink = 1;

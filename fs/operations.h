@@ -130,6 +130,8 @@ class Operations {
   Result<struct stat> directory_attributes(NodeId node);
   struct stat directory_status(const NodeInfo& info) const;
   bool may_read(const NodeInfo& info, uid_t uid) const;
+  // Of the text as it would be rendered now; 0 if it would be longer than bytes_max.
+  std::size_t text_length(const NodeInfo& info, const File& file, std::size_t bytes_max);
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);

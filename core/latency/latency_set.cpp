@@ -166,7 +166,7 @@ std::string LatencySet::maxima(Nanoseconds now) {
     auto& maxima = per_cpu_[cpu].maxima;
     if (!maxima) continue;
     maxima->advance(now);
-    maxima->render("CPU" + std::to_string(cpu), out.max_size(), out);
+    maxima->render("CPU" + std::to_string(cpu), out);
   }
   return out;
 }

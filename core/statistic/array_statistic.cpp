@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -70,10 +71,23 @@ bool ArrayStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-void ArrayStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+std::uint64_t ArrayStatistic::text_length(std::string_view name) const {
   const ArrayBounds bounds(settings_, range_min_, range_max_);
   const std::size_t last = totals_.size() - 1;
-  for (std::size_t i = 0; i < totals_.size() && out.size() <= bytes_max; ++i) {
+  std::uint64_t length = totals_.size() * (name.size() + 5) - 1;  // ` <=`, a blank, the newline
+  std::string bound;
+  for (std::size_t i = 0; i < totals_.size(); ++i) {
+    bound.clear();
+    append_number(bound, bounds[std::min(i, last - 1)]);
+    length += bound.size() + number_length(totals_[i]);
+  }
+  return length;
+}
+
+void ArrayStatistic::render(std::string_view name, std::string& out) const {
+  const ArrayBounds bounds(settings_, range_min_, range_max_);
+  const std::size_t last = totals_.size() - 1;
+  for (std::size_t i = 0; i < totals_.size(); ++i) {
     out.append(name).append(i == last ? " >" : " <=");
     append_number(out, bounds[std::min(i, last - 1)]);
     out.push_back(' ');

@@ -33,7 +33,9 @@ class ArrayStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const ArrayStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -94,9 +94,19 @@ std::uint64_t HistoryStatistic::lines() const {
   return std::visit([](const auto& periods) { return periods.completed(); }, *periods_);
 }
 
-void HistoryStatistic::render(std::string_view name, std::size_t bytes_max,
-                              std::string& out) const {
-  std::visit([&](const auto& periods) { periods.render(name, bytes_max, out); }, *periods_);
+HistoryStatistic::Snapshot HistoryStatistic::snapshot() const {
+  Snapshot copy;
+  copy.periods_ = std::make_unique<SnapshotOfAny>(std::visit(
+      [](const auto& periods) -> SnapshotOfAny { return periods.snapshot(); }, *periods_));
+  return copy;
+}
+
+void HistoryStatistic::Snapshot::render(std::string_view name, std::string& out) const {
+  std::visit([&](const auto& periods) { periods.render(name, out); }, *periods_);
+}
+
+std::uint64_t HistoryStatistic::Snapshot::text_length(std::string_view name) const {
+  return std::visit([&](const auto& periods) { return periods.text_length(name); }, *periods_);
 }
 
 void HistoryStatistic::save(ByteWriter& out) const {

@@ -18,12 +18,19 @@
 #include "core/definition/definition.h"
 #include "core/statistic/periods.h"
 #include "core/statistic/quantile_periods.h"
+#include "core/statistic/snapshot_of.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
 
 namespace tallyfs {
 
 class HistoryStatistic {
+  // Percentiles have room for some or for all that there can be, as a history may have a million
+  // periods.
+  using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>,
+                                  QuantilePeriods<4>, QuantilePeriods<QuantileList::kBound>>;
+  using SnapshotOfAny = SnapshotsOf<AnyPeriods>;
+
  public:
   static constexpr bool kOfOneBoot = true;
   static constexpr std::string_view kShortestLine = " [0.000000] 0\n";
@@ -56,18 +63,23 @@ class HistoryStatistic {
   // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const;
-  // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for each
-  // completed period, which ended at t
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  class Snapshot {
+   public:
+    // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for
+    // each completed period, which ended at t
+    void render(std::string_view name, std::string& out) const;
+    std::uint64_t text_length(std::string_view name) const;
+
+   private:
+    friend HistoryStatistic;
+    std::unique_ptr<SnapshotOfAny> periods_;
+  };
+  // Shares its memory.
+  Snapshot snapshot() const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
  private:
-  // Percentiles have room for some or for all that there can be, as a history may have a million
-  // periods.
-  using AnyPeriods = std::variant<Periods<Increments>, Periods<Products>, Periods<Summary>,
-                                  QuantilePeriods<4>, QuantilePeriods<QuantileList::kBound>>;
-
   static AnyPeriods make_periods(const HistorySettings& settings, const Definition& definition,
                                  std::chrono::nanoseconds origin);
 

@@ -11,6 +11,8 @@ namespace {
 
 // Version 1 knew no views.
 constexpr std::uint8_t kInterfaceVersion = 2;
+// Few lines of a definition are longer.
+constexpr std::size_t kDefinitionLineBytes = 1024;
 
 Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
 
@@ -265,6 +267,10 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
   for (const Statistic& statistic : statistics_) {
+    // A text that doubles would take three times its size for a moment.
+    if (text.capacity() - text.size() < kDefinitionLineBytes) {
+      text.reserve(text.size() + text.size() / 4 + kDefinitionLineBytes);
+    }
     statistic.render_definition(text);
     if (text.size() > bytes_max) return too_long(bytes_max);
   }
@@ -278,24 +284,39 @@ void Interface::advance(Moment now) {
   if (changed) note_change(now);
 }
 
-Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
-  std::string text;
-  std::vector<Statistic::Snapshot> all;
+struct Interface::Measured {
+  std::vector<Statistic::Snapshot> snapshots;
+  std::size_t bytes = 0;
+};
+
+Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max) {
+  Measured data;
   {
     const MutexLock lock(mutex_);
     advance(now);
-    const std::uint64_t bytes_min = data_bytes_min();
-    if (bytes_min > bytes_max) return too_long(bytes_max);
-    text.reserve(bytes_min);
+    if (data_bytes_min() > bytes_max) return too_long(bytes_max);
     for (const Statistic& statistic : statistics_) {
-      if (statistic.data_bytes_min() != 0) all.push_back(statistic.snapshot());
+      if (statistic.data_bytes_min() != 0) data.snapshots.push_back(statistic.snapshot());
     }
   }
-  for (const Statistic::Snapshot& snapshot : all) {
-    snapshot.render(bytes_max, text);
-    if (text.size() > bytes_max) return too_long(bytes_max);
-  }
+  for (const auto& snapshot : data.snapshots) data.bytes += snapshot.text_length();
+  if (data.bytes > bytes_max) return too_long(bytes_max);
+  return data;
+}
+
+Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
+  auto measured = measure_data(now, bytes_max);
+  if (!measured) return measured.error();
+  std::string text;
+  text.reserve(measured.value().bytes);
+  for (auto& snapshot : measured.value().snapshots) std::move(snapshot).render(text);
   return text;
+}
+
+Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
+  const auto measured = measure_data(now, bytes_max);
+  if (!measured) return measured.error();
+  return measured.value().bytes;
 }
 
 std::uint64_t Interface::version(Moment now) {

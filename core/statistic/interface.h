@@ -90,10 +90,13 @@ class Interface {
   std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
-  // longer than bytes_max: what certainly would is neither copied nor rendered, and no rendering
-  // goes on for more than one line beyond.
+  // longer than bytes_max: data are copied unless that is certain before, and measured, but not
+  // rendered; definitions are rendered for no more than one line beyond. Beside the text, rendering
+  // takes no more memory than the text has bytes.
   Result<std::string> render_definition(std::size_t bytes_max) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max);
+  // The exact length of the text of the data file at this moment; kNoSpace as above.
+  Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
 
   // Counts the changes of data and definition so far.
   std::uint64_t version(Moment now);
@@ -141,6 +144,9 @@ class Interface {
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
+  // What the data file shows, and how many bytes that takes.
+  struct Measured;
+  Result<Measured> measure_data(Moment now, std::size_t bytes_max) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);

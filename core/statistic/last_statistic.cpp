@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -20,7 +21,12 @@ bool LastStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-void LastStatistic::render(std::string_view name, std::size_t, std::string& out) const {
+std::uint64_t LastStatistic::text_length(std::string_view name) const {
+  if (!is_there_) return 0;
+  return name.size() + timestamp_length(time_) + number_length(x_) + 3;  // two blanks, the newline
+}
+
+void LastStatistic::render(std::string_view name, std::string& out) const {
   if (!is_there_) return;
   append_timestamp(out.append(name).append(" "), time_);
   out.push_back(' ');

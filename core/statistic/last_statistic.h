@@ -28,7 +28,9 @@ class LastStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return is_there_ ? 1 : 0; }
   // `name [t] X`; t is the sample's time
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const LastStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
   void forget_time() { time_ = {}; }

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
-#include <vector>
 
 #include "core/base/keyed_hash.h"
 #include "core/base/text.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -44,13 +44,25 @@ bool ListStatistic::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-void ListStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-  std::vector<std::pair<std::int64_t, std::uint64_t>> sorted(totals_.begin(), totals_.end());
-  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+ListStatistic::Snapshot ListStatistic::snapshot() const {
+  Snapshot copy;
+  copy.totals_.assign(totals_.begin(), totals_.end());
+  return copy;
+}
+
+std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const {
+  std::uint64_t length = totals_.size() * (name.size() + 3);  // two blanks and the newline
+  for (const auto& [x, total] : totals_) {
+    length += hex_length(static_cast<std::uint64_t>(x)) + number_length(total);
+  }
+  return length;
+}
+
+void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
+  std::ranges::sort(totals_, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  for (const auto& [x, total] : sorted) {
-    if (out.size() > bytes_max) return;
+  for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
     out.push_back(' ');

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
@@ -27,8 +29,18 @@ class ListStatistic {
 
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
-  // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  // Without the table's empty places, which may be as large again as the entries.
+  class Snapshot {
+   public:
+    std::uint64_t text_length(std::string_view name) const;
+    // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
+    void render(std::string_view name, std::string& out);
+
+   private:
+    friend ListStatistic;
+    std::vector<std::pair<std::int64_t, std::uint64_t>> totals_;
+  };
+  Snapshot snapshot() const;
   std::uint64_t missed() const { return missed_; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);

@@ -25,6 +25,7 @@
 #include "core/model/sample.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 
@@ -99,15 +100,28 @@ class Periods {
   // age < size()
   Sum& at_age(std::size_t age) { return sums_.change(sums_.size() - 1 - age); }
 
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-    render(name, bytes_max, out,
-           [](std::size_t, const Sum& sum, std::string& text) { sum.append_to(text); });
-  }
-  // append(age, sum, out) appends what stands behind the time.
+  // Shares its memory.
+  const Periods& snapshot() const { return *this; }
+  std::uint64_t text_length(std::string_view name) const { return text_length(name, kAppendSum); }
+  void render(std::string_view name, std::string& out) const { render(name, out, kAppendSum); }
+  // The same; append(age, sum, out) appends what stands behind the time.
   template <typename Append>
-  void render(std::string_view name, std::size_t bytes_max, std::string& out, Append append) const {
+  std::uint64_t text_length(std::string_view name, Append append) const {
+    std::uint64_t length = 0;
+    std::string columns;
     each([&](std::size_t i, std::int64_t index) {
-      if (i == completed() || out.size() > bytes_max) return false;
+      if (i == completed()) return false;
+      columns.clear();
+      append(sums_.size() - 1 - i, sums_[i], columns);
+      length += name.size() + 2 + timestamp_length(start_of(index + 1)) + columns.size();
+      return true;
+    });
+    return length;
+  }
+  template <typename Append>
+  void render(std::string_view name, std::string& out, Append append) const {
+    each([&](std::size_t i, std::int64_t index) {
+      if (i == completed()) return false;
       out.append(name).push_back(' ');
       append_timestamp(out, start_of(index + 1));
       append(sums_.size() - 1 - i, sums_[i], out);
@@ -142,6 +156,10 @@ class Periods {
   }
 
  private:
+  static constexpr auto kAppendSum = [](std::size_t, const auto& sum, std::string& out) {
+    sum.append_to(out);
+  };
+
   // Serial numbers count all periods that ever were present.
   struct Stretch {
     std::uint64_t serial = 0;

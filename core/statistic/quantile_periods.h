@@ -29,6 +29,17 @@ struct ShownPeriod {
   Summary summary;
   std::array<std::int64_t, kQuantiles> quantiles{};
 
+  void append_to(std::string& out, const QuantileList& list) const {
+    if (summary.number == 0) {
+      Summary{}.append_to(out);
+      return;
+    }
+    summary.append_to(out);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      out.append(" p").append(list.label(i)).push_back('=');
+      append_number(out, quantiles[i]);
+    }
+  }
   void save(ByteWriter& out) const {
     summary.save(out);
     for (const std::int64_t x : quantiles) out.put(x);
@@ -41,6 +52,9 @@ struct ShownPeriod {
 
 template <std::size_t kQuantiles>
 class QuantilePeriods {
+  using Shown = ShownPeriod<kQuantiles>;
+  static constexpr std::size_t kKept = 3;
+
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
@@ -84,10 +98,37 @@ class QuantilePeriods {
     return saturated;
   }
 
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const {
-    periods_.render(name, bytes_max, out, [&](std::size_t age, const Shown& shown, auto& text) {
-      append(age < kKept ? what_shows(kept(periods_.serial() - age)) : shown, text);
-    });
+  // What is shown; shares the memory of older periods.
+  class Snapshot {
+   public:
+    std::uint64_t text_length(std::string_view name) const {
+      return periods_.text_length(name, appending());
+    }
+    void render(std::string_view name, std::string& out) const {
+      periods_.render(name, out, appending());
+    }
+
+   private:
+    friend QuantilePeriods;
+    Snapshot(const QuantileList& quantiles, const Periods<Shown>& periods)
+        : quantiles_(quantiles), periods_(periods) {}
+
+    auto appending() const {
+      return [this](std::size_t age, const Shown& shown, std::string& out) {
+        (age < kKept ? newest_[age] : shown).append_to(out, quantiles_);
+      };
+    }
+
+    QuantileList quantiles_;
+    Periods<Shown> periods_;
+    std::array<Shown, kKept> newest_;  // by age
+  };
+  Snapshot snapshot() const {
+    Snapshot copy(quantiles_, periods_);
+    for (std::size_t age = 0; age < std::min(kKept, periods_.size()); ++age) {
+      copy.newest_[age] = what_shows(kept(periods_.serial() - age));
+    }
+    return copy;
   }
 
   void save(ByteWriter& out) const {
@@ -110,9 +151,6 @@ class QuantilePeriods {
   }
 
  private:
-  using Shown = ShownPeriod<kQuantiles>;
-  static constexpr std::size_t kKept = 3;
-
   static const ExponentialBuckets& buckets_of(const HistorySettings& settings,
                                               const Definition& definition) {
     return ExponentialBuckets::get(settings.precision, unit_of_x(definition.units).factor);
@@ -138,18 +176,6 @@ class QuantilePeriods {
       const std::uint64_t age = now - serial;
       if (age < periods_.size()) periods_.at_age(age) = what_shows(histogram);
       histogram.clear();
-    }
-  }
-
-  void append(const Shown& shown, std::string& out) const {
-    if (shown.summary.number == 0) {
-      Summary{}.append_to(out);
-      return;
-    }
-    shown.summary.append_to(out);
-    for (std::size_t i = 0; i < quantiles_.size(); ++i) {
-      out.append(" p").append(quantiles_.label(i)).push_back('=');
-      append_number(out, shown.quantiles[i]);
     }
   }
 

@@ -52,21 +52,35 @@ void QuantilesStatistic::redefine(const Definition& definition) {
   histogram_->span = histogram_->span.joined(range_of(definition));
 }
 
-void QuantilesStatistic::render(std::string_view name, std::size_t, std::string& out) const {
-  const Summary& summary = histogram_->histogram.summary();
+QuantilesStatistic::Snapshot QuantilesStatistic::snapshot() const {
+  Snapshot copy;
+  copy.quantiles_ = quantiles_;
+  copy.summary_ = histogram_->histogram.summary();
+  histogram_->histogram.each_quantile(quantiles_,
+                                      [&](std::size_t i, std::int64_t x) { copy.x_[i] = x; });
+  return copy;
+}
+
+std::uint64_t QuantilesStatistic::Snapshot::text_length(std::string_view name) const {
+  std::string text;
+  render(name, text);
+  return text.size();
+}
+
+void QuantilesStatistic::Snapshot::render(std::string_view name, std::string& out) const {
   out.append(name).append(" count ");
-  append_number(out, summary.number);
+  append_number(out, summary_.number);
   out.push_back('\n');
-  if (is_empty()) return;
-  append_line(out, name, "min", summary.min);
+  if (summary_.number == 0) return;
+  append_line(out, name, "min", summary_.min);
   out.append(name).append(" avg ");
-  append_average(out, summary.sum, summary.number);
+  append_average(out, summary_.sum, summary_.number);
   out.push_back('\n');
   std::string key;
-  histogram_->histogram.each_quantile(quantiles_, [&](std::size_t i, std::int64_t x) {
-    append_line(out, name, key.assign("p").append(quantiles_.label(i)), x);
-  });
-  append_line(out, name, "max", summary.max);
+  for (std::size_t i = 0; i < quantiles_.size(); ++i) {
+    append_line(out, name, key.assign("p").append(quantiles_.label(i)), x_[i]);
+  }
+  append_line(out, name, "max", summary_.max);
 }
 
 void QuantilesStatistic::save(ByteWriter& out) const {

@@ -2,6 +2,7 @@
 // how exact they are. A StatisticType (statistic_type.h); add() allocates as the range of X grows.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,9 @@
 
 #include "core/base/bytes.h"
 #include "core/definition/definition.h"
+#include "core/model/quantile_list.h"
 #include "core/statistic/exponential_histogram.h"
+#include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
 
 namespace tallyfs {
@@ -43,9 +46,21 @@ class QuantilesStatistic {
     return histogram_->histogram.add(samples, histogram_->span);
   }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
-  // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
-  // 0` alone without samples
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  // What is shown of the histogram, which may be much larger.
+  class Snapshot {
+   public:
+    std::uint64_t text_length(std::string_view name) const;
+    // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
+    // 0` alone without samples
+    void render(std::string_view name, std::string& out) const;
+
+   private:
+    friend QuantilesStatistic;
+    QuantileList quantiles_;
+    Summary summary_;
+    std::array<std::int64_t, QuantileList::kBound> x_{};  // of each percentile
+  };
+  Snapshot snapshot() const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

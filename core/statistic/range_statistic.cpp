@@ -9,7 +9,13 @@ constexpr std::uint8_t kRangeVersion = 1;
 
 }  // namespace
 
-void RangeStatistic::render(std::string_view name, std::size_t, std::string& out) const {
+std::uint64_t RangeStatistic::text_length(std::string_view name) const {
+  std::string columns;
+  summary_.append_to(columns);
+  return name.size() + columns.size() + 1;
+}
+
+void RangeStatistic::render(std::string_view name, std::string& out) const {
   out.append(name);
   summary_.append_to(out);
   out.push_back('\n');

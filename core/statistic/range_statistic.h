@@ -26,7 +26,9 @@ class RangeStatistic {
   bool add(std::span<const Sample> samples) { return summary_.add(samples); }
   std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const RangeStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

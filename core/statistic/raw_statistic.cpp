@@ -1,10 +1,10 @@
 #include "core/statistic/raw_statistic.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "core/base/text.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/text_length.h"
 
 namespace tallyfs {
 namespace {
@@ -22,13 +22,24 @@ bool RawStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::string& out) const {
+std::uint64_t RawStatistic::text_length(std::string_view name) const {
+  const std::uint64_t first = added_ - samples_.size();
+  std::uint64_t length = samples_.size() * (name.size() + 5);  // four blanks and the newline
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    const Sample& sample = samples_[i];
+    length += timestamp_length(sample.time) + number_length(first + i) + number_length(sample.x) +
+              number_length(sample.y);
+  }
+  return length;
+}
+
+void RawStatistic::render(std::string_view name, std::string& out) const {
   const std::uint64_t first = added_ - samples_.size();
   // Each line begins with the name, which is written once.
   std::string line(name);
   line.resize(name.size() + kTimestampBytesMax + 3 * kNumberBytesMax + 5);
   char* const behind_name = line.data() + name.size();
-  for (std::size_t i = 0; i < samples_.size() && out.size() <= bytes_max; ++i) {
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
     const Sample& sample = samples_[i];
     char* at = behind_name;
     *at++ = ' ';
@@ -40,12 +51,7 @@ void RawStatistic::render(std::string_view name, std::size_t bytes_max, std::str
     *at++ = ' ';
     at = write_number(at, sample.y);
     *at++ = '\n';
-    const auto bytes = static_cast<std::size_t>(at - line.data());
-    // Lines are about as long as each other: room for all, instead of doubling and copying.
-    if (out.capacity() - out.size() < bytes) {
-      out.reserve(std::min(bytes_max, out.size() + (samples_.size() - i) * (bytes + 2)) + bytes);
-    }
-    out.append(line.data(), bytes);
+    out.append(line.data(), static_cast<std::size_t>(at - line.data()));
   }
 }
 

@@ -32,7 +32,10 @@ class RawStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return samples_.size(); }
   // `name [t] serial X Y`, oldest first; t is the sample's time
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  // Shares its memory.
+  const RawStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -245,8 +245,19 @@ std::uint64_t Statistic::data_bytes_min() const {
       gathered_);
 }
 
-void Statistic::Snapshot::render(std::size_t bytes_max, std::string& out) const {
-  std::visit([&](const auto& gathered) { gathered.render(name_, bytes_max, out); }, gathered_);
+Statistic::Snapshot Statistic::snapshot() const {
+  return {name_,
+          std::visit([](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); },
+                     gathered_)};
+}
+
+std::uint64_t Statistic::Snapshot::text_length() const {
+  return std::visit([&](const auto& copied) { return copied.text_length(name_); }, copied_);
+}
+
+void Statistic::Snapshot::render(std::string& out) && {
+  std::visit([&](auto& copied) { copied.render(name_, out); }, copied_);
+  copied_.emplace<ValueStatistic>(ValueSettings{});
 }
 
 void Statistic::save(ByteWriter& out) const {

@@ -26,6 +26,7 @@
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/model/switch.h"
+#include "core/statistic/snapshot_of.h"
 #include "core/statistic/types.h"
 
 namespace tallyfs {
@@ -84,19 +85,23 @@ class Statistic {
   // What its lines of the data file are made of; a copy, confined to its owner.
   class Snapshot {
    public:
-    // Appends the lines; none any more once out is longer than bytes_max.
-    void render(std::size_t bytes_max, std::string& out) const;
+    // How many bytes render() appends.
+    std::uint64_t text_length() const;
+    // Appends the lines, and keeps nothing that they were made of.
+    void render(std::string& out) &&;
 
    private:
     friend Statistic;
-    Snapshot(std::string name, Gathered gathered)
-        : name_(std::move(name)), gathered_(std::move(gathered)) {}
+    using Copied = SnapshotsOf<Gathered>;
+
+    Snapshot(std::string name, Copied copied)
+        : name_(std::move(name)), copied_(std::move(copied)) {}
 
     std::string name_;
-    Gathered gathered_;
+    Copied copied_;
   };
   // As of the last advance().
-  Snapshot snapshot() const { return {name_, gathered_}; }
+  Snapshot snapshot() const;
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
   std::uint64_t data_bytes_min() const;
 

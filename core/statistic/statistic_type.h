@@ -28,15 +28,19 @@ namespace tallyfs {
 template <typename T>
 concept StatisticType = std::copyable<T> &&
     requires(T type, const T& read, std::span<const Sample> samples, std::string_view name,
-             std::size_t bytes_max, std::string& text, ByteWriter& out, ByteReader& in) {
+             std::string& text, ByteWriter& out, ByteReader& in) {
   // True when a counter reached the end of its type; it stays there.
   { type.add(samples) } -> std::same_as<bool>;
   // Lines that render() appends when nothing stops it. O(1).
   { read.lines() } -> std::same_as<std::uint64_t>;
   // No line is shorter than this behind its name.
   { T::kShortestLine } -> std::convertible_to<std::string_view>;
-  // Appends its lines of the data file; none any more once text is longer than bytes_max.
-  { read.render(name, bytes_max, text) } -> std::same_as<void>;
+  // What its lines of the data file are made of: a copy, and nothing that they do not show.
+  read.snapshot();
+  // How many bytes render() appends.
+  { read.snapshot().text_length(name) } -> std::same_as<std::uint64_t>;
+  // Appends its lines of the data file. Once.
+  { read.snapshot().render(name, text) } -> std::same_as<void>;
   { read.save(out) } -> std::same_as<void>;
   // Into a new one with the settings of the saved one. Fails the reader (ByteReader::fail())
   // on what save() never wrote.

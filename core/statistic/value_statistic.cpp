@@ -17,7 +17,13 @@ bool ValueStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
 }
 
-void ValueStatistic::render(std::string_view name, std::size_t, std::string& out) const {
+std::uint64_t ValueStatistic::text_length(std::string_view name) const {
+  std::string columns;
+  std::visit([&](const auto& total) { total.append_to(columns); }, total_);
+  return name.size() + columns.size() + 1;
+}
+
+void ValueStatistic::render(std::string_view name, std::string& out) const {
   out.append(name);
   std::visit([&](const auto& total) { total.append_to(out); }, total_);
   out.push_back('\n');

@@ -27,7 +27,9 @@ class ValueStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return 1; }
   // `name total`
-  void render(std::string_view name, std::size_t bytes_max, std::string& out) const;
+  void render(std::string_view name, std::string& out) const;
+  std::uint64_t text_length(std::string_view name) const;
+  const ValueStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -2,6 +2,12 @@
 
 namespace tallyfs {
 
+Result<std::size_t> File::text_length(const CallContext& call, std::size_t bytes_max) const {
+  const auto text = render(call, bytes_max);
+  if (!text) return text.error();
+  return text.value().size();
+}
+
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
 std::optional<Result<std::string>> File::take(const CallContext&, std::size_t) {

@@ -32,6 +32,8 @@ class File {
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
   virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;
+  // How many bytes render() would give, with less memory where that is possible; fails as it does.
+  virtual Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const;
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;

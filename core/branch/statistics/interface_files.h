@@ -41,6 +41,9 @@ class DataFile final : public File {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max);
   }
+  Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->data_length(call.now, bytes_max);
+  }
   std::optional<std::uint64_t> version(Moment now) const override {
     return interface_->version(now);
   }

@@ -296,3 +296,49 @@ no_open_file_at_all_is_no_bound() {
   mkdir -p "$MNT"
   assert_fails_with 'uid-open-files' "$TALLYFS" -f --uid-open-files 0 --socket "$SOCK" "$MNT"
 }
+
+# Two lists and two of the newest samples, more than 80 MB together.
+_large_interface() {
+  py <<'EOT'
+import time
+from peer import *
+peer = Peer()
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+name = "x" * 100
+numbers = [peer.ask(f"create big/{name}{i} type={kind} entries_max=200000 on=1")[1]
+           for i, kind in enumerate(["list", "list", "raw", "raw"])]
+for number in numbers:
+    for start in range(0, 200_000, 20_000): peer.send(samples(number, range(start, start + 20_000)))
+deadline = time.monotonic() + time_limit(60)
+while own("samples") < 800_000: assert time.monotonic() < deadline
+EOT
+}
+_peak_of() { awk '/^VmHWM:/ { print $2 * 1024 }' "/proc/$DAEMON/status"; }
+_resident() { awk '/^VmRSS:/ { print $2 * 1024 }' "/proc/$DAEMON/status"; }
+
+reading_takes_at_most_twice_the_size_of_the_text() {
+  start_daemon
+  need_python
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "a sanitizer's own memory says nothing"
+  _large_interface
+  local before bytes peak
+  echo 5 >"/proc/$DAEMON/clear_refs" || skip 'the peak cannot be reset'
+  before=$(_resident)
+  bytes=$(cat "$STAT/big/data" | wc -c)
+  peak=$(_peak_of)
+  echo "text $bytes, peak $((peak - before)) more than before"
+  [ "$bytes" -gt 80000000 ] || fail "only $bytes bytes"
+  [ $((peak - before)) -lt $((2 * bytes)) ] || fail "$((peak - before)) bytes for a text of $bytes"
+}
+
+a_text_too_long_is_refused_before_it_is_made() {
+  start_daemon --uid-open-bytes 60M --open-bytes-max 60M
+  need_python
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "a sanitizer's own memory says nothing"
+  _large_interface
+  local before
+  echo 5 >"/proc/$DAEMON/clear_refs" || skip 'the peak cannot be reset'
+  before=$(_resident)
+  assert_fails_with 'Too many open files in system' cat "$STAT/big/data"
+  [ $(($(_peak_of) - before)) -lt 20000000 ] || fail "$(($(_peak_of) - before)) bytes for a refusal"
+}

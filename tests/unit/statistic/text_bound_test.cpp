@@ -14,8 +14,14 @@ Result<std::string> definition(Stand& stand, std::size_t bytes_max) {
   return stand.interface->render_definition(bytes_max);
 }
 
-// Either text, with just enough room and with one byte less.
+// Either text, with just enough room and with one byte less; and its length without the text.
 void expect_bounded(Stand& stand) {
+  const Moment now = stand.clock.now();
+  const std::size_t length = stand.data().size();
+  EXPECT_EQ(stand.interface->data_length(now, length).value(), length);
+  if (length != 0) {
+    EXPECT_FALSE(stand.interface->data_length(now, length - 1));
+  }
   for (const auto render : {data, definition}) {
     const std::string text = render(stand, kAnyLength).value();
     const auto met = render(stand, text.size());
@@ -36,7 +42,8 @@ TEST(TextBoundTest, IsMetExactlyByEachTypeFromItsShortestLinesOn) {
     Stand stand(text);
     expect_bounded(stand);
     // From `s [0.000000] 0 0 0` to the longest numbers there are.
-    for (const std::int64_t x : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1} << 62}) {
+    for (const std::int64_t x : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1} << 62,
+                                 std::int64_t{1} << 63, ~(std::int64_t{1} << 63)}) {
       stand.add(x, 0);
       expect_bounded(stand);
       stand.add(x, static_cast<std::uint64_t>(x));
@@ -84,23 +91,44 @@ TEST(TextBoundTest, WhatCertainlyIsTooLongIsNeitherCopiedNorRendered) {
 }
 
 // 65,535 lines of `s <=4611686018427387905 0` whose shortest would be `s >0 0`.
-TEST(TextBoundTest, RenderingStopsWhereTheRoomEnds) {
+TEST(TextBoundTest, WhatIsTooLongIsMeasuredAndNotRendered) {
   Stand stand(
       "on=1 type=array base_interval=1 scale=lin range_min=4611686018427387904 "
       "range_max=4611686018427453437");
-  const std::size_t room = 600'000;
   const std::size_t before = allocated_bytes();
-  EXPECT_FALSE(data(stand, room));
-  // The room, its doubling before, and the copy of the data.
-  EXPECT_LT(allocated_bytes() - before, 2 * room + room + 65'536 * sizeof(std::uint64_t));
+  EXPECT_FALSE(data(stand, 600'000));
+  // The copy of the data.
+  EXPECT_LT(allocated_bytes() - before, 65'536 * sizeof(std::uint64_t) + 2'000);
   EXPECT_GT(stand.data().size(), 1'500'000u);
+}
 
-  const ArrayStatistic array(ArraySettings{},
-                             {.range_min = 0, .range_max = 60'000, .settings = {}});
-  std::string text;
-  array.render("s", 1000, text);
-  EXPECT_GT(text.size(), 1000u);
-  EXPECT_LT(text.size(), 1020u);
+// A list's table is larger than its entries, and is sorted for its reader.
+TEST(TextBoundTest, ReadingTakesAtMostTwiceTheSizeOfTheText) {
+  Stand stand;
+  for (std::size_t i = 0; i < 3; ++i) {
+    Statistic* const list =
+        stand.create("a_list_of_things_" + numbered(i), "on=1 type=list entries_max=40000");
+    std::vector<Sample> samples;
+    for (std::int64_t x = 0; x < 40'000; ++x) samples.push_back({.x = x * 1000});
+    stand.add(list, samples);
+  }
+  const std::size_t before = allocated_bytes();
+  const auto text = data(stand, 1 << 28);
+  const std::size_t taken = allocated_bytes() - before;
+  EXPECT_LT(taken, 2 * text.value().size());
+}
+
+TEST(TextBoundTest, OfHistogramsIsCopiedWhatIsShown) {
+  for (const char* text : {"on=1 type=quantiles precision=8 quantiles=50",
+                           "on=1 type=history entries_max=9 mode=quantiles period=1000 precision=8 "
+                           "quantiles=50"}) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    for (std::int64_t x = 1; x < std::int64_t{1} << 60; x += x / 200 + 1) stand.add(x);
+    const std::size_t before = allocated_bytes();
+    EXPECT_TRUE(data(stand, kAnyLength));
+    EXPECT_LT(allocated_bytes() - before, 5'000u);
+  }
 }
 
 TEST(TextBoundTest, StatisticsWithoutLinesAreNotCopied) {
