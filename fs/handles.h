@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +52,8 @@ struct OpenFile {
   bool is_read GUARDED_BY(reading) = false;
   std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
   bool is_taking GUARDED_BY(reading) = false;   // of a stream: a read is in File::next()
+  // Of a stream: when its sources were last drained for a read.
+  std::chrono::nanoseconds drained GUARDED_BY(reading) = std::chrono::nanoseconds::min();
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
 

@@ -3,6 +3,8 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "fs/operations.h"
@@ -31,6 +33,18 @@ unsigned events_of(OpenFile& open, std::uint64_t news, unsigned asked) {
   return events;
 }
 
+// As long as a splice may take that ends with a drain.
+constexpr std::chrono::milliseconds kJustDrained{5};
+
+bool was_just_drained(OpenFile& open, Moment now) {
+  const MutexLock lock(open.reading);
+  return open.drained >= now.monotonic - kJustDrained;
+}
+void note_drained(OpenFile& open, Moment now) {
+  const MutexLock lock(open.reading);
+  open.drained = now.monotonic;
+}
+
 }  // namespace
 
 void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
@@ -49,20 +63,34 @@ void Operations::read(fuse_req_t request, std::size_t size, off_t offset,
 }
 
 // Samples that were sent before are read here; a read that finds nothing waits in WaitingReaders.
+//
+// A splice(2) of pages reads one after the other until a read fails, and gives what it has. A drain
+// takes more than a millisecond. So pages that are there are served without one, and one drain at
+// the end of a splice is enough.
 void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t size,
                              const fuse_file_info& info) {
   promote_follower();
   const CancellationToken cancel = cancellation_of(request);
-  open->file->opened(context(cancel));
-  settle();
-  const auto piece = next_piece(*open, size, context(cancel));
+  // A read(2) has an owner, a splice(2) has none.
+  const bool is_splice = info.lock_owner == 0;
+  std::optional<std::string> piece;
+  if (open->file->page_bytes() > 0) piece = next_piece(*open, size, context(cancel));
+  const bool may_end = is_splice && (info.flags & O_NONBLOCK) == 0;
+  if (!piece && may_end && was_just_drained(*open, parts_.clock.now())) {
+    fuse_reply_err(request, EAGAIN);
+    return;
+  }
+  if (!piece) {
+    open->file->opened(context(cancel));
+    settle();
+    note_drained(*open, parts_.clock.now());
+    piece = next_piece(*open, size, context(cancel));
+  }
   if (piece) {
     fuse_reply_buf(request, piece->data(), piece->size());
   } else if (info.flags & O_NONBLOCK) {
     fuse_reply_err(request, EAGAIN);
   } else {
-    // A read(2) has an owner, a splice(2) has none.
-    const bool is_splice = info.lock_owner == 0;
     waiting_.add_read(request, std::move(open), size,
                       is_splice ? WaitingReaders::Until::kSoon : WaitingReaders::Until::kNews);
   }

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <type_traits>
 
+#include "usage/nearest.h"
+
 namespace tallyfs {
 namespace {
 
@@ -71,6 +73,21 @@ std::string describe(const std::string& text, std::string value, const std::stri
   return value.empty() ? text : text + " (" + value + ")";
 }
 
+// " (did you mean --all?)", after an option that there is not.
+std::string suggestion(const CLI::App& of, const CLI::Error& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return "";
+  std::vector<std::string> known;
+  for (const CLI::Option* option : of.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& word : of.remaining()) {
+    const std::string name = word.substr(0, word.find('='));
+    const auto found = nearest(name, known);
+    if (name.starts_with("--") && found) return " (did you mean " + *found + "?)\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 class CommandLine::Parser : public CLI::App {
@@ -97,7 +114,10 @@ CommandLine::CommandLine(const std::string& description, const std::string& name
   parser_->set_version_flag("-V,--version", name + " " + version, "show the version");
   parser_->formatter(std::make_shared<PlainFormatter>());
   parser_->failure_message([](const CLI::App* of, const CLI::Error& error) {
-    return of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+    std::string said = of->get_name() + ": " + CLI::FailureMessage::simple(of, error);
+    const std::string more = suggestion(*of, error);
+    if (const auto end = said.find('\n'); !more.empty()) said.replace(end, 1, more);
+    return said;
   });
 }
 

@@ -4,8 +4,8 @@
 // A thread of its own saves. Measured with 100,000 statistics, 10 an interface, in a debug build on
 // a busy machine: 25 MB, 0.8 s to encode and write, 20 ms to flush. A slow disk takes seconds, and
 // on the event loop, even in pieces, samples would wait for it. Beside the thread, an open took
-// 9.9 ms (p99), against 7.2 ms without --state. Under the branch's lock interfaces are listed alone;
-// each is copied under its own lock, checksums and writing are under none.
+// 9.9 ms (p99), against 7.2 ms without --state. The branch's lock covers a list of interfaces; each
+// is copied under its own lock. Checksums and writing are under none.
 //
 // load(), start() and finish() belong to the thread that made it, and the directory to the saving
 // thread between start() and finish().

@@ -46,8 +46,9 @@ describe(daemon tallyfs utils "statistics in user space, shown as one likes"
 "tallyfs mounts a tree of statistics. Processes send it samples over a Unix
 datagram socket; cat shows counters, ranges, lists, histograms, history or raw
 samples, and echo into a file changes which, at run time. Feeders for block
-requests and for late timers, tally-send for scripts, and tally-clock, which
-says what the clock of libtally is worth on a machine, come along.")
+requests and for late timers, tallyctl to look at it all, tally-send for
+scripts, and tally-clock, which says what the clock of libtally is worth on a
+machine, come along.")
 describe(library libtally0 libs "library that feeds statistics to tallyfs"
 "Programs that link libtally register statistics with tallyfs and add samples
 to them, for less than a nanosecond while a statistic is off. They need no

@@ -63,16 +63,27 @@ check_eq '' "$(grep -iE 'dropped|unknown|fail|could not' "$WORK/report" "$WORK/r
 
 # --- trace-cmd start, show, stat, stop, stream, -B, -R, reset
 forks() { "$WORK/forker" -c "for ((i = 0; i < $1; ++i)); do (exit 0); done"; }
+# tell US...: what a program tells.
+tell() { for us; do "$BIN/tally-send" "event web/request us=$us path=/"; done; }
+# told FILE: the us of what the program told, as the file has them.
+told() { sed -nE 's/^.* request: +us=([0-9]+),? .*$/\1/p' "$1" | xargs; }
 FIRST=$T/instances/first
 mkdir "$FIRST"
 trace-cmd start -B first -e task:task_newtask -f 'comm == "forker"' \
-  -R 'stacktrace:3 if comm == "forker"' >"$WORK/said" 2>&1
+  -R 'stacktrace:3 if comm == "forker"' -e web:request -f 'us > 7' -R 'traceoff if us == 99' \
+  >"$WORK/said" 2>&1
 check_eq 0 $? "trace-cmd start -B -e -f -R"
 NEWTASK=$FIRST/events/task/task_newtask
 triggers() { grep -v '^#' "$NEWTASK/trigger"; }
 check_eq '(comm == "forker")' "$(cat "$NEWTASK/filter")" "-f has set the filter"
 check_eq 'stacktrace:count=3 if comm == "forker"' "$(triggers)" "and -R the trigger"
+REQUEST=$FIRST/events/web/request
+check_eq '(us > 7) traceoff:unlimited if us == 99' \
+  "$(cat "$REQUEST/filter" "$REQUEST/trigger" | xargs)" "so they have for a program's event"
 forks 5
+tell 7 8 99 100
+check_eq 0 "$(cat "$FIRST/tracing_on")" "whose trigger stops tracing"
+echo 1 >"$FIRST/tracing_on"
 trace-cmd stop -B first
 check_eq 0 "$(cat "$FIRST/tracing_on")" "trace-cmd stop"
 trace-cmd show -B first >"$WORK/shown" 2>&1
@@ -80,22 +91,47 @@ trace-cmd show -B first >"$WORK/shown" 2>&1
 both() { echo "$(grep -c 'task_newtask: ' "$1") $(grep -c "$2" "$1")"; }
 check_eq "5 3" "$(both "$WORK/shown" '<stack trace>')" \
   "trace-cmd show has the records and the stacks"
+check_eq "8 99" "$(told "$WORK/shown")" "and what the program told"
 check_eq "$(cat "$FIRST/trace")" "$(cat "$WORK/shown")" "which are those of trace"
+trace-cmd show -B first -c 0 >"$WORK/shown" 2>&1
+check_eq "$(cat "$FIRST/per_cpu/cpu0/trace")" "$(cat "$WORK/shown")" "trace-cmd show -c has a CPU's"
 trace-cmd stat -B first >"$WORK/stat" 2>&1
-check "trace-cmd stat names the event" grep -qw task_newtask "$WORK/stat"
+for event in task_newtask request; do
+  check "trace-cmd stat names $event" grep -qw $event "$WORK/stat"
+done
 
+# In this trace are a marker and all that the program tells.
+trace-cmd snapshot -s >"$WORK/said" 2>&1
+check_eq 0 $? "trace-cmd snapshot -s"
+trace-cmd snapshot >"$WORK/shown" 2>&1
+check_eq "$(cat "$T/snapshot")" "$(cat "$WORK/shown")" "trace-cmd snapshot shows it"
+trace-cmd snapshot -c 0 >"$WORK/shown" 2>&1
+check_eq "$(cat "$T/per_cpu/cpu0/snapshot")" "$(cat "$WORK/shown")" "or one CPU's part of it"
+trace-cmd snapshot -f >"$WORK/said" 2>&1
+check_eq 1 "$(grep -c 'Snapshot is freed' "$T/snapshot")" "trace-cmd snapshot -f"
+
+workload
 trace-cmd record -B second -e task:task_newtask -f 'comm == "forker"' \
-  -R 'stacktrace:2 if comm == "forker"' -o "$WORK/second.dat" "$WORK/forker" -c \
-  'for ((i = 0; i < 4; ++i)); do (exit 0); done' >"$WORK/said" 2>&1
+  -R 'stacktrace:2 if comm == "forker"' -e web:request -f 'us > 7' -o "$WORK/second.dat" \
+  bash "$WORK/workload" >"$WORK/said" 2>&1
 trace-cmd report -i "$WORK/second.dat" >"$WORK/report" 2>&1
-check_eq "4 2" "$(both "$WORK/report" 'kernel_stack: ')" \
+check_eq "20 2" "$(both "$WORK/report" 'kernel_stack: ')" \
   "trace-cmd record -B -R has records and stacks"
+check_eq 8 "$(told "$WORK/report")" "and what the program told"
 
-trace-cmd stream -e task:task_newtask -f 'comm == "forker"' "$WORK/forker" -c \
-  'for ((i = 0; i < 6; ++i)); do (exit 0); done' >"$WORK/stream" 2>&1
+# trace-cmd stops reading when the command ends, so this one waits until its marker is shown.
+cat >>"$WORK/workload" <<-EOT
+	for ((i = 0; i < 300; ++i)); do
+	  ! grep -q 'from a marker' "$WORK/stream" || break
+	  sleep 0.05
+	done
+EOT
+stdbuf -oL trace-cmd stream -e task:task_newtask -f 'comm == "forker"' -e web:request \
+  -f 'us > 7' bash "$WORK/workload" >"$WORK/stream" 2>&1
 # It shows names only of tasks that the list of names had at its start.
-check_eq 6 "$(grep -c -- '-[0-9]* .* task_newtask: .*comm=forker' "$WORK/stream")" \
+check_eq 20 "$(grep -c -- '-[0-9]* .* task_newtask: .*comm=forker' "$WORK/stream")" \
   "trace-cmd stream shows each record once"
+check_eq 8 "$(told "$WORK/stream")" "and what the program told"
 
 echo 1 >"$T/events/task/task_newtask/enable"
 trace-cmd reset -a >"$WORK/said" 2>&1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What tallyfs does itself is left out of tracing/events, and nothing else: beside an instance of
 # the kernel's own tracing with the same filters, the counts are the same, event for event.
-# TALLY_SECONDS: for how long (8).
+# Daemon and feeder need less than 3 % of a core for that. TALLY_SECONDS: for how long (8).
 . "$(dirname "$0")/lib.sh"
 SECONDS_LONG=${TALLY_SECONDS:-8}
 E=$MNT/tracing/events
@@ -49,10 +49,25 @@ for cpu in 0 $(($(nproc) - 1)); do
   workers+=($!)
   STARTED+=($!)
 done
+# For the first half readers keep daemon and feeder at work; then one comes twice a second.
+ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
+began=''
+half=$((SECONDS + SECONDS_LONG / 2))
 while kill -0 "${workers[@]}" 2>/dev/null; do
   cat "$E/sched/sched_waking/hist" "$E/sched/sched_switch/hist" >/dev/null
+  [ $SECONDS -ge $half ] || continue
+  [ "$began" ] || { began=${EPOCHREALTIME/./} && of_daemon=$(ticks "$DAEMON") &&
+    of_feeder=$(ticks "$FEEDER"); }
+  sleep 0.5
 done
+took=$((${EPOCHREALTIME/./} - began))
+of_daemon=$(($(ticks "$DAEMON") - of_daemon)) of_feeder=$(($(ticks "$FEEDER") - of_feeder))
 wait "${workers[@]}"
+# share TICKS: of a core, in percent.
+share() {
+  awk -v ticks="$1" -v hz="$(getconf CLK_TCK)" -v us="$took" \
+    'BEGIN { printf "%.2f", 1e8 * ticks / hz / us }'
+}
 
 waking=$(counts sched/sched_waking pid)
 come=$(counts sched/sched_switch next_pid)
@@ -77,6 +92,9 @@ check_eq "$(of_kernel sched_waking pid comm)" "$waking" "wakings are counted as 
 check_eq "$(of_kernel sched_switch next_pid next_comm)" "$come" "so are switches to tasks"
 check_eq "$(of_kernel sched_switch prev_pid prev_comm)" "$gone" "and switches away from them"
 among=$(own_threads | tr ' ' '\n' | sed '/./!d; s/.*/-& +\\[/' | paste -sd'|')
+check "the daemon uses less than 3 % of a core: $(share "$of_daemon")" \
+  within 3 0 "$(share "$of_daemon")"
+check "and so does the feeder: $(share "$of_feeder")" within 3 0 "$(share "$of_feeder")"
 echo "# $(grep -c sched_waking: "$WORK/trace") wakings," \
   "$(grep -cE "($among).* sched_waking:" "$WORK/trace") of them while a thread of tallyfs ran"
 in_kernel "rmdir instances/$BESIDE"

@@ -47,6 +47,11 @@ for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-t
   check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" \
     "what is wrong it says on the standard error, under its name, and ends with 2"
 done
+# tallyctl has its options by command; the page has them all.
+check_eq "$(options_of_page "$PROJECT/packaging/man/tallyctl.1")" \
+  "$(for each in $("$BIN/tallyctl" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+    "$BIN/tallyctl" "$each" --help | sed -nE 's/^  (-.,)?(--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p'
+  done | sort -u)" "tallyctl(1) has the options of all commands, and no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' \
   "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' |
   grep -vE '^statistic_(on_add.*|define_)$' | sort -u)
@@ -98,6 +103,10 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
     check_eq "$(options_of_help $program | sed -n 's/^\(--[a-z-]*\).*/\1/p')" \
       "$(complete_words $program -- | sort)" "all options of $program are completed"
   done
+  check_eq 'definitions' "$(complete_words tallyctl defin | grep -v '^define$')" \
+    "commands of tallyctl are completed"
+  check_eq "$("$BIN/tallyctl" heat --help | sed -nE 's/^  (-.,)?(--[a-z-]+).*/\2/p' | sort)" \
+    "$(complete_words tallyctl heat -- | sort)" "and the options of each"
   check_eq 'allow_other,run_as=' "$(complete_words tallyfs -o allow_other,run)" \
     "and what stands behind -o"
   check_eq 'subtree= subtype=' "$(complete_words tallyfs -o subt | sort | paste -sd' ')" \
@@ -182,7 +191,7 @@ check "dpkg --verify finds each file as packed" \
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
+for program in tallyfs tallyctl tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
   tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done

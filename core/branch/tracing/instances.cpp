@@ -24,8 +24,8 @@ Result<SharedInstance> Instances::make(std::string_view name) {
   }
   auto share = Reservation::create(ledger_, options_.owner, takes);
   if (!share) return share.error();
-  auto made =
-      std::make_shared<TracingInstance>(std::string(name), options_.set, std::move(share.value()));
+  auto made = std::make_shared<TracingInstance>(std::string(name), options_.set, ids_,
+                                                std::move(share.value()));
   EventTable& events = made->set.events;
   made->marker = events.define_built_in(kMarkerSystem, kPrintFormat).value();
   made->raw_marker = events.define_built_in(kMarkerSystem, kRawDataFormat).value();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,8 @@ class Instances {
 
   Ledger& ledger_;
   const Tracing::Options& options_;
+  // Shared by all instances, which may be open for longer than this; the last frees it.
+  const std::shared_ptr<EventIds> ids_ = std::make_shared<EventIds>();
   const SharedInstance top_;
   ByName by_name_;
 };

@@ -40,9 +40,10 @@ struct InstanceNodes {
 using TraceClock = std::string_view;  // one of kTraceClocks
 
 struct TracingInstance {
-  TracingInstance(std::string its_name, const EventSet::Limits& limits, Reservation its_share)
+  TracingInstance(std::string its_name, const EventSet::Limits& limits,
+                  std::shared_ptr<EventIds> ids, Reservation its_share)
       : name(std::move(its_name)),
-        set(limits),
+        set(limits, std::move(ids)),
         share(std::move(its_share)),
         trace_bytes_first(limits.trace_bytes_max) {}
 
@@ -76,11 +77,11 @@ struct TracingInstance {
   EventNumber raw_marker = 0;  // ftrace/raw_data
   // options/
   bool markers = true;
-  bool shows_fields = false;      // fields: no print formats
-  bool shows_context = true;      // context-info: task, CPU and time
-  bool shows_irq_info = true;     // irq-info: the column of flags
-  bool pauses_on_trace = false;   // pause-on-trace
-  bool stops_when_freed = false;  // disable_on_free
+  bool shows_fields = false;          // fields: no print formats
+  bool shows_context = true;          // context-info: task, CPU and time
+  bool shows_irq_info = true;         // irq-info: the column of flags
+  bool pauses_on_trace = false;       // pause-on-trace
+  bool stops_when_freed = false;      // disable_on_free
   std::uint64_t changed_options = 0;  // a bit for each of the others that is not as it was first
   // per_cpu/cpuN/buffer_size_kb, if any was written since buffer_size_kb; empty: all are alike.
   std::vector<std::uint64_t> cpu_kib;

@@ -79,6 +79,8 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 	            [if <filter>]
 	    Keys can be any field, or the special string 'common_stacktrace', 'common_timestamp',
 	    'common_cpu', 'common_pid' and 'common_comm'. Values are summed up; 'hitcount' always is.
+	    A variable is $<var>, or, if several events have it, by its fully-qualified name
+	    <system>.<event>.$<var>.
 	    .descending may be appended to a sort field, and to fields:
 	            .hex        display a number as a hex value
 	            .sym        display an address as a symbol

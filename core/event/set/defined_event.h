@@ -41,6 +41,7 @@ struct DefinedEvent {
   std::shared_ptr<const EventFormat> format = no_format();  // never nullptr
   std::shared_ptr<const std::string> format_text = no_text();
   std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
+  std::shared_ptr<const std::uint16_t> own_id;  // likewise; held for EventIds
   std::uint32_t fixed_bytes = 0;
   // The offset of the process that a switch or a wakeup is about, beside the one that ran.
   std::optional<std::uint32_t> subject_at;

@@ -4,8 +4,8 @@
 
 namespace tallyfs {
 
-EventSet::EventSet(const Limits& limits)
-    : events(limits.events_max),
+EventSet::EventSet(const Limits& limits, std::shared_ptr<EventIds> ids)
+    : events(limits.events_max, std::move(ids)),
       switches(events),
       filters(events),
       synthetic(events),

@@ -20,6 +20,7 @@
 // counted in Counts, which the tree shows.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "core/event/set/demands.h"
@@ -51,7 +52,8 @@ class EventSet {
   using Limits = EventLimits;
 
   EventSet() : EventSet(Limits()) {}
-  explicit EventSet(const Limits& limits);
+  // ids: see EventTable.
+  explicit EventSet(const Limits& limits, std::shared_ptr<EventIds> ids = nullptr);
   EventSet(const EventSet&) = delete;
   EventSet& operator=(const EventSet&) = delete;
 

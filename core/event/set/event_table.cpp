@@ -83,16 +83,17 @@ Result<EventNumber> EventTable::define(std::string_view system,
                                        std::string_view command) {
   const auto known = find(system, fields->name);
   if (known && at(*known).fields && *at(*known).fields == *fields) return *known;
-  const std::uint16_t id = known ? at(*known).format->id : next_id_;
-  const std::string text = fields->format_text(id);
+  const EventIds::Id id = ids_->of(system, fields->name);
+  if (!id) {
+    return in_command({ErrorCode::kNoSpace, "more events than there are ids"}, system, command);
+  }
+  const std::string text = fields->format_text(*id);
   auto format = parse_event_format(text);
   if (!format) return in_command(format.error(), system, command);
   const auto number = define(system, std::move(format.value()), text);
   if (!number) return in_command(number.error(), system, command);
-  if (!known) {
-    next_id_ = next_id_ == 65'535 ? kFirstOwnId : static_cast<std::uint16_t>(next_id_ + 1);
-  }
   at(number.value()).fields = std::move(fields);
+  at(number.value()).own_id = id;
   return number.value();
 }
 

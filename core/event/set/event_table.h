@@ -13,6 +13,7 @@
 
 #include "core/base/result.h"
 #include "core/event/set/defined_event.h"
+#include "core/event/set/event_ids.h"
 #include "core/event/set/event_list.h"
 
 namespace tallyfs {
@@ -26,7 +27,10 @@ class EventTable {
     std::string_view name;
   };
 
-  explicit EventTable(std::size_t events_max) : events_max_(events_max) {}
+  // ids: shared by the tables of all instances, which give an event the same id; nullptr: this one
+  // has ids of its own.
+  explicit EventTable(std::size_t events_max, std::shared_ptr<EventIds> ids = nullptr)
+      : events_max_(events_max), ids_(ids ? std::move(ids) : std::make_shared<EventIds>()) {}
 
   // --- Definitions. A system is 1 to 64 letters, digits or '_', and not `synthetic`.
   // kInvalid: no format; kNoSpace; kExists: defined otherwise, and in use (else it is redefined,
@@ -79,14 +83,11 @@ class EventTable {
   EventNumber take_entry();
 
   const std::size_t events_max_;
+  const std::shared_ptr<EventIds> ids_;  // the last table frees it
   std::vector<std::unique_ptr<DefinedEvent>> entries_;
   std::map<std::pair<std::string, std::string>, EventNumber, std::less<>> by_name_;
   std::vector<EventNumber> free_;            // entries of events that were removed
   std::shared_ptr<const EventList> listed_;  // nullptr: it has to be made again
-
-  // Ids of the kernel's own events come with their formats; our own ids begin here.
-  static constexpr std::uint16_t kFirstOwnId = 32'768;
-  std::uint16_t next_id_ = kFirstOwnId;
 };
 
 // The refusal of a write into a file that is still open when its event is gone.

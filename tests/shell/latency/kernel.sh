@@ -126,6 +126,32 @@ a_feeder_that_was_killed_is_started_again_and_its_loss_shows() {
   assert_eq 1 "$(_instances "$(_supervisor)")"
 }
 
+# Each killed feeder may have held an event.
+a_cpu_says_what_it_misses_and_the_log_says_it_once() {
+  need perl
+  local feeder file=$HIST/wakeup/CPU0
+  _start_sleeper
+  put 1 "$HIST/wakeup/reset"
+  for _ in 1 2; do
+    feeder=$(_feeder)
+    kill -9 "$feeder"
+    wait_until '[ "$(_feeder)" != "$feeder" ] && [ -n "$(_feeder)" ]'
+  done
+  wait_until '[ "$(sed -n "s/^lost //p" "$HIST/wakeup/summary")" -ge 2 ]'
+  wait_until '_let_it_sleep; [ "$(sed -nE "s/^CPU0 samples ([0-9]+) .*/\1/p" \
+    "$HIST/wakeup/summary")" -ge 100 ]'
+  assert_match '#usecs.*
+#[0-9]+ of 1[0-9]{2} wakeups are not in this histogram: .*[2-9] events lost' \
+    "$(grep -m1 -A1 '^#usecs' "$file")"
+  assert_eq "$(grep ' are not in ' "$file")" \
+    "$(grep -v ' 0$' "$file" | grep ' are not in ')" 'not shortened by the usual grep'
+  _let_it_sleep
+  cat "$file" >"$CASE/read"
+  assert_eq 1 "$(grep -c 'latency_hist/wakeup/CPU.* are not in this histogram' "$STDERR")" \
+    "$(cat "$STDERR")"
+  _end_sleeper
+}
+
 a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   local feeder each start took writers=()
   feeder=$(_feeder)

@@ -57,3 +57,18 @@ an_instance_that_was_just_written_to_can_be_removed() {
     rmdir "$T/instances/foo"
   done
 }
+
+# Clients read formats at the top, and records in an instance.
+an_event_has_the_same_id_in_each_instance() {
+  echo 'gone u64 us' >>"$T/synthetic_events"
+  echo 'waited u64 us' >>"$T/synthetic_events"
+  _define
+  echo '!gone u64 us' >>"$T/synthetic_events"
+  mkdir "$T/instances/foo"
+  local event
+  for event in web/request synthetic/waited; do
+    assert_eq "$(cat "$T/events/$event/format" "$T/events/$event/id")" \
+      "$(cat "$T/instances/foo/events/$event/format" "$T/instances/foo/events/$event/id")"
+  done
+  rmdir "$T/instances/foo"
+}

@@ -1,0 +1,201 @@
+#include "core/view/summary.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/model/quantile_list.h"
+
+namespace tallyfs::view {
+namespace {
+
+std::string joined_by(std::string text, std::string_view gap, std::string_view more) {
+  if (!text.empty() && !more.empty()) text.append(gap);
+  return text.append(more);
+}
+
+std::string type_text(const Statistic& statistic) {
+  std::string text = statistic.type;
+  for (const char* key : {"scale", "mode"}) {
+    text = joined_by(std::move(text), " ", statistic.key(key));
+  }
+  if (const auto of = statistic.key("of"); !of.empty()) text.append(" of ").append(of);
+  return text;
+}
+
+// The time in which the data was gathered. One that is off has none since it stopped.
+std::uint64_t gathered_us(const Statistic& statistic, std::uint64_t now_us) {
+  const std::uint64_t until =
+      statistic.on ? now_us : std::clamp(statistic.stopped_us, statistic.data_us, now_us);
+  return until > statistic.data_us ? until - statistic.data_us : 0;
+}
+
+std::string x_text(std::int64_t x, const Statistic& statistic, const Look& look) {
+  return number_text(static_cast<double>(x), quantity_of_x(statistic.units),
+                     look.exact ? Digits::kAll : Digits::kThree, look.charset);
+}
+
+std::string average_text(const std::optional<double>& avg, const Statistic& statistic,
+                         const Look& look) {
+  if (!avg) return "-";
+  return number_text(*avg, quantity_of_x(statistic.units),
+                     look.exact ? Digits::kAll : Digits::kThree, look.charset);
+}
+
+std::string optional_x_text(const std::optional<std::int64_t>& x, const Statistic& statistic,
+                            const Look& look) {
+  return x ? x_text(*x, statistic, look) : "-";
+}
+
+std::string range_text(const Range& range, const Statistic& statistic, const Look& look) {
+  if (range.number == 0) return "empty";
+  return std::string("min ")
+      .append(optional_x_text(range.min, statistic, look))
+      .append("  avg ")
+      .append(average_text(range.avg, statistic, look))
+      .append("  max ")
+      .append(optional_x_text(range.max, statistic, look));
+}
+
+std::string list_text(const List& list) {
+  return list.x.size() == 1 ? "1 value" : grouped_text(Int128(list.x.size())).append(" values");
+}
+
+std::string history_text(const History& history, const Statistic& statistic, const Look& look) {
+  if (history.end_us.empty()) return "no period yet";
+  std::string text = grouped_text(Int128(history.end_us.size())).append(" periods, last ");
+  if (!history.totals.empty()) {
+    return text.append(number_text(static_cast<double>(history.totals.back()),
+                                   quantity_of_totals(statistic), Digits::kThree, look.charset));
+  }
+  if (history.avg.empty()) return text.append("-");
+  return text.append("avg ").append(average_text(history.avg.back(), statistic, look));
+}
+
+std::string text_of(const std::vector<NamedPercentile>& percentiles, const Statistic& statistic,
+                    const Look& look) {
+  const auto distribution = distribution_of(statistic, Detail::kFine);
+  if (!distribution) return "";
+  std::string text;
+  for (const NamedPercentile& each : percentiles) {
+    const auto found = percentile(*distribution, each.millionths);
+    if (!found) return "";
+    text = joined_by(std::move(text), "   ", std::string("p").append(each.label));
+    text.append(" ").append(
+        percentile_text(*found, quantity_of_x(statistic.units), look.exact, look.charset));
+  }
+  return text;
+}
+
+// In a row there is room for two: the 50th and the 99th, or the first two.
+std::vector<NamedPercentile> two_of(std::vector<NamedPercentile> all) {
+  std::vector<NamedPercentile> made;
+  std::ranges::copy_if(all, std::back_inserter(made), [](const NamedPercentile& each) {
+    return each.millionths == 500'000 || each.millionths == 990'000;
+  });
+  if (made.size() == 2) return made;
+  if (all.size() > 2) all.resize(2);
+  return all;
+}
+
+struct ValuesText {
+  const Statistic& statistic;
+  const Look& look;
+
+  std::string operator()(const Value& value) const {
+    const Quantity quantity = quantity_of_totals(statistic);
+    if (look.exact || quantity.kind == Quantity::Kind::kNumber) return grouped_text(value.total);
+    return number_text(static_cast<double>(value.total), quantity, Digits::kThree, look.charset);
+  }
+  std::string operator()(const Range& range) const { return range_text(range, statistic, look); }
+  std::string operator()(const List& list) const { return list_text(list); }
+  std::string operator()(const Array&) const {
+    const std::string text = text_of(two_of(percentiles_of(statistic)), statistic, look);
+    return text.empty() ? "empty" : text;
+  }
+  std::string operator()(const Raw& raw) const {
+    return grouped_text(Int128(raw.x.size())).append(raw.x.size() == 1 ? " sample" : " samples");
+  }
+  std::string operator()(const Quantiles&) const { return operator()(Array{}); }
+  std::string operator()(const Last& last) const {
+    return last.time_us ? x_text(last.x, statistic, look) : "empty";
+  }
+  std::string operator()(const History& history) const {
+    return history_text(history, statistic, look);
+  }
+};
+
+}  // namespace
+
+std::vector<NamedPercentile> percentiles_of(const Statistic& statistic) {
+  if (const auto list = QuantileList::parse(statistic.key("quantiles"))) {
+    std::vector<NamedPercentile> made;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      made.push_back({std::string(list->label(i)), list->millionths(i)});
+    }
+    return made;
+  }
+  return {{"50", 500'000}, {"90", 900'000}, {"99", 990'000}, {"99.9", 999'000}};
+}
+
+std::optional<Int128> count_of(const Statistic& statistic) {
+  if (const auto* range = std::get_if<Range>(&statistic.values)) return range->number;
+  if (const auto* quantiles = std::get_if<Quantiles>(&statistic.values)) {
+    return quantiles->all.number;
+  }
+  if (const auto* array = std::get_if<Array>(&statistic.values)) {
+    Int128 sum = Int128{array->below} + array->above;
+    for (const Int128 count : array->counts) sum += count;
+    return sum;
+  }
+  return std::nullopt;
+}
+
+std::string heading_of(const std::string& interface, const Statistic& statistic,
+                       std::uint64_t now_us) {
+  std::string text = interface;
+  text.append("/").append(statistic.name).append("  ").append(type_text(statistic));
+  text = joined_by(std::move(text), "  ", statistic.units);
+  text.append(statistic.on ? "  on" : "  off");
+  const std::uint64_t micros = gathered_us(statistic, now_us);
+  const auto count = count_of(statistic);
+  if (!count) return text.append("  for ").append(duration_text(micros));
+  const std::string what = quantity_of_counts(statistic.units).name;
+  text.append("  ").append(grouped_text(*count)).append(" ");
+  text.append(what.empty() ? "samples" : what);
+  if (micros == 0) return text;
+  text.append(" in ").append(duration_text(micros));
+  if (!statistic.on) return text;
+  const double rate = static_cast<double>(*count) * 1e6 / static_cast<double>(micros);
+  return text.append(", ").append(rate_text(rate));
+}
+
+std::string percentiles_text(const Statistic& statistic, const Look& look) {
+  return text_of(percentiles_of(statistic), statistic, look);
+}
+
+std::string left_out_text(const Statistic& statistic, const Look& look) {
+  std::string text;
+  const auto add = [&](Int128 count, const std::string& what) {
+    if (count > 0) text = joined_by(std::move(text), "   ", grouped_text(count).append(what));
+  };
+  if (const auto* array = std::get_if<Array>(&statistic.values);
+      array && !array->bounds.empty() && array->counts.size() > array->bounds.size()) {
+    const double bound = static_cast<double>(array->bounds.back());
+    add(array->counts.back(),
+        std::string(" above ").append(
+            number_text(bound, quantity_of_x(statistic.units), Digits::kThree, look.charset)));
+    add(array->below, " below the range");
+    add(array->above, " above the range");
+  }
+  // An array counts them in its first and last bins as well.
+  const bool is_array = std::holds_alternative<Array>(statistic.values);
+  add(statistic.hits_out_of_range, is_array ? " out of range (in the end rows)" : " out of range");
+  add(statistic.hits_missed, " missed");
+  return text;
+}
+
+std::string values_text(const Statistic& statistic, const Look& look) {
+  return std::visit(ValuesText{statistic, look}, statistic.values);
+}
+
+}  // namespace tallyfs::view

@@ -1,0 +1,28 @@
+# fish completion for tallyctl: commands, options as --help names them, names as the mount has them.
+set -l commands show top plot heat define ls doctor definitions apply record diff reset on off
+
+function __tallyctl_command
+    for word in (commandline -opc)[2..-1]
+        contains -- $word $argv; and echo $word; and return
+    end
+    echo ls
+end
+function __tallyctl_options
+    tallyctl (__tallyctl_command $argv) --help 2>/dev/null |
+        string replace -rf '^  (-.,)?(--[a-z-]+).*' '$2'
+end
+function __tallyctl_names
+    set -l word (commandline -ct)
+    if string match -q '*/*' -- $word
+        tallyctl ls --names (string split -f1 / -- $word) 2>/dev/null
+    else
+        tallyctl ls --names 2>/dev/null
+    end
+end
+
+complete -c tallyctl -f
+complete -c tallyctl -n "not __fish_seen_subcommand_from $commands" -a "$commands"
+complete -c tallyctl -n "string match -q -- '-*' (commandline -ct)" -a "(__tallyctl_options $commands)"
+complete -c tallyctl -n "not __fish_seen_subcommand_from apply record diff doctor top" \
+    -a '(__tallyctl_names)'
+complete -c tallyctl -n '__fish_seen_subcommand_from apply record diff' -F

@@ -1,0 +1,153 @@
+# tallyctl top in a terminal, which tmux is: its keys, and that the terminal comes back as it was.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+GOLDEN=$here/../golden/ctl
+
+_set_up() {
+  need tmux
+  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
+  export LC_ALL=C.UTF-8 TZ=UTC
+  unset TMUX NO_COLOR TALLY_MOUNT
+}
+_tmux() { tmux -S "$CASE/tmux" "$@"; }
+# _open COLUMNS ROWS: a shell, with a prompt that nothing else prints.
+_open() {
+  _tmux -f /dev/null new-session -d -x "$1" -y "$2" \
+    "env PS1='ready> ' ENV= PATH='$PATH' TERM=screen-256color sh -i"
+  _tmux display -p '#{pid}' >>"$CASE/pids"
+  _tmux set -g default-terminal screen-256color
+  _sees 'ready>'
+}
+_screen() { _tmux capture-pane -p "$@"; }
+_sees() { wait_until "_screen | grep -qF -- '$1'" || { _screen; return 1; }; }
+_sees_not() { wait_until "! _screen | grep -qF -- '$1'"; }
+_keys() { _tmux send-keys "$@"; }
+# What a program may leave behind.
+_state() {
+  _keys "stty -a >$CASE/stty.now; echo do''ne" Enter
+  _sees 'done'
+  _keys clear Enter
+  _sees_not 'done'
+  _tmux display -p '#{alternate_on} #{mouse_any_flag} #{cursor_flag}'
+  cat "$CASE/stty.now"
+}
+_start() { _keys "$TALLYCTL top --from $GOLDEN/all.jsonl" Enter; _sees 'INTERFACE'; }
+_close() { _tmux kill-server; }
+
+keys_do_as_help_says() {
+  _open 140 30
+  _start
+  _sees 'web'
+  _sees 'LAST MINUTE'
+  _sees 'web/latency'
+  _keys '?'
+  _sees 'sort by rate or by name'
+  _keys Escape
+  _sees 'LAST MINUTE'
+  _keys Enter
+  _sees_not 'LAST MINUTE'
+  _sees 'p50'
+  _keys b
+  _sees '┤'
+  _keys Tab
+  _sees 'web/depth'
+  _keys Escape
+  _sees 'LAST MINUTE'
+  _keys s
+  _sees 'INTERFACE▼'
+  _keys s
+  _sees 'RATE▼'
+  _keys / time
+  _sees 'filter: time'
+  _sees_not ' web  '
+  _keys Enter
+  _sees_not 'filter:'
+  _sees 'timer'
+  _keys Escape
+  _sees ' web'
+  _keys Space
+  _sees 'paused'
+  _keys Space
+  _sees_not 'paused'
+  _keys e
+  _sees '  2s'
+  _keys d
+  _sees 'a recording does not change'
+  _keys q
+  _sees 'ready>'
+  _sees_not 'LAST MINUTE'
+  _close
+}
+
+a_small_window_is_told_and_a_larger_one_drawn() {
+  _open 50 10
+  _keys "$TALLYCTL top --from $GOLDEN/all.jsonl" Enter
+  _sees 'The window is too small.'
+  _tmux resize-window -x 60 -y 12
+  _sees 'LAST MINUTE'
+  _tmux resize-window -x 120 -y 24
+  _sees 'web/latency'
+  _keys q
+  _sees 'ready>'
+  _close
+}
+
+colours_and_shades() {
+  _open 140 30
+  _start
+  wait_until "_screen -e | grep -q '38;5;'"
+  _keys q
+  _sees 'ready>'
+  _keys "NO_COLOR=1 $TALLYCTL top --from $GOLDEN/all.jsonl" Enter
+  wait_until "_screen | grep -q '[░▒▓█]'"
+  assert_has_not '38;5;' "$(_screen -e)"
+  _keys q
+  _sees 'ready>'
+  _close
+}
+
+the_terminal_comes_back_after_every_signal() {
+  local signal before
+  _open 100 24
+  before=$(_state)
+  for signal in q INT TERM HUP QUIT SEGV ABRT; do
+    _start
+    wait_until "[ \"\$(_tmux display -p '#{alternate_on}')\" = 1 ]"
+    if [ $signal = q ]; then
+      _keys q
+    else
+      kill -"$signal" "$(pgrep -P "$(_tmux display -p '#{pane_pid}')" tallyctl)"
+    fi
+    wait_until "[ \"\$(_tmux display -p '#{pane_current_command}')\" = sh ]"
+    wait_until "[ \"\$(_tmux display -p '#{alternate_on}')\" = 0 ]"
+    _keys clear Enter
+    assert_eq "$before" "$(_state)" "the terminal after $signal"
+  done
+  _close
+}
+
+the_terminal_comes_back_while_it_is_stopped() {
+  local before
+  _open 100 24
+  before=$(_state)
+  _start
+  _keys C-z
+  wait_until "[ \"\$(_tmux display -p '#{alternate_on}')\" = 0 ]"
+  _keys clear Enter
+  assert_eq "$before" "$(_state)" 'the terminal while top is stopped'
+  _keys fg Enter
+  _sees 'LAST MINUTE'
+  assert_eq 1 "$(_tmux display -p '#{alternate_on}')"
+  _keys q
+  wait_until "[ \"\$(_tmux display -p '#{alternate_on}')\" = 0 ]"
+  _keys clear Enter
+  assert_eq "$before" "$(_state)" 'the terminal after top'
+  _close
+}
+
+without_a_terminal_it_says_so() {
+  local said status=0
+  said=$("$TALLYCTL" top --from "$GOLDEN/all.jsonl" 2>&1) || status=$?
+  assert_eq "2 tallyctl: top needs a terminal; show --every 1s needs none" "$status $said"
+}
+

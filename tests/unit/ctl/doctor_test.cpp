@@ -1,0 +1,172 @@
+// The parts of doctor, define and of names that need no mount.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "core/base/fd.h"
+#include "tools/ctl/count_checks.h"
+#include "tools/ctl/daemon_checks.h"
+#include "tools/ctl/definition_file.h"
+#include "tools/ctl/machine_checks.h"
+#include "tools/ctl/options.h"
+#include "tools/ctl/what.h"
+
+namespace tallyfs {
+namespace {
+
+view::Interface own_numbers(const std::string& name, Int128 total, std::uint64_t seconds) {
+  view::Statistic counter{.name = name, .on = true, .type = "value"};
+  counter.values = view::Value{total};
+  counter.samples = static_cast<std::uint64_t>(total);
+  return {.name = "tallyfs",
+          .epoch = "e",
+          .serial = 1,
+          .time_us = seconds * 1'000'000,
+          .realtime_us = 0,
+          .statistics = {counter}};
+}
+
+TEST(CountChecksTest, EveryFaultIsFoundWithWhatToDo) {
+  for (const CountedFault& fault : counted_faults()) {
+    const auto found =
+        check_counts(own_numbers(fault.name, 3, 1), own_numbers(fault.name, 5, 2), "");
+    ASSERT_EQ(found.size(), 1u) << fault.name;
+    EXPECT_EQ(found[0].level, Level::kWarning);
+    EXPECT_EQ(found[0].check, fault.name);
+    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + fault.what)) << found[0].text;
+    EXPECT_TRUE(found[0].text.ends_with(", 2 of them in the last 1.00s")) << found[0].text;
+    EXPECT_FALSE(found[0].advice.empty());
+  }
+}
+
+TEST(CountChecksTest, CountsOfWhatWentWellAreNoFaults) {
+  for (const char* name : {"datagrams", "samples", "commands", "events"}) {
+    const auto found = check_counts(own_numbers(name, 3, 1), own_numbers(name, 5, 2), "");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].level, Level::kOk);
+  }
+}
+
+TEST(CountChecksTest, ACountOfANewerDaemonIsShown) {
+  const auto found = check_counts(own_numbers("leaps", 3, 1), own_numbers("leaps", 5, 2), "");
+  EXPECT_EQ(found[0].level, Level::kWarning);
+  EXPECT_EQ(found[0].check, "leaps");
+}
+
+TEST(CountChecksTest, RejectsAreExplainedByTheNewestEntry) {
+  const auto found =
+      check_counts(own_numbers("rejects", 1, 1), own_numbers("rejects", 1, 2),
+                   "[1.0] socket pid 1 uid 0: error: old\n  Command: x\n           ^\n"
+                   "[2.0] socket pid 2 uid 0: error: new\n  Command: y\n           ^\n");
+  EXPECT_TRUE(found[0].text.ends_with("; the newest: socket pid 2 uid 0: error: new"))
+      << found[0].text;
+}
+
+TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
+  EXPECT_EQ(check_queue({.queue_length = 10}).level, Level::kWarning);
+  EXPECT_EQ(check_queue({.queue_length = 512}).level, Level::kOk);
+  EXPECT_EQ(check_tracefs({.tracefs = "lost"}).level, Level::kFailure);
+  EXPECT_EQ(check_tracefs({.tracefs = "off"}).level, Level::kOk);
+}
+
+TEST(DaemonChecksTest, AnotherVersionIsAFault) {
+  EXPECT_EQ(check_version({.version = "0.1.0"}, "0.1.0").level, Level::kOk);
+  EXPECT_EQ(check_version({.version = "0.1.0"}, "0.2.0").level, Level::kWarning);
+}
+
+TEST(DaemonChecksTest, QuotasNearTheirBoundsAreFaults) {
+  EXPECT_EQ(check_quotas({.quotas = {{0, 65'000, 1, 1}}})[0].level, Level::kWarning);
+  EXPECT_EQ(check_quotas({.quotas = {{0, 1, 1, 1}}})[0].level, Level::kOk);
+}
+
+TEST(DaemonChecksTest, FeedersAreThoseWithNewSamples) {
+  const view::Tree before{.time_us = 1'000'000,
+                          .interfaces = {{"web", 1, 1, 10, 1}, {"db", 1, 1, 5, 1}}};
+  const view::Tree now{.time_us = 2'000'000,
+                       .interfaces = {{"web", 1, 1, 110, 1}, {"db", 1, 1, 5, 1}}};
+  EXPECT_EQ(check_feeders(before, now).text, "1 of 2 interfaces had samples just now: web 100/s");
+}
+
+class SocketCheckTest : public testing::Test {
+ protected:
+  void SetUp() override { path_ = testing::TempDir() + "tallyctl_socket_test"; }
+  void TearDown() override { ::unlink(path_.c_str()); }
+  Fd bind_one() const {
+    Fd made(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.data(), path_.size());
+    ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return made;
+  }
+  Finding check(std::uint64_t pid) const { return check_socket({.pid = pid, .socket = path_}); }
+
+  std::string path_;
+};
+
+TEST_F(SocketCheckTest, ASocketThatIsHeldIsWell) {
+  const Fd held = bind_one();
+  EXPECT_EQ(check(static_cast<std::uint64_t>(::getpid())).level, Level::kOk);
+}
+
+TEST_F(SocketCheckTest, ASocketOfAnotherProcessIsAFault) {
+  const Fd held = bind_one();
+  const Finding found = check(static_cast<std::uint64_t>(::getppid()));
+  if (found.level == Level::kOk) GTEST_SKIP() << "this user may not look at its parent";
+  EXPECT_NE(found.text.find("held by another process"), std::string::npos);
+}
+
+TEST_F(SocketCheckTest, ALeftOrRemovedSocketIsAFault) {
+  bind_one();
+  EXPECT_NE(check(1).text.find("no process holds it"), std::string::npos);
+  ::unlink(path_.c_str());
+  EXPECT_NE(check(1).text.find("No such file"), std::string::npos);
+  std::ofstream(path_) << "text";
+  EXPECT_NE(check(1).text.find("is no socket"), std::string::npos);
+}
+
+TEST(MachineChecksTest, DevicesClocksAndJumps) {
+  EXPECT_EQ(check_fuse_device("/nowhere/fuse").level, Level::kFailure);
+  EXPECT_EQ(check_fuse_device("/dev/null").level, Level::kOk);
+  const std::string file = testing::TempDir() + "tallyctl_clock_test";
+  std::ofstream(file) << "hpet\n";
+  EXPECT_EQ(check_clock(file).level, Level::kWarning);
+  std::ofstream(file) << "tsc\n";
+  EXPECT_EQ(check_clock(file).level, Level::kOk);
+  ::unlink(file.c_str());
+  EXPECT_EQ(check_jump(500).level, Level::kOk);
+  EXPECT_EQ(check_jump(-3'600'000'000).level, Level::kWarning);
+}
+
+TEST(DefinitionFileTest, TheNewestEntryOfThisLineIsTheReason) {
+  const std::string log =
+      "[1.0] statistics/web: error: old\n  Command: type=bla\n           ^\n"
+      "[2.0] statistics/db: error: of another\n  Command: type=bla\n           ^\n"
+      "[3.0] statistics/web: error: type must be value\n  Command: type=bla\n                ^\n";
+  EXPECT_EQ(find_reason(log, "statistics/web", "type=bla"),
+            "type must be value\n  type=bla\n       ^");
+  EXPECT_EQ(find_reason(log, "statistics/web", "type=blub"), "");
+}
+
+TEST(PathTest, PathsInTheMountAreTakenApart) {
+  EXPECT_EQ(path_of("/mnt/tracing/latency_hist/wakeup/", "/mnt"), "tracing/latency_hist/wakeup");
+  EXPECT_EQ(path_of("stats/tcp/total", "/mnt"), "stats/tcp/total");
+  EXPECT_EQ(path_of("/mnt/statistics/web/data", "/mnt"), "");
+  EXPECT_EQ(path_of("web/us", "/mnt"), "");
+}
+
+TEST(PeriodTest, PeriodsHaveAUnitAndALeastLength) {
+  EXPECT_EQ(parse_period("1s"), std::chrono::seconds(1));
+  EXPECT_EQ(parse_period("250ms"), std::chrono::milliseconds(250));
+  EXPECT_EQ(parse_period("2m"), std::chrono::minutes(2));
+  for (const char* text : {"", "1", "s", "99ms", "-1s", "1h", "2000m"}) {
+    EXPECT_EQ(parse_period(text), std::chrono::microseconds(0)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs

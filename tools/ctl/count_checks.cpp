@@ -1,0 +1,131 @@
+#include "tools/ctl/count_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "core/view/change.h"
+#include "core/view/quantity.h"
+
+namespace tallyfs {
+namespace {
+
+// Counts of what went well, and statistics that are no counts.
+constexpr std::array<std::string_view, 8> kNoFaults = {
+    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events"};
+
+Int128 total_of(const view::Statistic& statistic) {
+  const auto* value = std::get_if<view::Value>(&statistic.values);
+  return value ? value->total : 0;
+}
+
+// The last entry, as one line: "socket pid 31102 uid 0: error: REASON".
+std::string newest_entry(const std::string& log) {
+  std::istringstream lines(log);
+  std::string line;
+  std::string newest;
+  while (std::getline(lines, line)) {
+    if (line.starts_with('[')) newest = line.substr(std::min(line.size(), line.find(' ') + 1));
+  }
+  return newest;
+}
+
+std::string process_name(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  return std::getline(file, name) ? name : std::string("ended");
+}
+
+// " by pid 4711 (web) 1,204, ...": at most three, the largest first.
+std::string droppers(const view::Interface& now) {
+  const view::Statistic* const found = now.find("dropped_by");
+  const auto* list = found ? std::get_if<view::List>(&found->values) : nullptr;
+  if (!list) return "";
+  std::vector<std::size_t> order(std::min(list->x.size(), list->totals.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order,
+                           [&](auto a, auto b) { return list->totals[a] > list->totals[b]; });
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t n = 0; n < std::min(order.size(), kShown); ++n) {
+    const std::int64_t pid = list->x[order[n]];
+    text.append(text.empty() ? ", by pid " : ", ").append(std::to_string(pid));
+    text.append(" (").append(process_name(pid)).append(") ");
+    text.append(view::grouped_text(list->totals[order[n]]));
+  }
+  return text;
+}
+
+std::string newly_counted(const view::Interface& before, const view::Interface& now,
+                          const std::string& name) {
+  const auto change = view::change_between(before, now, name);
+  if (!change.counted) return "";
+  const Int128 count = total_of(*change.counted);
+  if (count == 0) return ", none in the last " + view::duration_text(change.micros);
+  return ", " + view::grouped_text(count) + " of them in the last " +
+         view::duration_text(change.micros);
+}
+
+}  // namespace
+
+const std::vector<CountedFault>& counted_faults() {
+  static const std::vector<CountedFault> kFaults = {
+      {"rejects", "lines or messages were refused",
+       "cat tracing/error_log has the last ones, with their senders and reasons"},
+      {"truncated", "datagrams were too long, and nothing of them was taken",
+       "keep datagrams below 256 KiB: split what is sent at once"},
+      {"fds_refused", "datagrams carried file descriptors, which were closed unused",
+       "send no descriptors to the socket, but in the handshake of libtally"},
+      {"answers_dropped", "answers did not reach their feeder: its queue was full, or it was gone",
+       "read the answers, or send without asking for them; tally-send and libtally do"},
+      {"dropped", "samples were dropped by feeders that could not send them",
+       "raise held_max of these feeders, or their number of samples in a datagram; see queue"},
+      {"drains_cut", "opens showed what was there before all that had been sent was taken in",
+       "the daemon is behind: fewer or larger datagrams, see batch_ns; read again for the rest"},
+      {"saturations", "counters stand at the end of their type, and count no more",
+       "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
+      {"opens_refused", "opens were refused by a quota of open files or of their bytes",
+       "close files, or start with larger --uid-open-files, --uid-open-bytes, --open-bytes-max"},
+      {"events_lost", "records of events were lost before they could be counted",
+       "larger buffers (buffer_size_kb of the kernel's instance), fewer events, or a filter"},
+      {"events_hurried", "records were used before older ones of other sources could come",
+       "orders of events across processes may be wrong: let the sources send more often"},
+      {"put_off", "datagrams waited behind others since their sender's commands cost much",
+       "create and define less often in that feeder; its samples come late, but none is lost"},
+      {"answers_over_share", "answers were not sent to a uid that reads none",
+       "that uid's feeders must read their answers, or not ask for them"},
+  };
+  return kFaults;
+}
+
+Findings check_counts(const view::Interface& before, const view::Interface& now,
+                      const std::string& log) {
+  Findings found;
+  for (const CountedFault& fault : counted_faults()) {
+    const view::Statistic* const counter = now.find(fault.name);
+    const Int128 total = counter ? total_of(*counter) : 0;
+    if (total == 0) continue;
+    std::string text = view::grouped_text(total).append(" ").append(fault.what);
+    text.append(newly_counted(before, now, fault.name));
+    if (counter->name == "dropped") text.append(droppers(now));
+    const std::string entry = counter->name == "rejects" ? newest_entry(log) : std::string();
+    if (!entry.empty()) text.append("; the newest: ").append(entry);
+    found.push_back({Level::kWarning, fault.name, std::move(text), fault.advice});
+  }
+  for (const view::Statistic& each : now.statistics) {
+    const bool is_known =
+        std::ranges::count(kNoFaults, each.name) > 0 ||
+        std::ranges::any_of(counted_faults(), [&](const auto& of) { return each.name == of.name; });
+    if (is_known || total_of(each) == 0) continue;
+    found.push_back(
+        {Level::kWarning, each.name,
+         view::grouped_text(total_of(each)) + " counted, of what this tallyctl does not know",
+         "a tallyctl of the daemon's version knows it"});
+  }
+  if (found.empty())
+    found.push_back({Level::kOk, "counts", "no fault was counted since the start", ""});
+  return found;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,223 @@
+#include "tools/ctl/daemon_checks.h"
+
+#include <linux/unix_diag.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "core/base/fd.h"
+#include "core/base/text.h"
+#include "core/view/quantity.h"
+#include "feeders/sock_diag/socket_dump.h"
+
+namespace tallyfs {
+namespace {
+
+std::string link_of(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::read_symlink(path, error).string();
+}
+
+std::string status_field(std::uint64_t pid, const std::string& wanted) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with(wanted)) return std::string(trimmed(line.substr(wanted.size())));
+  }
+  return "";
+}
+
+// The errno of a connection, 0 if a process holds the socket.
+int connection_error(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return ENAMETOOLONG;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return errno;
+  const auto* to = reinterpret_cast<const sockaddr*>(&address);
+  return ::connect(socket.get(), to, sizeof address) == 0 ? 0 : errno;
+}
+
+// The numbers of sockets that are bound to this file, which a removed file of its name is not.
+// Empty where the kernel does not say, as on some file systems.
+std::vector<std::string> bound_to(const struct stat& file) {
+  std::vector<std::string> found;
+  unix_diag_req request{};
+  request.sdiag_family = AF_UNIX;
+  request.udiag_states = ~0u;
+  request.udiag_show = UDIAG_SHOW_VFS;
+  SocketDump dump;
+  const auto done = dump.ask(request, [&](std::span<const char> message) {
+    const auto socket = load_from<unix_diag_msg>(message);
+    each_attribute(message, sizeof socket, [&](unsigned short type, std::span<const char> value) {
+      if (type != UNIX_DIAG_VFS) return;
+      const auto inode = static_cast<std::uint32_t>(file.st_ino);
+      if (load_from<unix_diag_vfs>(value).udiag_vfs_ino == inode) {
+        found.push_back(std::to_string(socket.udiag_ino));
+      }
+    });
+  });
+  return done ? found : std::vector<std::string>();
+}
+
+// Nothing if the process does not let this user look.
+std::optional<bool> holds_one_of(std::uint64_t pid, const std::vector<std::string>& inodes) {
+  std::error_code error;
+  const std::filesystem::directory_iterator folder("/proc/" + std::to_string(pid) + "/fd", error);
+  if (error) return std::nullopt;
+  for (const auto& each : folder) {
+    const std::string target = link_of(each.path().string());
+    for (const std::string& inode : inodes) {
+      if (target == "socket:[" + inode + "]") return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Finding check_version(const view::Tree& tree, const std::string& own) {
+  const std::string both = "daemon " + tree.version + ", tallyctl " + own;
+  if (tree.version == own) return {Level::kOk, "versions", both, ""};
+  return {Level::kWarning, "versions", both,
+          "install both from one release, and restart the daemon"};
+}
+
+Finding check_program(const view::Tree& tree) {
+  const std::string pid = std::to_string(tree.pid);
+  const std::string program = link_of("/proc/" + pid + "/exe");
+  if (program.ends_with(" (deleted)")) {
+    return {Level::kWarning, "program", "pid " + pid + " runs a program that was replaced since",
+            "restart the daemon"};
+  }
+  return {Level::kOk, "program", "pid " + pid + (program.empty() ? "" : ", " + program), ""};
+}
+
+Finding check_socket(const view::Tree& tree) {
+  struct stat status {};
+  const std::string& path = tree.socket;
+  if (path.empty()) {
+    return {Level::kFailure, "socket", "the daemon has none", "start it with --socket PATH"};
+  }
+  if (::stat(path.c_str(), &status) != 0) {
+    return {Level::kFailure, "socket", path + ": " + std::strerror(errno),
+            "it was removed: restart the daemon, which makes it anew"};
+  }
+  if (!S_ISSOCK(status.st_mode)) {
+    return {Level::kFailure, "socket", path + " is no socket", "remove it, restart the daemon"};
+  }
+  const int error = connection_error(path);
+  if (error == ECONNREFUSED) {
+    return {Level::kFailure, "socket", path + ": no process holds it", "restart the daemon"};
+  }
+  if (error == EACCES) {
+    return {Level::kWarning, "socket", path + ": this user may not feed",
+            "start the daemon with another --socket-mode, or feed as its owner"};
+  }
+  if (error != 0) {
+    return {Level::kFailure, "socket", path + ": " + std::strerror(error), "restart the daemon"};
+  }
+  const auto bound = bound_to(status);
+  if (!bound.empty() && holds_one_of(tree.pid, bound) == false) {
+    return {Level::kFailure, "socket", path + " is held by another process than this daemon",
+            "two daemons: end one, or give them two sockets (--socket)"};
+  }
+  return {Level::kOk, "socket", path + ", held, may be written", ""};
+}
+
+Finding check_queue(const view::Tree& tree) {
+  constexpr std::uint64_t kUsual = 512;
+  const std::string text = std::to_string(tree.queue_length) + " datagrams";
+  if (tree.queue_length >= kUsual) return {Level::kOk, "queue", text, ""};
+  return {Level::kWarning, "queue", text + ": senders wait early",
+          "start as root, or sysctl net.unix.max_dgram_qlen=512 before the daemon"};
+}
+
+Finding check_tracefs(const view::Tree& tree) {
+  if (tree.tracefs != "lost") return {Level::kOk, "tracefs", tree.tracefs, ""};
+  return {
+      Level::kFailure, "tracefs", "wanted, but its feeder has ended",
+      "cat tracing/error_log says why; mount as root with -o tracefs, on a kernel with tracefs"};
+}
+
+Finding check_memory(const view::Tree& tree) {
+  const std::string resident = status_field(tree.pid, "VmRSS:");
+  const std::string swapped = status_field(tree.pid, "VmSwap:");
+  if (resident.empty()) return {Level::kOk, "memory", "of pid " + std::to_string(tree.pid), ""};
+  if (!swapped.empty() && !swapped.starts_with("0 ")) {
+    return {Level::kWarning, "memory", resident + " resident, " + swapped + " swapped out",
+            "reads wait for the disk: more memory, or fewer statistics (--memory-max)"};
+  }
+  return {Level::kOk, "memory", resident + " resident", ""};
+}
+
+// Of the bounds that a uid has unless the daemon was told others.
+Findings check_quotas(const view::Tree& tree) {
+  constexpr double kNear = 0.9;
+  constexpr std::uint64_t kInterfaces = 65'536;
+  constexpr std::uint64_t kStatistics = 262'144;
+  constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
+  Findings found;
+  for (const view::Quota& each : tree.quotas) {
+    const auto is_near = [](std::uint64_t used, std::uint64_t bound) {
+      return static_cast<double>(used) >= kNear * static_cast<double>(bound);
+    };
+    const bool near = is_near(each.interfaces, kInterfaces) ||
+                      is_near(each.statistics, kStatistics) || is_near(each.bytes, kBytes);
+    const std::string text =
+        "uid " + std::to_string(each.uid) + ": " + view::grouped_text(each.interfaces) +
+        " interfaces, " + view::grouped_text(each.statistics) + " statistics, " +
+        view::number_text(static_cast<double>(each.bytes), view::quantity_of_x("bytes/uids"),
+                          view::Digits::kThree, view::Charset::kAscii);
+    found.push_back({near ? Level::kWarning : Level::kOk, "quotas", text,
+                     near ? "near the usual bounds: fewer, or --uid-interfaces, --uid-statistics, "
+                            "--uid-memory"
+                          : ""});
+  }
+  return found;
+}
+
+Finding check_feeders(const view::Tree& before, const view::Tree& now) {
+  const double seconds = static_cast<double>(now.time_us - before.time_us) / 1e6;
+  std::size_t fed = 0;
+  std::size_t all = 0;
+  std::string text;
+  for (const view::InterfaceSummary& each : now.interfaces) {
+    if (each.name == "tallyfs") continue;
+    ++all;
+    const auto was = std::ranges::find(before.interfaces, each.name, &view::InterfaceSummary::name);
+    if (was == before.interfaces.end() || each.samples <= was->samples || seconds <= 0) continue;
+    constexpr std::size_t kShown = 5;
+    if (++fed > kShown) continue;
+    const double rate = static_cast<double>(each.samples - was->samples) / seconds;
+    text.append(text.empty() ? ": " : ", ").append(each.name).append(" ");
+    text.append(view::rate_text(rate));
+  }
+  const std::string counted =
+      std::to_string(fed) + " of " + std::to_string(all) + " interfaces had samples just now";
+  return {Level::kOk, "feeders", counted + text, ""};
+}
+
+Finding check_rights(const std::string& mount) {
+  const std::string folder = mount + "/statistics/tallyfs/";
+  const bool reads = ::access((folder + "data").c_str(), R_OK) == 0;
+  const bool writes = ::access((folder + "definition").c_str(), W_OK) == 0;
+  if (!reads) {
+    return {Level::kWarning, "rights", "this user may not read data",
+            "look as the user who mounted, or as a member of --group"};
+  }
+  return {Level::kOk, "rights", writes ? "this user may read, and change" : "this user may read",
+          ""};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,25 @@
+// What doctor looks at of a daemon that answers: its socket, its version, its process, its feeders.
+// Any thread may call these.
+#pragma once
+
+#include <string>
+
+#include "core/view/statistic.h"
+#include "tools/ctl/finding.h"
+
+namespace tallyfs {
+
+Finding check_version(const view::Tree& tree, const std::string& own);
+Finding check_program(const view::Tree& tree);
+Finding check_socket(const view::Tree& tree);
+Finding check_queue(const view::Tree& tree);
+Finding check_tracefs(const view::Tree& tree);
+// Resident memory of its process, and what each uid has.
+Finding check_memory(const view::Tree& tree);
+Findings check_quotas(const view::Tree& tree);
+// Which interfaces had samples between two snapshots.
+Finding check_feeders(const view::Tree& before, const view::Tree& now);
+// Whether this user may read, and change.
+Finding check_rights(const std::string& mount);
+
+}  // namespace tallyfs

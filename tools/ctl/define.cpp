@@ -1,0 +1,108 @@
+// tallyctl define: writes one line into a definition file. The daemon alone judges it; if it
+// refuses, tracing/error_log has the reason and the place.
+#include <cstdio>
+
+#include "tools/ctl/commands.h"
+#include "tools/ctl/definition_file.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/what.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kDefineText = {
+    "define", "Changes the definition of a statistic.",
+    "  tallyctl define web/us type=range                              min, avg, max\n"
+    "  tallyctl define web/us --like db/us range_max=8000             as that one, but\n"
+    "  tallyctl define web/slow of=us type=value mode=increments range_min=1000   a view"};
+
+struct Target {
+  std::string interface;
+  std::string statistic;
+};
+
+// INTERFACE/STATISTIC; the statistic may be one that the line makes, a view.
+Target to_target(const std::string& word) {
+  constexpr std::string_view kPrefix = "statistics/";
+  const std::string name = word.starts_with(kPrefix) ? word.substr(kPrefix.size()) : word;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return {name, ""};
+  return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
+Result<std::string> line_like(Session& session, const std::string& word) {
+  const auto one = select_one(*session.source, {word});
+  if (!one) return one.error();
+  const auto interface = read_interface(*session.source, one.value().interface);
+  if (!interface) return interface.error();
+  const view::Statistic* const found = interface.value().find(one.value().statistic);
+  if (!found) return invalid(word + " has been removed");
+  std::string line;
+  for (const view::Key& key : found->definition) {
+    if (key.name == "name" || key.name == "on" || key.name == "of") continue;
+    line.append(" ").append(key.name).append("=").append(key.value);
+  }
+  return line;
+}
+
+// What a new definition has discarded.
+std::string loss_of(const Target& target, const view::Statistic* before,
+                    const view::Interface& was_of, const view::Statistic* after,
+                    const view::Look& look) {
+  if (!before || !after || before->data_us == after->data_us) return "";
+  std::string text = target.interface + "/" + target.statistic + ": ";
+  text.append(before->type).append(" -> ").append(after->type).append("; ");
+  const std::uint64_t since = was_of.realtime_us - was_of.time_us + before->data_us;
+  return text.append("the data since ").append(look.clock(since)).append(" is discarded");
+}
+
+int define(Session& session, const std::string& like) {
+  const Target target = to_target(session.options.words.front());
+  std::string line;
+  if (!target.statistic.empty()) line = "name=" + target.statistic;
+  if (!like.empty()) {
+    auto keys = line_like(session, like);
+    if (!keys) return complain(keys.error());
+    line.append(keys.value());
+  }
+  for (std::size_t i = 1; i < session.options.words.size(); ++i) {
+    line.append(line.empty() ? "" : " ").append(session.options.words[i]);
+  }
+  const auto before = read_interface(*session.source, target.interface);
+  if (!before) {
+    // With the nearest name.
+    const auto found = select(*session.source, {target.interface});
+    return complain(found ? before.error() : found.error());
+  }
+  const auto written = write_definition(session.source->mount(), target.interface, line);
+  if (!written)
+    return complain(status_of(written.error()),
+                    session.options.words.front() + ": " + written.error().reason);
+  const auto after = read_interface(*session.source, target.interface);
+  if (!after) return complain(after.error());
+  const std::string loss = loss_of(target, before.value().find(target.statistic), before.value(),
+                                   after.value().find(target.statistic), session.look);
+  if (!loss.empty()) print(loss + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+int run_define(int argc, char** argv) {
+  Session session;
+  std::string like;
+  CommandLine line = command_line(kDefineText, session.options);
+  line.add({.names = "--like",
+            .variable = &like,
+            .value = "WHAT",
+            .text = "begin with this statistic's definition, all but name, on and of",
+            .shown = Option::Default::kHidden});
+  line.add_arguments("WHAT", session.options.words,
+                     "INTERFACE/STATISTIC, then KEY=VALUE... as tally-definition(5) says",
+                     {.least = 1});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return define(session, like);
+}
+
+}  // namespace tallyfs

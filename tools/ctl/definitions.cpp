@@ -1,0 +1,179 @@
+// tallyctl definitions and apply: all definitions as lines of the socket's grammar, which
+// tally-send takes, too, and back.
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+#include "core/base/text.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/definition_file.h"
+#include "tools/ctl/send_line.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/what.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kDefinitionsText = {
+    "definitions", "Prints definitions as lines that apply and tally-send take.",
+    "  tallyctl definitions >saved               all\n"
+    "  tallyctl definitions web 'block-*'        of these\n"
+    "  tallyctl apply saved                      back again"};
+constexpr CommandText kApplyText = {
+    "apply", "Writes definitions that differ: + made, ~ changed, = as it was.",
+    "  tallyctl apply --dry-run saved            only shows what would change\n"
+    "  tallyctl apply saved\n"
+    "  tallyctl apply --create saved             also makes what is not there"};
+
+int print_definitions(Session& session) {
+  const auto found = select(*session.source, session.options.words);
+  if (!found) return complain(found.error());
+  std::string text;
+  for (const Selection& selection : found.value()) {
+    const auto interface = read_interface(*session.source, selection.interface);
+    if (!interface) return complain(interface.error());
+    for (const view::Statistic* each : selected(interface.value(), selection)) {
+      text.append("define ").append(selection.interface);
+      for (const view::Key& key : each->definition) {
+        text.append(" ").append(key.name).append("=").append(key.value);
+      }
+      text.append("\n");
+    }
+  }
+  print(text);
+  return kDone;
+}
+
+struct Line {
+  std::string interface;
+  std::string statistic;
+  std::string keys;  // as they stand in a definition file
+  std::vector<view::Key> parsed;
+};
+
+Result<Line> parse_line(const std::string& text) {
+  Tokens tokens(text);
+  const auto command = tokens.next();
+  const auto interface = tokens.next();
+  if (!command || command->text != "define" || !interface) {
+    return invalid("a line is: define INTERFACE name=STATISTIC KEY=VALUE...");
+  }
+  Line made{.interface = std::string(interface->text)};
+  while (const auto token = tokens.next()) {
+    const std::size_t equals = token->text.find('=');
+    if (equals == std::string_view::npos) return invalid("no '=' in it", token->at);
+    made.parsed.push_back(
+        {std::string(token->text.substr(0, equals)), std::string(token->text.substr(equals + 1))});
+    made.keys.append(made.keys.empty() ? "" : " ").append(token->text);
+    if (made.parsed.back().name == "name") made.statistic = made.parsed.back().value;
+  }
+  if (made.statistic.empty()) return invalid("name= is missing");
+  return made;
+}
+
+class Apply {
+ public:
+  Apply(Session& session, bool is_dry, bool creates)
+      : session_(session), is_dry_(is_dry), creates_(creates) {}
+
+  int run() {
+    const std::string& path = session_.options.words.front();
+    std::ifstream file;
+    if (path != "-") file.open(path);
+    std::istream& input = path == "-" ? std::cin : file;
+    if (!input) return complain(kRefused, path + ": it cannot be opened");
+    const auto tree = read_tree(*session_.source);
+    if (!tree) return complain(tree.error());
+    socket_ = tree.value().socket;
+    std::string text;
+    while (std::getline(input, text)) {
+      ++number_;
+      if (trimmed(text).empty() || trimmed(text).starts_with('#')) continue;
+      if (const auto done = apply(text); !done) {
+        if (status_of(done.error()) == kNoAnswer) return complain(done.error());
+        status_ = complain(kRefused,
+                           path + ", line " + std::to_string(number_) + ": " + done.error().reason);
+      }
+    }
+    return status_;
+  }
+
+ private:
+  Result<void> apply(const std::string& text) {
+    const auto parsed = parse_line(text);
+    if (!parsed) return parsed.error();
+    const Line& line = parsed.value();
+    const auto interface = read_interface(*session_.source, line.interface);
+    if (!interface && interface.error().code != ErrorCode::kNotFound) return interface.error();
+    const view::Statistic* const now = interface ? interface.value().find(line.statistic) : nullptr;
+    if (!now) return make(line, interface.has_value());
+    std::string changes;
+    for (const view::Key& key : line.parsed) {
+      const std::string_view was = now->key(key.name);
+      if (was == key.value) continue;
+      changes.append(" ").append(key.name).append("=").append(was).append("->").append(key.value);
+    }
+    show(changes.empty() ? "=" : "~", line, changes);
+    if (changes.empty() || is_dry_) return {};
+    return write_definition(session_.source->mount(), line.interface, line.keys);
+  }
+
+  // A view is made by its line; other statistics are feeders' to make.
+  Result<void> make(const Line& line, bool has_interface) {
+    const bool is_view = std::ranges::any_of(
+        line.parsed, [](const view::Key& key) { return key.name == "of" && !key.value.empty(); });
+    if (is_view && has_interface) {
+      show("+", line, "");
+      if (is_dry_) return {};
+      return write_definition(session_.source->mount(), line.interface, line.keys);
+    }
+    const std::string name = line.interface + "/" + line.statistic;
+    if (!creates_) return invalid("there is no " + name + "; --create makes it");
+    show("+", line, "");
+    if (is_dry_) return {};
+    if (auto sent = send_line(socket_, "create " + name + " " + line.keys); !sent) return sent;
+    const auto made = read_interface(*session_.source, line.interface);
+    if (made && made.value().find(line.statistic)) return {};
+    return invalid(name + " was not made; tracing/error_log says why");
+  }
+
+  static void show(const char* mark, const Line& line, const std::string& changes) {
+    print(std::string(mark) + " " + line.interface + "/" + line.statistic + changes + "\n");
+  }
+
+  Session& session_;
+  const bool is_dry_;
+  const bool creates_;
+  std::string socket_;
+  std::uint64_t number_ = 0;
+  int status_ = kDone;
+};
+
+}  // namespace
+
+int run_definitions(int argc, char** argv) {
+  Session session;
+  CommandLine line = command_line(kDefinitionsText, session.options);
+  add_from(line, session.options);
+  line.add_arguments("WHAT", session.options.words, "interfaces or statistics, or patterns");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  if (const auto status = session.go_to_end()) return *status;
+  return print_definitions(session);
+}
+
+int run_apply(int argc, char** argv) {
+  Session session;
+  bool is_dry = false;
+  bool creates = false;
+  CommandLine line = command_line(kApplyText, session.options);
+  line.add_flag("--dry-run", is_dry, "change nothing");
+  line.add_flag("--create", creates, "make statistics that are not there");
+  line.add_arguments("FILE", session.options.words, "lines of tallyctl definitions; - is stdin",
+                     {.least = 1, .most = 1});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return Apply(session, is_dry, creates).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,195 @@
+// tallyctl diff: what was counted between two snapshots, each the end of a recording, or now.
+#include <algorithm>
+#include <map>
+
+#include "core/view/change.h"
+#include "core/view/summary.h"
+#include "core/view/table.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/view_json.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kDiffText = {
+    "diff", "Shows what was counted between two snapshots.",
+    "  tallyctl diff before.jsonl now                 since that recording ended\n"
+    "  tallyctl diff monday.jsonl tuesday.jsonl       side by side, from two daemons too\n"
+    "  tallyctl record --count 1 - | tallyctl diff - now"};
+
+using Interfaces = std::map<std::string, view::Interface>;
+
+std::string definition_of(const view::Statistic& statistic) {
+  std::string text;
+  for (const view::Key& key : statistic.definition) {
+    if (key.name == "on" || key.name == "name") continue;
+    text.append(text.empty() ? "" : " ").append(key.name).append("=").append(key.value);
+  }
+  return text;
+}
+
+class Diff {
+ public:
+  explicit Diff(Session& session) : session_(session) {}
+
+  int run(bool tells_by_status) {
+    const auto a = load(session_.options.words[0]);
+    if (!a) return complain(a.error());
+    const auto b = load(session_.options.words[1]);
+    if (!b) return complain(b.error());
+    if (session_.options.json) {
+      print_json(a.value(), b.value());
+    } else {
+      draw(a.value(), b.value());
+    }
+    return tells_by_status && differs_ ? kRefused : kDone;
+  }
+
+ private:
+  Result<Interfaces> load(const std::string& word) {
+    std::unique_ptr<Source> opened;
+    if (word != "now") {
+      auto recording = open_recording(word);
+      if (!recording) return recording.error();
+      opened = std::move(recording).value();
+    } else if (!session_.source) {
+      if (const auto status = session_.open()) {
+        return Error{*status == kNoAnswer ? ErrorCode::kNotFound : ErrorCode::kInvalid,
+                     "there is no now"};
+      }
+    }
+    Source& source = opened ? *opened : *session_.source;
+    while (opened) {
+      const auto next = source.next(std::chrono::microseconds(0));
+      if (!next) return next.error();
+      if (next.value() == Source::Next::kEnd) break;
+    }
+    const auto tree = read_tree(source);
+    if (!tree) return tree.error();
+    Interfaces made;
+    for (const auto& each : tree.value().interfaces) {
+      auto interface = read_interface(source, each.name);
+      if (!interface && interface.error().code == ErrorCode::kNotFound) continue;
+      if (!interface) return interface.error();
+      made.insert_or_assign(each.name, std::move(interface).value());
+    }
+    return made;
+  }
+
+  // Calls step(interface of A, its statistic, interface of B, its statistic): in A, B or both.
+  template <typename Step>
+  static void for_each(const Interfaces& a, const Interfaces& b, const Step& step) {
+    for (const auto& [name, now] : b) {
+      const auto was = a.find(name);
+      for (const view::Statistic& each : now.statistics) {
+        step(name, was == a.end() ? nullptr : was->second.find(each.name), &each);
+      }
+    }
+    for (const auto& [name, was] : a) {
+      const auto now = b.find(name);
+      for (const view::Statistic& each : was.statistics) {
+        if (now == b.end() || !now->second.find(each.name)) step(name, &each, nullptr);
+      }
+    }
+  }
+
+  static bool is_alike(const view::Statistic& a, const view::Statistic& b) {
+    return definition_of(a) == definition_of(b);
+  }
+
+  void draw(const Interfaces& a, const Interfaces& b) {
+    view::Grid grid = session_.grid();
+    for_each(
+        a, b,
+        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
+          name_other_definitions(grid, interface, was, now);
+        });
+    view::Table table(session_.look);
+    table.add_column("STATISTIC", view::Align::kLeft);
+    table.add_column("COUNTED");
+    table.add_column("RATE");
+    table.add_column("VALUES OF THAT", view::Align::kLeft);
+    table.add_column("A", view::Align::kLeft);
+    table.add_column("B", view::Align::kLeft);
+    for_each(
+        a, b,
+        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
+          if (!was || !now || !is_alike(*was, *now)) return;
+          add_row(table, a.at(interface), b.at(interface), *was, *now);
+        });
+    if (!table.empty()) table.draw(grid);
+    print(grid, session_.terminal);
+  }
+
+  void name_other_definitions(view::Grid& grid, const std::string& interface,
+                              const view::Statistic* was, const view::Statistic* now) {
+    const std::string name = interface + "/" + (now ? now->name : was->name);
+    if (was && now && is_alike(*was, *now)) return;
+    differs_ = true;
+    const std::string text = !was   ? "only in B"
+                             : !now ? "only in A"
+                                    : definition_of(*was) + " -> " + definition_of(*now);
+    grid.put_line(name + ": " + text, {view::Tone::kWarning});
+  }
+
+  void add_row(view::Table& table, const view::Interface& a, const view::Interface& b,
+               const view::Statistic& was, const view::Statistic& now) {
+    const auto change = view::change_between(a, b, now.name);
+    const auto rate = change.rate();
+    if (!change.samples || *change.samples > 0) differs_ = true;
+    table.add_row({b.name + "/" + now.name,
+                   change.samples ? view::grouped_text(*change.samples) : "-",
+                   rate ? view::rate_text(*rate) : "-",
+                   change.counted ? view::values_text(*change.counted, session_.look) : "-",
+                   view::values_text(was, session_.look), view::values_text(now, session_.look)});
+  }
+
+  void print_json(const Interfaces& a, const Interfaces& b) {
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().key("differences").begin_array();
+    for_each(
+        a, b,
+        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
+          writer.begin_object().key("interface").string(interface);
+          writer.key("name").string(now ? now->name : was->name);
+          writer.key("in_a").boolean(was != nullptr).key("in_b").boolean(now != nullptr);
+          const bool alike = was && now && is_alike(*was, *now);
+          writer.key("same_definition").boolean(alike);
+          writer.key("samples");
+          const auto change =
+              alike ? view::change_between(a.at(interface), b.at(interface), now->name)
+                    : view::Change();
+          if (change.samples)
+            writer.number(*change.samples);
+          else
+            writer.null();
+          writer.key("interval_us").number(change.micros).end_object();
+          if (!change.samples || *change.samples > 0) differs_ = true;
+        });
+    writer.end_array().end_object();
+    print(text.append("\n"));
+  }
+
+  Session& session_;
+  bool differs_ = false;
+};
+
+}  // namespace
+
+int run_diff(int argc, char** argv) {
+  Session session;
+  bool tells_by_status = false;
+  CommandLine line = command_line(kDiffText, session.options);
+  add_table_options(line, session.options);
+  line.add_flag("--exit-code", tells_by_status, "exit with 1 if something was counted or differs");
+  line.add_arguments("A B", session.options.words, "recordings, or now, or - for stdin",
+                     {.least = 2, .most = 2});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  session.terminal = find_terminal(session.options);
+  session.look = look_of(session.options, session.terminal);
+  return Diff(session).run(tells_by_status);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,167 @@
+// tallyctl doctor: looks for faults, of the machine, the mount, the daemon and its counts, and says
+// what to do about each. 0 if there is none, 1 if there is, 3 if no mount answers.
+#include <algorithm>
+#include <chrono>
+
+#include "core/view/table.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/count_checks.h"
+#include "tools/ctl/daemon_checks.h"
+#include "tools/ctl/machine_checks.h"
+#include "tools/ctl/session.h"
+#include "tools/tree/timed_file.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kDoctorText = {
+    "doctor", "Looks for faults, and says what to do about each; takes a second.",
+    "  tallyctl doctor                        all that there is\n"
+    "  tallyctl doctor --mount /mnt/tally     of this mount\n"
+    "  tallyctl doctor --json | jq .          for a script; the exit status tells, too"};
+
+const char* word_of(Level level) {
+  switch (level) {
+    case Level::kOk:
+      return "ok";
+    case Level::kWarning:
+      return "WARN";
+    case Level::kFailure:
+      break;
+  }
+  return "FAIL";
+}
+
+view::Tone tone_of(Level level) {
+  if (level == Level::kOk) return view::Tone::kGood;
+  return level == Level::kWarning ? view::Tone::kWarning : view::Tone::kBad;
+}
+
+class Doctor {
+ public:
+  explicit Doctor(Session& session) : session_(session) {}
+
+  int run() {
+    add(check_fuse_device());
+    add(check_fusermount());
+    add(check_mounts());
+    if (const auto status = session_.open()) {
+      add({Level::kFailure, "mount", "none that can be looked at, see above",
+           "tallyfs MOUNTPOINT, or --mount PATH"});
+      print_findings();
+      return *status;
+    }
+    const int status = look_at_daemon();
+    print_findings();
+    return status;
+  }
+
+ private:
+  int look_at_daemon() {
+    const auto start = std::chrono::steady_clock::now();
+    const auto before = read_tree(*session_.source);
+    if (!before) return no_answer(before.error());
+    const auto took = std::chrono::steady_clock::now() - start;
+    const std::string millis = view::number_text(
+        std::chrono::duration<double, std::milli>(took).count(),
+        view::quantity_of_x("milliseconds/reads"), view::Digits::kThree, view::Charset::kAscii);
+    const view::Tree& tree = before.value();
+    add({Level::kOk, "mount",
+         session_.source->mount() + ", tallyfs " + tree.version + ", epoch " + tree.epoch +
+             ", answers in " + millis,
+         ""});
+    add(check_rights(session_.source->mount()));
+    add(check_version(tree, TALLYFS_VERSION));
+    add(check_program(tree));
+    add(check_socket(tree));
+    add(check_queue(tree));
+    add(check_tracefs(tree));
+    add(check_memory(tree));
+    add(check_quotas(tree));
+    add(check_clock());
+    return look_again(tree);
+  }
+
+  // What shows only between two moments.
+  int look_again(const view::Tree& before) {
+    const auto own_before = read_interface(*session_.source, "tallyfs");
+    if (!own_before) return no_answer(own_before.error());
+    const auto next = session_.source->next(session_.options.period());
+    if (!next) return no_answer(next.error());
+    const auto now = read_tree(*session_.source);
+    if (!now) return no_answer(now.error());
+    const auto own = read_interface(*session_.source, "tallyfs");
+    if (!own) return no_answer(own.error());
+    add(check_feeders(before, now.value()));
+    add(check_jump(static_cast<std::int64_t>(now.value().realtime_us - before.realtime_us) -
+                   static_cast<std::int64_t>(now.value().time_us - before.time_us)));
+    const auto log = read_in_time(session_.source->mount() + "/tracing/error_log");
+    add(check_counts(own_before.value(), own.value(), log ? log.value() : std::string()));
+    const bool is_well = std::ranges::all_of(
+        findings_, [](const Finding& each) { return each.level == Level::kOk; });
+    return is_well ? kDone : kRefused;
+  }
+
+  int no_answer(const Error& error) {
+    add({Level::kFailure, "mount", error.reason, advice_for(error.code)});
+    return kNoAnswer;
+  }
+
+  static std::string advice_for(ErrorCode code) {
+    if (code == ErrorCode::kNoAccess) return "look as the user who mounted, or as one of --group";
+    if (code == ErrorCode::kNotFound) return "mount the whole tree, without --subtree";
+    if (code == ErrorCode::kNoDevice)
+      return "fusermount3 -u -z MOUNTPOINT, then start tallyfs anew";
+    return "the daemon's log (journalctl -u tallyfs) may say why";
+  }
+
+  void add(Finding finding) { findings_.push_back(std::move(finding)); }
+  void add(Findings findings) {
+    for (Finding& each : findings) findings_.push_back(std::move(each));
+  }
+
+  void print_findings() const {
+    if (session_.options.json) return print_json();
+    view::Grid grid = session_.grid();
+    constexpr int kCheck = 6;
+    int text = kCheck;
+    for (const Finding& each : findings_) {
+      text = std::max(text, kCheck + static_cast<int>(each.check.size()) + 2);
+    }
+    for (const Finding& each : findings_) {
+      const int row = grid.height();
+      grid.put(row, 0, word_of(each.level), {tone_of(each.level)});
+      grid.put(row, kCheck, each.check);
+      grid.put(row, text, each.text);
+      if (!each.advice.empty()) grid.put(row + 1, text, "do: " + each.advice, {view::Tone::kBold});
+    }
+    print(grid, session_.terminal);
+  }
+
+  void print_json() const {
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().key("checks").begin_array();
+    for (const Finding& each : findings_) {
+      writer.begin_object().key("check").string(each.check);
+      writer.key("level").string(word_of(each.level)).key("text").string(each.text);
+      writer.key("do").string(each.advice).end_object();
+    }
+    writer.end_array().end_object();
+    print(text.append("\n"));
+  }
+
+  Session& session_;
+  Findings findings_;
+};
+
+}  // namespace
+
+int run_doctor(int argc, char** argv) {
+  Session session;
+  CommandLine line = command_line(kDoctorText, session.options);
+  if (const auto status = line.parse(argc, argv)) return *status;
+  return Doctor(session).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,134 @@
+// tallyctl heat: a histogram over time, one line for each interval, so that it scrolls, pipes and
+// works over any connection.
+#include "core/view/heat.h"
+
+#include "core/view/change.h"
+#include "core/view/summary.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/view_json.h"
+#include "tools/ctl/what.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kHeatText = {
+    "heat", "Draws a histogram over time: a line each second, bins from left to right.",
+    "  tallyctl heat block-vda/latencies_read                  until it is interrupted\n"
+    "  tallyctl heat --every 10s --count 60 web/latency_us     ten minutes\n"
+    "  tallyctl heat --from night.jsonl web/latency_us         of a recording"};
+
+view::Steps steps_named(const std::string& name) {
+  if (name == "sqrt") return view::Steps::kSqrt;
+  return name == "linear" ? view::Steps::kLinear : view::Steps::kLog;
+}
+
+class Heat {
+ public:
+  Heat(Session& session, view::Steps steps)
+      : session_(session), map_(session.look, session.terminal.colours, steps) {}
+
+  int run() {
+    auto found = select_one(*session_.source, session_.options.words);
+    if (!found) return complain(found.error());
+    what_ = std::move(found).value();
+    auto before = read();
+    if (!before) return complain(before.error());
+    const view::Statistic* const first = before.value().find(what_.statistic);
+    if (!view::distribution_of(*first, view::Detail::kFine)) {
+      return complain(kWrongUsage, what_.interface + "/" + what_.statistic + " is a " +
+                                       first->type + "; heat needs an array or quantiles");
+    }
+    view::Grid head = session_.grid();
+    map_.draw_head(head, *first);
+    if (!session_.options.json) print(head, session_.terminal);
+    return draw_intervals(std::move(before).value());
+  }
+
+ private:
+  int draw_intervals(view::Interface before) {
+    for (std::uint64_t n = 0; session_.options.count == 0 || n < session_.options.count; ++n) {
+      const auto next = session_.source->next(session_.options.period());
+      if (!next) return complain(next.error());
+      if (next.value() == Source::Next::kEnd) break;
+      auto now = read();
+      if (!now) return complain(now.error());
+      draw(before, now.value());
+      before = std::move(now).value();
+    }
+    return kDone;
+  }
+
+  Result<view::Interface> read() {
+    auto json = session_.source->interface(what_.interface);
+    if (!json) return json.error();
+    json_ = std::move(json).value();
+    auto made = to_interface(json_);
+    if (made && !made.value().find(what_.statistic)) {
+      return invalid(what_.interface + "/" + what_.statistic + " has been removed");
+    }
+    return made;
+  }
+
+  void draw(const view::Interface& before, const view::Interface& now) {
+    const auto change = view::change_between(before, now, what_.statistic);
+    if (session_.options.json) return print_json(now, change);
+    const view::Statistic& statistic = *now.find(what_.statistic);
+    view::Grid grid = session_.grid();
+    if (view::distribution_of(statistic, view::Detail::kFine)) {
+      map_.draw_line(grid, statistic, change, now.realtime_us, missed(before, now));
+    } else {
+      grid.put_line("it is a " + statistic.type + " now", {view::Tone::kWarning});
+    }
+    print(grid, session_.terminal);
+  }
+
+  // Whole intervals between the two that were not seen.
+  std::uint64_t missed(const view::Interface& before, const view::Interface& now) const {
+    auto period = session_.source->period();
+    if (period.count() == 0) period = session_.options.period();
+    const auto each = static_cast<std::uint64_t>(period.count());
+    const std::uint64_t micros = now.time_us > before.time_us ? now.time_us - before.time_us : 0;
+    const std::uint64_t intervals = (micros + each / 2) / each;
+    return intervals > 1 ? intervals - 1 : 0;
+  }
+
+  void print_json(const view::Interface& now, const view::Change& change) const {
+    std::string text;
+    JsonWriter writer(text);
+    write_interface(
+        writer, json_, now, [&](const std::string& name) { return name == what_.statistic; },
+        [&](const std::string&) { return std::optional(change); });
+    print(text.append("\n"));
+  }
+
+  Session& session_;
+  SelectedStatistic what_;
+  Json json_;  // of the newest read()
+  view::HeatMap map_;
+};
+
+}  // namespace
+
+int run_heat(int argc, char** argv) {
+  Session session;
+  std::string scale = "log";
+  CommandLine line = command_line(kHeatText, session.options);
+  add_from(line, session.options);
+  add_every(line, session.options);
+  line.add({.names = "--scale",
+            .variable = &scale,
+            .value = "STEPS",
+            .text = "of counts to colours: log, sqrt or linear",
+            .check = OneOf{{"log", "sqrt", "linear"}}});
+  line.add_flag("--utc", session.options.utc, "times of day in UTC");
+  line.add_flag("--exact", session.options.exact, "all digits");
+  line.add_arguments("WHAT", session.options.words, "one array, or one type=quantiles",
+                     {.least = 1, .most = 1});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return Heat(session, steps_named(scale)).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,125 @@
+// tallyctl ls: interfaces, and of those that are named their statistics.
+#include <algorithm>
+
+#include "core/view/quantity.h"
+#include "core/view/table.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/what.h"
+#include "usage/nearest.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kLsText = {
+    "ls", "Lists interfaces, and of those that are named their statistics.",
+    "  tallyctl ls                  interfaces\n"
+    "  tallyctl ls web 'block-*'    statistics of these\n"
+    "  tallyctl ls --names          names alone, as completion uses them"};
+
+class List {
+ public:
+  List(Session& session, bool names) : session_(session), names_(names) {}
+
+  int run() {
+    if (session_.options.json) return print_json();
+    return session_.options.words.empty() ? list_interfaces() : list_statistics();
+  }
+
+ private:
+  int print_json() {
+    const auto json = session_.source->tree();
+    if (!json) return complain(json.error());
+    std::string text;
+    JsonWriter writer(text);
+    write_json(writer, json.value());
+    print(text.append("\n"));
+    return kDone;
+  }
+
+  int list_interfaces() {
+    const auto tree = read_tree(*session_.source);
+    if (!tree) return complain(tree.error());
+    if (names_) return print_names(tree.value());
+    view::Table table(session_.look);
+    table.add_column("INTERFACE", view::Align::kLeft);
+    table.add_column("STATISTICS");
+    table.add_column("ON");
+    table.add_column("SAMPLES");
+    for (const auto& each : tree.value().interfaces) {
+      table.add_row({each.name, view::grouped_text(each.statistics), view::grouped_text(each.on),
+                     view::grouped_text(each.samples)});
+    }
+    return draw(table);
+  }
+
+  int list_statistics() {
+    const auto found = select(*session_.source, session_.options.words);
+    if (!found) return explain(found.error());
+    view::Table table(session_.look);
+    table.add_column("STATISTIC", view::Align::kLeft);
+    table.add_column("ON");
+    table.add_column("TYPE", view::Align::kLeft);
+    table.add_column("SAMPLES");
+    table.add_column("UNITS", view::Align::kLeft);
+    std::string names;
+    for (const Selection& selection : found.value()) {
+      const auto interface = read_interface(*session_.source, selection.interface);
+      if (!interface) return complain(interface.error());
+      for (const view::Statistic* each : selected(interface.value(), selection)) {
+        const std::string name = selection.interface + "/" + each->name;
+        names.append(name).append("\n");
+        table.add_row({name, each->on ? "on" : "off", each->type, view::grouped_text(each->samples),
+                       each->units});
+      }
+    }
+    if (!names_) return draw(table);
+    print(names);
+    return kDone;
+  }
+
+  int draw(const view::Table& table) {
+    view::Grid grid = session_.grid();
+    table.draw(grid);
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  static int print_names(const view::Tree& tree) {
+    std::string text;
+    for (const auto& each : tree.interfaces) text.append(each.name).append("\n");
+    print(text);
+    return kDone;
+  }
+
+  // A word may be a command that was misspelt: without a command it is ls.
+  int explain(const Error& error) const {
+    if (error.code != ErrorCode::kInvalid) return complain(error);
+    std::vector<std::string> known;
+    for (const Command& each : commands()) known.emplace_back(each.name);
+    const auto meant = nearest(session_.options.words.front(), known);
+    if (!meant) return complain(error);
+    return complain(kRefused, error.reason + "; there is a command " + *meant);
+  }
+
+  Session& session_;
+  const bool names_;
+};
+
+}  // namespace
+
+int run_ls(int argc, char** argv) {
+  Session session;
+  bool names = false;
+  CommandLine line = command_line(kLsText, session.options);
+  add_from(line, session.options);
+  line.add_flag("--no-header", session.options.no_header, "without headings");
+  line.add_flag("--names", names, "names alone, one a line");
+  line.add_arguments("WHAT", session.options.words, "interfaces or statistics, or patterns");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  if (const auto status = session.go_to_end()) return *status;
+  return List(session, names).run();
+}
+
+}  // namespace tallyfs

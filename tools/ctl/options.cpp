@@ -1,0 +1,121 @@
+#include "tools/ctl/options.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/base/text.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::microseconds;
+
+struct TimeUnit {
+  std::string_view suffix;
+  std::uint64_t micros;
+};
+// "ms" before "s".
+constexpr std::array kTimeUnits = {TimeUnit{"ms", 1'000}, TimeUnit{"s", 1'000'000},
+                                   TimeUnit{"m", 60'000'000}};
+constexpr std::uint64_t kPeriodMin = 100'000;
+constexpr std::uint64_t kPeriodMax = 86'400'000'000;
+
+std::string fault_of_period(const std::string& text) {
+  if (parse_period(text) != microseconds(0)) return "";
+  return "'" + text + "' is no time from 100ms to 1440m, as 1s";
+}
+
+}  // namespace
+
+microseconds parse_period(std::string_view text) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (!text.ends_with(unit.suffix)) continue;
+    text.remove_suffix(unit.suffix.size());
+    const auto number = parse_unsigned(text);
+    if (!number || *number > kPeriodMax / unit.micros) return microseconds(0);
+    const std::uint64_t micros = *number * unit.micros;
+    return microseconds(micros < kPeriodMin ? 0 : static_cast<std::int64_t>(micros));
+  }
+  return microseconds(0);
+}
+
+microseconds Options::period() const {
+  return every.empty() ? std::chrono::seconds(1) : parse_period(every);
+}
+
+CommandLine command_line(const CommandText& text, Options& options) {
+  std::string description = text.purpose;
+  description.append("\n").append(text.examples);
+  CommandLine line(description, std::string("tallyctl ").append(text.name), TALLYFS_VERSION);
+  line.add({.names = "--mount",
+            .variable = &options.mount,
+            .value = "PATH",
+            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else what /proc/self/mountinfo "
+                    "has",
+            .shown = Option::Default::kHidden});
+  line.add_flag("--json", options.json, "one object, or with --every one a line");
+  line.add_flag("--ascii", options.ascii, "draw with ASCII alone");
+  line.add({.names = "--color",
+            .variable = &options.color,
+            .value = "WHEN",
+            .text = "auto, always or never",
+            .check = OneOf{{"auto", "always", "never"}}});
+  line.add({.names = "--theme",
+            .variable = &options.theme,
+            .value = "NAME",
+            .text = "the background: dark or light",
+            .check = OneOf{{"dark", "light"}}});
+  return line;
+}
+
+void add_from(CommandLine& line, Options& options) {
+  line.add({.names = "--from",
+            .variable = &options.from,
+            .value = "FILE",
+            .text = "read a recording instead of a mount; - is stdin",
+            .shown = Option::Default::kHidden});
+}
+
+void add_every(CommandLine& line, Options& options) {
+  line.add({.names = "--every",
+            .variable = &options.every,
+            .value = "TIME",
+            .text = "again and again, what was counted in between: 1s, 250ms, 5m",
+            .check = FindFault(fault_of_period),
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--count",
+            .variable = &options.count,
+            .value = "N",
+            .text = "so many times; without it until it is interrupted",
+            .check = InRange{1, 1'000'000'000},
+            .shown = Option::Default::kHidden});
+}
+
+void add_table_options(CommandLine& line, Options& options) {
+  line.add_flag("--utc", options.utc, "times of day in UTC");
+  line.add_flag("--no-header", options.no_header, "tables without headings");
+  line.add_flag("--exact", options.exact, "all digits");
+  line.add_flag("-a,--all", options.all, "all rows, empty ones too");
+}
+
+bool takes_value(std::string_view word) {
+  static constexpr std::array<std::string_view, 10> kWithValue = {
+      "--mount", "--color", "--theme", "--from",  "--every",
+      "--count", "--like",  "--scale", "--width", "--max-size"};
+  return std::ranges::find(kWithValue, word) != kWithValue.end();
+}
+
+int print_version() {
+  std::puts("tallyctl " TALLYFS_VERSION);
+  return 0;
+}
+
+int complain(int status, const std::string& text) {
+  std::string line("tallyctl: ");
+  line.append(text).append("\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return status;
+}
+
+}  // namespace tallyfs

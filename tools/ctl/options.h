@@ -1,0 +1,56 @@
+// What the commands share of the command line. Each command declares which groups it has; -h -V
+// --mount --json --ascii --color mean the same everywhere. Values of one run.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "usage/command_line.h"
+
+namespace tallyfs {
+
+struct Options {
+  std::string mount;
+  std::string from;
+  bool json = false;
+  bool ascii = false;
+  std::string color = "auto";
+  std::string theme = "dark";
+  bool utc = false;
+  bool no_header = false;
+  bool exact = false;
+  bool all = false;
+  bool total = false;
+  std::string every;
+  std::uint64_t count = 0;
+  std::vector<std::string> words;  // arguments that are no options
+
+  // every, or 1 s.
+  std::chrono::microseconds period() const;
+};
+
+struct CommandText {
+  const char* name;
+  const char* purpose;
+  const char* examples;  // three lines
+};
+
+// With --mount, --json, --ascii, --color, --theme.
+CommandLine command_line(const CommandText& text, Options& options);
+void add_from(CommandLine& line, Options& options);
+void add_every(CommandLine& line, Options& options);
+// --utc, --no-header, --exact, --all
+void add_table_options(CommandLine& line, Options& options);
+
+// Whether the word is an option whose value is the next word.
+bool takes_value(std::string_view word);
+int print_version();
+// On stderr, with the program's name; returns the status.
+int complain(int status, const std::string& text);
+// "1s", "250ms", "2m": 100 ms to a day. Zero if it is no such time.
+std::chrono::microseconds parse_period(std::string_view text);
+
+}  // namespace tallyfs

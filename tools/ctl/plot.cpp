@@ -1,0 +1,171 @@
+// tallyctl plot: bars of a distribution or a list, a line of a history. Of other types, whose past
+// nothing keeps, a line over the moments of a recording, or over --count moments of --every.
+#include "core/view/plot.h"
+
+#include "core/view/change.h"
+#include "core/view/summary.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/view_json.h"
+#include "tools/ctl/what.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kPlotText = {
+    "plot", "Draws a statistic: bars of a distribution or a list, a line of a history.",
+    "  tallyctl plot block-vda/latencies_read           bars\n"
+    "  tallyctl plot web/by_second                      a line, of a type=history\n"
+    "  tallyctl plot web/hits --every 1s --count 60     a line, after a minute"};
+constexpr int kSeriesRows = 10;
+
+class Plot {
+ public:
+  explicit Plot(Session& session) : session_(session) {}
+
+  int run() {
+    auto found = select_one(*session_.source, session_.options.words);
+    if (!found) return complain(found.error());
+    what_ = std::move(found).value();
+    auto now = read();
+    if (!now) return complain(now.error());
+    if (has_past(*now.value().find(what_.statistic))) return draw_now();
+    return draw_moments(std::move(now).value());
+  }
+
+ private:
+  static bool has_past(const view::Statistic& statistic) {
+    return view::has_bars(statistic) || std::holds_alternative<view::History>(statistic.values);
+  }
+
+  Result<view::Interface> read() {
+    auto json = session_.source->interface(what_.interface);
+    if (!json) return json.error();
+    json_ = std::move(json).value();
+    auto made = to_interface(json_);
+    if (made && !made.value().find(what_.statistic)) {
+      return invalid(what_.interface + "/" + what_.statistic + " has been removed");
+    }
+    return made;
+  }
+
+  // Of a recording the end; with --every of a mount each interval's.
+  int draw_now() {
+    const bool is_recorded = session_.source->mount().empty();
+    const bool is_repeated = !session_.options.every.empty();
+    auto before = read();
+    if (!before) return complain(before.error());
+    if (!is_recorded && !is_repeated) return draw(before.value(), nullptr);
+    std::uint64_t drawn = 0;
+    while (session_.options.count == 0 || drawn < session_.options.count) {
+      const auto next = session_.source->next(session_.options.period());
+      if (!next) return complain(next.error());
+      if (next.value() == Source::Next::kEnd) break;
+      auto now = read();
+      if (!now) return complain(now.error());
+      const bool is_total = session_.options.total;
+      if (is_repeated) draw(now.value(), is_total ? nullptr : &before.value());
+      before = std::move(now);
+      ++drawn;
+    }
+    return is_repeated ? kDone : draw(before.value(), nullptr);
+  }
+
+  int draw(const view::Interface& now, const view::Interface* before) {
+    std::optional<view::Change> change;
+    if (before) change = view::change_between(*before, now, what_.statistic);
+    if (session_.options.json) return print_json(now, change);
+    view::Grid grid = session_.grid();
+    const view::Statistic& total = *now.find(what_.statistic);
+    const view::Statistic& shown = change && change->counted ? *change->counted : total;
+    grid.put_line(view::heading_of(now.name, shown, now.time_us), {view::Tone::kBold});
+    if (change && !change->counted) {
+      grid.put_line("reset, or defined anew, in this interval", {view::Tone::kWarning});
+    } else if (const auto series = view::series_of(now, shown)) {
+      view::draw_series(grid, *series, kSeriesRows, session_.look);
+    } else {
+      draw_bars(grid, shown);
+    }
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  void draw_bars(view::Grid& grid, const view::Statistic& shown) const {
+    for (const auto& text : {view::percentiles_text(shown, session_.look),
+                             view::left_out_text(shown, session_.look)}) {
+      if (!text.empty()) grid.put_line(text);
+    }
+    view::draw_bars(grid, shown, session_.look);
+  }
+
+  int print_json(const view::Interface& now, const std::optional<view::Change>& change) const {
+    std::string text;
+    JsonWriter writer(text);
+    write_interface(
+        writer, json_, now, [&](const std::string& name) { return name == what_.statistic; },
+        [&](const std::string&) { return change; });
+    print(text.append("\n"));
+    return kDone;
+  }
+
+  // A point for each moment: the X of a type=last, else samples a second.
+  int draw_moments(view::Interface before) {
+    const bool is_recorded = session_.source->mount().empty();
+    if (!is_recorded && (session_.options.every.empty() || session_.options.count == 0)) {
+      return complain(kWrongUsage,
+                      what_.interface + "/" + what_.statistic +
+                          " keeps no past: draw it with --every 1s --count 60, or from a "
+                          "recording (--from), or define a view with type=history");
+    }
+    view::Series series;
+    const bool is_last = before.find(what_.statistic)->type == "last";
+    if (is_last) series.quantity = view::quantity_of_x(before.find(what_.statistic)->units);
+    while (session_.options.count == 0 || series.points.size() < session_.options.count) {
+      const auto next = session_.source->next(session_.options.period());
+      if (!next) return complain(next.error());
+      if (next.value() == Source::Next::kEnd) break;
+      auto now = read();
+      if (!now) return complain(now.error());
+      series.points.push_back(point_of(before, now.value(), is_last));
+      before = std::move(now).value();
+    }
+    if (session_.options.json) return print_json(before, std::nullopt);
+    view::Grid grid = session_.grid();
+    std::string heading =
+        view::heading_of(before.name, *before.find(what_.statistic), before.time_us);
+    grid.put_line(heading.append(is_last ? "" : ", samples a second"), {view::Tone::kBold});
+    view::draw_series(grid, series, kSeriesRows, session_.look);
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  view::Point point_of(const view::Interface& before, const view::Interface& now,
+                       bool is_last) const {
+    view::Point made{.realtime_us = now.realtime_us};
+    made.value = is_last ? view::level_of_now(*now.find(what_.statistic))
+                         : view::change_between(before, now, what_.statistic).rate();
+    return made;
+  }
+
+  Session& session_;
+  SelectedStatistic what_;
+  Json json_;  // of the newest read()
+};
+
+}  // namespace
+
+int run_plot(int argc, char** argv) {
+  Session session;
+  CommandLine line = command_line(kPlotText, session.options);
+  add_from(line, session.options);
+  add_every(line, session.options);
+  line.add_flag("--total", session.options.total, "with --every: totals, not intervals");
+  add_table_options(line, session.options);
+  line.add_arguments("WHAT", session.options.words, "one statistic", {.least = 1, .most = 1});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return Plot(session).run();
+}
+
+}  // namespace tallyfs

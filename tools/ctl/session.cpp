@@ -1,0 +1,42 @@
+#include "tools/ctl/session.h"
+
+#include <utility>
+
+#include "tools/ctl/commands.h"
+#include "tools/tree/mount_table.h"
+
+namespace tallyfs {
+
+std::optional<int> Session::open() {
+  terminal = find_terminal(options);
+  look = look_of(options, terminal);
+  if (!options.from.empty()) {
+    auto opened = open_recording(options.from);
+    if (!opened) return tallyfs::complain(kRefused, opened.error().reason);
+    source = std::move(opened).value();
+    return std::nullopt;
+  }
+  auto found = find_mount(options.mount);
+  if (!found) return tallyfs::complain(kNoAnswer, found.error().reason);
+  std::string path = std::move(found).value();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  source = open_mount(std::move(path));
+  return std::nullopt;
+}
+
+std::optional<int> Session::go_to_end() {
+  while (source->mount().empty()) {
+    const auto next = source->next(options.period());
+    if (!next) return tallyfs::complain(next.error());
+    if (next.value() == Source::Next::kEnd) break;
+  }
+  return std::nullopt;
+}
+
+int status_of(const Error& error) {
+  return error.code == ErrorCode::kInvalid ? kRefused : kNoAnswer;
+}
+
+int complain(const Error& error) { return complain(status_of(error), error.reason); }
+
+}  // namespace tallyfs

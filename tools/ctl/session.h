@@ -1,0 +1,40 @@
+// One run of a command: its options, its terminal, and where its snapshots come from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/view/look.h"
+#include "tools/ctl/options.h"
+#include "tools/ctl/terminal.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs {
+
+struct Session {
+  Options options;
+  Terminal terminal;
+  view::Look look;
+  std::unique_ptr<Source> source;
+
+  // Of the mount or the recording that the options name. Prints what is wrong.
+  // Nothing if it may go on, else the status to exit with.
+  std::optional<int> open();
+  // Of a recording goes to its last moment.
+  std::optional<int> go_to_end();
+  view::Grid grid() const {
+    return view::Grid(terminal.is_terminal ? terminal.width : kPipeColumns, terminal.charset);
+  }
+
+ private:
+  // Of lines in pipes, which are not cut.
+  static constexpr int kPipeColumns = 1 << 16;
+};
+
+// The exit status of a failed read: 3 if the mount does not answer, or is not there; else 1.
+int status_of(const Error& error);
+int complain(const Error& error);
+
+}  // namespace tallyfs

@@ -1,0 +1,203 @@
+// tallyctl show: tables of anything. Of an interface a row for each statistic, of a statistic all
+// that it has; with --every what was counted in each interval.
+#include "core/view/show.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/view/change.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/view_json.h"
+#include "tools/ctl/what.h"
+#include "tools/tree/statistics_json.h"
+#include "tools/tree/timed_file.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kShowText = {
+    "show", "Shows statistics as tables, with percentiles and rates.",
+    "  tallyctl show block-vda                          a row for each statistic\n"
+    "  tallyctl show block-vda/latencies_read           one with all it has\n"
+    "  tallyctl show --every 1s 'web/*_us'              what each second brought"};
+
+struct Read {
+  Json json;
+  view::Interface interface;
+};
+using Moment = std::map<std::string, Read>;
+
+class Show {
+ public:
+  explicit Show(Session& session) : session_(session) {}
+
+  int run() {
+    std::vector<std::string> words;
+    for (const std::string& word : session_.options.words) {
+      const std::string path = path_of(word, session_.source->mount());
+      if (path.empty())
+        words.push_back(word);
+      else if (const int status = show_path(path); status != kDone)
+        return status;
+    }
+    if (words.empty() && !session_.options.words.empty()) return kDone;
+    if (const int status = find(words); status != kDone) return status;
+    return session_.options.every.empty() ? show_once() : show_again_and_again();
+  }
+
+ private:
+  int find(const std::vector<std::string>& words) {
+    if (session_.options.every.empty()) {
+      if (const auto status = session_.go_to_end()) return *status;
+    }
+    auto found = select(*session_.source, words);
+    if (!found) return complain(found.error());
+    selections_ = std::move(found).value();
+    return kDone;
+  }
+
+  int show_once() {
+    const auto now = read();
+    if (!now) return complain(now.error());
+    draw(now.value(), nullptr);
+    return kDone;
+  }
+
+  int show_again_and_again() {
+    auto before = read();
+    if (!before) return complain(before.error());
+    for (std::uint64_t n = 0; session_.options.count == 0 || n < session_.options.count; ++n) {
+      const auto next = session_.source->next(session_.options.period());
+      if (!next) return complain(next.error());
+      if (next.value() == Source::Next::kEnd) break;
+      auto now = read();
+      if (!now) return complain(now.error());
+      draw(now.value(), session_.options.total ? nullptr : &before.value());
+      before = std::move(now);
+    }
+    return kDone;
+  }
+
+  // One that has been removed since is left out.
+  Result<Moment> read() {
+    Moment made;
+    for (const Selection& each : selections_) {
+      auto json = session_.source->interface(each.interface);
+      if (!json && json.error().code == ErrorCode::kNotFound) continue;
+      if (!json) return json.error();
+      auto interface = to_interface(json.value());
+      if (!interface) return interface.error();
+      made.insert_or_assign(each.interface,
+                            Read{std::move(json).value(), std::move(interface).value()});
+    }
+    return made;
+  }
+
+  void draw(const Moment& now, const Moment* before) const {
+    if (session_.options.json) return print_json(now, before);
+    view::Grid grid = session_.grid();
+    std::vector<view::StatisticRow> rows;
+    for (const Selection& selection : selections_) {
+      const auto found = now.find(selection.interface);
+      if (found == now.end()) continue;
+      const view::Interface& interface = found->second.interface;
+      for (const view::Statistic* each : selected(interface, selection)) {
+        const auto change = change_of(before, interface, each->name);
+        if (selection.is_whole)
+          rows.push_back({&interface, each, change});
+        else
+          draw_one(grid, interface, *each, change);
+      }
+    }
+    if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
+    if (before) grid.put_line("");
+    print(grid, session_.terminal);
+  }
+
+  void draw_one(view::Grid& grid, const view::Interface& interface,
+                const view::Statistic& statistic, const std::optional<view::Change>& change) const {
+    if (grid.height() > 0) grid.put_line("");
+    if (!change) return view::draw_statistic(grid, interface, statistic, session_.look);
+    if (change->counted) {
+      return view::draw_statistic(grid, interface, *change->counted, session_.look);
+    }
+    const std::string name = interface.name + "/" + statistic.name;
+    grid.put_line(name + "  -  reset, defined anew or removed in this interval",
+                  {view::Tone::kWarning});
+  }
+
+  static std::optional<view::Change> change_of(const Moment* before, const view::Interface& now,
+                                               const std::string& statistic) {
+    if (!before) return std::nullopt;
+    const auto found = before->find(now.name);
+    if (found == before->end()) return view::Change{};
+    return view::change_between(found->second.interface, now, statistic);
+  }
+
+  void print_json(const Moment& now, const Moment* before) const {
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
+    writer.key("interfaces").begin_array();
+    for (const Selection& selection : selections_) {
+      const auto found = now.find(selection.interface);
+      if (found == now.end()) continue;
+      write_interface(
+          writer, found->second.json, found->second.interface,
+          [&](const std::string& name) {
+            return selection.is_whole || std::ranges::count(selection.statistics, name) > 0;
+          },
+          [&](const std::string& name) {
+            return change_of(before, found->second.interface, name);
+          });
+    }
+    writer.end_array().end_object();
+    print(text.append("\n"));
+  }
+
+  // What is not of statistics/: latency histograms as a statistic, all else as its file shows it.
+  int show_path(const std::string& path) {
+    const auto json = session_.source->interface(path);
+    if (!json && json.error().code == ErrorCode::kNotFound) return show_text(path);
+    if (!json) return complain(json.error());
+    const auto interface = to_interface(json.value());
+    if (!interface) return complain(interface.error());
+    view::Grid grid = session_.grid();
+    for (const view::Statistic& each : interface.value().statistics) {
+      view::draw_statistic(grid, interface.value(), each, session_.look);
+    }
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  int show_text(const std::string& path) {
+    const std::string file = session_.source->mount() + "/" + path;
+    auto text = read_in_time(file);
+    if (!text) text = read_in_time(file + "/hist");
+    if (!text) return complain(kRefused, text.error().reason);
+    print(text.value());
+    return kDone;
+  }
+
+  Session& session_;
+  std::vector<Selection> selections_;
+};
+
+}  // namespace
+
+int run_show(int argc, char** argv) {
+  Session session;
+  CommandLine line = command_line(kShowText, session.options);
+  add_from(line, session.options);
+  add_every(line, session.options);
+  line.add_flag("--total", session.options.total, "with --every: totals, not intervals");
+  add_table_options(line, session.options);
+  line.add_arguments("WHAT", session.options.words,
+                     "interfaces, statistics, or patterns; a path in the mount");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return Show(session).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,57 @@
+// tallyctl reset, on and off: one line for each statistic that is named, or one for an interface.
+#include "tools/ctl/commands.h"
+#include "tools/ctl/definition_file.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/what.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kResetText = {
+    "reset", "Discards the data of statistics.",
+    "  tallyctl reset web               of all of an interface, in one step\n"
+    "  tallyctl reset web/us            of one\n"
+    "  tallyctl reset 'block-*'         of all whose names match"};
+constexpr CommandText kOnText = {"on", "Switches statistics on.",
+                                 "  tallyctl on web                  all of an interface\n"
+                                 "  tallyctl on web/us               one\n"
+                                 "  tallyctl on 'block-*'            all whose names match"};
+constexpr CommandText kOffText = {"off", "Switches statistics off; their data stays.",
+                                  "  tallyctl off web                 all of an interface\n"
+                                  "  tallyctl off web/us              one\n"
+                                  "  tallyctl off 'block-*'           all whose names match"};
+
+int write_lines(Session& session, const std::string& keys) {
+  const auto found = select(*session.source, session.options.words);
+  if (!found) return complain(found.error());
+  int status = kDone;
+  const auto write = [&](const std::string& interface, const std::string& line) {
+    const auto done = write_definition(session.source->mount(), interface, line);
+    if (!done) status = complain(status_of(done.error()), interface + ": " + done.error().reason);
+  };
+  for (const Selection& each : found.value()) {
+    if (each.is_whole) write(each.interface, keys);
+    for (const std::string& name : each.statistics) {
+      write(each.interface, "name=" + name + " " + keys);
+    }
+  }
+  return status;
+}
+
+int run_switch(int argc, char** argv, const CommandText& text, const std::string& keys) {
+  Session session;
+  CommandLine line = command_line(text, session.options);
+  line.add_arguments("WHAT", session.options.words, "interfaces or statistics, or patterns",
+                     {.least = 1});
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return write_lines(session, keys);
+}
+
+}  // namespace
+
+int run_reset(int argc, char** argv) { return run_switch(argc, argv, kResetText, "data=reset"); }
+int run_on(int argc, char** argv) { return run_switch(argc, argv, kOnText, "on=1"); }
+int run_off(int argc, char** argv) { return run_switch(argc, argv, kOffText, "on=0"); }
+
+}  // namespace tallyfs

@@ -1,0 +1,28 @@
+// What stdout is: its width, its characters, its colours. Read once, at the start of a command.
+#pragma once
+
+#include "core/view/grid.h"
+#include "core/view/heat_colour.h"
+#include "core/view/look.h"
+#include "tools/ctl/options.h"
+
+namespace tallyfs {
+
+struct Terminal {
+  int width = 100;
+  bool is_terminal = false;
+  view::Charset charset = view::Charset::kAscii;
+  view::Colours colours = view::Colours::kNone;
+  view::Theme theme = view::Theme::kDark;
+};
+
+// --color before NO_COLOR before CLICOLOR_FORCE before CLICOLOR=0 before isatty; TERM=dumb has no
+// colours. UTF-8 by the locale. $COLUMNS, where it is set, is the width of a pipe.
+Terminal find_terminal(const Options& options);
+view::Look look_of(const Options& options, const Terminal& terminal);
+
+// On stdout, flushed.
+void print(const std::string& text);
+void print(const view::Grid& grid, const Terminal& terminal);
+
+}  // namespace tallyfs

@@ -1,0 +1,329 @@
+// tallyctl top: everything that moves, full screen. One thread reads (top_reader.h), this one takes
+// keys and draws.
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "tools/ctl/commands.h"
+#include "tools/ctl/curses_screen.h"
+#include "tools/ctl/definition_file.h"
+#include "tools/ctl/line_editor.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/top_draw.h"
+#include "tools/ctl/top_model.h"
+#include "tools/ctl/top_reader.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kTopText = {
+    "top", "Shows everything that moves, full screen; ? in it has the keys.",
+    "  tallyctl top                        each second\n"
+    "  tallyctl top --every 250ms\n"
+    "  tallyctl top --from night.jsonl     a recording, at its own speed"};
+constexpr std::array kPeriods = {"1s", "2s", "5s", "10s", "250ms"};
+
+class Top {
+ public:
+  Top(Session& session, std::unique_ptr<CursesScreen> terminal)
+      : look_(session.look),
+        mount_(session.source->mount()),
+        terminal_(std::move(terminal)),
+        reader_(std::move(session.source), session.options.period()) {
+    screen_.where = mount_.empty() ? session.options.from : mount_;
+    screen_.every = session.options.every.empty() ? "1s" : session.options.every;
+    look_.cut = true;
+  }
+
+  // Returns the signal that ended it, or 0.
+  int run() {
+    while (!ends_ && terminal_->stopped_by() == 0) {
+      draw();
+      std::array<pollfd, 3> polled = {
+          pollfd{.fd = 0, .events = POLLIN, .revents = 0},
+          pollfd{.fd = reader_.wake_fd(), .events = POLLIN, .revents = 0},
+          pollfd{.fd = terminal_->stop_fd(), .events = POLLIN, .revents = 0}};
+      // A signal, as of a new size, is a key of the terminal's.
+      if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) break;
+      if (polled[0].revents & (POLLHUP | POLLERR)) break;  // the terminal is gone
+      while (const auto input = terminal_->read()) take(*input);
+      take_moment();
+    }
+    return terminal_->stopped_by();
+  }
+
+ private:
+  void draw() {
+    look_.width = terminal_->width();
+    screen_.height = terminal_->height();
+    view::Grid grid(look_.width, look_.charset);
+    // Before the first data there is nothing to show but a fault.
+    if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
+      draw_top(grid, model_, screen_, terminal_->colours(), look_);
+    }
+    terminal_->show(grid);
+  }
+
+  void take_moment() {
+    auto moment = reader_.take();
+    if (!moment) return;
+    screen_.fault = moment->fault;
+    if (screen_.is_paused || !moment->tree) return;
+    screen_.dropped = moment->dropped;
+    model_.take(*moment->tree);
+    if (moment->interface) {
+      model_.take(*moment->interface,
+                  static_cast<std::uint64_t>(parse_period(screen_.every).count()));
+    }
+    order_selected();
+  }
+
+  void take(const Input& input) {
+    if (editor_) return edit(input);
+    if (question_) return answer(input);
+    screen_.message.clear();
+    take_key(input);
+    order_selected();
+  }
+
+  void order() {
+    ordered_ = model_.selected();
+    reader_.order({.interface = ordered_, .period = parse_period(screen_.every)});
+  }
+  void order_selected() {
+    if (model_.selected() != ordered_) order();
+  }
+
+  void take_key(const Input& input) {
+    const int page = std::max(1, screen_.height - 5);
+    constexpr int kAll = 1'000'000;
+    switch (input.key) {
+      case Input::Key::kUp:
+      case Input::Key::kWheelUp:
+        return model_.move(-1);
+      case Input::Key::kDown:
+      case Input::Key::kWheelDown:
+        return model_.move(1);
+      case Input::Key::kPageUp:
+        return model_.move(-page);
+      case Input::Key::kPageDown:
+        return model_.move(page);
+      case Input::Key::kHome:
+        return model_.move(-kAll);
+      case Input::Key::kEnd:
+        return model_.move(kAll);
+      case Input::Key::kLeft:
+        return model_.move_statistic(-1);
+      case Input::Key::kRight:
+      case Input::Key::kTab:
+        return model_.move_statistic(1);
+      case Input::Key::kEnter:
+        screen_.page = TopScreen::Page::kZoom;
+        return;
+      case Input::Key::kEscape:
+        return go_back();
+      case Input::Key::kClick:
+        return click(input);
+      case Input::Key::kLetter:
+        return take_letter(input.letter);
+      case Input::Key::kBackspace:
+      case Input::Key::kResize:
+      case Input::Key::kOther:
+        return;
+    }
+  }
+
+  void go_back() {
+    if (screen_.page == TopScreen::Page::kList) model_.set_filter("");
+    screen_.page = TopScreen::Page::kList;
+  }
+
+  void click(const Input& input) {
+    if (screen_.page != TopScreen::Page::kList) return;
+    constexpr int kNameColumn = 14;
+    if (input.row == 1) {
+      model_.order = input.column < kNameColumn ? TopOrder::kRate : TopOrder::kName;
+    } else if (input.row >= kTopListRow) {
+      model_.select_row(screen_.first_row + static_cast<std::size_t>(input.row - kTopListRow));
+    }
+  }
+
+  void take_letter(char32_t letter) {
+    switch (letter) {
+      case 'q':
+        ends_ = true;
+        return;
+      case 'j':
+        return model_.move(1);
+      case 'k':
+        return model_.move(-1);
+      case 'h':
+        screen_.picture = TopScreen::Picture::kHeat;
+        return;
+      case 'b':
+        screen_.picture = TopScreen::Picture::kBars;
+        return;
+      case '?':
+        screen_.page = TopScreen::Page::kHelp;
+        return;
+      case 's':
+        model_.order = model_.order == TopOrder::kRate ? TopOrder::kName : TopOrder::kRate;
+        return;
+      case ' ':
+        screen_.is_paused = !screen_.is_paused;
+        return;
+      case '/':
+        return begin_edit(Edited::kFilter, "filter: ", model_.filter());
+      case 'd':
+        return edit_definition();
+      case 'o':
+        return switch_interface();
+      case 'r':
+        return ask_to_reset();
+      case 'e':
+        return change_period();
+      default:
+        return;
+    }
+  }
+
+  // ---- what changes the tree
+
+  void write(const std::string& line) {
+    const auto done = write_definition(mount_, model_.selected(), line);
+    screen_.message = done ? "" : done.error().reason;
+    order();
+  }
+
+  bool is_changeable() {
+    if (!mount_.empty() && model_.statistic()) return true;
+    screen_.message = mount_.empty() ? "a recording does not change" : "nothing is selected";
+    return false;
+  }
+
+  void switch_interface() {
+    if (!is_changeable()) return;
+    const auto& all = model_.interface()->statistics;
+    const bool is_on = std::ranges::any_of(all, &view::Statistic::on);
+    write(is_on ? "on=0" : "on=1");
+  }
+
+  void ask_to_reset() {
+    if (!is_changeable()) return;
+    const view::Statistic& statistic = *model_.statistic();
+    question_ = "name=" + statistic.name + " data=reset";
+    screen_.message = "discard the data of " + model_.selected() + "/" + statistic.name + "? y/n";
+  }
+
+  // A line that was edited, and is to be written; its data is lost.
+  void answer(const Input& input) {
+    const std::string line = *std::exchange(question_, std::nullopt);
+    screen_.message.clear();
+    if (input.key == Input::Key::kLetter && input.letter == 'y') write(line);
+  }
+
+  void edit_definition() {
+    if (!is_changeable()) return;
+    std::string line;
+    for (const view::Key& key : model_.statistic()->definition) {
+      line.append(line.empty() ? "" : " ").append(key.name).append("=").append(key.value);
+    }
+    samples_ = model_.statistic()->samples;
+    begin_edit(Edited::kDefinition, "", line);
+  }
+
+  // ---- the last line
+
+  enum class Edited { kFilter, kDefinition };
+
+  void begin_edit(Edited what, std::string prompt, const std::string& text) {
+    edited_ = what;
+    editor_.emplace(std::move(prompt), text, look_.charset);
+    show_editor();
+  }
+  void show_editor() {
+    screen_.message = editor_->shown(terminal_->width() - 2);
+    if (edited_ == Edited::kFilter) model_.set_filter(editor_->text());
+  }
+
+  void edit(const Input& input) {
+    if (input.key == Input::Key::kEscape) {
+      if (edited_ == Edited::kFilter) model_.set_filter("");
+      editor_.reset();
+      screen_.message.clear();
+    } else if (input.key == Input::Key::kEnter) {
+      end_edit();
+    } else {
+      editor_->take(input);
+      show_editor();
+    }
+  }
+
+  void end_edit() {
+    const std::string line = editor_->text();
+    editor_.reset();
+    screen_.message.clear();
+    if (edited_ == Edited::kFilter) return;
+    if (samples_ == 0) return write(line);
+    question_ = line;
+    screen_.message = line + "\nwrite it? If the type changes, the data is discarded. y/n";
+  }
+
+  void change_period() {
+    const auto found = std::ranges::find(kPeriods, screen_.every);
+    const std::size_t at =
+        found == kPeriods.end() ? 0 : 1 + static_cast<std::size_t>(found - kPeriods.begin());
+    screen_.every = kPeriods[at % kPeriods.size()];
+    order();
+  }
+
+  view::Look look_;
+  const std::string mount_;
+  TopModel model_;
+  TopScreen screen_;
+  std::unique_ptr<CursesScreen> terminal_;
+  TopReader reader_;
+  std::string ordered_;  // the interface that is read
+  Edited edited_ = Edited::kFilter;
+  std::optional<LineEditor> editor_;
+  std::optional<std::string> question_;  // the line that `y` writes
+  std::uint64_t samples_ = 0;            // of the statistic whose definition is edited
+  bool ends_ = false;
+};
+
+// The terminal is restored before the reader is waited for.
+int run_on_terminal(Session& session, bool has_mouse) {
+  auto opened = CursesScreen::open(has_mouse, session.terminal.colours, session.terminal.theme);
+  if (!opened) return complain(kWrongUsage, opened.error().reason);
+  int signal = 0;
+  {
+    Top top(session, std::move(opened).value());
+    signal = top.run();
+  }
+  // As the shell expects of a program that a signal ended.
+  if (signal != 0) ::raise(signal);
+  return kDone;
+}
+
+}  // namespace
+
+int run_top(int argc, char** argv) {
+  Session session;
+  bool has_no_mouse = false;
+  CommandLine line = command_line(kTopText, session.options);
+  add_from(line, session.options);
+  add_every(line, session.options);
+  line.add_flag("--utc", session.options.utc, "times of day in UTC");
+  line.add_flag("--no-mouse", has_no_mouse, "leave the mouse to the terminal");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  // Before the screen is taken: a mount that does not answer is told on stderr.
+  if (const auto tree = read_tree(*session.source); !tree) return complain(tree.error());
+  return run_on_terminal(session, !has_no_mouse);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,226 @@
+#include "tools/ctl/top_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/view/plot.h"
+#include "core/view/show.h"
+#include "core/view/summary.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr int kListWidth = 58;  // beside a picture
+constexpr int kNarrow = 100;    // below it, the list is alone
+constexpr int kSpark = 20;
+constexpr const char* kKeys =
+    "Enter zoom  Tab next  h heat  b bars  / filter  s sort  Space pause  d define  o on/off  "
+    "r reset  e every  ? help  q quit";
+constexpr std::array kHelp = {
+    "Up Down j k PgUp PgDn Home End   move",
+    "Enter      the selected one alone; Esc goes back",
+    "Tab, Left, Right   the next or previous statistic of the interface",
+    "h  b       heat map, or bars",
+    "/          filter: letters of a name; Enter keeps it, Esc takes it away",
+    "s          sort by rate or by name",
+    "Space      pause, and go on",
+    "d          edit the definition of the statistic",
+    "o          switch the interface off, or on",
+    "r          reset the statistic's data, after y",
+    "e          the next longer period: 1 s, 2 s, 5 s, 10 s, 250 ms",
+    "q          quit",
+    "Mouse: a click selects, the wheel scrolls. --no-mouse leaves it to the terminal.",
+};
+
+class TopDrawer {
+ public:
+  TopDrawer(view::Grid& grid, const TopModel& model, TopScreen& screen, view::Colours colours,
+            const view::Look& look)
+      : grid_(grid), model_(model), screen_(screen), colours_(colours), look_(look) {}
+
+  void draw() {
+    if (grid_.width() < kTopWidthMin || screen_.height < kTopHeightMin) return draw_too_small();
+    draw_header();
+    switch (screen_.page) {
+      case TopScreen::Page::kHelp:
+        draw_help();
+        break;
+      case TopScreen::Page::kZoom:
+        draw_picture({1, 1, grid_.width() - 2, screen_.height - 3});
+        break;
+      case TopScreen::Page::kList:
+        draw_list();
+        if (grid_.width() >= kNarrow) {
+          draw_picture({1, kListWidth + 2, grid_.width() - kListWidth - 3, screen_.height - 3});
+        }
+        break;
+    }
+    draw_foot();
+  }
+
+ private:
+  void draw_too_small() {
+    grid_.put(0, 0, "The window is too small.");
+    grid_.put(1, 0, "top needs 60 columns, 12 rows.");
+  }
+
+  void draw_header() {
+    const view::Tree& tree = model_.tree();
+    std::uint64_t statistics = 0;
+    for (const auto& each : tree.interfaces) statistics += each.statistics;
+    std::string text = " tallyfs " + tree.version + "  " + screen_.where + "   ";
+    text.append(view::grouped_text(tree.interfaces.size())).append(" interfaces  ");
+    text.append(view::grouped_text(statistics)).append(" statistics   ");
+    text.append(rate_text(model_.rate())).append(" samples/s  dropped ");
+    text.append(view::grouped_text(screen_.dropped));
+    if (!screen_.fault.empty()) text = " " + screen_.fault;
+    const view::Tone tone = screen_.fault.empty() ? view::Tone::kBold : view::Tone::kBad;
+    std::string right = screen_.is_paused ? "paused  " : "";
+    if (tree.realtime_us != 0) right.append(look_.clock(tree.realtime_us)).append("  ");
+    right.append(screen_.every).append(" ");
+    const int at = grid_.width() - view::width_of(right, look_.charset);
+    grid_.put(0, 0, view::cut_middle(text, std::max(0, at - 1), look_.charset), {tone});
+    grid_.put(0, at, right, {view::Tone::kBold});
+  }
+
+  static std::string rate_text(double rate) {
+    return view::number_text(rate, {}, view::Digits::kThree, view::Charset::kAscii);
+  }
+
+  void draw_list() {
+    const bool by_rate = model_.order == TopOrder::kRate;
+    const std::string mark = look_.charset == view::Charset::kUtf8 ? "▼" : "v";
+    grid_.put(1, 0, std::string("   RATE").append(by_rate ? mark : " "), {view::Tone::kBold});
+    grid_.put(1, 12, "%", {view::Tone::kBold});
+    grid_.put(1, 15, std::string("INTERFACE").append(by_rate ? "" : mark), {view::Tone::kBold});
+    grid_.put(1, name_end() + 3, "ON", {view::Tone::kBold});
+    grid_.put(1, name_end() + 8, "LAST MINUTE", {view::Tone::kBold});
+    const auto rows = model_.rows();
+    keep_in_view(rows.size());
+    for (std::size_t i = 0; i < room() && screen_.first_row + i < rows.size(); ++i) {
+      const TopRow& row = *rows[screen_.first_row + i];
+      draw_row(kTopListRow + static_cast<int>(i), row, row.name == model_.selected());
+    }
+    if (rows.empty()) grid_.put(kTopListRow, 15, "nothing matches", {view::Tone::kDim});
+  }
+
+  std::size_t room() const { return static_cast<std::size_t>(screen_.height - kTopListRow - 2); }
+  int list_width() const { return grid_.width() >= kNarrow ? kListWidth : grid_.width(); }
+  int name_end() const { return list_width() - kSpark - 9; }
+
+  void keep_in_view(std::size_t size) {
+    const std::size_t at = model_.selected_row();
+    screen_.first_row = std::min(screen_.first_row, at);
+    if (at >= screen_.first_row + room()) screen_.first_row = at - room() + 1;
+    if (size <= room()) screen_.first_row = 0;
+  }
+
+  void draw_row(int at, const TopRow& row, bool is_selected) {
+    const view::Style style{is_selected   ? view::Tone::kSelected
+                            : row.on == 0 ? view::Tone::kDim
+                                          : view::Tone::kPlain};
+    if (is_selected) {
+      const auto width = static_cast<std::size_t>(list_width() - 1);
+      grid_.put(at, 0, std::string(width, ' '), style);
+      grid_.put(at, 0, ">", style);
+    }
+    const std::string rate = row.on == 0 ? "off" : row.rate ? rate_text(*row.rate) : "-";
+    right_aligned(at, 7, rate, style);
+    if (row.rate && row.on != 0 && model_.rate() > 0) {
+      const auto scaled = [](double value) { return static_cast<Int128>(value * 1000); };
+      right_aligned(at, 13, view::share_text(scaled(*row.rate), scaled(model_.rate())), style);
+    }
+    const int name = name_end() - 15;
+    grid_.put(at, 15, view::cut_middle(row.name, name, look_.charset), style);
+    const std::string on = std::to_string(row.on) + "/" + std::to_string(row.statistics);
+    right_aligned(at, name_end() + 6, on, style);
+    grid_.put(at, name_end() + 8, view::sparkline(row.minute, kSpark, look_.charset), style);
+  }
+
+  void right_aligned(int row, int end, const std::string& text, view::Style style) {
+    grid_.put(row, std::max(0, end - view::width_of(text, look_.charset)), text, style);
+  }
+
+  void draw_picture(const view::Area& area) {
+    const view::Statistic* const statistic = model_.statistic();
+    if (!statistic) return;
+    const view::Interface& interface = *model_.interface();
+    const std::string heading = view::heading_of(interface.name, *statistic, interface.time_us);
+    put_cut(area.row, area, heading, view::Tone::kBold);
+    const view::Area below{area.row + 1, area.column, area.width, area.height - 2};
+    const bool has_bins = view::distribution_of(*statistic, view::Detail::kOctaves).has_value();
+    if (has_bins && screen_.picture == TopScreen::Picture::kHeat) {
+      draw_heat_panel(grid_, below, {*statistic, model_.columns(), colours_}, look_);
+    } else {
+      draw_part(below, interface, *statistic);
+    }
+    std::string text = view::percentiles_text(*statistic, look_);
+    const std::string out = view::left_out_text(*statistic, look_);
+    if (!text.empty() && !out.empty()) text.append("   ");
+    put_cut(area.row + area.height - 1, area, text.append(out), view::Tone::kPlain);
+  }
+
+  // Bars, lines or the table of `show`, on a grid of their own.
+  void draw_part(const view::Area& area, const view::Interface& interface,
+                 const view::Statistic& statistic) {
+    view::Look look = look_;
+    look.width = area.width;
+    look.cut = true;
+    look.rows_max = static_cast<std::size_t>(std::max(3, area.height));
+    view::Grid part(area.width, look.charset);
+    if (view::has_bars(statistic)) {
+      view::draw_bars(part, statistic, look);
+    } else if (const auto series = view::series_of(interface, statistic)) {
+      view::draw_series(part, *series, std::max(3, area.height - 2), look);
+    } else {
+      view::draw_statistic(part, interface, statistic, look);
+    }
+    for (int row = 0; row < std::min(part.height(), area.height); ++row) {
+      int column = area.column;
+      for (const view::Cell& cell : part.row(row)) {
+        column = grid_.put(area.row + row, column, cell.text, cell.style);
+      }
+    }
+  }
+
+  void put_cut(int row, const view::Area& area, const std::string& text, view::Tone tone) {
+    grid_.put(row, area.column, view::cut_middle(text, area.width, look_.charset), {tone});
+  }
+
+  void draw_help() {
+    int row = 2;
+    for (const char* line : kHelp) grid_.put(row++, 2, line);
+  }
+
+  // The message may have several lines: a reason, a line, the caret below it.
+  void draw_foot() {
+    if (screen_.message.empty()) {
+      grid_.put(screen_.height - 1, 1, kKeys, {view::Tone::kDim});
+      return;
+    }
+    const auto lines = 1 + static_cast<int>(std::ranges::count(screen_.message, '\n'));
+    std::string_view rest = screen_.message;
+    for (int row = screen_.height - lines; row < screen_.height; ++row) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      grid_.put(row, 0, std::string(static_cast<std::size_t>(grid_.width()), ' '));
+      grid_.put(row, 1, rest.substr(0, end), {view::Tone::kWarning});
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  }
+
+  view::Grid& grid_;
+  const TopModel& model_;
+  TopScreen& screen_;
+  const view::Colours colours_;
+  const view::Look& look_;
+};
+
+}  // namespace
+
+void draw_top(view::Grid& grid, const TopModel& model, TopScreen& screen, view::Colours colours,
+              const view::Look& look) {
+  TopDrawer(grid, model, screen, colours, look).draw();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,37 @@
+// Draws `top` on a grid: list, picture of what is selected, a line below. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "core/view/grid.h"
+#include "core/view/heat_colour.h"
+#include "core/view/look.h"
+#include "tools/ctl/top_model.h"
+
+namespace tallyfs {
+
+// What the screen shows, beside what the model has.
+struct TopScreen {
+  enum class Picture { kHeat, kBars };
+  enum class Page { kList, kZoom, kHelp };
+
+  int height = 24;
+  std::string where;    // the mount or the recording
+  std::string every;    // "1s"
+  std::string fault;    // shown in the header
+  std::string message;  // the last line: a question, an answer; empty: the keys
+  std::uint64_t dropped = 0;
+  bool is_paused = false;
+  Picture picture = Picture::kHeat;
+  Page page = Page::kList;
+  std::size_t first_row = 0;  // of the list; draw_top() keeps the selection in view
+};
+
+inline constexpr int kTopWidthMin = 60;
+inline constexpr int kTopHeightMin = 12;
+inline constexpr int kTopListRow = 2;  // the first row of the list
+
+void draw_top(view::Grid& grid, const TopModel& model, TopScreen& screen, view::Colours colours,
+              const view::Look& look);
+
+}  // namespace tallyfs

@@ -1,0 +1,153 @@
+#include "tools/ctl/top_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "core/view/change.h"
+#include "core/view/distribution.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr double kSmoothing = 3;  // seconds
+
+bool has_bins(const view::Statistic& statistic) {
+  return view::distribution_of(statistic, view::Detail::kOctaves).has_value();
+}
+
+}  // namespace
+
+void TopModel::take(const view::Tree& tree) {
+  const bool is_same_daemon = tree.epoch == tree_.epoch && tree.time_us > tree_.time_us;
+  const double seconds =
+      is_same_daemon ? static_cast<double>(tree.time_us - tree_.time_us) / 1e6 : 0;
+  if (tree.epoch != tree_.epoch) rows_.clear();
+  std::set<std::string> names;
+  for (const view::InterfaceSummary& each : tree.interfaces) {
+    names.insert(each.name);
+    take(each, seconds);
+  }
+  std::erase_if(rows_, [&](const auto& row) { return !names.contains(row.first); });
+  tree_ = tree;
+  // The fastest one is selected, until a user selects another.
+  const bool has_rates =
+      std::ranges::any_of(rows_, [](const auto& row) { return row.second.rate.has_value(); });
+  const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
+  if (rows_.contains(selected_) && !is_first) return;
+  const auto shown = rows();
+  select(shown.empty() ? std::string() : shown.front()->name);
+}
+
+void TopModel::take(const view::InterfaceSummary& summary, double seconds) {
+  const auto [found, is_new] = rows_.try_emplace(summary.name);
+  TopRow& row = found->second;
+  if (is_new) row.place = places_++;
+  const bool is_known = !is_new && seconds > 0 && summary.samples >= row.samples;
+  if (is_known) {
+    const double now = static_cast<double>(summary.samples - row.samples) / seconds;
+    const double part = row.rate ? 1 - std::exp(-seconds / kSmoothing) : 1;
+    row.rate = row.rate.value_or(0) + part * (now - row.rate.value_or(0));
+    row.minute.push_back(now);
+    if (row.minute.size() > kMinute) row.minute.pop_front();
+  } else if (!is_new) {
+    row.rate.reset();
+  }
+  row.name = summary.name;
+  row.statistics = summary.statistics;
+  row.on = summary.on;
+  row.samples = summary.samples;
+}
+
+void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
+  if (interface.name != selected_) return;
+  const std::optional<view::Interface> before = std::exchange(interface_, interface);
+  const view::Statistic* const now = statistic();
+  if (!before || !now || interface.time_us <= before->time_us || !has_bins(*now)) return;
+  const std::uint64_t micros = interface.time_us - before->time_us;
+  const std::uint64_t missed = period_us == 0 ? 0 : (micros + period_us / 2) / period_us;
+  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(missed, kColumnsMax); ++i) {
+    columns_.push_back({.realtime_us = interface.realtime_us, .is_missed = true});
+  }
+  auto change = view::change_between(*before, interface, now->name);
+  columns_.push_back({.realtime_us = interface.realtime_us, .counted = std::move(change.counted)});
+  while (columns_.size() > kColumnsMax) columns_.pop_front();
+}
+
+double TopModel::rate() const {
+  double sum = 0;
+  for (const auto& [name, row] : rows_) sum += row.rate.value_or(0);
+  return sum;
+}
+
+std::vector<const TopRow*> TopModel::rows() const {
+  std::vector<const TopRow*> made;
+  for (const auto& [name, row] : rows_) {
+    if (name.find(filter_) != std::string::npos) made.push_back(&row);
+  }
+  if (order == TopOrder::kName) return made;
+  std::ranges::stable_sort(made, {}, &TopRow::place);
+  // Rates that are shown alike are alike.
+  const auto key = [](const TopRow* row) {
+    return row->on == 0 ? -1 : std::round(row->rate.value_or(0) * 100);
+  };
+  std::ranges::stable_sort(made, [&](auto a, auto b) { return key(a) > key(b); });
+  return made;
+}
+
+void TopModel::set_filter(const std::string& filter) {
+  filter_ = filter;
+  const auto shown = rows();
+  if (std::ranges::count(shown, selected_, &TopRow::name) == 0) select_row(0);
+}
+
+void TopModel::move(int rows) {
+  const auto size = static_cast<int>(this->rows().size());
+  if (size == 0) return;
+  const int wanted = static_cast<int>(selected_row()) + rows;
+  select_row(static_cast<std::size_t>(std::clamp(wanted, 0, size - 1)));
+}
+
+void TopModel::select_row(std::size_t row) {
+  has_chosen_ = true;
+  const auto shown = rows();
+  if (row < shown.size()) select(shown[row]->name);
+}
+
+std::size_t TopModel::selected_row() const {
+  const auto shown = rows();
+  const auto found = std::ranges::find(shown, selected_, &TopRow::name);
+  return found == shown.end() ? 0 : static_cast<std::size_t>(found - shown.begin());
+}
+
+void TopModel::select(const std::string& name) {
+  if (name == selected_) return;
+  selected_ = name;
+  interface_.reset();
+  statistic_.clear();
+  columns_.clear();
+}
+
+void TopModel::move_statistic(int steps) {
+  const view::Statistic* const now = statistic();
+  if (!now) return;
+  const auto size = static_cast<int>(interface_->statistics.size());
+  const auto at = static_cast<int>(now - interface_->statistics.data());
+  statistic_ = interface_->statistics[static_cast<std::size_t>((at + steps + size) % size)].name;
+  columns_.clear();
+}
+
+const view::Statistic* TopModel::statistic() const {
+  if (!interface_ || interface_->statistics.empty()) return nullptr;
+  if (const auto* found = interface_->find(statistic_)) return found;
+  const auto& all = interface_->statistics;
+  // One with samples says more than the first one.
+  const auto fed = std::ranges::find_if(
+      all, [](const auto& each) { return has_bins(each) && each.samples > 0; });
+  if (fed != all.end()) return &*fed;
+  const auto with_bins = std::ranges::find_if(all, has_bins);
+  return with_bins == all.end() ? &all.front() : &*with_bins;
+}
+
+}  // namespace tallyfs

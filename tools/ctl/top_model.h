@@ -1,0 +1,81 @@
+// What `top` knows: the interfaces with their rates and their last minute, which are shown in which
+// order, what is selected, and the past of the selected statistic. Computing only, confined to the
+// thread that draws.
+//
+// Rates are smoothed over 3 s. Equal ones keep their order. The selection follows the name, not the
+// row.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/view/heat_panel.h"
+#include "core/view/statistic.h"
+
+namespace tallyfs {
+
+struct TopRow {
+  std::string name;
+  std::uint64_t statistics = 0;
+  std::uint64_t on = 0;
+  std::uint64_t samples = 0;
+  std::optional<double> rate;  // smoothed; nothing before the second moment
+  std::deque<double> minute;   // of each moment, at most kMinute
+  std::size_t place = 0;       // when it came, for equal rates
+};
+
+enum class TopOrder { kRate, kName };
+
+class TopModel {
+ public:
+  static constexpr std::size_t kMinute = 60;
+  static constexpr std::size_t kColumnsMax = 600;
+
+  // Snapshots in their order. A new epoch forgets all rates.
+  void take(const view::Tree& tree);
+  // Of the selected interface; others are passed over.
+  void take(const view::Interface& interface, std::uint64_t period_us);
+
+  const view::Tree& tree() const { return tree_; }
+  double rate() const;  // of all
+  // Filtered, in order.
+  std::vector<const TopRow*> rows() const;
+
+  // By rows; beyond the ends it stays there.
+  void move(int rows);
+  void select_row(std::size_t row);
+  const std::string& selected() const { return selected_; }
+  std::size_t selected_row() const;
+  // The next or previous statistic of the selected interface.
+  void move_statistic(int steps);
+  // Null until the interface was read, or if it has no statistics.
+  const view::Statistic* statistic() const;
+  const std::optional<view::Interface>& interface() const { return interface_; }
+  const std::deque<view::HeatColumn>& columns() const { return columns_; }
+
+  const std::string& filter() const { return filter_; }
+  // A part of names. If it hides what is selected, the first row is.
+  void set_filter(const std::string& filter);
+
+  TopOrder order = TopOrder::kRate;
+
+ private:
+  void take(const view::InterfaceSummary& summary, double seconds);
+  void select(const std::string& name);
+
+  view::Tree tree_;
+  std::map<std::string, TopRow> rows_;
+  std::size_t places_ = 0;
+  std::string filter_;
+  std::string selected_;
+  bool has_chosen_ = false;                   // the user, or the first rates
+  std::optional<view::Interface> interface_;  // the newest of the selected one
+  std::string statistic_;                     // its name; empty: the first with bins
+  std::deque<view::HeatColumn> columns_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,56 @@
+// The thread that reads for `top`: statistics.json, then data.json of the interface that is
+// selected, each period. A daemon that hangs leaves the keys alive; the fault stands in the moment.
+//
+// The source belongs to the thread; all else passes through mailboxes. wake_fd() is readable when
+// there is a new moment. The destructor waits for the read at hand, kAnswerMax a file at the most.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/view/statistic.h"
+#include "tools/ctl/mailbox.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs {
+
+struct TopMoment {
+  std::optional<view::Tree> tree;
+  std::optional<view::Interface> interface;
+  std::uint64_t dropped = 0;
+  std::string fault{};  // why nothing was read
+};
+
+// What the reader is to do from now on; a new one is read for at once.
+struct TopOrders {
+  std::string interface {};  // whose data is read
+  std::chrono::microseconds period{};
+  bool ends = false;
+};
+
+class TopReader {
+ public:
+  TopReader(std::unique_ptr<Source> source, std::chrono::microseconds period);
+  ~TopReader();
+
+  int wake_fd() const { return moments_.fd(); }
+  // The newest moment, once; null if there is no new one.
+  std::unique_ptr<TopMoment> take() { return moments_.take(); }
+  void order(TopOrders orders) { orders_.put(std::move(orders)); }
+
+ private:
+  void run(TopOrders orders);
+  TopMoment read(const std::string& interface);
+  // True if there are new orders; false after the period, or never without one.
+  bool wait_for_orders(std::optional<std::chrono::microseconds> period) const;
+
+  std::unique_ptr<Source> source_;
+  Mailbox<TopMoment> moments_;
+  Mailbox<TopOrders> orders_;
+  std::thread thread_;
+};
+
+}  // namespace tallyfs

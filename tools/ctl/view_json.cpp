@@ -1,0 +1,96 @@
+#include "tools/ctl/view_json.h"
+
+#include <algorithm>
+
+#include "core/view/distribution.h"
+#include "core/view/summary.h"
+
+namespace tallyfs {
+namespace {
+
+void write_percentiles(JsonWriter& writer, const view::Statistic& statistic) {
+  const auto distribution = view::distribution_of(statistic, view::Detail::kFine);
+  if (!distribution) return;
+  writer.key("quantiles").begin_array();
+  for (const auto& each : view::percentiles_of(statistic)) {
+    const auto found = view::percentile(*distribution, each.millionths);
+    if (!found) continue;
+    writer.begin_object().key("q").number_text(each.label);
+    const bool has_low = found->ends != view::Bin::Ends::kNoFirst;
+    const bool has_high = found->ends != view::Bin::Ends::kNoLast;
+    writer.key("low");
+    if (found->ends == view::Bin::Ends::kNoLast)
+      writer.number(found->low + 1);
+    else if (has_low)
+      writer.number(found->low);
+    else
+      writer.null();
+    writer.key("high");
+    if (has_high)
+      writer.number(found->high);
+    else
+      writer.null();
+    writer.key("estimate");
+    if (has_low && has_high)
+      writer.number(found->estimate);
+    else
+      writer.null();
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_change(JsonWriter& writer, const std::optional<view::Change>& change) {
+  if (!change) return;
+  writer.key("interval_us").number(change->micros);
+  writer.key("samples");
+  if (change->samples)
+    writer.number(*change->samples);
+  else
+    writer.null();
+  writer.key("rate");
+  if (const auto rate = change->rate())
+    writer.number(*rate, 6);
+  else
+    writer.null();
+}
+
+void write_statistic(JsonWriter& writer, const Json& json, const view::Statistic& statistic,
+                     const std::optional<view::Change>& change) {
+  writer.begin_object();
+  for (std::size_t i = 0; i < json.keys.size(); ++i) {
+    writer.key(json.keys[i]);
+    write_json(writer, json.items[i]);
+  }
+  writer.key("view").begin_object();
+  write_change(writer, change);
+  // Of an interval whose counts are not known there are no percentiles.
+  const bool is_known = !change || change->counted.has_value();
+  if (is_known) write_percentiles(writer, change ? *change->counted : statistic);
+  writer.end_object().end_object();
+}
+
+}  // namespace
+
+void write_interface(JsonWriter& writer, const Json& json, const view::Interface& interface,
+                     const WantStatistic& wanted, const FindChange& change) {
+  writer.begin_object();
+  for (std::size_t i = 0; i < json.keys.size(); ++i) {
+    writer.key(json.keys[i]);
+    if (json.keys[i] != "statistics") {
+      write_json(writer, json.items[i]);
+      continue;
+    }
+    writer.begin_array();
+    const auto& items = json.items[i].items;
+    for (std::size_t at = 0; at < std::min(items.size(), interface.statistics.size()); ++at) {
+      const view::Statistic& statistic = interface.statistics[at];
+      if (!wanted(statistic.name)) continue;
+      write_statistic(writer, items[at], statistic, change(statistic.name));
+    }
+    writer.end_array();
+  }
+  writer.end_object();
+}
+
+}  // namespace tallyfs

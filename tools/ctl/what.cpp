@@ -1,0 +1,159 @@
+#include "tools/ctl/what.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "usage/nearest.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::string_view kStatistics = "statistics/";
+
+struct Pattern {
+  std::string interface;
+  std::string statistic;  // empty: all of it
+};
+
+// Without the mount point, slashes at its ends, and a file's name behind an interface.
+std::string_view inside_mount(std::string_view what, const std::string& mount) {
+  if (!mount.empty() && what.starts_with(mount) && what.substr(mount.size()).starts_with('/')) {
+    what.remove_prefix(mount.size() + 1);
+  }
+  while (what.ends_with('/')) what.remove_suffix(1);
+  for (const std::string_view file : {"/data", "/data.json", "/definition"}) {
+    if (what.ends_with(file) && what.starts_with(kStatistics)) what.remove_suffix(file.size());
+  }
+  return what;
+}
+
+Pattern to_pattern(std::string_view what, const std::string& mount) {
+  what = inside_mount(what, mount);
+  if (what.starts_with(kStatistics)) what.remove_prefix(kStatistics.size());
+  const std::size_t slash = what.find('/');
+  if (slash == std::string_view::npos) return {std::string(what), ""};
+  return {std::string(what.substr(0, slash)), std::string(what.substr(slash + 1))};
+}
+
+// The name itself, or a pattern of the shell.
+bool matches(const std::string& pattern, const std::string& name) {
+  return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+Error nothing_matches(const std::string& word, const std::string& missing,
+                      const std::vector<std::string>& known, const std::string& prefix) {
+  std::string reason = "nothing is called '" + word + "'";
+  if (const auto meant = nearest(missing, known)) {
+    reason.append("; did you mean ").append(prefix).append(*meant).append("?");
+  }
+  return invalid(std::move(reason));
+}
+
+class Selector {
+ public:
+  explicit Selector(Source& source) : source_(source) {}
+
+  Result<void> open() {
+    auto tree = read_tree(source_);
+    if (!tree) return tree.error();
+    for (const auto& each : tree.value().interfaces) names_.push_back(each.name);
+    return {};
+  }
+
+  void add_all() {
+    for (const std::string& name : names_) selections_.push_back({name, true, {}});
+  }
+
+  Result<void> add(const std::string& word) {
+    const Pattern pattern = to_pattern(word, source_.mount());
+    bool found = false;
+    Error missing = nothing_matches(word, pattern.interface, names_, "");
+    for (const std::string& name : names_) {
+      if (!matches(pattern.interface, name)) continue;
+      auto added = pattern.statistic.empty() ? add_whole(name) : add_some(name, pattern.statistic);
+      if (!added && added.error().code != ErrorCode::kInvalid) return added.error();
+      if (added) found = true;
+      if (!added) missing = invalid("nothing is called '" + word + "'" + added.error().reason);
+    }
+    return found ? Result<void>() : missing;
+  }
+
+  std::vector<Selection> take() { return std::move(selections_); }
+
+ private:
+  Result<void> add_whole(const std::string& name) {
+    selections_.push_back({name, true, {}});
+    return {};
+  }
+
+  Result<void> add_some(const std::string& name, const std::string& pattern) {
+    const auto interface = read_interface(source_, name);
+    if (!interface) return interface.error();
+    Selection made{name, false, {}};
+    std::vector<std::string> known;
+    for (const view::Statistic& each : interface.value().statistics) {
+      known.push_back(each.name);
+      if (matches(pattern, each.name)) made.statistics.push_back(each.name);
+    }
+    if (!made.statistics.empty()) {
+      selections_.push_back(std::move(made));
+      return {};
+    }
+    const auto meant = nearest(pattern, known);
+    return invalid(meant ? "; did you mean " + name + "/" + *meant + "?" : std::string());
+  }
+
+  Source& source_;
+  std::vector<std::string> names_;
+  std::vector<Selection> selections_;
+};
+
+}  // namespace
+
+std::string path_of(std::string_view what, const std::string& mount) {
+  const std::string_view path = inside_mount(what, mount);
+  const bool is_path = path.starts_with("tracing/") || path.starts_with("stats/");
+  return is_path ? std::string(path) : std::string();
+}
+
+Result<std::vector<Selection>> select(Source& source, const std::vector<std::string>& words) {
+  Selector selector(source);
+  if (auto done = selector.open(); !done) return done.error();
+  if (words.empty()) selector.add_all();
+  for (const std::string& word : words) {
+    if (auto done = selector.add(word); !done) return done.error();
+  }
+  return selector.take();
+}
+
+Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words) {
+  auto found = select(source, words);
+  if (!found) return found.error();
+  const auto& all = found.value();
+  if (all.size() != 1 || words.size() != 1) return invalid("one statistic is needed, as web/us");
+  if (!all[0].is_whole && all[0].statistics.size() == 1) {
+    return SelectedStatistic{all[0].interface, all[0].statistics[0]};
+  }
+  if (all[0].is_whole) {
+    const auto interface = read_interface(source, all[0].interface);
+    if (!interface) return interface.error();
+    const auto& statistics = interface.value().statistics;
+    if (statistics.size() == 1) return SelectedStatistic{all[0].interface, statistics[0].name};
+  }
+  return invalid("'" + words[0] + "' is more than one statistic; tallyctl ls " + all[0].interface +
+                 " lists them");
+}
+
+std::vector<const view::Statistic*> selected(const view::Interface& interface,
+                                             const Selection& selection) {
+  std::vector<const view::Statistic*> made;
+  for (const view::Statistic& each : interface.statistics) {
+    if (selection.is_whole || std::ranges::count(selection.statistics, each.name) > 0) {
+      made.push_back(&each);
+    }
+  }
+  return made;
+}
+
+}  // namespace tallyfs

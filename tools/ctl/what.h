@@ -1,0 +1,40 @@
+// WHAT on the command line: `web`, `web/latency_us`, 'web/*', `tracing/latency_hist/wakeup`, a path
+// in the mount. `statistics/` in front is always right where a name is in doubt.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/view/statistic.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs {
+
+// Of one interface: all of it, or statistics by name, in the interface's order.
+struct Selection {
+  std::string interface;
+  bool is_whole = false;
+  std::vector<std::string> statistics;
+};
+
+// A file or directory of tracing/ or stats/, from the mount's root on; empty if WHAT is of
+// statistics/.
+std::string path_of(std::string_view what, const std::string& mount);
+
+// Without words all interfaces. Interfaces whose statistics are matched are read. kInvalid: one of
+// the words matches nothing; the reason has the nearest name. Errors of reading as they are.
+Result<std::vector<Selection>> select(Source& source, const std::vector<std::string>& words);
+// As select(), of words that must name one statistic: kInvalid if they name more or fewer.
+struct SelectedStatistic {
+  std::string interface;
+  std::string statistic;
+};
+Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words);
+
+// Selected ones, in order.
+std::vector<const view::Statistic*> selected(const view::Interface& interface,
+                                             const Selection& selection);
+
+}  // namespace tallyfs

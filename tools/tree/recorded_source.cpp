@@ -1,0 +1,197 @@
+// A recording as a source: JSON Lines. The first line is `statistics.json` with the key `tallyctl`,
+// the others are `data.json` of interfaces that changed, as they were read. A moment ends where an
+// interface comes again. What did not change has no line; its values stand until the next moment.
+//
+// A line that is torn at the end of the file is passed over. Of a recording only the newest state
+// is in memory.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/base/text.h"
+#include "tools/tree/source.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::microseconds;
+
+std::string name_of(const Json& line) {
+  const Json* const name = line.find("interface");
+  return name ? name->text : std::string();
+}
+
+std::uint64_t number_of_key(const Json& json, std::string_view key) {
+  const Json* const found = json.find(key);
+  return found ? parse_unsigned(found->text).value_or(0) : 0;
+}
+
+void set_number(Json& json, std::string_view key, std::uint64_t value) {
+  const auto found = std::ranges::find(json.keys, key);
+  if (found == json.keys.end()) return;
+  json.items[static_cast<std::size_t>(found - json.keys.begin())].text = std::to_string(value);
+}
+
+// Of an interface that came after the first line.
+Json summary_of(const std::string& name) {
+  Json made{.kind = Json::Kind::kObject, .keys = {"interface"}};
+  made.items.push_back({.kind = Json::Kind::kString, .text = name});
+  for (const char* key : {"statistics", "on", "samples", "serial"}) {
+    made.keys.emplace_back(key);
+    made.items.push_back({.kind = Json::Kind::kNumber, .text = "0"});
+  }
+  return made;
+}
+
+class RecordedSource : public Source {
+ public:
+  explicit RecordedSource(std::string path) : path_(std::move(path)) {}
+
+  Result<void> open() {
+    if (path_ != "-") {
+      file_.open(path_, std::ios::binary);
+      if (!file_) return Error{ErrorCode::kNotFound, path_ + ": it cannot be opened"};
+    }
+    auto first = read_line();
+    if (!first) return first.error();
+    if (!first.value() || !first.value()->find("tallyctl")) {
+      return invalid(path_ + " is no recording of tallyctl: its first line has no \"tallyctl\"");
+    }
+    tree_ = *std::move(first).value();
+    if (auto checked = to_tree(tree_); !checked) return fault(checked.error());
+    if (auto read = next(microseconds(0)); !read) return read.error();
+    return {};
+  }
+
+  Result<Json> tree() override {
+    Json made = tree_;
+    if (moment_us_ > 0) {
+      set_number(made, "realtime_us", moment_us_ + offset_us_);
+      set_number(made, "time_us", moment_us_);
+    }
+    const auto interfaces = std::ranges::find(made.keys, "interfaces");
+    const auto at = static_cast<std::size_t>(interfaces - made.keys.begin());
+    std::set<std::string> listed;
+    for (Json& each : made.items[at].items) {
+      listed.insert(name_of(each));
+      update(each);
+    }
+    for (const auto& [name, line] : newest_) {
+      if (listed.contains(name)) continue;
+      made.items[at].items.push_back(summary_of(name));
+      update(made.items[at].items.back());
+    }
+    return made;
+  }
+
+  Result<Json> interface(const std::string& name) override {
+    const auto found = newest_.find(name);
+    if (found == newest_.end()) {
+      return Error{ErrorCode::kNotFound, path_ + " has no interface " + name};
+    }
+    Json made = found->second;
+    // It did not change until this moment.
+    if (!seen_.contains(name) && number_of_key(made, "time_us") < moment_us_) {
+      set_number(made, "time_us", moment_us_);
+      set_number(made, "realtime_us", moment_us_ + offset_us_);
+    }
+    return made;
+  }
+
+  Result<Next> next(microseconds) override {
+    std::set<std::string> seen;
+    std::swap(seen_, seen);
+    for (;;) {
+      if (!ahead_) {
+        auto line = read_line();
+        if (!line) return line.error();
+        if (!line.value()) break;
+        ahead_ = *std::move(line).value();
+      }
+      const std::string name = name_of(*ahead_);
+      if (!seen_.insert(name).second) break;
+      take(name);
+    }
+    if (!seen_.empty()) return Next::kMoment;
+    std::swap(seen_, seen);
+    return Next::kEnd;
+  }
+
+  microseconds period() const override {
+    return microseconds(static_cast<std::int64_t>(number_of_key(tree_, "every_us")));
+  }
+  const std::string& mount() const override { return no_mount_; }
+
+ private:
+  void take(const std::string& name) {
+    moment_us_ = std::max(moment_us_, number_of_key(*ahead_, "time_us"));
+    offset_us_ = number_of_key(*ahead_, "realtime_us") - number_of_key(*ahead_, "time_us");
+    newest_.insert_or_assign(name, *std::exchange(ahead_, std::nullopt));
+  }
+
+  // Of the header's line of an interface: what its newest line says.
+  void update(Json& summary) const {
+    const auto found = newest_.find(name_of(summary));
+    if (found == newest_.end()) return;
+    const auto interface = to_interface(found->second);
+    if (!interface) return;
+    std::uint64_t samples = 0;
+    std::uint64_t on = 0;
+    for (const view::Statistic& each : interface.value().statistics) {
+      samples += each.samples;
+      on += each.on ? 1 : 0;
+    }
+    set_number(summary, "samples", samples);
+    set_number(summary, "on", on);
+    set_number(summary, "serial", interface.value().serial);
+    set_number(summary, "statistics", interface.value().statistics.size());
+  }
+
+  // Nothing at the end.
+  Result<std::optional<Json>> read_line() {
+    std::istream& input = path_ == "-" ? std::cin : file_;
+    std::string line;
+    while (std::getline(input, line)) {
+      ++number_;
+      if (line.empty()) continue;
+      auto json = parse_json(line);
+      if (json && number_ > 1) {
+        if (auto checked = to_interface(json.value()); !checked) return fault(checked.error());
+      }
+      if (json) return std::optional(std::move(json).value());
+      if (input.eof()) break;  // torn
+      return fault(json.error());
+    }
+    return std::optional<Json>();
+  }
+
+  Error fault(const Error& error) const {
+    return {ErrorCode::kInvalid, path_ + ", line " + std::to_string(number_) + ": " + error.reason};
+  }
+
+  const std::string path_;
+  const std::string no_mount_;
+  std::ifstream file_;
+  std::uint64_t number_ = 0;  // of the line read last
+  Json tree_;
+  std::optional<Json> ahead_;  // the first line of the next moment
+  std::map<std::string, Json> newest_;
+  std::set<std::string> seen_;  // with a line in this moment
+  std::uint64_t moment_us_ = 0;
+  std::uint64_t offset_us_ = 0;  // of the wall clock
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open_recording(const std::string& path) {
+  auto made = std::make_unique<RecordedSource>(path);
+  if (auto done = made->open(); !done) return done.error();
+  return std::unique_ptr<Source>(std::move(made));
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,43 @@
+// Where snapshots come from: a mount, or a recording of one. Both have moments, one after the
+// other; of each they give the tree and single interfaces. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/view/statistic.h"
+#include "tools/tree/json.h"
+
+namespace tallyfs {
+
+class Source {
+ public:
+  enum class Next { kMoment, kEnd };
+
+  virtual ~Source() = default;
+
+  // Of this moment: `statistics.json`, and `data.json` of an interface, or of a path below the
+  // mount as `tracing/latency_hist/wakeup`. Errors are those of timed_file.h and
+  // statistics_json.h; kNotFound: no such interface.
+  virtual Result<Json> tree() = 0;
+  virtual Result<Json> interface(const std::string& name) = 0;
+
+  // Waits for the next moment: of a mount `every` after this one, of a recording its next one.
+  virtual Result<Next> next(std::chrono::microseconds every) = 0;
+  // How far its moments are apart; 0 if that is what next() is told.
+  virtual std::chrono::microseconds period() const = 0;
+  // The mount point; empty for a recording.
+  virtual const std::string& mount() const = 0;
+};
+
+std::unique_ptr<Source> open_mount(std::string mount);
+// `path` "-": stdin. kInvalid: no recording.
+Result<std::unique_ptr<Source>> open_recording(const std::string& path);
+
+// To values, with the place in the reason.
+Result<view::Tree> read_tree(Source& source);
+Result<view::Interface> read_interface(Source& source, const std::string& name);
+
+}  // namespace tallyfs

@@ -1,0 +1,265 @@
+#include "tools/tree/statistics_json.h"
+
+#include <charconv>
+#include <string>
+
+#include "core/base/text.h"
+
+namespace tallyfs {
+namespace {
+
+// Of an object's member; 0, empty or absent if it is not there or is something else.
+class Members {
+ public:
+  explicit Members(const Json& json) : json_(json) {}
+
+  std::string text(std::string_view key) const {
+    const Json* const found = json_.find(key);
+    return found ? found->text : std::string();
+  }
+  std::uint64_t count(std::string_view key) const { return parse_unsigned(text(key)).value_or(0); }
+  const std::vector<Json>& items(std::string_view key) const {
+    static const std::vector<Json> kNone;
+    const Json* const found = json_.find(key);
+    return found ? found->items : kNone;
+  }
+  const Json& member(std::string_view key) const {
+    static const Json kNull;
+    const Json* const found = json_.find(key);
+    return found ? *found : kNull;
+  }
+  bool has(std::string_view key) const { return json_.find(key) != nullptr; }
+
+ private:
+  const Json& json_;
+};
+
+Int128 to_total(const std::string& text) {
+  Int128 total = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') total = total * 10 + (c - '0');
+  }
+  return text.starts_with('-') ? -total : total;
+}
+
+std::optional<double> to_average(const Json& json) {
+  double value = 0;
+  const std::string& text = json.text;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || read.ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+void convert(const Json& from, std::int64_t& to) { to = parse_signed(from.text).value_or(0); }
+void convert(const Json& from, std::uint64_t& to) { to = parse_unsigned(from.text).value_or(0); }
+void convert(const Json& from, Int128& to) { to = to_total(from.text); }
+void convert(const Json& from, std::optional<std::int64_t>& to) { to = parse_signed(from.text); }
+void convert(const Json& from, std::optional<double>& to) { to = to_average(from); }
+void convert(const Json& from, std::int32_t& to) {
+  to = static_cast<std::int32_t>(parse_signed(from.text).value_or(0));
+}
+
+template <typename T>
+std::vector<T> column(const std::vector<Json>& items) {
+  std::vector<T> made(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) convert(items[i], made[i]);
+  return made;
+}
+template <typename T>
+void fill(std::vector<T>& to, const Members& from, std::string_view key) {
+  to = column<T>(from.items(key));
+}
+
+view::Range to_range(const Members& from, std::string_view count) {
+  view::Range made{.number = from.count(count), .sum = to_total(from.text("sum"))};
+  convert(from.member("min"), made.min);
+  convert(from.member("avg"), made.avg);
+  convert(from.member("max"), made.max);
+  return made;
+}
+
+Result<view::Values> to_list(const Members& from) {
+  view::List made;
+  fill(made.x, from, "x");
+  fill(made.totals, from, "totals");
+  if (made.x.size() != made.totals.size()) return invalid("a list with columns of two lengths");
+  return made;
+}
+
+Result<view::Values> to_array(const Members& from) {
+  view::Array made{.below = from.count("below"), .above = from.count("above")};
+  fill(made.bounds, from, "bounds");
+  fill(made.counts, from, "counts");
+  if (made.counts.size() != made.bounds.size() + 1 && !made.bounds.empty()) {
+    return invalid("an array needs one count more than bounds");
+  }
+  return made;
+}
+
+Result<view::Values> to_raw(const Members& from) {
+  view::Raw made;
+  fill(made.time_us, from, "time_us");
+  fill(made.serial, from, "serial");
+  fill(made.x, from, "x");
+  fill(made.y, from, "y");
+  const std::size_t size = made.x.size();
+  if (made.time_us.size() != size || made.serial.size() != size || made.y.size() != size) {
+    return invalid("raw samples with columns of two lengths");
+  }
+  return made;
+}
+
+view::Buckets to_buckets(const Members& from) {
+  view::Buckets made;
+  fill(made.indexes, from, "indexes");
+  fill(made.counts, from, "counts");
+  made.counts.resize(made.indexes.size());
+  return made;
+}
+
+Result<view::Values> to_quantiles(const Members& from) {
+  view::Quantiles made{.all = to_range(from, "count")};
+  for (const Json& each : from.items("quantiles")) {
+    view::ShownQuantile shown{.q = Members(each).text("q")};
+    convert(Members(each).member("value"), shown.value);
+    made.shown.push_back(std::move(shown));
+  }
+  const Members buckets(from.member("buckets"));
+  made.zero = to_total(buckets.text("zero"));
+  made.positive = to_buckets(Members(buckets.member("positive")));
+  made.negative = to_buckets(Members(buckets.member("negative")));
+  return made;
+}
+
+// Of mode=quantiles the column is `count`, of mode=range `number`.
+Result<view::Values> to_history(const Members& from) {
+  view::History made;
+  fill(made.end_us, from, "end_us");
+  fill(made.totals, from, "totals");
+  fill(made.number, from, from.has("count") ? "count" : "number");
+  fill(made.min, from, "min");
+  fill(made.avg, from, "avg");
+  fill(made.max, from, "max");
+  fill(made.sum, from, "sum");
+  const std::size_t size = made.end_us.size();
+  const bool has_totals = made.totals.size() == size;
+  const bool has_periods = made.number.size() == size && made.min.size() == size &&
+                           made.avg.size() == size && made.max.size() == size;
+  if (!has_totals && !has_periods) return invalid("a history with columns of two lengths");
+  for (const Json& each : from.items("quantiles")) {
+    view::QuantileColumn quantile{.q = Members(each).text("q"), .values = {}};
+    fill(quantile.values, Members(each), "values");
+    quantile.values.resize(size);
+    made.quantiles.push_back(std::move(quantile));
+  }
+  return made;
+}
+
+Result<view::Values> to_values(const std::string& type, const Members& from) {
+  if (type == "value") return view::Values(view::Value{to_total(from.text("total"))});
+  if (type == "range") return view::Values(to_range(from, "number"));
+  if (type == "list") return to_list(from);
+  if (type == "array") return to_array(from);
+  if (type == "raw") return to_raw(from);
+  if (type == "quantiles") return to_quantiles(from);
+  if (type == "history") return to_history(from);
+  if (type == "last") {
+    view::Last made{.x = parse_signed(from.text("x")).value_or(0)};
+    made.time_us = parse_unsigned(from.text("time_us"));
+    return view::Values(made);
+  }
+  return invalid("a statistic of the type \"" + type + "\", which this program does not know");
+}
+
+// What a definition line may be written with. The others are read-only.
+bool is_definition_key(std::string_view key) {
+  return !key.ends_with("_us") && !key.starts_with("hits_") && key != "units" && key != "samples" &&
+         key != "values" && key != "serial" && key != "view";
+}
+
+// `quantiles` may be a list of numbers; a line has them with commas.
+std::string definition_value(const Json& json) {
+  if (json.kind != Json::Kind::kArray) return json.text;
+  std::string made;
+  for (const Json& each : json.items) made.append(made.empty() ? "" : ",").append(each.text);
+  return made;
+}
+
+Result<view::Statistic> to_statistic(const Json& json) {
+  const Members from(json);
+  view::Statistic made{.name = from.text("name"),
+                       .on = from.count("on") == 1,
+                       .type = from.text("type"),
+                       .units = from.text("units"),
+                       .definition = {},
+                       .hits_out_of_range = from.count("hits_out_of_range"),
+                       .hits_missed = from.count("hits_missed"),
+                       .data_us = from.count("data_us"),
+                       .started_us = from.count("started_us"),
+                       .stopped_us = from.count("stopped_us"),
+                       .samples = from.count("samples")};
+  if (made.name.empty()) return invalid("a statistic without a name");
+  for (std::size_t i = 0; i < json.keys.size(); ++i) {
+    if (!is_definition_key(json.keys[i])) continue;
+    made.definition.push_back({json.keys[i], definition_value(json.items[i])});
+  }
+  auto values = to_values(made.type, Members(from.member("values")));
+  if (!values) return Error{values.error().code, made.name + ": " + values.error().reason};
+  made.values = std::move(values).value();
+  return made;
+}
+
+Result<void> check_format(const Members& from) {
+  const std::uint64_t format = from.count("format");
+  if (format == 0) return invalid("no \"format\" in it");
+  if (format <= kFormat) return {};
+  return invalid("format " + std::to_string(format) + ", and this program knows formats up to " +
+                 std::to_string(kFormat));
+}
+
+}  // namespace
+
+Result<view::Tree> to_tree(const Json& json) {
+  const Members from(json);
+  if (auto done = check_format(from); !done) return done.error();
+  if (!from.has("interfaces")) return invalid("no \"interfaces\" in it");
+  view::Tree made{.version = from.text("tallyfs"),
+                  .epoch = from.text("epoch"),
+                  .time_us = from.count("time_us"),
+                  .realtime_us = from.count("realtime_us"),
+                  .pid = from.count("pid"),
+                  .socket = from.text("socket"),
+                  .queue_length = from.count("queue_length"),
+                  .tracefs = from.text("tracefs")};
+  for (const Json& each : from.items("quotas")) {
+    const Members quota(each);
+    made.quotas.push_back({quota.count("uid"), quota.count("interfaces"), quota.count("statistics"),
+                           quota.count("bytes")});
+  }
+  for (const Json& each : from.items("interfaces")) {
+    const Members interface(each);
+    made.interfaces.push_back({interface.text("interface"), interface.count("statistics"),
+                               interface.count("on"), interface.count("samples"),
+                               interface.count("serial")});
+  }
+  return made;
+}
+
+Result<view::Interface> to_interface(const Json& json) {
+  const Members from(json);
+  if (auto done = check_format(from); !done) return done.error();
+  view::Interface made{.name = from.text("interface"),
+                       .epoch = from.text("epoch"),
+                       .serial = from.count("serial"),
+                       .time_us = from.count("time_us"),
+                       .realtime_us = from.count("realtime_us")};
+  if (!from.has("statistics")) return invalid("no \"statistics\" in it");
+  for (const Json& each : from.items("statistics")) {
+    auto statistic = to_statistic(each);
+    if (!statistic) return statistic.error();
+    made.statistics.push_back(std::move(statistic).value());
+  }
+  return made;
+}
+
+}  // namespace tallyfs

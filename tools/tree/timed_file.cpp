@@ -1,0 +1,111 @@
+#include "tools/tree/timed_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "core/base/fd.h"
+
+namespace tallyfs {
+namespace {
+
+Error failure_of(const std::string& path, int error) {
+  switch (error) {
+    case EACCES:
+      return {ErrorCode::kNoAccess,
+              path +
+                  ": Permission denied. Files belong to the user who mounted, and to the group " +
+                  "of --group; a mount without allow_other is closed to all others, root too"};
+    case ENOTCONN:
+    case ECONNABORTED:
+      return {ErrorCode::kNoDevice, path + ": the daemon of this mount is dead. Clear it with: " +
+                                        "fusermount3 -u -z MOUNTPOINT (or umount -l, as root)"};
+    case ENOENT:
+    case ENOTDIR:
+      return {ErrorCode::kNotFound, path + ": " + std::strerror(error)};
+    default:
+      return {ErrorCode::kInvalid, path + ": " + std::strerror(error)};
+  }
+}
+
+Result<std::string> read_now(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return failure_of(path, errno);
+  std::string text;
+  std::array<char, 64 * 1024> part;
+  for (;;) {
+    const ssize_t size = ::read(file.get(), part.data(), part.size());
+    if (size == 0) return text;
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return failure_of(path, errno);
+    text.append(part.data(), static_cast<std::size_t>(size));
+  }
+}
+
+Result<void> write_now(const std::string& path, const std::string& text) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid()) return failure_of(path, errno);
+  const ssize_t size = ::write(file.get(), text.data(), text.size());
+  if (size < 0) return invalid(std::strerror(errno));
+  if (static_cast<std::size_t>(size) < text.size()) return invalid("only a part was taken");
+  return {};
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+Result<std::vector<std::string>> list_now(const std::string& path) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(path.c_str()));
+  if (!directory) return failure_of(path, errno);
+  std::vector<std::string> names;
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// The task is shared with a thread that may outlive the caller; whichever ends last frees it.
+template <typename T>
+Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
+                  std::function<Result<T>()> step) {
+  const auto task = std::make_shared<std::packaged_task<Result<T>()>>(std::move(step));
+  auto answer = task->get_future();
+  std::thread([task] { (*task)(); }).detach();
+  if (answer.wait_for(limit) != std::future_status::ready) {
+    return Error{ErrorCode::kTimedOut, path + ": the daemon does not answer for " +
+                                           std::to_string(limit.count()) +
+                                           " ms: is it stopped, or in a debugger?"};
+  }
+  return answer.get();
+}
+
+}  // namespace
+
+Result<std::string> read_in_time(const std::string& path, std::chrono::milliseconds limit) {
+  return in_time<std::string>(path, limit, [path] { return read_now(path); });
+}
+
+Result<void> write_in_time(const std::string& path, std::string_view text,
+                           std::chrono::milliseconds limit) {
+  return in_time<void>(path, limit,
+                       [path, copy = std::string(text)] { return write_now(path, copy); });
+}
+
+Result<std::vector<std::string>> list_in_time(const std::string& path,
+                                              std::chrono::milliseconds limit) {
+  return in_time<std::vector<std::string>>(path, limit, [path] { return list_now(path); });
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,28 @@
+// Files of the mount, read and written with a time limit: a daemon that hangs blocks a system call
+// for ever, so each is made in a thread of its own, which is abandoned after the limit. The program
+// can then only say so and exit. Any thread may call these.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace tallyfs {
+
+inline constexpr std::chrono::milliseconds kAnswerMax{2000};
+
+// kTimedOut: no answer. kNoAccess, kNotFound, kNoDevice (the daemon is gone): the reason says what
+// to do. All else kInvalid.
+Result<std::string> read_in_time(const std::string& path,
+                                 std::chrono::milliseconds limit = kAnswerMax);
+// In one write(2), without the creation of a file. kInvalid: the errno's text, for a refused line.
+Result<void> write_in_time(const std::string& path, std::string_view text,
+                           std::chrono::milliseconds limit = kAnswerMax);
+// The names in a directory, sorted, without "." and "..".
+Result<std::vector<std::string>> list_in_time(const std::string& path,
+                                              std::chrono::milliseconds limit = kAnswerMax);
+
+}  // namespace tallyfs
