@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <variant>
 
-#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/branch/command.h"
+#include "core/branch/saved_object.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
 
@@ -54,6 +54,8 @@ class Branch {
     // Lines that are timed, and delay their sender if they are costly (feeders/intake/backlog.h).
     Alternatives metered_lines = 0;
     Alternatives messages = 0;
+    // Objects that save() puts and load() takes.
+    SavedKinds objects = 0;
   };
 
   virtual ~Branch() = default;
@@ -72,11 +74,17 @@ class Branch {
   // watch. The default does nothing.
   virtual void process_ended(pid_t process, Moment now);
 
-  // The state of the branch, as bytes. The daemon calls neither function so far; tests call those
-  // of StatisticsBranch. The defaults save and read nothing. A branch without an override says in
-  // its header why.
-  virtual void save(ByteWriter& out) const;
-  virtual Result<void> load(ByteReader& in, Moment now);
+  // What outlives the daemon, object by object. The defaults are for branches that save nothing; a
+  // branch without an override says in its header why.
+  //
+  // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
+  virtual void save(ObjectSink& sink) const;
+  // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
+  // Lets the time of what it looks at pass, up to now.
+  virtual std::uint64_t stamp(Moment now) const;
+  // Takes an object of a kind that handles() names into a branch that feeders do not know yet.
+  // kInvalid, kExists, kNoSpace: nothing of it was taken.
+  virtual Result<void> load(const SavedObject& object, const Loading& loading);
 };
 
 }  // namespace tallyfs

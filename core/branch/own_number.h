@@ -26,6 +26,9 @@ enum class Own {
   kPutOff,
   kAnswersOverShare,
   kDroppedByUid,
+  kStateBytes,
+  kStateUs,
+  kStateFailures,
 };
 
 }  // namespace tallyfs

@@ -67,6 +67,12 @@ constexpr std::array kOwnStatistics = {
     // as `dropped`, by the feeder's uid
     OwnStatistic{Own::kDroppedByUid, "dropped_by_uid",
                  "on=1 type=list entries_max=1024 units=uid/samples"},
+    // size of the newest file of --state that this daemon has written
+    OwnStatistic{Own::kStateBytes, "state_bytes", "on=1 type=last units=bytes"},
+    // from the beginning of such a file until it lies on the disk
+    OwnStatistic{Own::kStateUs, "state_us", "on=1 type=range units=microseconds/files"},
+    // files that could not be written
+    OwnStatistic{Own::kStateFailures, "state_failures", COUNTER "units=files"},
 };
 
 #undef COUNTER

@@ -32,6 +32,7 @@ class HistoryStatistic {
   using SnapshotOfAny = SnapshotsOf<AnyPeriods>;
 
  public:
+  static constexpr bool kOfOneBoot = true;
   static constexpr std::string_view kShortestLine = " [0.000000] 0\n";
 
   // Periods count from origin. Off.

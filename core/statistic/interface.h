@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/boot.h"
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/keyed_hash.h"
@@ -108,6 +109,10 @@ class Interface {
   // kInvalid: not what save() writes; kNoSpace.
   void save(ByteWriter& out) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
+  // After load() in another daemon: until now nothing was measured, so that histories have no
+  // periods for the time between. Of another boot, times are 0, and data that consist of times
+  // begin empty.
+  void resume(Boot boot, Moment now);
 
  private:
   struct NameOf {

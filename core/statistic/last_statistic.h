@@ -33,6 +33,7 @@ class LastStatistic {
   const LastStatistic& snapshot() const { return *this; }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
+  void forget_time() { time_ = {}; }
 
  private:
   bool is_there_ = false;

@@ -18,6 +18,7 @@ namespace tallyfs {
 
 class RawStatistic {
  public:
+  static constexpr bool kOfOneBoot = true;
   static constexpr std::string_view kShortestLine = " [0.000000] 0 0 0\n";
 
   explicit RawStatistic(const RawSettings& settings)

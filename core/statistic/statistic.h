@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/boot.h"
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/definition/change.h"
@@ -108,6 +109,8 @@ class Statistic {
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
   // for.
   static Result<Statistic> load(ByteReader& in);
+  // See Interface::resume().
+  void resume(Boot boot, std::chrono::nanoseconds now);
 
  private:
   friend StatisticRow;

@@ -9,6 +9,8 @@
 //   kTakesOutOfRange     it is given the samples out of range as well
 //   missed()             samples for which it had no room
 //   start(now), advance(now), can_add()     its time passes without samples, too
+//   kOfOneBoot           its data consist of times since boot, and end with the boot
+//   forget_time()        its data have a time, which is 0 after another boot
 #pragma once
 
 #include <concepts>

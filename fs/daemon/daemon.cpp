@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "fs/daemon/boot_id.h"
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/rules_file.h"
@@ -87,6 +88,14 @@ void Daemon::make_intake() {
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
 
+void Daemon::keep_state(StateDirectory directory) {
+  const StateSaver::Parts parts{
+      .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
+  const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
+  state_.emplace(std::move(directory), parts, period);
+  state_->load(read_boot_id());
+}
+
 Result<void> Daemon::show(const std::string& subtree) {
   NodeId node = Tree::kRoot;
   for (const auto& name : std::filesystem::path(subtree).relative_path()) {
@@ -122,6 +131,10 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
   tree_.observe(nullptr);
   session.value()->unmount();
   if (feeder_) feeder_->stop();
+  if (state_) {
+    intake_->settle();
+    state_->finish();
+  }
   return 0;
 }
 
@@ -130,6 +143,7 @@ void Daemon::start_feeder() {
 }
 
 void Daemon::serve() {
+  if (state_) state_->start();
   branches_->tracing().tracing().leave_out(own_threads());
   intake_->start();
   loop_.every(kUpkeepPeriod, [this] {

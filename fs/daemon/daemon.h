@@ -26,6 +26,8 @@
 #include "fs/daemon/mount_watch.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/state_directory.h"
+#include "fs/daemon/state_saver.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/operations.h"
 
@@ -45,6 +47,8 @@ class Daemon {
   // nothing: the kernel's events are not read.
   Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder);
 
+  // Loads what the directory has, and saves there from run() on. Called once, before run().
+  void keep_state(StateDirectory directory);
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
@@ -81,6 +85,7 @@ class Daemon {
   std::unique_ptr<KernelEvents> kernel_events_;
   std::unique_ptr<Operations> operations_;
   std::optional<MountWatch> mount_watch_;
+  std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
   int unready_parts_ = 0;
 };

@@ -123,6 +123,11 @@ Result<int> run(DaemonOptions options) {
   const std::string socket_name =
       socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
   Daemon daemon(options, std::move(socket.value()), std::move(side.value().feeder));
+  if (!options.state.empty()) {
+    auto directory = StateDirectory::open(options.state, identity.value());
+    if (!directory) return directory.error();
+    daemon.keep_state(std::move(directory.value()));
+  }
   if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
   auto& watchdog = side.value().watchdog;
   return daemon.run({identity.value(), watchdog ? &*watchdog : nullptr}, [&] {

@@ -76,6 +76,7 @@ class OptionsParser {
  public:
   OptionsParser() : line_(kDescription, "tallyfs", TALLYFS_VERSION) {
     add_mounting();
+    add_state();
     add_socket();
     add_limits();
   }
@@ -162,6 +163,19 @@ class OptionsParser {
          .value = "LEVEL",
          .text = "trace, debug, info, warn, err or off",
          .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
+  }
+
+  void add_state() {
+    add({.names = "--state",
+         .variable = &options_.state,
+         .value = "DIR",
+         .text = "keep definitions, totals and rules in this directory, for the next start"});
+    add({.names = "--state-period",
+         .variable = &options_.state_period,
+         .value = "SECONDS",
+         .text = "how often they are written, if something has changed",
+         .check = InRange{1, 86'400},
+         .bounds = "1 to 86400"});
   }
 
   void add_socket() {

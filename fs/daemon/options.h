@@ -25,6 +25,8 @@ struct DaemonOptions {
   bool over_tracefs = false;  // tracing/ alone, on top of a tracefs; both go at the end
   std::string subtree;        // the part of the tree that is mounted; empty: all of it
   std::string rules_file;     // of --rules; empty: there is none
+  std::string state;          // of --state: the directory; empty: nothing outlives the daemon
+  std::uint64_t state_period = 60;  // seconds
   std::string run_as;         // USER[:GROUP]; empty: the daemon keeps its identity
   std::string group;          // whose members may read statistics; empty: none
   std::string write_group;    // whose members may write definitions; empty: none

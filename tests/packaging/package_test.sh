@@ -82,13 +82,13 @@ if has systemd-analyze; then
   }
   check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
   check "the service is exposed by 3.0 at most" \
-    systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
+    quietly systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
 # systemd.exec(5): any of these gives the service a mount namespace, and no other process sees the
 # mount.
-check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(State|Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
+check_eq '' "$(grep -E '^(Private(Tmp|Devices|Users|IPC)|PrivateMounts=[^n]|Protect([ABD-Z]|Control)|(ReadWrite|ReadOnly|Inaccessible|Exec|NoExec)Paths|(Bind|BindReadOnly)Paths|TemporaryFileSystem|Root(Directory|Image)|Mount|DynamicUser|(Cache|Logs)Directory|LogNamespace|NetworkNamespacePath)' \
   "$PROJECT/packaging/systemd/tallyfs.service")" "the service has nothing that implies a mount namespace"
 check_eq PrivateMounts=no "$(grep '^PrivateMounts=' "$PROJECT/packaging/systemd/tallyfs.service")" \
   "nor does PrivateNetwork="
@@ -196,20 +196,25 @@ for program in tallyfs tallyctl tally-send tally-feed-block tally-feed-timer tal
   check "$program runs there" quietly in_root "$program" --version
 done
 
-# ---- started as tallyfs.service says
+# ---- started as tallyfs.service says, with its User=, capabilities and directories
+unit_user=(setpriv --reuid=tallyfs --regid=tallyfs --clear-groups
+  --inh-caps=+sys_admin,+dac_override --ambient-caps=+sys_admin,+dac_override)
 mkdir -p "$ROOT/run/tallyfs/mnt"
+in_root chown tallyfs:tallyfs /run/tallyfs/mnt
+in_root install -d -m 0700 -o tallyfs -g tallyfs /var/lib/tallyfs
 read -ra command < <(sed -n ':a; /\\$/{N; s/\\\n */ /; ta}; s/^ExecStart=//p' \
   "$ROOT/usr/lib/systemd/system/tallyfs.service")
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
   "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \
-    chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+    chroot "$ROOT" "${unit_user[@]}" "${command[@]}" >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
   wait_until '[ -S "$ROOT/run/tallyfs/socket" ]'
   echo 'web/early 1' | socat -u - "UNIX-SENDTO:$ROOT/run/tallyfs/socket"
 else
   echo "# no systemd-socket-activate: the daemon makes its own socket"
-  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${command[@]}" >"$WORK/service" 2>&1 &
+  "${CLEAN_ENVIRONMENT[@]}" chroot "$ROOT" "${unit_user[@]}" "${command[@]}" \
+    >"$WORK/service" 2>&1 &
   DAEMON_IN_ROOT=$!
 fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||
@@ -227,6 +232,7 @@ wait "$DAEMON_IN_ROOT"
 check_eq 0 $? "SIGTERM ends it well"
 DAEMON_IN_ROOT=''
 check_eq '' "$(mounts_below)" "and unmounts"
+check "and keeps what was counted" grep -q web "$ROOT/var/lib/tallyfs/state.1"
 rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
 rmdir "$ROOT/run/tallyfs/mnt"
 

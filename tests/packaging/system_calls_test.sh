@@ -6,7 +6,7 @@ PROJECT=$(cd "$(dirname "$0")/../.." && pwd)
 for each in strace socat; do command -v $each >/dev/null || skip_all "$each is not installed"; done
 become=()
 [ "$(id -u)" -ne 0 ] || become=(--run-as nobody)
-start_daemon "${become[@]}"
+start_daemon "${become[@]}" --state "$WORK/state" --state-period 1
 export TALLY_SOCKET=$SOCK
 
 strace -f -qq -o "$WORK/calls" -p "$DAEMON" 2>"$WORK/strace.err" &
@@ -27,6 +27,10 @@ wait "${readers[@]}"
 ls -lR "$MNT" >/dev/null
 df "$MNT" >/dev/null
 rmdir "$MNT/statistics/gone"
+newest_state() { ls "$WORK/state" | sed -n 's/^state\.\([0-9]*\)$/\1/p' | sort -n | tail -1; }
+seen=$(newest_state)
+printf 'web/a 1\n' | socat -u - "UNIX-SENDTO:$SOCK"
+wait_until '[ "$(newest_state)" -gt "${seen:-0}" ]'
 kill -INT "$tracer"
 wait "$tracer"
 forget "$tracer"

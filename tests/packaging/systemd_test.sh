@@ -139,6 +139,7 @@ check "its daemon is another process" [ "$(main_process)" != "$old_process" ]
 check_eq '' "$(inside sh -c "tr '\0' ' ' </proc/$(main_process)/cmdline | grep debug")" \
   "as the new unit says"
 check "it is mounted once, and fed" is_up upgraded
+check_eq 1 "$(counted installed)" "it has what the old one had counted"
 check "who sent meanwhile is counted" wait_until '[ "$(counted upgrade)" -gt 0 ]'
 touch "/proc/$INIT/root/run/enough"
 wait "${STARTED[0]}"
@@ -150,6 +151,7 @@ check_eq '' "$(grep -E 'no daemon|has ended' "/proc/$INIT/root/run/complaints")"
 old_process=$(main_process)
 check "systemctl restart" quietly inside systemctl restart tallyfs
 check "starts another one" is_up restarted
+check_eq 1 "$(counted upgraded)" "with what was counted before"
 old_process=$(main_process)
 inside sh -c 'cp /etc/tallyfs/rules /run/rules; echo "web/reloaded type=last" >>/etc/tallyfs/rules'
 check "systemctl reload" quietly inside systemctl reload tallyfs
@@ -220,6 +222,7 @@ began=$SECONDS
 shut_down
 check "the machine shuts down, not held up by it" [ $((SECONDS - began)) -lt 10 ]
 check "it boots again" boot
+check_eq 1 "$(counted repaired)" "and has what was counted before"
 check_eq 'active active' "$(state_of socket) $(state_of service)" "with socket and service"
 check "and is fed" is_up booted
 check_eq "tallyfs: --group: there is no group 'nobody-at-all'" \
@@ -249,7 +252,7 @@ check_eq '' "$(inside systemctl list-units --plain --no-legend 'tallyfs*')" \
 check "installed again, it starts" dpkg_inside -i /packages/new.deb
 check "and is up" is_up back
 check "it is purged" dpkg_inside -P tallyfs libtally0
-check_eq '' "$(inside sh -c 'find /etc /var/lib/systemd /run /usr/lib/systemd -name "*tallyfs*" | grep -v "^/run/systemd/units/\|^/run/udev"; getent passwd tallyfs')" "and nothing is left"
+check_eq '' "$(inside sh -c 'find /etc /var/lib/systemd /run /usr/lib/systemd -name "*tallyfs*" | grep -v "^/run/systemd/units/\|^/run/udev"; getent passwd tallyfs; ls -d /var/lib/tallyfs 2>/dev/null')" "and nothing is left"
 check_eq '' "$(inside systemctl list-units --all --plain --no-legend 'tallyfs*'; inside systemctl \
   --failed --plain --no-legend)" "nor does systemd miss anything"
 check_eq running "$(inside systemctl is-system-running)" "the machine is well"

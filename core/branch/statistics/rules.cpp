@@ -130,6 +130,13 @@ std::string Rules::text() const {
   return text;
 }
 
+std::vector<std::string> Rules::written() const {
+  std::vector<std::string> texts;
+  texts.reserve(written_.size());
+  for (const Rule& rule : written_) texts.push_back(rule.text());
+  return texts;
+}
+
 void Rules::forget_failures() {
   for (std::vector<Rule>* const some : {&from_file_, &written_}) {
     for (Rule& rule : *some) rule.forget_failure();

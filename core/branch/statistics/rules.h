@@ -77,6 +77,8 @@ class Rules {
 
   // One rule a line; what add() takes.
   std::string text() const;
+  // The texts of those that do not come from the file.
+  std::vector<std::string> written() const;
   bool empty() const { return from_file_.empty() && written_.empty(); }
   // Visits the rules that match, in their order.
   template <typename Visit>

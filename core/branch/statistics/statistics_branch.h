@@ -71,7 +71,9 @@ class StatisticsBranch final : public Branch {
   Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
 
   Handled handles() const override {
-    return {.lines = kLines<wire::CommandLine>, .metered_lines = kLines<wire::CommandLine>};
+    return {.lines = kLines<wire::CommandLine>,
+            .metered_lines = kLines<wire::CommandLine>,
+            .objects = saved_kinds(SavedKind::kInterface, SavedKind::kRule)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
@@ -91,19 +93,20 @@ class StatisticsBranch final : public Branch {
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
-  // Every interface but the daemon's own, with all that is in it, versioned; and back, into a tree
-  // that has none yet. Not saved: the numbers that feeders hold, which belong to an epoch, and,
-  // until a daemon can take over a mount, node ids and the processes of lifetime=feeder: interfaces
-  // with lifetime=feeder are not saved, since their feeders make them again. load(): kInvalid for
-  // what save() does not write, with what was good up to there loaded; kNoSpace.
-  void save(ByteWriter& out) const override EXCLUDES(mutex_);
-  Result<void> load(ByteReader& in, Moment now) override EXCLUDES(mutex_);
+  // The rules that were written, and every interface but the daemon's own, with all that is in it.
+  // Each interface is copied under its own lock, one at a time. Not saved: the numbers that feeders
+  // hold, which belong to an epoch; node ids; and interfaces with lifetime=feeder, since their
+  // feeders make them again.
+  void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
+  Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
   OwnNumbers& own() { return *own_; }
   uid_t owner() const { return ownership_.daemon(); }
 
  private:
   class InterfacesDirectory;
+  struct Saved;
   class RulesFile;
   class Runs;
 
@@ -152,6 +155,9 @@ class StatisticsBranch final : public Branch {
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
   Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
       REQUIRES(mutex_);
+
+  std::vector<Saved> listed() const EXCLUDES(mutex_);
+  Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
   static Result<Lifetime> lifetime_of(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)

@@ -1,4 +1,4 @@
-// The statistics/ branch as bytes, for a successor of the daemon.
+// What of statistics/ outlives the daemon: interfaces and rules as objects of a state file.
 #include <algorithm>
 #include <vector>
 
@@ -8,44 +8,83 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
-
-Error not_saved_here() { return {ErrorCode::kInvalid, "not what save() of statistics/ writes"}; }
+// Of the objects' contents, which have versions of their own within.
+constexpr std::uint16_t kInterfaceFormat = 1;
+constexpr std::uint16_t kRuleFormat = 1;
 
 }  // namespace
 
-void StatisticsBranch::save(ByteWriter& out) const {
-  const MutexLock lock(mutex_);
-  std::vector<const InterfaceEntry*> entries;
-  for (const auto& [key, entry] : interfaces_) {
-    if (entry->name != kOwnName && entry->feeders.empty()) entries.push_back(entry.get());
+// An interface on its way into a file. It may be removed meanwhile.
+struct StatisticsBranch::Saved {
+  NodeId node = 0;
+  std::string name;
+  std::shared_ptr<Interface> interface;  // shared with its entry and its files
+};
+
+// In the order in which they came: nodes are numbered so, and so is the listing.
+std::vector<StatisticsBranch::Saved> StatisticsBranch::listed() const {
+  std::vector<Saved> all;
+  {
+    const MutexLock lock(mutex_);
+    all.reserve(interfaces_.size());
+    for (const auto& [key, entry] : interfaces_) {
+      if (entry->name == kOwnName || !entry->feeders.empty()) continue;
+      all.push_back({entry->node, entry->name, entry->interface});
+    }
   }
-  // Nodes are numbered in the order in which they came, and so is the listing.
-  std::sort(entries.begin(), entries.end(),
-            [](const auto* a, const auto* b) { return a->node < b->node; });
-  out.put(kVersion);
-  out.put(static_cast<std::uint32_t>(entries.size()));
-  for (const InterfaceEntry* entry : entries) {
-    out.put_text(entry->name);
-    entry->interface->save(out);
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
+  return all;
+}
+
+void StatisticsBranch::save(ObjectSink& sink) const {
+  std::vector<std::string> rules;
+  {
+    const MutexLock lock(mutex_);
+    rules = rules_.written();
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::string number = std::to_string(i + 1);
+    if (!sink.put(saved_object(SavedKind::kRule, kRuleFormat, number, rules[i]))) return;
+  }
+  std::string bytes;
+  for (const Saved& each : listed()) {
+    bytes.clear();
+    ByteWriter out(bytes);
+    each.interface->save(out);
+    if (!sink.put(saved_object(SavedKind::kInterface, kInterfaceFormat, each.name, bytes))) return;
   }
 }
 
-Result<void> StatisticsBranch::load(ByteReader& in, Moment now) {
-  const auto version = in.get<std::uint32_t>();
-  auto count = in.get<std::uint32_t>();
-  if (!in.ok() || version != kVersion) return not_saved_here();
-  const MutexLock lock(mutex_);
-  for (; count > 0; --count) {
-    const std::string name(in.get_text());
-    if (!in.ok() || !is_name(name) || find_interface(name)) return not_saved_here();
-    auto loaded = Interface::load(in, ledger_);
-    if (!loaded) return loaded.error();
-    InterfaceEntry& entry = enter(name, std::move(loaded.value()), now);
-    for (Statistic* statistic : entry.interface->statistics()) {
-      enter(entry, statistic);
-    }
+std::uint64_t StatisticsBranch::stamp(Moment now) const {
+  std::uint64_t stamp = 0;
+  for (const Saved& each : listed()) {
+    stamp += spread(spread(each.node) + each.interface->version(now));
   }
+  const MutexLock lock(mutex_);
+  return stamp + spread(static_cast<std::uint64_t>(rules_changed_.monotonic.count()));
+}
+
+Result<void> StatisticsBranch::load(const SavedObject& object, const Loading& loading) {
+  if (is_of(object, SavedKind::kInterface)) return load_interface(object, loading);
+  if (object.format != kRuleFormat) return other_format(object);
+  const MutexLock lock(mutex_);
+  return rules_.add(object.bytes);
+}
+
+Result<void> StatisticsBranch::load_interface(const SavedObject& object, const Loading& loading) {
+  if (object.format != kInterfaceFormat) return other_format(object);
+  if (!is_name(object.label)) return Error{ErrorCode::kInvalid, "this is no interface's name"};
+  ByteReader in(object.bytes);
+  auto loaded = Interface::load(in, ledger_);
+  if (!loaded) return loaded.error();
+  if (in.left() != 0) return Error{ErrorCode::kInvalid, "there is something behind the interface"};
+  loaded.value()->resume(loading.boot, loading.now);
+  const MutexLock lock(mutex_);
+  if (find_interface(object.label)) {
+    return Error{ErrorCode::kExists, "there is an interface of that name already"};
+  }
+  InterfaceEntry& entry = enter(object.label, std::move(loaded.value()), loading.now);
+  for (Statistic* const statistic : entry.interface->statistics()) enter(entry, statistic);
   return {};
 }
 

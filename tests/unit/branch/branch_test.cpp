@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/branch/ownership.h"
+#include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 
 namespace tallyfs {
@@ -62,12 +63,10 @@ TEST(BranchTest, ByDefaultTakesNoMessageAndSavesNothing) {
   EXPECT_EQ(branch.execute(wire::EventLine{}, call).value().number, 5u);
   EXPECT_EQ(branch.take(wire::PackedBlob{}, call).error().code, ErrorCode::kInvalid);
   branch.process_ended(7, {});
-  std::string bytes;
-  ByteWriter out(bytes);
-  branch.save(out);
-  EXPECT_EQ(bytes, "");
-  ByteReader in(bytes);
-  EXPECT_TRUE(branch.load(in, {}));
+  EXPECT_EQ(branch.handles().objects, 0u);
+  EXPECT_EQ(SavedObjects(branch).size(), 0u);
+  EXPECT_EQ(branch.stamp({}), 0u);
+  EXPECT_EQ(branch.load({}, {}).error().code, ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -110,5 +110,62 @@ TEST(SavedTest, TheLedgerOfTheLoaderCounts) {
   EXPECT_EQ(ledger.total(), Holdings{});
 }
 
+// Nothing is measured while no daemon runs: periods of that time are absent, not zero.
+TEST(SavedTest, AHistoryThatIsResumedHasNoPeriodsForTheTimeBetween) {
+  Stand stand("type=history mode=increments period=1000000 entries_max=9 on=1");
+  stand.add(1, 5);
+  stand.clock.advance(std::chrono::seconds(1));
+  const std::string before = stand.data();
+  stand.interface = load(stand.saved(), stand.ledger).value();
+  stand.clock.advance(std::chrono::seconds(5));
+  stand.interface->resume(Boot::kThis, stand.clock.now());
+  EXPECT_EQ(stand.data().find(before), 0u);
+  stand.add(1, 7);
+  stand.clock.advance(std::chrono::seconds(1));
+  const std::string after = stand.data();
+  EXPECT_TRUE(after.ends_with(" 7\n")) << after;
+  EXPECT_EQ(std::count(after.begin(), after.end(), '\n'), 3) << after;
+}
+
+TEST(SavedTest, AfterAnotherBootTotalsAreThereAndTimesAreNot) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    feed(stand);
+    const std::string data = stand.data();
+    stand.interface = load(stand.saved(), stand.ledger).value();
+    stand.interface->resume(Boot::kOther, {.monotonic = std::chrono::seconds(1)});
+    const std::string definition = stand.definition();
+    EXPECT_NE(definition.find(" data=[0.000000] started=[0.000000] stopped=[0.000000]"),
+              std::string::npos)
+        << definition;
+    const std::string_view type(text);
+    if (type.find("type=history") != type.npos || type.find("type=raw") != type.npos) {
+      EXPECT_EQ(stand.interface->render_data({.monotonic = std::chrono::seconds(1)}, kAnyLength)
+                    .value(),
+                "");
+    } else if (type.find("type=last") != type.npos) {
+      EXPECT_NE(stand.data().find(" [0.000000] "), std::string::npos) << stand.data();
+    } else {
+      EXPECT_EQ(stand.data(), data);
+    }
+  }
+}
+
+// What a reset gives back is given back here, too.
+TEST(SavedTest, AResumedInterfaceLeavesTheLedgerClean) {
+  FullStand stand;
+  Ledger ledger{{}};
+  {
+    const auto loaded = load(stand.saved(), ledger);
+    loaded.value()->resume(Boot::kOther, stand.clock.now());
+    for (const Statistic* each : loaded.value()->statistics()) {
+      EXPECT_TRUE(loaded.value()->remove_statistic(each->name(), stand.clock.now()));
+    }
+    EXPECT_EQ(ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -182,11 +182,9 @@ TEST_F(LifetimeTest, FeedersAreInTheLedgerAndRefusedWhenItIsFull) {
 TEST_F(LifetimeTest, OnesWithALifetimeAreNotSaved) {
   create("web lifetime=feeder", 7).value();
   create("kept", 7).value();
-  std::string bytes;
-  ByteWriter writer(bytes);
-  statistics_.save(writer);
-  EXPECT_EQ(bytes.find("web"), std::string::npos);
-  EXPECT_NE(bytes.find("kept"), std::string::npos);
+  const SavedObjects saved(statistics_);
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_EQ(saved.at(0).label, "kept");
 }
 
 TEST_F(StatisticsTest, WithoutAWatchOverProcessesThereIsNoLifetime) {

@@ -155,12 +155,9 @@ TEST_F(RulesTest, InterfacesWithViewsAreSavedAndRemoved) {
   ASSERT_TRUE(execute("create web/v of=a type=last"));
   send("web/a", 5);
   const std::string definition = read("web", "definition");
-  std::string bytes;
-  ByteWriter out(bytes);
-  statistics_.save(out);
+  const SavedObjects saved(statistics_);
   EXPECT_TRUE(statistics_.remove_interface("web", clock_.now()));
-  ByteReader in(bytes);
-  ASSERT_TRUE(statistics_.load(in, clock_.now()));
+  ASSERT_TRUE(saved.load_into(statistics_, {.now = clock_.now()}));
   EXPECT_EQ(read("web", "definition"), definition);
   send("web/a", 6);
   EXPECT_EQ(read("web", "data"), "a 2\nv [0.000000] 6\n");

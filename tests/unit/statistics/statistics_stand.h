@@ -12,6 +12,7 @@
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/wire/line.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 
 namespace tallyfs {

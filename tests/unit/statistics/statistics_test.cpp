@@ -105,26 +105,19 @@ TEST_F(StatisticsTest, WhatIsSavedAndLoadedReadsTheSameAndCanBeFed) {
   ASSERT_TRUE(execute("create web/size type=list entries_max=4 on=1 units=bytes"));
   send("web/size", 4096, 3);
   send("disk/busy", 1);
-  std::string bytes;
-  ByteWriter writer(bytes);
-  statistics_.save(writer);
+  const SavedObjects saved(statistics_);
 
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
   StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now());
-  ByteReader reader(bytes);
-  ASSERT_TRUE(loaded.load(reader, clock_.now()));
-  EXPECT_EQ(reader.left(), 0u);
-  std::string again;
-  ByteWriter second(again);
-  loaded.save(second);
-  EXPECT_EQ(again, bytes);
+  ASSERT_TRUE(saved.load_into(loaded, {.now = clock_.now()}));
+  EXPECT_EQ(SavedObjects(loaded), saved);
   NamedSamples samples;
   samples.push("web/size", {.x = 4096});
   EXPECT_EQ(loaded.add(samples, kAlice, clock_.now()).samples, 1u);
 }
 
-TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrWithWhatWasGood) {
+TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrAnInterface) {
   execute("create web/a type=history entries_max=4 mode=range period=10 on=1").value();
   execute("create web/b type=raw entries_max=4 on=1").value();
   execute("create web/c type=array base_interval=1 scale=log2 range_min=0 range_max=9").value();
@@ -133,21 +126,24 @@ TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrWithWhatWasGood) {
     send("web/b", i);
     clock_.advance(std::chrono::microseconds(7));
   }
-  std::string bytes;
-  ByteWriter writer(bytes);
-  statistics_.save(writer);
+  const SavedObjects saved(statistics_);
+  ASSERT_EQ(saved.size(), 1u);
+  const std::string bytes(saved.at(0).bytes);
+  const auto load = [&](std::string_view some) {
+    SavedObject object = saved.at(0);
+    object.bytes = some;
+    Tree tree(clock_.now());
+    Ledger ledger{Ledger::Limits{}};
+    StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now());
+    return loaded.load(object, {.now = clock_.now()});
+  };
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (const char damage : {'\x00', '\xff', '\x41'}) {
       std::string damaged = bytes;
       damaged[i] = damage;
-      Tree tree(clock_.now());
-      Ledger ledger{Ledger::Limits{}};
-      StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now());
-      ByteReader reader(damaged);
-      (void)loaded.load(reader, clock_.now());
-      ByteReader cut(std::string_view(bytes).substr(0, i));
-      EXPECT_FALSE(StatisticsBranch(tree, ledger, kDaemon, clock_.now()).load(cut, clock_.now())) << i;
+      (void)load(damaged);
     }
+    EXPECT_FALSE(load(std::string_view(bytes).substr(0, i))) << i;
   }
 }
 

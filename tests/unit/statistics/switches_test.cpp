@@ -132,16 +132,13 @@ TEST_F(SwitchesTest, BeyondThePageThereAreStatisticsWithoutSwitches) {
 TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   make("web/off");
   make("web/on on=1");
-  std::string bytes;
-  ByteWriter writer(bytes);
-  statistics_.save(writer);
+  const SavedObjects saved(statistics_);
 
   std::array<Switch, 2> page{};
   Tree tree(clock_.now());
   Ledger ledger{Ledger::Limits{}};
   StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
-  ByteReader reader(bytes);
-  ASSERT_TRUE(loaded.load(reader, clock_.now()));
+  ASSERT_TRUE(saved.load_into(loaded, {.now = clock_.now()}));
   EXPECT_EQ(page[0].on, 0u);
   EXPECT_EQ(page[1].on, 1u);
   EXPECT_EQ(page[0].generation, 1u);

@@ -1,0 +1,72 @@
+// Objects of a branch that outlive the daemon: which kinds there are, where save() puts them, and
+// what load() is told. core/state has the file that they stand in. Values, but for the sink.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/boot.h"
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/state/state_file.h"
+
+namespace tallyfs {
+
+// One list for all branches. The numbers stand in files: none changes, none is used again.
+enum class SavedKind : std::uint16_t {
+  kInterface = 1,  // of statistics/; the label is its name
+  kRule = 2,       // one line that was written into `rules`; the label is its number
+  kTemplate = 3,   // of stats(3), as a feeder registered it; the label is its name and hash
+  kSubsystem = 4,  // of stats/, with its sample rates; the label is its name
+  kStatsObject = 5,  // the last blob of it; the label is SUBSYSTEM/OBJECT
+};
+
+// What people call it: "interface".
+const char* name_of(SavedKind kind);
+
+constexpr SavedObject saved_object(SavedKind kind, std::uint16_t format, std::string_view label,
+                                   std::string_view bytes) {
+  return {static_cast<std::uint16_t>(kind), format, label, bytes};
+}
+constexpr bool is_of(const SavedObject& object, SavedKind kind) {
+  return object.kind == static_cast<std::uint16_t>(kind);
+}
+// Of an object that another version of the daemon has saved.
+Error other_format(const SavedObject& object);
+
+// A set of kinds: bit n stands for the kind of number n.
+using SavedKinds = std::uint32_t;
+constexpr SavedKinds kind_bit(std::uint16_t kind) {
+  return kind < 32 ? SavedKinds{1} << kind : SavedKinds{0};
+}
+template <typename... Kinds>
+constexpr SavedKinds saved_kinds(Kinds... kinds) {
+  return (kind_bit(static_cast<std::uint16_t>(kinds)) | ...);
+}
+
+// Spreads a number over all bits (the last step of splitmix64), so that a sum of such numbers is
+// another one if any of them is. Branch::stamp() is such a sum.
+constexpr std::uint64_t spread(std::uint64_t number) {
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+  return number ^ (number >> 31);
+}
+
+// Where a branch puts its objects, one after the other, in the order in which they are to be
+// loaded. No lock of the branch is held while put() is called, as it may write to a disk.
+class ObjectSink {
+ public:
+  virtual ~ObjectSink() = default;
+
+  // The object's texts live until it returns. False: nothing more can be taken.
+  virtual bool put(const SavedObject& object) = 0;
+};
+
+// The circumstances in which an object is loaded.
+struct Loading {
+  // Whether it was saved since the machine has booted: if not, its times say nothing.
+  Boot boot = Boot::kThis;
+  Moment now;
+};
+
+}  // namespace tallyfs

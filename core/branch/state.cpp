@@ -1,0 +1,101 @@
+#include "core/branch/state.h"
+
+#include <cstdint>
+
+namespace tallyfs {
+namespace {
+
+class FileSink final : public ObjectSink {
+ public:
+  FileSink(const StateHeader& header, const StateOutput& output)
+      : output_(output), writer_(header, piece_) {}
+
+  bool put(const SavedObject& object) override {
+    if (!done_) return false;
+    if (object.bytes.size() > kObjectBytesMax || object.label.size() > kLabelBytesMax) {
+      done_ = Error{ErrorCode::kTooBig, "an object is too long"};
+      return false;
+    }
+    writer_.begin_object(object);
+    if (object.bytes.size() < kPieceBytes) {
+      piece_.append(object.bytes);
+    } else {
+      pass_on();
+      pass_on(object.bytes);
+    }
+    if (piece_.size() >= kPieceBytes) pass_on();
+    return done_.has_value();
+  }
+
+  Result<SavedState> finish() {
+    writer_.end();
+    pass_on();
+    if (!done_) return done_.error();
+    return SavedState{writer_.objects(), bytes_};
+  }
+
+ private:
+  void pass_on() {
+    pass_on(piece_);
+    piece_.clear();
+  }
+  void pass_on(std::string_view bytes) {
+    if (!done_) return;
+    done_ = output_(bytes);
+    bytes_ += bytes.size();
+  }
+
+  const StateOutput& output_;
+  std::string piece_;
+  StateWriter writer_;
+  std::uint64_t bytes_ = 0;
+  Result<void> done_;
+};
+
+Result<void> load(const SavedObject& object, std::span<Branch* const> branches,
+                  const Loading& loading) {
+  for (Branch* const branch : branches) {
+    if ((branch->handles().objects & kind_bit(object.kind)) != 0) {
+      return branch->load(object, loading);
+    }
+  }
+  return Error{ErrorCode::kInvalid,
+               "this version knows no kind " + std::to_string(object.kind)};
+}
+
+std::string fault_of(const SavedObject& object, const Error& error) {
+  std::string fault(name_of(static_cast<SavedKind>(object.kind)));
+  fault.append(" '").append(object.label).append("' is left out: ");
+  return fault.append(error.reason);
+}
+
+}  // namespace
+
+Result<SavedState> save_state(const StateHeader& header, std::span<Branch* const> branches,
+                              const StateOutput& output) {
+  FileSink sink(header, output);
+  for (const Branch* const branch : branches) branch->save(sink);
+  return sink.finish();
+}
+
+std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now) {
+  std::uint64_t stamp = 0;
+  for (const Branch* const branch : branches) stamp += branch->stamp(now);
+  return stamp;
+}
+
+LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
+                       const BootId& boot, Moment now) {
+  LoadedState loaded{.faults = file.faults};
+  const Loading loading{.boot = boot_of(file.header.boot, boot), .now = now};
+  for (const SavedObject& object : file.objects) {
+    if (const auto done = load(object, branches, loading)) {
+      ++loaded.objects;
+    } else {
+      loaded.faults.push_back(fault_of(object, done.error()));
+    }
+  }
+  return loaded;
+}
+
+}  // namespace tallyfs

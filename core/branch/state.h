@@ -1,0 +1,48 @@
+// The state of all branches as the bytes of a state file (core/state), and back.
+//
+// Thread-safe as the branches are: any thread may save while others go on. Saving takes one object
+// and kPieceBytes of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/branch/branch.h"
+#include "core/state/state_file.h"
+
+namespace tallyfs {
+
+// Pieces of a file are passed on when they have this size.
+inline constexpr std::size_t kPieceBytes = 1 << 20;
+
+// Takes the next bytes of the file, which the branches' locks do not cover.
+using StateOutput = std::function<Result<void>(std::string_view bytes)>;
+
+struct SavedState {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The output's error, after which it is not called again; kTooBig: an object of 4 GiB.
+Result<SavedState> save_state(const StateHeader& header, std::span<Branch* const> branches,
+                              const StateOutput& output);
+
+// A number that changes with what save_state() would write, see Branch::stamp().
+std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now);
+
+struct LoadedState {
+  std::size_t objects = 0;
+  // A line for each object that the branches did not take, and the file's own faults before them.
+  std::vector<std::string> faults;
+};
+
+// Of a file that read_state() has read. boot: the present one.
+LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
+                       const BootId& boot, Moment now);
+
+}  // namespace tallyfs

@@ -1,0 +1,204 @@
+#include "fs/daemon/state_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+namespace tallyfs {
+namespace {
+
+constexpr const char* kTemporary = "state.tmp";
+constexpr const char* kIncomplete = "state.incomplete";
+constexpr std::string_view kPrefix = "state.";
+constexpr std::uint64_t kStateBytesMax = std::uint64_t{4} << 30;
+
+Error refused(const std::string& path, std::string reason,
+              ErrorCode code = ErrorCode::kNotPermitted) {
+  return {code, "--state: " + path + reason};
+}
+
+Error unusable(const std::string& path) {
+  return refused(path, std::string(": ") + std::strerror(errno), ErrorCode::kInvalid);
+}
+
+std::string name_of(std::uint64_t number) {
+  return std::string(kPrefix).append(std::to_string(number));
+}
+
+// Of state.N; nothing for other names.
+std::optional<std::uint64_t> number_of(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  if (name != std::to_string(number) || number == 0 || number + 1 == 0) return std::nullopt;
+  return number;
+}
+
+// Without a slash at its end, behind which a symbolic link would be followed.
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  auto absolute = std::filesystem::absolute(path, error).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  return absolute;
+}
+
+// Nothing: it is there already, or will be found missing.
+Result<void> make(const std::string& path, const std::optional<Identity>& identity) {
+  if (::mkdir(path.c_str(), 0700) != 0) return {};
+  if (!identity || ::lchown(path.c_str(), identity->uid, identity->gid) == 0) return {};
+  const Error error = unusable(path);
+  ::rmdir(path.c_str());
+  return error;
+}
+
+Result<void> check(const Fd& directory, const std::string& path, uid_t owner) {
+  struct stat status {};
+  if (::fstat(directory.get(), &status) != 0) return unusable(path);
+  if (status.st_uid != owner) {
+    return refused(path, " belongs to uid " + std::to_string(status.st_uid) + "; the daemon has " +
+                             std::to_string(owner));
+  }
+  if ((status.st_mode & 077) == 0) return {};
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%o", status.st_mode & 07777);
+  return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700"));
+}
+
+Result<void> write_all_of(std::string_view bytes, int fd) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return Error{ErrorCode::kNoSpace, std::strerror(errno)};
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StateDirectory> StateDirectory::open(const std::string& path,
+                                            const std::optional<Identity>& identity) {
+  const std::string absolute = absolute_path(path);
+  if (const auto made = make(absolute, identity); !made) return made.error();
+  Fd fd(::open(absolute.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return unusable(absolute);
+  const uid_t owner = identity ? identity->uid : ::geteuid();
+  if (const auto checked = check(fd, absolute, owner); !checked) return checked.error();
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return unusable(absolute);
+    return refused(absolute, " is in use by another daemon", ErrorCode::kBusy);
+  }
+  return StateDirectory(std::move(fd), absolute);
+}
+
+std::string StateDirectory::path_of(std::uint64_t number) const {
+  return path_ + "/" + name_of(number);
+}
+
+Error StateDirectory::failure(const std::string& what) const {
+  return {ErrorCode::kInvalid, path_ + "/" + what + ": " + std::strerror(errno)};
+}
+
+std::vector<std::uint64_t> StateDirectory::numbers() const {
+  std::vector<std::uint64_t> found;
+  // Opened anew, since a directory's position is that of its open file.
+  Fd again(::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(again.get()), ::closedir);
+  if (!listing) return found;
+  (void)again.release();
+  while (const dirent* const entry = ::readdir(listing.get())) {
+    if (const auto number = number_of(entry->d_name)) found.push_back(*number);
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  return found;
+}
+
+Result<std::string> StateDirectory::read(std::uint64_t number) const {
+  const std::string name = name_of(number);
+  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file.valid() || ::fstat(file.get(), &status) != 0) return failure(name);
+  if (!S_ISREG(status.st_mode)) return Error{ErrorCode::kInvalid, path_of(number) + " is no file"};
+  if (static_cast<std::uint64_t>(status.st_size) > kStateBytesMax) {
+    return Error{ErrorCode::kTooBig, path_of(number) + " is longer than 4 GiB"};
+  }
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(name);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+void StateDirectory::set_aside(std::uint64_t number) const {
+  ::unlinkat(fd_.get(), kIncomplete, 0);
+  (void)!::linkat(fd_.get(), name_of(number).c_str(), fd_.get(), kIncomplete, 0);
+}
+
+Result<SavedState> StateDirectory::write(const WriteAll& write_all) const {
+  auto written = write_temporary(write_all);
+  if (!written) {
+    ::unlinkat(fd_.get(), kTemporary, 0);
+    return written;
+  }
+  if (const auto published = publish(); !published) return published.error();
+  remove_old();
+  return written;
+}
+
+Result<SavedState> StateDirectory::write_temporary(const WriteAll& write_all) const {
+  // What a killed daemon has left.
+  ::unlinkat(fd_.get(), kTemporary, 0);
+  const Fd file(::openat(fd_.get(), kTemporary,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.valid()) return failure(kTemporary);
+  std::uint64_t bytes = 0;
+  auto written = write_all([&](std::string_view some) -> Result<void> {
+    bytes += some.size();
+    if (bytes > kStateBytesMax) return Error{ErrorCode::kTooBig, "the state is longer than 4 GiB"};
+    return write_all_of(some, file.get());
+  });
+  if (!written) return Error{written.error().code, path_ + ": " + written.error().reason};
+  if (::fsync(file.get()) != 0) return failure(kTemporary);
+  return written;
+}
+
+Result<void> StateDirectory::publish() const {
+  const auto known = numbers();
+  const std::string name = name_of(known.empty() ? 1 : known.front() + 1);
+  if (::renameat(fd_.get(), kTemporary, fd_.get(), name.c_str()) != 0) {
+    const Error error = failure(name);
+    ::unlinkat(fd_.get(), kTemporary, 0);
+    return error;
+  }
+  if (::fsync(fd_.get()) != 0) return failure(name);
+  return {};
+}
+
+void StateDirectory::remove_old() const {
+  const auto known = numbers();
+  for (std::size_t i = kKept; i < known.size(); ++i) {
+    ::unlinkat(fd_.get(), name_of(known[i]).c_str(), 0);
+  }
+}
+
+}  // namespace tallyfs

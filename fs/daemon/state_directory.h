@@ -1,0 +1,63 @@
+// The directory of --state: files state.N, of which the highest N is the newest. A file is written
+// as state.tmp, flushed to the disk, and then renamed, so that each state.N was complete when it
+// got its name. The last kKept are kept.
+//
+// The directory belongs to the daemon's uid, is for no other (0700), and is locked (flock) while
+// this object lives: a second daemon is refused. Neither it nor a file in it is reached by a
+// symbolic link. Confined to one thread at a time. No function waits for a lock, all for the disk.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "core/branch/state.h"
+#include "fs/daemon/privileges.h"
+
+namespace tallyfs {
+
+class StateDirectory {
+ public:
+  static constexpr std::size_t kKept = 3;
+
+  // Makes the directory if only that is missing. identity: what the daemon becomes; nothing: it
+  // stays what it is. Called while it may still do everything, and behind the last fork, as a lock
+  // is shared with children. kBusy: another daemon has it; kNotPermitted: it belongs to another
+  // uid, or others may enter it; kInvalid: with the system's reason.
+  static Result<StateDirectory> open(const std::string& path,
+                                     const std::optional<Identity>& identity);
+
+  const std::string& path() const { return path_; }
+  std::string path_of(std::uint64_t number) const;
+
+  // Of the files that are there, the newest first.
+  std::vector<std::uint64_t> numbers() const;
+  // A whole file. kInvalid, kTooBig.
+  Result<std::string> read(std::uint64_t number) const;
+  // Gives the file a second name, state.incomplete, under which it stays when newer ones come.
+  void set_aside(std::uint64_t number) const;
+
+  // What write_all passes to its argument becomes the newest file. After an error the directory is
+  // as before.
+  using WriteAll = std::function<Result<SavedState>(const StateOutput&)>;
+  Result<SavedState> write(const WriteAll& write_all) const;
+
+ private:
+  StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<SavedState> write_temporary(const WriteAll& write_all) const;
+  Result<void> publish() const;
+  void remove_old() const;
+  Error failure(const std::string& what) const;
+
+  Fd fd_;
+  std::string path_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,162 @@
+#include "fs/daemon/state_saver.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "log/log.h"
+
+namespace tallyfs {
+namespace {
+
+std::string utc(std::chrono::nanoseconds realtime) {
+  const std::time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(realtime).count();
+  std::tm parts{};
+  char text[32];
+  if (!::gmtime_r(&seconds, &parts)) return "an unknown time";
+  return {text, std::strftime(text, sizeof text, "%F %T UTC", &parts)};
+}
+
+}  // namespace
+
+// A file that may be loaded.
+struct StateSaver::Candidate {
+  std::uint64_t number = 0;
+  std::string bytes;  // which the objects point into
+  StateFile file;
+};
+
+StateSaver::StateSaver(StateDirectory directory, const Parts& parts, std::chrono::seconds period)
+    : directory_(std::move(directory)), parts_(parts), period_(period) {}
+
+std::optional<StateSaver::Candidate> StateSaver::read(std::uint64_t number) const {
+  auto bytes = directory_.read(number);
+  if (!bytes) {
+    log_error("state: " + bytes.error().reason);
+    return std::nullopt;
+  }
+  Candidate candidate{.number = number, .bytes = std::move(bytes.value()), .file = {}};
+  auto file = read_state(candidate.bytes);
+  if (!file) {
+    log_error("state: " + directory_.path_of(number) + ": " + file.error().reason);
+    return std::nullopt;
+  }
+  candidate.file = std::move(file.value());
+  return candidate;
+}
+
+// The newest whole one, or else the newest.
+std::optional<StateSaver::Candidate> StateSaver::find_file() const {
+  std::optional<Candidate> newest;
+  for (const std::uint64_t number : directory_.numbers()) {
+    auto candidate = read(number);
+    if (!candidate) continue;
+    if (candidate->file.is_whole()) return candidate;
+    log_warning("state: " + directory_.path_of(number) + " is not whole: " +
+                candidate->file.faults.front());
+    if (!newest) newest = std::move(candidate);
+  }
+  return newest;
+}
+
+void StateSaver::load(const BootId& boot) {
+  boot_ = boot;
+  const auto known = directory_.numbers();
+  if (known.empty()) return log_info("state: " + directory_.path() + " has none yet");
+  const auto from = find_file();
+  if (!from || from->number != known.front()) directory_.set_aside(known.front());
+  if (!from) return log_error("state: nothing could be loaded from " + directory_.path());
+  const Moment now = parts_.clock.now();
+  const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
+  report(*from, loaded, boot);
+  if (!loaded.faults.empty()) return directory_.set_aside(from->number);
+  const bool is_as_saved = boot_of(from->file.header.boot, boot) == Boot::kThis;
+  if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
+}
+
+void StateSaver::report(const Candidate& from, const LoadedState& loaded,
+                        const BootId& boot) const {
+  const std::string path = directory_.path_of(from.number);
+  for (const std::string& fault : loaded.faults) log_warning("state: " + path + ": " + fault);
+  std::string text("state: loaded ");
+  text.append(std::to_string(loaded.objects)).append(" objects from ").append(path);
+  text.append(", ").append(std::to_string(from.bytes.size())).append(" bytes, saved at ");
+  text.append(utc(from.file.header.saved.realtime));
+  if (boot_of(from.file.header.boot, boot) == Boot::kOther) {
+    text.append(" by another boot: histories begin empty");
+  }
+  log_info(text);
+}
+
+void StateSaver::start() {
+  stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
+  thread_ = std::thread([this] { keep_saving(); });
+}
+
+void StateSaver::stop() {
+  if (!thread_.joinable()) return;
+  const std::uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+void StateSaver::finish() {
+  stop();
+  save_if_changed();
+}
+
+void StateSaver::keep_saving() {
+  ::prctl(PR_SET_NAME, "tallyfs-state");
+  while (wait_for_period()) save_if_changed();
+}
+
+// False when the thread shall end.
+bool StateSaver::wait_for_period() const {
+  const auto end = std::chrono::steady_clock::now() + period_;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return true;
+    pollfd waited{.fd = stop_.get(), .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));
+    if (ready > 0) return false;
+    if (ready == 0) return true;
+  }
+}
+
+// The stamp is older than what is saved: a change meanwhile is saved again.
+void StateSaver::save_if_changed() {
+  const Moment began = parts_.clock.now();
+  const std::uint64_t stamp = state_stamp(parts_.branches, began);
+  if (stamp == saved_stamp_) return;
+  const StateHeader header{.boot = boot_, .saved = began};
+  const auto saved = directory_.write([&](const StateOutput& output) {
+    return save_state(header, parts_.branches, output);
+  });
+  note(saved, began);
+  if (saved) saved_stamp_ = stamp;
+}
+
+// A failure is told once, until it is over.
+void StateSaver::note(const Result<SavedState>& saved, Moment began) {
+  const Moment now = parts_.clock.now();
+  if (!saved) {
+    parts_.own.count(Own::kStateFailures, 1, now);
+    if (!std::exchange(is_failing_, true)) {
+      log_error("state: not saved: " + saved.error().reason + "; the last one stays");
+    }
+    return;
+  }
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic -
+                                                                          began.monotonic);
+  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(saved.value().bytes), 1, now);
+  parts_.own.record(Own::kStateUs, took.count(), 1, now);
+  if (std::exchange(is_failing_, false)) log_info("state: saved again");
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,77 @@
+// Keeps the state of the branches in the directory of --state: loads it at the start, saves it each
+// period if it has changed, and at the end.
+//
+// A thread of its own saves. Measured with 100,000 statistics, 10 an interface, in a debug build on
+// a busy machine: 25 MB, 0.8 s to encode and write, 20 ms to flush. A slow disk takes seconds, and
+// on the event loop, even in pieces, samples would wait for it. Beside the thread, an open took
+// 9.9 ms (p99), against 7.2 ms without --state. The branch's lock covers a list of interfaces; each
+// is copied under its own lock. Checksums and writing are under none.
+//
+// load(), start() and finish() belong to the thread that made it, and the directory to the saving
+// thread between start() and finish().
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "core/base/boot.h"
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/branch/branch.h"
+#include "core/branch/own_numbers.h"
+#include "core/branch/state.h"
+#include "core/state/state_file.h"
+#include "fs/daemon/state_directory.h"
+
+namespace tallyfs {
+
+class StateSaver {
+ public:
+  // All outlive the saver.
+  struct Parts {
+    std::span<Branch* const> branches;
+    OwnNumbers& own;
+    const Clock& clock;
+  };
+
+  StateSaver(StateDirectory directory, const Parts& parts, std::chrono::seconds period);
+  // Ends the thread and saves nothing.
+  ~StateSaver() { stop(); }
+  StateSaver(const StateSaver&) = delete;
+  StateSaver& operator=(const StateSaver&) = delete;
+
+  // Loads the newest whole file; if none is whole, what is whole in the newest. What could not be
+  // loaded is told in the log, one line each, and never an error. The branches are empty.
+  void load(const BootId& boot);
+  // Saves from now on.
+  void start();
+  // Ends the thread, and saves for the last time if something has changed.
+  void finish();
+
+ private:
+  struct Candidate;
+
+  std::optional<Candidate> find_file() const;
+  std::optional<Candidate> read(std::uint64_t number) const;
+  void report(const Candidate& from, const LoadedState& loaded, const BootId& boot) const;
+  void stop();
+  void keep_saving();
+  bool wait_for_period() const;
+  void save_if_changed();
+  void note(const Result<SavedState>& saved, Moment began);
+
+  const StateDirectory directory_;
+  const Parts parts_;
+  const std::chrono::seconds period_;
+  BootId boot_{};
+  std::optional<std::uint64_t> saved_stamp_;  // of what the newest file has
+  bool is_failing_ = false;                   // and the log says so
+  Fd stop_;                                   // an eventfd, readable when the thread shall end
+  std::thread thread_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,250 @@
+# --state: what is there after a restart, and what a daemon does with files that it cannot use.
+
+_set_up() { :; }
+# Saves at the end alone, if no case takes an hour.
+_start() { start_daemon --state "$CASE/state" --state-period 3600 "$@"; }
+_start_that_saves_often() { start_daemon --state "$CASE/state" --state-period 1 "$@"; }
+# The directory's files of state, the newest last.
+_files() { ls "$CASE/state" | sed -n 's/^state\.\([0-9]*\)$/\1/p' | sort -n; }
+_newest() { echo "$CASE/state/state.$(_files | tail -1)"; }
+_own() { data tallyfs | sed -n "s/^$1 //p"; }
+_feed() {
+  send 'create web/hits on=1' 'create web/slow of=hits type=range range_min=100' \
+    'create web/latency on=1 type=array base_interval=10 scale=log2 range_min=0 range_max=1000' \
+    'create web/sizes type=list entries_max=4 on=1' 'create web/off' \
+    'create web/p type=quantiles precision=5 quantiles=50,99 on=1' \
+    'create web/range type=range on=1 units=us/requests' 'create web/now type=last on=1' \
+    'create web/seconds type=history mode=increments period=1000000 entries_max=9 on=1'
+  local each
+  for each in hits latency sizes p range now seconds; do send "web/$each 5 2" "web/$each 700"; done
+  echo 'disk/* type=range' >>"$MNT/rules"
+  define web 'name=sizes entries_max=3'
+}
+_without_history() { grep -v '^seconds '; }
+
+a_restart_keeps_definitions_views_rules_and_totals() {
+  _start
+  _feed
+  local before definitions
+  before=$(data web | _without_history) definitions=$(definition web)
+  stop_daemon
+  _start
+  assert_eq "$before" "$(data web | _without_history)"
+  assert_eq "$definitions" "$(definition web)"
+  assert_eq 'disk/* type=range' "$(cat "$MNT/rules")"
+  assert_has "loaded 2 objects from $CASE/state/state." "$(cat "$STDERR")"
+  send 'web/hits 1' 'web/slow 1' 'disk/new 4'
+  assert_has $'hits 4\nslow 1 ' "$(data web)"
+  assert_attribute disk new type range
+}
+
+an_unmount_saves_too() {
+  need fusermount3
+  _start
+  send 'web/a 3'
+  fusermount3 -u "$MNT"
+  daemon_ends
+  _start
+  assert_data web 'a 1'
+}
+
+samples_that_wait_in_the_socket_are_saved() {
+  _start
+  send 'web/a 1'
+  assert_data web 'a 1'
+  kill -STOP "$DAEMON"
+  send 'web/a 1' 'web/a 1'
+  kill -TERM "$DAEMON"
+  kill -CONT "$DAEMON"
+  daemon_ends
+  _start
+  assert_data web 'a 3'
+}
+
+the_owner_is_kept() {
+  need_root
+  _start -o allow_other
+  as_nobody "$TALLY_SEND" --socket "$SOCK" 'create web/a on=1'
+  send 'root/a 1'
+  stop_daemon
+  _start -o allow_other
+  as_nobody "$TALLY_SEND" --socket "$SOCK" 'define web name=a type=range'
+  assert_fails_with 'belongs to uid 0' as_nobody "$TALLY_SEND" --socket "$SOCK" 'define root on=0'
+}
+
+a_kill_keeps_what_the_last_file_has() {
+  _start_that_saves_often
+  send 'web/a 1' 'web/a 1'
+  assert_data web 'a 2'
+  wait_until 'grep -qs web "$(_newest)"'
+  kill_daemon
+  _start -o auto_unmount
+  assert_data web 'a 2'
+}
+
+it_writes_only_what_has_changed() {
+  _start
+  send 'web/a 1'
+  stop_daemon
+  local before
+  before=$(_files)
+  _start
+  assert_data web 'a 1'
+  stop_daemon
+  assert_eq "$before" "$(_files)"
+}
+
+the_last_three_files_are_kept() {
+  _start_that_saves_often
+  local i first
+  send 'web/a 1'
+  wait_until '[ "$(_files)" ]'
+  first=$(_files | head -1)
+  for i in 1 2 3 4; do
+    send 'web/a 1'
+    wait_until '[ "$(_files | tail -1)" -ge '$((first + i))' ]'
+  done
+  wait_until '[ "$(_files | wc -l)" = 3 ]'
+  [ ! -e "$CASE/state/state.tmp" ] || fail 'state.tmp is left'
+  assert_match 'state_bytes \[[0-9.]+\] [0-9]+' "$(data tallyfs | grep '^state_bytes ')"
+  assert_match '[0-9]+ [0-9]+ [0-9.]+ [0-9]+' "$(_own state_us)"
+  assert_eq 0 "$(_own state_failures)"
+}
+
+of_broken_files_the_newest_whole_one_is_loaded() {
+  _start
+  send 'web/a 1'
+  stop_daemon
+  _start
+  send 'web/a 1'
+  stop_daemon
+  local broken
+  broken=$(_newest)
+  truncate -s -1 "$broken"
+  _start
+  assert_data web 'a 1'
+  assert_has "$broken is not whole: " "$(cat "$STDERR")"
+  cmp "$broken" "$CASE/state/state.incomplete"
+}
+
+of_the_only_one_what_is_whole_is_loaded() {
+  _start
+  send 'web/a 1' 'disk/busy 1'
+  stop_daemon
+  need_python
+  py "$(_newest)" <<'EOT'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    state = file.read()
+    file.seek(state.index(b"busy"))
+    file.write(b"lazy")
+EOT
+  _start
+  assert_eq $'tallyfs\nweb' "$(ls "$STAT")"
+  assert_data web 'a 1'
+  assert_match "the object 'disk' of kind 1 at byte [0-9]+ has wrong bytes" \
+    "$(grep -o "the object 'disk' .*" "$STDERR" | sort -u)"
+  assert_has 'loaded 1 objects' "$(cat "$STDERR")"
+}
+
+files_that_are_none_do_not_keep_it_from_starting() {
+  mkdir -m 700 "$CASE/state"
+  echo nonsense >"$CASE/state/state.1"
+  : >"$CASE/state/state.2"
+  ln -s /etc/passwd "$CASE/state/state.3"
+  mkdir "$CASE/state/state.4"
+  mkfifo "$CASE/state/state.5"
+  ln -s /etc/passwd "$CASE/state/state.tmp"
+  _start
+  send 'web/a 1'
+  stop_daemon
+  assert_has 'state.1: this is no state of tallyfs' "$(cat "$STDERR")"
+  assert_has 'state.3: Too many levels of symbolic links' "$(cat "$STDERR")"
+  assert_has "nothing could be loaded from $CASE/state" "$(cat "$STDERR")"
+  _start
+  assert_data web 'a 1'
+}
+
+what_does_not_fit_is_left_out_and_told() {
+  _start
+  send 'create small/a on=1' 'create large/x type=raw entries_max=100000' 'small/a 1'
+  stop_daemon
+  _start --uid-memory 1M
+  assert_data small 'a 1'
+  assert_has "state.1: interface 'large' is left out: " "$(cat "$STDERR")"
+  [ -e "$CASE/state/state.incomplete" ] || fail 'no state.incomplete'
+}
+
+a_second_daemon_is_refused() {
+  _start
+  mkdir "$CASE/other"
+  assert_fails_with "--state: $CASE/state is in use by another daemon" timeout 20 "$TALLYFS" \
+    --state "$CASE/state" --socket "$CASE/other.socket" "$CASE/other"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  kill_daemon
+  _start -o auto_unmount
+}
+
+the_directory_is_for_the_daemon_alone() {
+  mkdir -m 755 "$CASE/state"
+  mkdir "$MNT"
+  local start=(timeout 20 "$TALLYFS" --socket "$SOCK" --state)
+  assert_fails_with "--state: $CASE/state has the mode 755; it must be 700" "${start[@]}" \
+    "$CASE/state" "$MNT"
+  chmod 700 "$CASE/state"
+  ln -s state "$CASE/link"
+  assert_fails_with "--state: $CASE/link: Not a directory" "${start[@]}" "$CASE/link" "$MNT"
+  assert_fails_with "--state: $CASE/link: Not a directory" "${start[@]}" "$CASE/link/" "$MNT"
+  assert_fails_with "--state: $CASE/no/where: No such file" "${start[@]}" "$CASE/no/where" "$MNT"
+  : >"$CASE/file"
+  assert_fails_with "--state: $CASE/file: Not a directory" "${start[@]}" "$CASE/file" "$MNT"
+  if [ "$(id -u)" -eq 0 ]; then
+    chown nobody "$CASE/state"
+    assert_fails_with 'belongs to uid 65534; the daemon has 0' "${start[@]}" "$CASE/state" "$MNT"
+  fi
+}
+
+with_run_as_it_belongs_to_that_user() {
+  need_root
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+  _start_that_saves_often --run-as nobody
+  assert_eq 'nobody 700' "$(stat -c '%U %a' "$CASE/state")"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  assert_eq 'nobody 600' "$(stat -c '%U %a' "$(_newest)")"
+  send 'web/a 1'
+  stop_daemon
+  _start --run-as nobody
+  assert_data web 'a 2'
+  stop_daemon
+  mkdir -p "$MNT"
+  assert_fails_with 'belongs to uid 65534; the daemon has 0' timeout 20 "$TALLYFS" --socket \
+    "$SOCK" --state "$CASE/state" "$MNT"
+}
+
+a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
+  need_root
+  mkdir "$CASE/state"
+  mount -t tmpfs -o size=256k,mode=700 state "$CASE/state" || skip 'no tmpfs can be mounted'
+  _start_that_saves_often
+  send 'web/a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  local kept
+  kept=$(_newest)
+  cp "$kept" "$CASE/kept"
+  cat /dev/zero >"$CASE/state/ballast" 2>/dev/null || true
+  send 'web/a 1'
+  wait_until '[ "$(_own state_failures)" -ge 2 ]'
+  cmp "$CASE/kept" "$kept"
+  [ ! -e "$CASE/state/state.tmp" ] || fail 'state.tmp is left'
+  assert_eq 1 "$(grep -c 'state: not saved: .*No space left on device' "$STDERR")"
+  rm "$CASE/state/ballast"
+  wait_until 'grep -q "state: saved again" "$STDERR"'
+  stop_daemon
+  _start
+  assert_data web 'a 2'
+  stop_daemon
+  umount "$CASE/state"
+}
