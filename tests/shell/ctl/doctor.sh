@@ -236,3 +236,17 @@ a_mount_that_is_closed_to_this_user() {
   assert_eq 3 $status
   assert_has "$MNT: closed to this user, as it has no allow_other" "$said"
 }
+
+a_state_file_that_cannot_be_written() {
+  need_root
+  mkdir "$CASE/state"
+  mount -t tmpfs -o size=256k,mode=700 state "$CASE/state" || skip 'no tmpfs can be mounted'
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 1
+  cat /dev/zero >"$CASE/state/ballast" 2>/dev/null || true
+  send 'web/a 1'
+  wait_until 'data tallyfs | grep -q "^state_failures [1-9]"'
+  _finds WARN state_failures 'files of --state could not be written' 'room and rights'
+  stop_daemon
+  umount "$CASE/state"
+}
