@@ -16,6 +16,12 @@ const char* name_of(SavedKind kind) {
       return "interface";
     case SavedKind::kRule:
       return "rule";
+    case SavedKind::kTemplate:
+      return "template";
+    case SavedKind::kSubsystem:
+      return "subsystem";
+    case SavedKind::kStatsObject:
+      return "stats object";
   }
   return "object";
 }

@@ -16,6 +16,9 @@ namespace tallyfs {
 enum class SavedKind : std::uint16_t {
   kInterface = 1,  // of statistics/; the label is its name
   kRule = 2,       // one line that was written into `rules`; the label is its number
+  kTemplate = 3,   // of stats(3), as a feeder registered it; the label is its name and hash
+  kSubsystem = 4,  // of stats/, with its sample rates; the label is its name
+  kStatsObject = 5,  // the last blob of it; the label is SUBSYSTEM/OBJECT
 };
 
 // What people call it: "interface".
@@ -39,6 +42,14 @@ constexpr SavedKinds kind_bit(std::uint16_t kind) {
 template <typename... Kinds>
 constexpr SavedKinds saved_kinds(Kinds... kinds) {
   return (kind_bit(static_cast<std::uint16_t>(kinds)) | ...);
+}
+
+// Spreads a number over all bits (the last step of splitmix64), so that a sum of such numbers is
+// another one if any of them is. Branch::stamp() is such a sum.
+constexpr std::uint64_t spread(std::uint64_t number) {
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+  return number ^ (number >> 31);
 }
 
 // Where a branch puts its objects, one after the other, in the order in which they are to be

@@ -132,7 +132,7 @@ class Statistic {
   // for.
   static Result<Statistic> load(ByteReader& in);
   // See Interface::resume().
-  void resume(Boot boot, std::chrono::nanoseconds now);
+  void resume(Boot boot, Moment now);
 
  private:
   friend StatisticRow;

@@ -63,17 +63,18 @@ std::vector<Int128> HeatMap::ends_of(const Bins& bins) {
 void HeatMap::draw_legend(Grid& grid, int row, int column) const {
   const auto counts = least_counts(top_.top(), levels_, steps_);
   column = grid.put(row, column, "counts ", {Tone::kDim});
-  Int128 before = 0;
+  Int128 last = 0;
   for (int level = 1; level <= levels_; ++level) {
     const Int128 least = counts[static_cast<std::size_t>(level - 1)];
-    if (least > top_.top()) break;
-    if (least != before) column = grid.put(row, column, exact_text(least).append(" "));
-    before = least;
+    // While counts are small, there are levels that none of them has.
+    if (level_of(least, top_.top(), levels_, steps_) != level) continue;
+    last = least;
+    column = grid.put(row, column, exact_text(least).append(" "));
     column = grid.put(row, column, shade_of(level, colours_, look_.charset),
                       {Tone::kHeat, static_cast<std::uint8_t>(level)});
     column = grid.put(row, column, " ");
   }
-  grid.put(row, column, exact_text(top_.top()));
+  if (last != top_.top()) grid.put(row, column, exact_text(top_.top()));
 }
 
 void HeatMap::draw_head(Grid& grid, const Statistic& statistic) {

@@ -42,11 +42,9 @@ class HeatMap {
   HeatMap(const Look& look, Colours colours, Steps steps)
       : look_(look), levels_(levels_of(colours, look.charset)), colours_(colours), steps_(steps) {}
 
-  // The legend and the axis, on the next rows of the grid, before the first line. draw_line() draws
-  // what has changed of them again.
-  void draw_head(Grid& grid, const Statistic& statistic);
-  // The line of an interval that ended at `realtime_us`. `missed` intervals before it were not
-  // seen: they are hatched. A change that is not known, as after a reset, is dotted.
+  // The line of an interval that ended at `realtime_us`; before it, legend and axis whenever they
+  // are not those that were drawn last. `missed` intervals before it were not seen: they are
+  // hatched. A change that is not known, as after a reset, is dotted.
   void draw_line(Grid& grid, const Statistic& statistic, const Change& change,
                  std::uint64_t realtime_us, std::uint64_t missed);
 
@@ -57,6 +55,8 @@ class HeatMap {
     int columns() const { return columns_each * static_cast<int>(distribution.bins.size()); }
   };
 
+  // Legend and axis.
+  void draw_head(Grid& grid, const Statistic& statistic);
   int room() const;
   Bins bins_of(const Statistic& statistic, const Statistic* counted) const;
   static std::vector<Int128> ends_of(const Bins& bins);

@@ -31,7 +31,8 @@ Distribution binned(const Statistic& all, const Statistic* counted, std::size_t 
   made = merged(made, bins_max);
   for (Bin& bin : made.bins) bin.count = 0;
   if (!counted) return made;
-  for (const Bin& each : distribution_of(*counted, Detail::kOctaves)->bins) {
+  const Distribution interval = *distribution_of(*counted, Detail::kOctaves);
+  for (const Bin& each : interval.bins) {
     const auto into =
         std::ranges::find_if(made.bins, [&](const Bin& bin) { return is_part_of(bin, each); });
     if (into != made.bins.end()) into->count += each.count;

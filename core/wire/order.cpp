@@ -96,6 +96,7 @@ std::string print(const WantOrder& order) {
 
 std::string print(const DrainOrder& order) { return "drain " + std::to_string(order.number); }
 std::string print(const Hello& reply) { return "hello " + std::to_string(reply.pid); }
+std::string print(const Working&) { return "working"; }
 std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
 std::string print(const Failed& reply) {
   const auto* code = std::ranges::find(kCodes, reply.error.code, &NamedCode::code);
@@ -122,6 +123,7 @@ std::optional<Reply> parse_reply(std::string_view text) {
   const auto verb = tokens.next();
   if (!verb) return std::nullopt;
   if (verb->text == "gone") return Gone{rest_of(tokens)};
+  if (verb->text == "working" && !tokens.next()) return Working{};
   const auto number = number_in(tokens);
   if (!number) return std::nullopt;
   if (verb->text == "hello" && *number <= INT32_MAX) return Hello{static_cast<pid_t>(*number)};

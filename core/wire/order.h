@@ -7,6 +7,7 @@
 //   daemon   drain NUMBER
 //   feeder   hello PID                        it is that process; its offers have been sent to the
 //                                             socket
+//   feeder   working                          the order takes longer, and it is at work
 //   feeder   done NUMBER
 //   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
 //   supervisor  gone REASON                   the feeder has ended
@@ -42,6 +43,7 @@ using Order = std::variant<WantOrder, DrainOrder, EventsOrder, PlaceOrder>;
 struct Hello {
   pid_t pid = 0;
 };
+struct Working {};
 struct Done {
   std::uint64_t number = 0;
 };
@@ -52,11 +54,12 @@ struct Failed {  // kBusy: a drain that was given up
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Done, Failed, Gone, Placed>;
+using Reply = std::variant<Hello, Working, Done, Failed, Gone, Placed>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);
 std::string print(const Hello& reply);
+std::string print(const Working& reply);
 std::string print(const Done& reply);
 std::string print(const Failed& reply);
 std::string print(const Gone& reply);

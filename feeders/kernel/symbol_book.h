@@ -19,7 +19,7 @@ class SymbolBook {
   static constexpr std::size_t kKnownMax = 4'096;
   using Read = std::function<Result<KernelSymbols>()>;
 
-  explicit SymbolBook(Read read = read_kernel_symbols) : read_(std::move(read)) {}
+  explicit SymbolBook(Read read) : read_(std::move(read)) {}
 
   // Reads the symbols now, so that no reader waits for that later.
   void load() { (void)symbols(); }

@@ -53,7 +53,8 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
   SideProcesses started;
   if (options.tracefs) {
     auto feeder = start_feeder_supervisor(
-        socket, options.foreground ? FeederLog::kStderr : FeederLog::kNowhere);
+        socket, options.foreground ? FeederLog::kStderr : FeederLog::kNowhere,
+        keep_only_what_traces);
     if (!feeder) return feeder.error();
     started.feeder = std::move(feeder.value());
   }

@@ -6,11 +6,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace tallyfs {
 namespace {
@@ -45,11 +48,27 @@ Error refused(const char* what) {
 
 // In some containers, and in a service without CAP_SETPCAP, we may not cut the bounding set;
 // NO_NEW_PRIVS still holds there. libcap-ng would write to syslog that it cannot.
-void cut_bounding_set() {
+void cut_bounding_set(std::span<const unsigned> left = {}) {
   capng_get_caps_process();
   if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) == 0) return;
   capng_clear(CAPNG_SELECT_BOUNDS);
+  for (const unsigned each : left) capng_update(CAPNG_ADD, CAPNG_BOUNDING_SET, each);
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
+}
+
+// Those of `wanted` that there are: in a container, root may lack some.
+Result<void> keep_only(std::span<const unsigned> wanted, std::span<const unsigned> for_programs) {
+  constexpr auto kKept = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED);
+  capng_get_caps_process();
+  std::vector<unsigned> held;
+  for (const unsigned each : wanted) {
+    if (capng_have_capability(CAPNG_PERMITTED, each) != 0) held.push_back(each);
+  }
+  cut_bounding_set(for_programs);
+  capng_clear(CAPNG_SELECT_CAPS);
+  for (const unsigned each : held) capng_update(CAPNG_ADD, kKept, each);
+  if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
+  return forbid_new_privileges();
 }
 
 Result<void> renounce_capabilities() {
@@ -126,17 +145,13 @@ Result<void> drop_privileges(const std::optional<Identity>& to) {
 }
 
 Result<void> keep_only_what_unmounts() {
-  // In a container, root may lack them: then there are none to keep.
-  capng_get_caps_process();
-  const bool unmounts = capng_have_capability(CAPNG_PERMITTED, CAP_SYS_ADMIN) != 0;
-  const bool reaches_all = capng_have_capability(CAPNG_PERMITTED, CAP_DAC_OVERRIDE) != 0;
-  cut_bounding_set();
-  capng_clear(CAPNG_SELECT_CAPS);
-  constexpr auto kKept = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED);
-  if (unmounts) capng_update(CAPNG_ADD, kKept, CAP_SYS_ADMIN);
-  if (reaches_all) capng_update(CAPNG_ADD, kKept, CAP_DAC_OVERRIDE);
-  if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
-  return forbid_new_privileges();
+  constexpr std::array<unsigned, 2> kKept{CAP_SYS_ADMIN, CAP_DAC_OVERRIDE};
+  return keep_only(kKept, {});
+}
+
+Result<void> keep_only_what_traces() {
+  constexpr std::array<unsigned, 2> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG};
+  return keep_only(kKept, kKept);
 }
 
 }  // namespace tallyfs

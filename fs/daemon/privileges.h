@@ -47,4 +47,8 @@ bool mounts_by_capability();
 // As drop_privileges() to none, for a process that was root and stays root.
 Result<void> keep_only_what_unmounts();
 
+// The same for the process that starts the feeder of the kernel's events, and for that: root with
+// CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols.
+Result<void> keep_only_what_traces();
+
 }  // namespace tallyfs

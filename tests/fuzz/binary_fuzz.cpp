@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
-  IntakeStand stand(line);
-  stand.offer_kernel_events();
+  static std::unique_ptr<IntakeStand> kept;
+  IntakeStand& stand = IntakeStand::next(kept, line, IntakeStand::Offers::kKernelEvent);
   Input input(bytes, size);
   const unsigned how = input.byte();
   std::string datagram;

@@ -7,6 +7,13 @@
 
 namespace tallyfs::fuzz {
 
+void Drive::note_change(std::uint64_t node) {
+  const std::string path = stand_.tree.path(node);
+  if (path.starts_with("latency_hist")) stand_.latencies.note_changed();
+  if (path.starts_with("stats")) stand_.subsystems.note_changed();
+  if (path.starts_with("statistics/tallyfs")) stand_.note_own();
+}
+
 // One that the daemon told of, or (from 0x80) any.
 std::uint64_t Drive::draw_node(Input& input) {
   const std::uint8_t which = input.byte();
@@ -81,6 +88,7 @@ std::string Drive::read_all(std::uint64_t node, std::uint64_t handle) {
 }
 
 void Drive::open(std::uint64_t node, std::uint32_t flags) {
+  if (flags != O_RDONLY) note_change(node);
   const auto answer = ask(FUSE_OPEN, node, bytes_of(fuse_open_in{flags, 0}));
   if (!answer.ok()) return;
   const auto opened = value_of<fuse_open_out>(answer.body);

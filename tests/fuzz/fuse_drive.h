@@ -52,12 +52,14 @@ struct Held {
 
 class Drive {
  public:
-  Drive(const Line& line, std::uint8_t how)
-      : stand_(line), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
-    const NodeId tracing = stand_.tree.add_directory(
-        Tree::kRoot, "tracing", std::make_shared<Directory>(), stand_.clock.now());
-    // Of the stand's, which lives longer.
-    stand_.tree.add_file(tracing, "error_log", 0640,
+  // The stand lives longer.
+  Drive(IntakeStand& stand, std::uint8_t how)
+      : stand_(stand), kernel_(operations_, how & 1 ? ~0u : how * 0x01010101u) {
+    (void)stand_.subsystems.made();
+    (void)stand_.latencies.made();
+    tracing_ = stand_.tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
+                                         stand_.clock.now());
+    stand_.tree.add_file(tracing_, "error_log", 0640,
                          std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &stand_.errors),
                          stand_.clock.now());
     if (!(how & 2)) return;
@@ -67,10 +69,12 @@ class Drive {
   }
   ~Drive() {
     operations_.stop_polling();
-    if (!notifier_) return;
-    notifier_->stop();
-    stand_.tree.observe(nullptr);
-    operations_.notify_through(nullptr);
+    if (notifier_) {
+      notifier_->stop();
+      stand_.tree.observe(nullptr);
+      operations_.notify_through(nullptr);
+    }
+    stand_.tree.remove(tracing_, stand_.clock.now());
   }
 
   void take_operation(Input& input);
@@ -78,8 +82,14 @@ class Drive {
 
  private:
   Kernel::Answer ask(std::uint32_t opcode, std::uint64_t node, std::string body = {}) {
+    if (opcode == FUSE_SETATTR || opcode == FUSE_MKDIR || opcode == FUSE_RMDIR ||
+        opcode == FUSE_UNLINK) {
+      note_change(node);
+    }
     return kernel_.ask({.opcode = opcode, .node = node, .uid = uid_, .body = std::move(body)});
   }
+  // What may be changed below the node is made anew, or looked at, before the next input.
+  void note_change(std::uint64_t node);
   std::uint64_t draw_node(Input& input);
   std::string draw_name(Input& input);
   std::uint64_t draw_handle(Input& input);
@@ -101,7 +111,8 @@ class Drive {
   void check_no_handle_is_left();
   void check_reads();
 
-  IntakeStand stand_;
+  IntakeStand& stand_;
+  NodeId tracing_ = 0;
   Pending pending_{stand_};
   Operations operations_{
       {stand_.tree, stand_.errors, stand_.statistics->own(), pending_, stand_.clock},

@@ -52,6 +52,7 @@ void Drive::take_operation(Input& input) {
     case 9: {
       const std::uint32_t flags = kFlags[which >> 4 & 7];
       if (!(which & 0x80)) return open(node, flags);
+      if (flags != O_RDONLY) note_change(node);
       return kernel_.ask_and_go({.opcode = FUSE_OPEN,
                                  .node = node,
                                  .uid = uid_,
@@ -75,8 +76,7 @@ void Drive::take_operation(Input& input) {
 void Drive::check_no_handle_is_left() {
   while (!held_.empty()) release(held_.back().handle);
   stand_.errors.truncate(stand_.clock.now());
-  const auto tracing = stand_.tree.lookup(Tree::kRoot, "tracing").value();
-  const auto log = stand_.tree.lookup(tracing.id, "error_log").value();
+  const auto log = stand_.tree.lookup(tracing_, "error_log").value();
   for (const uid_t uid : kUids) {
     uid_ = uid;
     for (std::uint64_t i = 0; i < kLimits.files_per_uid; ++i) open(log.id, O_RDONLY);
@@ -110,7 +110,6 @@ void Drive::check_end() {
   check_reads();
   if (notifier_) notifier_->stop();
   stand_.tree.observe(nullptr);
-  // The own numbers are gone with the statistics: nothing may be asked of the operations now.
   stand_.check_end();
 }
 
@@ -123,9 +122,11 @@ constexpr std::size_t kOperations = 200;
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using tallyfs::fuzz::IntakeStand;
   static const tallyfs::fuzz::Line line;
+  static std::unique_ptr<IntakeStand> kept;
   tallyfs::fuzz::Input input(bytes, size);
-  tallyfs::fuzz::Drive drive(line, input.byte());
+  tallyfs::fuzz::Drive drive(IntakeStand::next(kept, line), input.byte());
   for (std::size_t i = 0; !input.empty() && i < kOperations; ++i) {
     drive.take_operation(input);
   }

@@ -7,6 +7,7 @@
 
 #include "core/branch/state.h"
 #include "core/branch/statistics/statistics_branch.h"
+#include "core/branch/stats/stats_branch.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/saved_objects.h"
@@ -21,7 +22,7 @@ SavedObjects draw_objects(Input& input) {
   SavedObjects objects;
   for (unsigned left = input.byte() % 8; left != 0; --left) {
     SavedObject object;
-    object.kind = static_cast<std::uint16_t>(1 + input.byte() % 5);
+    object.kind = static_cast<std::uint16_t>(1 + input.byte() % 6);
     object.format = static_cast<std::uint16_t>(1 + input.byte() % 2);
     object.label = input.until('\0');
     object.label = object.label.substr(0, kLabelBytesMax);
@@ -60,7 +61,8 @@ void load(const StateFile& file) {
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
                  .total = {.interfaces = 32, .statistics = 128, .bytes = 4u << 20}}};
   StatisticsBranch statistics(tree, ledger, 500, clock.now());
-  Branch* const branches[] = {&statistics};
+  StatsBranch stats(tree, ledger, 500, clock.now());
+  Branch* const branches[] = {&statistics, &stats};
   const LoadedState loaded = load_state(file, branches, kBoot, clock.now());
   must(loaded.objects + loaded.faults.size() == file.objects.size() + file.faults.size(),
        "each object is loaded or told");

@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace tallyfs::fuzz;
   static const Line line;
   constexpr uid_t kUids[] = {1000, 1001, 0, kDaemonUid};
-  IntakeStand stand(line);
+  static std::unique_ptr<IntakeStand> kept;
+  IntakeStand& stand = IntakeStand::next(kept, line);
   Input input(bytes, size);
   for (unsigned how = 0; !input.empty(); how = input.byte()) {
     const auto pid = static_cast<pid_t>(1 + (how >> 2 & 3));

@@ -27,9 +27,10 @@ wait "${readers[@]}"
 ls -lR "$MNT" >/dev/null
 df "$MNT" >/dev/null
 rmdir "$MNT/statistics/gone"
-rm "$WORK"/state/state.[0-9]*
+newest_state() { ls "$WORK/state" | sed -n 's/^state\.\([0-9]*\)$/\1/p' | sort -n | tail -1; }
+seen=$(newest_state)
 printf 'web/a 1\n' | socat -u - "UNIX-SENDTO:$SOCK"
-wait_until '[ -e "$WORK"/state/state.1 ]'
+wait_until '[ "$(newest_state)" -gt "${seen:-0}" ]'
 kill -INT "$tracer"
 wait "$tracer"
 forget "$tracer"

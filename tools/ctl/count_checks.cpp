@@ -93,6 +93,9 @@ const std::vector<CountedFault>& counted_faults() {
        "orders of events across processes may be wrong: let the sources send more often"},
       {"put_off", "datagrams waited behind others since their sender's commands cost much",
        "create and define less often in that feeder; its samples come late, but none is lost"},
+      {"state_failures", "files of --state could not be written",
+       "the daemon's log says why: room and rights in its directory; the file before is still "
+       "there"},
       {"answers_over_share", "answers were not sent to a uid that reads none",
        "that uid's feeders must read their answers, or not ask for them"},
   };

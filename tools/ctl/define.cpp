@@ -1,11 +1,11 @@
 // tallyctl define: writes one line into a definition file. The daemon alone judges it; if it
 // refuses, tracing/error_log has the reason and the place.
-#include <cstdio>
-
+#include "core/view/summary.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
+#include "tools/ctl/write_report.h"
 
 namespace tallyfs {
 namespace {
@@ -52,8 +52,12 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   if (!before || !after || before->data_us == after->data_us) return "";
   std::string text = target.interface + "/" + target.statistic + ": ";
   text.append(before->type).append(" -> ").append(after->type).append("; ");
+  const auto count = view::count_of(*before);
+  const std::string what = view::quantity_of_counts(before->units).name;
+  text.append(count ? view::grouped_text(*count) + " " + (what.empty() ? "samples" : what)
+                    : std::string("the data"));
   const std::uint64_t since = was_of.realtime_us - was_of.time_us + before->data_us;
-  return text.append("the data since ").append(look.clock(since)).append(" is discarded");
+  return text.append(" since ").append(look.clock(since)).append(" discarded");
 }
 
 int define(Session& session, const std::string& like) {
@@ -75,9 +79,9 @@ int define(Session& session, const std::string& like) {
     return complain(found ? before.error() : found.error());
   }
   const auto written = write_definition(session.source->mount(), target.interface, line);
-  if (!written)
-    return complain(status_of(written.error()),
-                    session.options.words.front() + ": " + written.error().reason);
+  WriteReport report(session);
+  report.add(session.options.words.front(), target.interface, line, written);
+  if (const int status = report.finish(); status != kDone || session.options.json) return status;
   const auto after = read_interface(*session.source, target.interface);
   if (!after) return complain(after.error());
   const std::string loss = loss_of(target, before.value().find(target.statistic), before.value(),

@@ -29,18 +29,24 @@ int print_definitions(Session& session) {
   const auto found = select(*session.source, session.options.words);
   if (!found) return complain(found.error());
   std::string text;
+  std::string object;
+  JsonWriter writer(object);
+  writer.begin_object().key("definitions").begin_array();
   for (const Selection& selection : found.value()) {
     const auto interface = read_interface(*session.source, selection.interface);
     if (!interface) return complain(interface.error());
     for (const view::Statistic* each : selected(interface.value(), selection)) {
-      text.append("define ").append(selection.interface);
+      std::string line("define ");
+      line.append(selection.interface);
       for (const view::Key& key : each->definition) {
-        text.append(" ").append(key.name).append("=").append(key.value);
+        line.append(" ").append(key.name).append("=").append(key.value);
       }
-      text.append("\n");
+      writer.string(line);
+      text.append(line).append("\n");
     }
   }
-  print(text);
+  writer.end_array().end_object();
+  print(session.options.json ? object.append("\n") : text);
   return kDone;
 }
 

@@ -40,9 +40,6 @@ class Heat {
       return complain(kWrongUsage, what_.interface + "/" + what_.statistic + " is a " +
                                        first->type + "; heat needs an array or quantiles");
     }
-    view::Grid head = session_.grid();
-    map_.draw_head(head, *first);
-    if (!session_.options.json) print(head, session_.terminal);
     return draw_intervals(std::move(before).value());
   }
 

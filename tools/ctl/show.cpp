@@ -172,10 +172,15 @@ class Show {
   }
 
   int show_text(const std::string& path) {
-    const std::string file = session_.source->mount() + "/" + path;
-    auto text = read_in_time(file);
-    if (!text) text = read_in_time(file + "/hist");
-    if (!text) return complain(kRefused, text.error().reason);
+    const std::string& mount = session_.source->mount();
+    auto text = read_in_time(mount + "/" + path);
+    const std::string reason = text ? "" : text.error().reason;
+    for (const char* file : {"/hist", "/data"}) {
+      if (!text) text = read_in_time(mount + "/" + path + file);
+    }
+    // With --subtree tracing the mount is that directory.
+    if (!text) text = read_in_time(mount + path.substr(path.find('/')));
+    if (!text) return complain(kRefused, reason);
     print(text.value());
     return kDone;
   }

@@ -3,6 +3,7 @@
 #include "tools/ctl/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
+#include "tools/ctl/write_report.h"
 
 namespace tallyfs {
 namespace {
@@ -24,10 +25,10 @@ constexpr CommandText kOffText = {"off", "Switches statistics off; their data st
 int write_lines(Session& session, const std::string& keys) {
   const auto found = select(*session.source, session.options.words);
   if (!found) return complain(found.error());
-  int status = kDone;
+  WriteReport report(session);
   const auto write = [&](const std::string& interface, const std::string& line) {
-    const auto done = write_definition(session.source->mount(), interface, line);
-    if (!done) status = complain(status_of(done.error()), interface + ": " + done.error().reason);
+    report.add(interface, interface, line,
+               write_definition(session.source->mount(), interface, line));
   };
   for (const Selection& each : found.value()) {
     if (each.is_whole) write(each.interface, keys);
@@ -35,7 +36,7 @@ int write_lines(Session& session, const std::string& keys) {
       write(each.interface, "name=" + name + " " + keys);
     }
   }
-  return status;
+  return report.finish();
 }
 
 int run_switch(int argc, char** argv, const CommandText& text, const std::string& keys) {

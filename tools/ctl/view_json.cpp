@@ -32,7 +32,7 @@ void write_percentiles(JsonWriter& writer, const view::Statistic& statistic) {
       writer.null();
     writer.key("estimate");
     if (has_low && has_high)
-      writer.number(found->estimate);
+      writer.decimals(found->estimate, 3);
     else
       writer.null();
     writer.end_object();
@@ -50,7 +50,7 @@ void write_change(JsonWriter& writer, const std::optional<view::Change>& change)
     writer.null();
   writer.key("rate");
   if (const auto rate = change->rate())
-    writer.number(*rate, 6);
+    writer.decimals(*rate, 3);
   else
     writer.null();
 }

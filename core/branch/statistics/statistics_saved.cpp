@@ -12,14 +12,6 @@ namespace {
 constexpr std::uint16_t kInterfaceFormat = 1;
 constexpr std::uint16_t kRuleFormat = 1;
 
-// Spreads a number over all bits, so that a sum of such numbers tells its parts apart (the last
-// step of splitmix64).
-std::uint64_t spread(std::uint64_t number) {
-  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
-  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
-  return number ^ (number >> 31);
-}
-
 }  // namespace
 
 // An interface on its way into a file. It may be removed meanwhile.

@@ -50,9 +50,22 @@ std::string spec_of(std::string_view name, std::uint32_t hash) {
   return '"' + std::string(name) + "\":" + std::to_string(hash);
 }
 
-Error no_room_for(const wire::Template& given, const std::string& why) {
-  const auto hash = blob::load<blob::Header>(given.blob.data()).tplhash;
-  return {ErrorCode::kNoSpace, "template " + spec_of(given.name, hash) + ": " + why};
+Error no_room_for(const FeederTemplates::Saved& given, const std::string& why) {
+  return {ErrorCode::kNoSpace,
+          "template " + spec_of(given.names.name, given.hash) + ": " + why};
+}
+
+std::uint64_t bytes_of(const blob::TemplateNames& names) {
+  std::uint64_t bytes = kTemplateBytes + names.name.size();
+  for (const std::string& each : names.vois) bytes += sizeof each + each.size();
+  return bytes;
+}
+
+Result<void> check_name(std::string_view name) {
+  if (blob::is_template_name(name)) return {};
+  std::string reason = "not a template's name (at most 64 printable bytes, no '\"'): ";
+  append_escaped(reason, name, 2 * TPL_MAX_NAME_LEN, 0);
+  return invalid(std::move(reason));
 }
 
 }  // namespace
@@ -66,43 +79,59 @@ bool FeederTemplates::Entry::is_told_by(const Processes& some) const {
 
 Result<FeederTemplates::Told> FeederTemplates::add(uid_t uid, pid_t teller,
                                                    const wire::Template& given, Moment now) {
-  if (!blob::is_template_name(given.name)) {
-    std::string reason = "not a template's name (at most 64 printable bytes, no '\"'): ";
-    append_escaped(reason, given.name, 2 * TPL_MAX_NAME_LEN, 0);
-    return invalid(std::move(reason));
-  }
+  if (const auto named = check_name(given.name); !named) return named.error();
   auto names = names_of(given);
   if (!names) return names.error();
   const auto hash = blob::load<blob::Header>(given.blob.data()).tplhash;
-  std::uint64_t bytes = kTemplateBytes + given.name.size();
-  for (const std::string& each : names.value().vois) bytes += sizeof each + each.size();
-
   const MutexLock lock(mutex_);
-  if (const Entry* const there = find(uid, hash)) {
-    if (there->names->name == given.name && there->names->vois == names.value().vois) {
-      return note_told(by_hash_.at(hash_key(uid, hash)), teller);
+  return enter({uid, hash, std::move(names.value())}, teller, now);
+}
+
+Result<void> FeederTemplates::restore(Saved saved, Moment now) {
+  if (const auto named = check_name(saved.names.name); !named) return named.error();
+  const MutexLock lock(mutex_);
+  if (const auto entered = enter(std::move(saved), 0, now); !entered) return entered.error();
+  return {};
+}
+
+Result<FeederTemplates::Told> FeederTemplates::enter(Saved given, pid_t teller, Moment now) {
+  if (const Entry* const there = find(given.uid, given.hash)) {
+    if (there->names->name == given.names.name && there->names->vois == given.names.vois) {
+      return note_told(by_hash_.at(hash_key(given.uid, given.hash)), teller);
     }
     return Error{ErrorCode::kExists, "another template has this hash"};
   }
-  auto share = make_room(uid, given, bytes);
+  auto share = make_room(given);
   if (!share) return share.error();
   const Id id = next_id_++;
   entries_.emplace(
-      id, Entry{.uid = uid,
-                .hash = hash,
-                .names = std::make_shared<const blob::TemplateNames>(std::move(names.value())),
+      id, Entry{.uid = given.uid,
+                .hash = given.hash,
+                .names = std::make_shared<const blob::TemplateNames>(std::move(given.names)),
                 .share = std::move(share.value())});
-  by_uid_[uid] += 1;
-  by_hash_.emplace(hash_key(uid, hash), id);
+  by_uid_[given.uid] += 1;
+  by_hash_.emplace(hash_key(given.uid, given.hash), id);
   last_change_ = now;
   auto told = note_told(id, teller);
   if (!told) forget(id);
   return told;
 }
 
+std::vector<FeederTemplates::Saved> FeederTemplates::all() const {
+  const MutexLock lock(mutex_);
+  std::vector<const Entry*> entries;
+  entries.reserve(entries_.size());
+  for (const auto& [id, entry] : entries_) entries.push_back(&entry);
+  std::ranges::sort(entries, {}, &Entry::told_at);
+  std::vector<Saved> saved;
+  saved.reserve(entries.size());
+  for (const Entry* const each : entries) saved.push_back({each->uid, each->hash, *each->names});
+  return saved;
+}
+
 // Its share of the ledger.
-Result<Reservation> FeederTemplates::make_room(uid_t uid, const wire::Template& given,
-                                               std::uint64_t bytes) {
+Result<Reservation> FeederTemplates::make_room(const Saved& given) {
+  const uid_t uid = given.uid;
   if (by_uid_[uid] >= kPerUidMax && !forget_one(uid)) {
     return no_room_for(given, "uid " + std::to_string(uid) + " has " + std::to_string(kPerUidMax) +
                                   " in use, which is all it may");
@@ -112,7 +141,7 @@ Result<Reservation> FeederTemplates::make_room(uid_t uid, const wire::Template& 
     return no_room_for(given, std::to_string(most) + " are in use, which is all it may");
   }
   for (;;) {
-    auto share = Reservation::create(ledger_, uid, {.bytes = bytes});
+    auto share = Reservation::create(ledger_, uid, {.bytes = bytes_of(given.names)});
     if (share) return share;
     if (!forget_one(uid)) return no_room_for(given, share.error().reason);
   }

@@ -49,6 +49,16 @@ class FeederTemplates {
   // uid has another of that hash; kNoSpace.
   Result<Told> add(uid_t uid, pid_t teller, const wire::Template& given, Moment now)
       EXCLUDES(mutex_);
+  // A template as it was saved. It is one that no running process has told of. kInvalid, kExists,
+  // kNoSpace.
+  struct Saved {
+    uid_t uid = 0;
+    std::uint32_t hash = 0;
+    blob::TemplateNames names;
+  };
+  Result<void> restore(Saved saved, Moment now) EXCLUDES(mutex_);
+  // Copies of all that there are, in the order in which they were last told of.
+  std::vector<Saved> all() const EXCLUDES(mutex_);
   // The process has ended, and has no templates any more.
   void process_ended(pid_t process) EXCLUDES(mutex_);
 
@@ -94,8 +104,8 @@ class FeederTemplates {
   const Entry* find(uid_t uid, std::uint32_t hash) const REQUIRES(mutex_);
   // Those of a name, in the order in which they were last told of.
   const Ids& ids_of(uid_t uid, std::string_view name) const REQUIRES(mutex_);
-  Result<Reservation> make_room(uid_t uid, const wire::Template& given, std::uint64_t bytes)
-      REQUIRES(mutex_);
+  Result<Told> enter(Saved given, pid_t teller, Moment now) REQUIRES(mutex_);
+  Result<Reservation> make_room(const Saved& given) REQUIRES(mutex_);
   // One that is not in use, of the uid's or of all. False: all are in use.
   bool forget_one(std::optional<uid_t> uid) REQUIRES(mutex_);
   void forget(Id id) REQUIRES(mutex_);

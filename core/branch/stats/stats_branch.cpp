@@ -150,42 +150,50 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
   return invalid("unknown command", 0);
 }
 
+Result<StatsBranch::Subsystem> StatsBranch::prepare_subsystem(std::string_view name, uid_t uid,
+                                                              Moment now) {
+  if (!is_name(name) || name == kTemplates) {
+    return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')");
+  }
+  auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
+  if (!share) return share.error();
+  const std::uint64_t number = numbered_.next_number();
+  Switch* const its_switch = numbered_.give_switch(number);
+  return Subsystem{.name = std::string(name),
+                   .uid = uid,
+                   .number = number,
+                   .share = std::move(share.value()),
+                   .rates = std::make_shared<SubsystemRates>(templates_, uid, its_switch, now)};
+}
+
+std::uint64_t StatsBranch::enter(Subsystem subsystem, Moment now) {
+  const std::string name = subsystem.name;
+  subsystem.node =
+      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
+  tree_.add_file(subsystem.node, kSampleRates, kRatesPermissions,
+                 std::make_shared<SampleRatesFile>(subsystem.rates), now);
+  auto entry = std::make_unique<Numbered>(std::move(subsystem));
+  subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
+  return numbered_.add(std::move(entry));
+}
+
 Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
                                          Moment now) {
   const std::string_view name = line.target.text;
   if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
-  if (!is_name(name) || name == kTemplates) {
-    return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')", line.target.at);
-  }
-  auto share =
-      Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kSubsystemBytes});
-  if (!share) return error_at(share.error(), line.target.at);
-  const std::uint64_t number = numbered_.next_number();
-  auto rates =
-      std::make_shared<SubsystemRates>(templates_, sender.uid, numbered_.give_switch(number), now);
-  Subsystem made{.name = std::string(name),
-                 .uid = sender.uid,
-                 .number = number,
-                 .share = std::move(share.value()),
-                 .rates = rates};
+  auto made = prepare_subsystem(name, sender.uid, now);
+  if (!made) return error_at(made.error(), line.target.at);
   std::size_t at = line.rest.at;
-  auto begun = rates->begin(line.rest.text);
+  auto begun = made.value().rates->begin(line.rest.text);
   if (begun && processes_.watches(sender.pid)) {
     at = line.target.at;
-    begun = add_feeder(made, sender);
+    begun = add_feeder(made.value(), sender);
   }
   if (!begun) {
-    numbered_.take_back_switch(number);
+    numbered_.take_back_switch(made.value().number);
     return error_at(begun.error(), at);
   }
-  made.node =
-      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
-  tree_.add_file(made.node, kSampleRates, kRatesPermissions,
-                 std::make_shared<SampleRatesFile>(std::move(rates)), now);
-  auto entry = std::make_unique<Numbered>(std::move(made));
-  subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
-  numbered_.add(std::move(entry));
-  return Done{number};
+  return Done{enter(std::move(made.value()), now)};
 }
 
 Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& line,

@@ -2,8 +2,7 @@
 // and by the number that feeders use. Carries out what arrives of it on the socket.
 //
 // Thread-safe. StatsBranch::mutex_ covers names and numbers; a blob is handed to its object outside
-// of it. Lock order: StatsBranch, then object or rates, then templates, Ledger or Tree. Nothing of
-// this branch is saved: feeders publish anew.
+// of it. Lock order: StatsBranch, then object or rates, then templates, Ledger or Tree.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -13,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/keyed_hash.h"
@@ -52,7 +52,9 @@ class StatsBranch final : public Branch {
   Handled handles() const override {
     return {.lines = kLines<wire::StatsLine>,
             .metered_lines = kLines<wire::StatsLine>,
-            .messages = kMessages<wire::PackedBlob, wire::Template>};
+            .messages = kMessages<wire::PackedBlob, wire::Template>,
+            .objects = saved_kinds(SavedKind::kTemplate, SavedKind::kSubsystem,
+                                   SavedKind::kStatsObject)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_);
   Result<Done> take(const wire::Message& message, Call& call) override EXCLUDES(mutex_);
@@ -70,6 +72,12 @@ class StatsBranch final : public Branch {
   // The process has ended: its objects with lifetime=feeder go, any process may publish the others,
   // and its templates are in use no more.
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
+
+  // The templates; the subsystems with their sample rates; the objects with their last blob, but
+  // for those with lifetime=feeder. Not saved: numbers, and which process publishes what.
+  void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
+  Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
   // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
   Result<void> remove_subsystem(std::string_view name, Moment now) EXCLUDES(mutex_);
@@ -104,9 +112,27 @@ class StatsBranch final : public Branch {
     // The processes that publish in it, and are watched.
     LifetimeFeeders feeders;
   };
+  // One of those two on its way into a file. Without an object, it is the subsystem.
+  struct Saved {
+    NodeId node = 0;
+    std::string label;
+    uid_t uid = 0;
+    // Shared with their files, and with the subsystem or object, which may be removed meanwhile.
+    std::shared_ptr<SubsystemRates> rates;
+    std::shared_ptr<StatsObject> object;
+  };
+  std::vector<Saved> listed() const EXCLUDES(mutex_);
+  Result<void> load_template(const SavedObject& object, const Loading& loading);
+  Result<void> load_subsystem(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
+  Result<void> load_object(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
+
   // Whatever has a number.
   using Numbered = std::variant<Subsystem, Object>;
 
+  // Its number is not given yet, and its rates and feeders are none. The second enters it.
+  Result<Subsystem> prepare_subsystem(std::string_view name, uid_t uid, Moment now)
+      REQUIRES(mutex_);
+  std::uint64_t enter(Subsystem subsystem, Moment now) REQUIRES(mutex_);
   Result<Done> make_subsystem(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
   Result<Done> come_again(Subsystem& there, const wire::StatsLine& line, const Sender& sender,

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
@@ -37,6 +38,10 @@ class StatsObject {
   // Takes the place of the blob before; bytes may have up to 7 of padding behind it. kInvalid with
   // the field that is wrong; kNoSpace.
   Result<void> publish(std::string_view bytes, uid_t publisher, Moment now) EXCLUDES(mutex_);
+  // The uid that published, and the blob; load() is for an object without one. kInvalid: not what
+  // save() writes; kNoSpace.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
   // One of its files has been opened.
   void ask(Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
@@ -45,6 +50,8 @@ class StatsObject {
   // kNoSpace. Without a blob, nothing at all.
   Result<std::string> render(Format format, std::size_t bytes_max) const EXCLUDES(mutex_);
   std::uint64_t version() const EXCLUDES(mutex_);
+  // How many blobs there were.
+  std::uint64_t published() const EXCLUDES(mutex_);
   Moment last_change() const EXCLUDES(mutex_);
 
  private:

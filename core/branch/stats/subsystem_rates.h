@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
@@ -43,6 +44,10 @@ class SubsystemRates {
   // becomes one for the template's name, as a process has one template of each name. Errors: as of
   // set().
   Result<void> begin(std::string_view text) EXCLUDES(mutex_);
+  // Versioned; load() is for rates that nothing was done with yet. Fails the reader on what save()
+  // never wrote.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  void load(ByteReader& in, Moment now) EXCLUDES(mutex_);
   // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
   // those that a feeder brought. Nothing changes if the text is blank, or after a set().
   Result<void> come_again(std::string_view text, Moment now) EXCLUDES(mutex_);

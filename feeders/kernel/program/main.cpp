@@ -195,11 +195,13 @@ int run(const Options& options) {
   const RecordingOwner owner{
       options.owner, options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone};
   LatencyTracing latencies(latency_shipper, clock, owner);
-  SymbolBook symbols;
+  Orders orders(options.orders);
+  SymbolBook symbols([&orders] { return read_kernel_symbols([&] { orders.note_working(); }); });
   RecordShipper shipper(link, symbols, name_in_proc);
   EventTracing events(catalogue, shipper, clock,
-                      {.buffer_kib_per_cpu = options.buffer_kib, .owner = owner});
-  Orders orders(options.orders);
+                      {.buffer_kib_per_cpu = options.buffer_kib,
+                       .owner = owner,
+                       .progress = [&orders] { orders.note_working(); }});
   Feeder(stop.value(), orders, {latencies, events}, symbols, options).run();
   return 0;
 }

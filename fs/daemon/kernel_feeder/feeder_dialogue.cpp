@@ -133,6 +133,11 @@ bool FeederDialogue::end(const std::string& reason) {
   return was_there;
 }
 
+void FeederDialogue::note_working() {
+  const MutexLock lock(mutex_);
+  if (owes_since_) owes_since_ = now();
+}
+
 FeederDialogue::Heard FeederDialogue::answered(Number number, Answer answer) {
   Heard heard = Heard::kUnasked;
   {

@@ -77,6 +77,8 @@ class FeederDialogue {
   void open() EXCLUDES(mutex_);
   // There is no feeder any more. Returns whether there was one.
   bool end(const std::string& reason) EXCLUDES(mutex_);
+  // The feeder is at work on its order: the silence begins anew.
+  void note_working() EXCLUDES(mutex_);
   enum class Heard { kAwaited, kUnasked, kLate };
   Heard answered(Number number, Answer answer) EXCLUDES(mutex_);
 

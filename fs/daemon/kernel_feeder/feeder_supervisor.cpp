@@ -126,9 +126,7 @@ void remove_instances_of(pid_t supervisor) {
   }
 }
 
-[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path, FeederLog log) {
-  ignore_ending_signals();
-  keep_only(channel, log);
+[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path) {
   ::prctl(PR_SET_NAME, "tallyfs-superv");
   const std::string program = feeder_path();
   const pid_t supervisor = ::getpid();
@@ -147,7 +145,8 @@ void remove_instances_of(pid_t supervisor) {
 
 }  // namespace
 
-Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log) {
+Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
+                                   const std::function<Result<void>()>& drop_rights) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return failed("make a socket for the feeder of the kernel's events");
@@ -158,7 +157,12 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log) {
   if (!socket_path) return socket_path.error();
   const pid_t child = ::fork();
   if (child < 0) return failed("fork");
-  if (child == 0) keep_feeding(theirs, socket_path.value(), log);
+  if (child == 0) {
+    ignore_ending_signals();
+    keep_only(theirs, log);
+    if (!drop_rights()) ::_exit(1);
+    keep_feeding(theirs, socket_path.value());
+  }
   return ours;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "core/base/fd.h"
@@ -22,7 +23,9 @@ inline constexpr std::chrono::seconds kFeederEndMax{3};
 enum class FeederLog { kStderr, kNowhere };
 
 // Forks; returns in the daemon, with the daemon's end of the socket for orders (core/wire/order.h).
+// drop_rights is called in the supervisor, which ends if it fails.
 // kInvalid: the feed socket has no path, or the process cannot be made.
-Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log);
+Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
+                                   const std::function<Result<void>()>& drop_rights);
 
 }  // namespace tallyfs

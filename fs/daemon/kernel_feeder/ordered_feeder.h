@@ -33,7 +33,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
  public:
   // The longest wait for one order that the feeder carries out, the turns of other threads
   // included. The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
-  static constexpr std::chrono::seconds kWantMax{2};
+  static constexpr std::chrono::seconds kWantMax{5};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
   static constexpr std::size_t kPlacesMax = 65'536;
@@ -129,6 +129,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void tell_again() EXCLUDES(mutex_);
   void tell_that_is_all() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
+  void hear(const wire::Working&) { dialogue_.note_working(); }
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
   void hear(const wire::Gone& reply);

@@ -151,3 +151,89 @@ without_a_terminal_it_says_so() {
   assert_eq "2 tallyctl: top needs a terminal; show --every 1s needs none" "$status $said"
 }
 
+# ---- on a mount
+
+_mounted() {
+  start_daemon
+  export TALLY_MOUNT=$MNT
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=4096'
+  send "create web/us $array on=1 units=microseconds/requests" 'create db/hits on=1'
+  send 'web/us 20' 'web/us 120' 'db/hits 1'
+}
+# _feeds: samples for web, until the case ends.
+_feeds() {
+  while [ -e "$CASE/feeds" ]; do send 'web/us 20' 'web/us 120' || true; done
+}
+
+what_is_changed_there_takes_effect() {
+  _mounted
+  _open 140 30
+  _keys "$TALLYCTL top --every 250ms" Enter
+  _sees 'LAST MINUTE'
+  _keys / web Enter
+  _sees 'web/us  array'
+  _keys o
+  wait_until '[ "$(attribute web us on)" = 0 ]'
+  _sees ' off '
+  _keys o
+  wait_until '[ "$(attribute web us on)" = 1 ]'
+  _keys r
+  _sees 'discard the data of web/us? y/n'
+  _keys n
+  _sees_not 'discard'
+  assert_has '<=32 1' "$(data web)"
+  _keys r
+  _sees 'discard the data of web/us? y/n'
+  _keys y
+  wait_until 'data web | grep -q "<=32 0"'
+  _keys d
+  _sees 'name=us on=1 type=array'
+  _keys BSpace BSpace BSpace BSpace 'lisp' Enter
+  _sees 'write it?'
+  _keys y
+  _sees 'refused, nothing changed'
+  _sees '^'
+  _keys Escape
+  _sees_not 'refused'
+  _keys q
+  _sees_not 'LAST MINUTE'
+  _close
+}
+
+it_goes_on_when_things_go() {
+  _mounted
+  _open 140 30
+  : >"$CASE/feeds"
+  _feeds &
+  local feeder=$!
+  _keys "$TALLYCTL top --every 250ms" Enter
+  _sees ' db '
+  rmdir "$STAT/db"
+  _sees_not ' db '
+  _keys / db
+  _sees 'nothing matches'
+  _keys Escape
+  _keys / web Enter
+  _sees 'web/us  array'
+  _sees '│'
+  rm "$CASE/feeds"
+  wait $feeder
+  rmdir "$STAT/web"
+  _sees_not 'web/us  array'
+  _keys Escape
+  kill -STOP "$DAEMON"
+  _sees 'does not answer'
+  _keys '?'
+  _sees 'sort by rate or by name'
+  _keys Escape
+  kill -CONT "$DAEMON"
+  _sees_not 'does not answer'
+  stop_daemon
+  _sees 'has no statistics.json'
+  start_daemon
+  send 'new/hits 1'
+  _sees 'new'
+  _keys q
+  _sees_not 'LAST MINUTE'
+  _close
+}

@@ -195,6 +195,7 @@ the_directory_is_for_the_daemon_alone() {
   chmod 700 "$CASE/state"
   ln -s state "$CASE/link"
   assert_fails_with "--state: $CASE/link: Not a directory" "${start[@]}" "$CASE/link" "$MNT"
+  assert_fails_with "--state: $CASE/link: Not a directory" "${start[@]}" "$CASE/link/" "$MNT"
   assert_fails_with "--state: $CASE/no/where: No such file" "${start[@]}" "$CASE/no/where" "$MNT"
   : >"$CASE/file"
   assert_fails_with "--state: $CASE/file: Not a directory" "${start[@]}" "$CASE/file" "$MNT"

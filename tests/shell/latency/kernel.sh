@@ -197,6 +197,16 @@ what_was_left_behind_is_removed_at_the_next_start() {
   assert_eq 0 "$(_instances "$supervisor")"
 }
 
+the_feeder_and_its_supervisor_have_two_capabilities_at_most() {
+  local each
+  for each in "$(_feeder)" "$(_supervisor)"; do
+    # CAP_DAC_OVERRIDE and CAP_SYSLOG.
+    assert_eq '0 0 1' "$(awk '/^Cap(Prm|Bnd):/ { print $2 } /^NoNewPrivs:/ { print $2 }' \
+      "/proc/$each/status" | { read -r held; read -r bound; read -r none_new
+        echo $((0x$held & ~0x400000002)) $((0x$bound & ~0x400000002)) "$none_new"; })" "$each"
+  done
+}
+
 the_feeder_ends_with_the_daemon_and_leaves_nothing() {
   local feeder supervisor
   feeder=$(_feeder) supervisor=$(_supervisor)

@@ -195,3 +195,18 @@ assert errors[0] == 0 and errors[-1] == errno.ENOSPC, errors
 assert peer.ask("withdraw web/0")[0] == 0 and peer.ask("object web/40")[0] == 0
 EOT
 }
+
+what_is_published_outlives_the_daemon() {
+  stop_daemon
+  start_daemon --state "$CASE/state"
+  _publishing
+  echo 'T=30' >"$MNT/stats/web/sample_rates"
+  local files='templates web/total.json web/sample_rates' before
+  before=$(cd "$MNT/stats" && cat $files)
+  stop_daemon
+  start_daemon --state "$CASE/state"
+  assert_eq "$before" "$(cd "$MNT/stats" && cat $files)"
+  _publishing 8
+  assert_has '"val":8' "$(cat "$MNT/stats/web/total.json")"
+  assert_has '=30' "$(cat "$MNT/stats/web/sample_rates")"
+}

@@ -20,7 +20,8 @@ TEST(FeederSupervisorTest, SaysThatASocketWithoutAPathWillNotDo) {
   ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
   const auto socket = FeedSocket::adopt(fd);
   ASSERT_TRUE(socket);
-  const auto started = start_feeder_supervisor(socket.value(), FeederLog::kStderr);
+  const auto started = start_feeder_supervisor(socket.value(), FeederLog::kStderr,
+                                               [] { return Result<void>(); });
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, ErrorCode::kInvalid);
   EXPECT_NE(started.error().reason.find("a socket with a path"), std::string::npos);

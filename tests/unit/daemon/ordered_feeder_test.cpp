@@ -177,6 +177,20 @@ TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond)
   EXPECT_EQ(played_.hear(0), "") << "no orders meanwhile";
 }
 
+TEST_F(OrderedFeederTest, AFeederThatSaysItIsAtWorkIsWaitedForLonger) {
+  arrive();
+  const auto start = Clock::now();
+  auto waiting = want(true);
+  const std::string number = played_.number_of("want");
+  do {
+    played_.say("working");
+  } while (waiting.wait_for(50ms) == std::future_status::timeout &&
+           since(start) < FeederDialogue::kSilenceMax + 200ms);
+  played_.say("done " + number);
+  EXPECT_TRUE(waiting.get());
+  EXPECT_GE(since(start), FeederDialogue::kSilenceMax);
+}
+
 TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
   arrive();
   const auto start = Clock::now();

@@ -1,0 +1,248 @@
+# tallyctl doctor: each fault that a machine, a mount or a daemon can have is made on purpose, and
+# is found, with what to do. Those that only a kernel or hours can make are in
+# tests/unit/ctl/doctor_test.cpp.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() { start_daemon; export TALLY_MOUNT=$MNT; }
+# _finds LEVEL CHECK TEXT [ADVICE]: a line of doctor, which ends with 1.
+_finds() {
+  local said status=0
+  said=$("$TALLYCTL" doctor 2>&1) || status=$?
+  assert_eq 1 $status "exit status of doctor, which said: $said"
+  [[ $said =~ (^|$'\n')$1\ *$2\ [^$'\n']*"$3"[^$'\n']*$'\n'\ *do:\ [^$'\n']*"${4:-}" ]] ||
+    fail "doctor does not find '$1 $2 ... $3 ... do: ... ${4:-}' in" "$said"
+}
+
+all_is_well() {
+  local said
+  send 'web/hits 1'
+  # A queue may be short, without root; the clock may be slow.
+  said=$("$TALLYCTL" doctor) || assert_has WARN "$said"
+  assert_has "$MNT, tallyfs " "$said"
+  assert_has 'no fault was counted since the start' "$said"
+  assert_has "$SOCK, held, may be written" "$said"
+  assert_has 'this user may read, and change' "$said"
+  need jq
+  ("$TALLYCTL" doctor --json || true) | jq -e '.checks | length > 10' >/dev/null
+}
+
+every_count_of_the_daemon_is_known() {
+  local name
+  for name in $(definition tallyfs | sed -n 's/^name=\([^ ]*\) .*type=value.*/\1/p'); do
+    strings -a "$TALLYCTL" 2>/dev/null | grep -qx "$name" || grep -qa "$name" \
+      "$(command -v "$TALLYCTL")" || fail "$name of statistics/tallyfs is unknown to doctor"
+  done
+}
+
+lines_that_are_refused() {
+  send 'garbage'
+  _finds WARN rejects 'the newest: socket pid' 'tracing/error_log'
+}
+
+datagrams_that_are_too_long_or_carry_descriptors() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+SO_SNDBUFFORCE = 32
+option = SO_SNDBUFFORCE if os.geteuid() == 0 else socket.SO_SNDBUF
+peer.socket.setsockopt(socket.SOL_SOCKET, option, 1 << 21)
+out, into = os.pipe()
+try:
+    peer.socket.send(b"\n" * 262145)
+    socket.send_fds(peer.socket, [b"web/hits 1\n"], [into])
+except OSError as error:
+    print(f"the sender may not: {error}")
+    raise SystemExit(4)
+EOT
+  _finds WARN truncated '1 datagrams were too long' '256 KiB'
+  _finds WARN fds_refused '1 datagrams carried file descriptors'
+}
+
+answers_that_are_not_read() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+for i in range(20000): peer.send(request(1, "web/hits 1"))
+assert data("web") == "hits 20000\n"
+EOT
+  _finds WARN answers_dropped 'answers did not reach their feeder' 'read the answers'
+}
+
+samples_that_were_dropped_and_by_which_process() {
+  py <<'EOT' >"$CASE/pid"
+from peer import *
+Peer().send(dropped(1204))
+data("tallyfs")
+print(os.getpid())
+EOT
+  _finds WARN dropped "1,204 samples were dropped by feeders that could not send them" held_max
+  assert_has "by pid $(cat "$CASE/pid") (ended) 1,204" "$("$TALLYCTL" doctor || true)"
+}
+
+a_counter_at_the_end_of_its_type() {
+  send 'create web/hits on=1' 'web/hits 1 18446744073709551615' 'web/hits 1 1'
+  data web >/dev/null
+  _finds WARN saturations '1 counters stand at the end of their type' 'tallyctl reset'
+}
+
+opens_beyond_a_quota() {
+  local fds=() fd i
+  stop_daemon
+  start_daemon --uid-open-files 5
+  send 'web/a 1'
+  for i in {1..5}; do
+    exec {fd}<"$STAT/web/data"
+    fds+=("$fd")
+  done
+  assert_fails cat "$STAT/web/data"
+  for fd in "${fds[@]}"; do exec {fd}<&-; done
+  wait_until 'data web >/dev/null 2>&1'
+  _finds WARN opens_refused 'opens were refused by a quota' '--uid-open-files'
+}
+
+an_open_that_could_not_wait_for_all() {
+  need_root
+  DAEMON=$DAEMON py <<'EOT'
+import signal
+from peer import *
+daemon, sent = int(os.environ["DAEMON"]), 0
+peer = Peer()
+peer.make("web/a on=1 type=list entries_max=100000")
+text = b"".join(b"web/a %d\n" % n for n in range(15000))
+peer.socket.setsockopt(socket.SOL_SOCKET, 32, 1 << 24)
+os.kill(daemon, signal.SIGSTOP)
+try:
+    peer.socket.setblocking(False)
+    while sent < 300: peer.socket.send(text); sent += 1
+except BlockingIOError: pass
+finally: os.kill(daemon, signal.SIGCONT)
+data("web")
+if own("drains_cut") == 0:
+    print(f"no open was cut short, of {sent} datagrams")
+    raise SystemExit(4)
+EOT
+  _finds WARN drains_cut 'opens showed what was there before' 'daemon is behind'
+}
+
+commands_that_cost_much() {
+  need_python
+  DAEMON=$DAEMON py <<'EOT'
+from peer import *
+import time
+peer, polite = Peer(), Peer()
+peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+for i in range(0, 100_000, 2000):
+    peer.socket.send(b"".join(b"create large/s%d\n" % n for n in range(i, i + 2000)))
+flip = b"".join(b"define large on=%d\n" % (n % 2) for n in range(2000))
+peer.socket.send(flip)
+peer.socket.send(flip)
+deadline = time.monotonic() + time_limit(60)
+while own("put_off") == 0: assert time.monotonic() < deadline
+EOT
+  wait_until '"$TALLYCTL" ls >/dev/null 2>&1' 60
+  _finds WARN put_off 'datagrams waited behind others' 'less often'
+}
+
+answers_beyond_the_share_of_a_user() {
+  need_root
+  chmod 755 "$CASE" "$CASE/run"
+  py <<'EOT'
+from peer import *
+import time
+pid = os.fork()
+if pid == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+    deaf = [Peer() for _ in range(150)]
+    many = [request(i + 1, "create web/size type=list") for i in range(100)]
+    for peer in deaf:
+        for _ in range(4): peer.send(*many)
+    Peer().send(request(1, "deaf/done 1"))
+    time.sleep(600)
+    os._exit(0)
+deadline = time.monotonic() + time_limit(60)
+while not os.path.exists(os.environ["STAT"] + "/deaf"): assert time.monotonic() < deadline
+os.kill(pid, 9)
+os.waitpid(pid, 0)
+assert own("answers_over_share") > 0
+EOT
+  _finds WARN answers_over_share 'were not sent to a uid that reads none'
+}
+
+a_short_queue() {
+  stop_daemon
+  start_daemon --queue-length 10
+  _finds WARN queue '10 datagrams: senders wait early' max_dgram_qlen
+}
+
+a_socket_that_is_gone_or_of_another_daemon() {
+  rm "$SOCK"
+  _finds FAIL socket 'No such file or directory' 'restart the daemon'
+  need_python
+  "$PYTHON" -c '
+import socket, sys, time
+held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+held.bind(sys.argv[1])
+print("bound", flush=True)
+time.sleep(600)' "$SOCK" >"$CASE/bound" &
+  local other=$!
+  wait_until 'grep -q bound "$CASE/bound"'
+  _finds FAIL socket 'is held by another process than this daemon' 'two daemons'
+  kill $other
+  wait $other || true
+  _finds FAIL socket 'no process holds it' 'restart the daemon'
+  rm "$SOCK"
+}
+
+a_daemon_that_is_stopped() {
+  kill -STOP "$DAEMON"
+  local said status=0
+  said=$("$TALLYCTL" doctor 2>&1) || status=$?
+  kill -CONT "$DAEMON"
+  assert_eq 3 $status
+  assert_has "$MNT: its daemon does not answer" "$said"
+}
+
+a_dead_mount() {
+  kill_daemon
+  local said status=0
+  said=$("$TALLYCTL" doctor 2>&1) || status=$?
+  assert_eq 3 $status
+  assert_match ".*WARN +dead mount +$MNT: its daemon is gone.*do: fusermount3 -u -z $MNT.*" \
+    "$(tr '\n' ' ' <<<"$said")"
+}
+
+a_subtree_is_not_the_whole() {
+  stop_daemon
+  start_daemon --subtree tracing
+  local said status=0
+  said=$("$TALLYCTL" doctor 2>&1) || status=$?
+  assert_eq 3 $status
+  assert_has 'has no statistics.json' "$said"
+  assert_has 'do: mount the whole tree, without --subtree' "$said"
+}
+
+a_mount_that_is_closed_to_this_user() {
+  need_root
+  chmod 755 "$CASE"
+  local said status=0
+  said=$(as_nobody env TALLY_MOUNT="$MNT" "$(command -v "$TALLYCTL")" doctor 2>&1) || status=$?
+  [ $status -ne 126 ] || skip 'nobody may not run tallyctl here'
+  assert_eq 3 $status
+  assert_has "$MNT: closed to this user, as it has no allow_other" "$said"
+}
+
+a_state_file_that_cannot_be_written() {
+  need_root
+  mkdir "$CASE/state"
+  mount -t tmpfs -o size=256k,mode=700 state "$CASE/state" || skip 'no tmpfs can be mounted'
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 1
+  cat /dev/zero >"$CASE/state/ballast" 2>/dev/null || true
+  send 'web/a 1'
+  wait_until 'data tallyfs | grep -q "^state_failures [1-9]"'
+  _finds WARN state_failures 'files of --state could not be written' 'room and rights'
+  stop_daemon
+  umount "$CASE/state"
+}

@@ -1,0 +1,199 @@
+# tallyctl on a real mount: what it changes, records and compares, and its exit statuses.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() {
+  start_daemon
+  export TALLY_MOUNT=$MNT
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=4096'
+  send "create web/us $array on=1 units=microseconds/requests" 'create web/hits on=1' \
+    'create db/us type=range on=1 units=microseconds/queries'
+  send 'web/us 20' 'web/us 120' 'web/us 9000' 'web/hits 1' 'db/us 70'
+}
+_status() {  # _status WANTED STDERR COMMAND...
+  local wanted=$1 text=$2 status=0
+  shift 2
+  "$@" >"$CASE/out" 2>"$CASE/err" || status=$?
+  assert_eq "$wanted" $status "exit status of $*; it said: $(cat "$CASE/err")"
+  assert_has "$text" "$(cat "$CASE/err")"
+}
+
+shows_what_the_mount_has() {
+  assert_eq "db
+tallyfs
+web" "$("$TALLYCTL" ls --names | sort)"
+  assert_eq "web/us
+web/hits" "$("$TALLYCTL" ls --names web)"
+  assert_has 'p50 91us (65-128)' "$("$TALLYCTL" show web/us)"
+  assert_has '1 above 4.10ms' "$("$TALLYCTL" show "$STAT/web/us")"
+  assert_has 'web/us' "$(cd "$STAT" && "$TALLYCTL" show statistics/web)"
+  need jq
+  "$TALLYCTL" show --json | jq -e '.interfaces | length == 3' >/dev/null
+  "$TALLYCTL" ls --json | jq -e '.interfaces | length == 3' >/dev/null
+}
+
+intervals_have_rates() {
+  need jq
+  "$TALLYCTL" show --json --every 100ms --count 3 web/hits >"$CASE/shown" &
+  local shown=$!
+  while kill -0 $shown 2>/dev/null; do send 'web/hits 1'; done
+  wait $shown
+  assert_eq 3 "$(wc -l <"$CASE/shown")"
+  jq -es 'map(.interfaces[0].statistics[0].view.rate) | max > 0' "$CASE/shown" >/dev/null
+}
+
+latency_histograms_and_texts_of_the_tree() {
+  send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
+  "$TALLYCTL" show tracing/latency_hist/my_section >"$CASE/out"
+  [ -s "$CASE/out" ]
+  _status 1 'No such file' "$TALLYCTL" show tracing/nothing
+  send 'garbage'
+  assert_has 'garbage' "$("$TALLYCTL" show tracing/error_log)"
+}
+
+define_says_why_a_line_is_refused() {
+  _status 1 "web/us: refused, nothing changed: this type also needs: base_interval
+  name=us type=array scale=log2 range_min=0 range_max=4000
+          ^" "$TALLYCTL" define web/us type=array scale=log2 range_min=0 range_max=4000
+  assert_attribute web us range_max 4096
+  _status 1 "did you mean web?" "$TALLYCTL" define wbe/us on=0
+}
+
+define_changes_and_names_what_is_lost() {
+  assert_match 'web/us: array -> range; 3 requests since ..:..:.. discarded' \
+    "$("$TALLYCTL" define web/us type=range)"
+  assert_attribute web us type range
+  assert_eq '' "$("$TALLYCTL" define web/us on=0)"
+  assert_eq '{"lines":[{"interface":"web","line":"name=us on=1","refused":null}]}' \
+    "$("$TALLYCTL" define --json web/us on=1)"
+  "$TALLYCTL" define web/slow of=us type=value mode=increments range_min=1000
+  assert_attribute web slow of us
+  "$TALLYCTL" define web/hits --like db/us range_max=99 >/dev/null
+  assert_attribute web hits type range
+  assert_attribute web hits range_max 99
+}
+
+switches_and_resets() {
+  "$TALLYCTL" off web
+  assert_attribute web us on 0
+  assert_attribute web hits on 0
+  "$TALLYCTL" on 'w*/h*'
+  assert_attribute web us on 0
+  assert_attribute web hits on 1
+  "$TALLYCTL" reset web/hits
+  assert_has 'hits 0' "$(data web)"
+  _status 1 "nothing is called 'nowhere'" "$TALLYCTL" reset nowhere
+}
+
+definitions_come_back() {
+  local before
+  before=$("$TALLYCTL" definitions web db)
+  "$TALLYCTL" definitions web db >"$CASE/saved"
+  assert_eq "= web/us
+= web/hits
+= db/us" "$("$TALLYCTL" apply "$CASE/saved")"
+  define web 'name=us type=range'
+  assert_has '~ web/us type=range->array' "$("$TALLYCTL" apply --dry-run "$CASE/saved")"
+  assert_attribute web us type range
+  "$TALLYCTL" apply "$CASE/saved" >/dev/null
+  assert_eq "$before" "$("$TALLYCTL" definitions web db)"
+  assert_eq 0 "$("$TALLY_SEND" --socket "$SOCK" <"$CASE/saved"; echo $?)"
+  rmdir "$STAT/db"
+  _status 1 'there is no db/us; --create makes it' "$TALLYCTL" apply "$CASE/saved"
+  assert_has '+ db/us' "$("$TALLYCTL" apply --create "$CASE/saved")"
+  assert_attribute db us type range
+  echo 'define web name=us type=lisp' >"$CASE/wrong"
+  _status 1 'line 1: refused, nothing changed: type must be' "$TALLYCTL" apply "$CASE/wrong"
+}
+
+recordings_are_whole_and_replayed() {
+  local recorder
+  "$TALLYCTL" record --every 100ms "$CASE/recording" 2>"$CASE/err" &
+  recorder=$!
+  wait_until 'grep -qs "\"interface\":\"db\"" "$CASE/recording"'
+  send 'web/hits 41'
+  wait_until 'tail -n +5 "$CASE/recording" | grep -q "\"interface\":\"web\""'
+  kill -INT $recorder
+  wait $recorder
+  need_python
+  py "$CASE/recording" <<'EOT'
+import json, sys
+text = open(sys.argv[1]).read()
+assert text.endswith("\n")
+lines = [json.loads(line) for line in text.splitlines()]
+assert "tallyctl" in lines[0] and "interfaces" in lines[0]
+assert all("statistics" in line for line in lines[1:])
+assert sum(line.get("interface") == "db" for line in lines) == 1, "unchanged, so recorded once"
+EOT
+  assert_eq "$(data web | grep '^hits')" \
+    "$("$TALLYCTL" show web/hits --from "$CASE/recording" | sed -n 's/^  total /hits /p')"
+  send 'web/us 5' 'web/us 6'
+  assert_has 'web/us            2' "$("$TALLYCTL" diff "$CASE/recording" now | tr -s ' ' ' ' |
+    sed 's/web\/us 2/web\/us            2/')"
+  _status 1 '' "$TALLYCTL" diff --exit-code "$CASE/recording" now
+  _status 0 '' "$TALLYCTL" diff --exit-code "$CASE/recording" "$CASE/recording"
+  "$TALLYCTL" record --max-size 1K "$CASE/small" 2>/dev/null
+  [ "$(stat -c %s "$CASE/small")" -le 1024 ]
+}
+
+snapshots_after_a_restart_or_a_removal_are_unknown() {
+  need jq
+  "$TALLYCTL" record --every 100ms --count 1 "$CASE/before"
+  stop_daemon
+  start_daemon
+  send 'create web/hits on=1' 'web/hits 1'
+  "$TALLYCTL" diff --json "$CASE/before" now >"$CASE/diff"
+  jq -e '.differences[] | select(.interface == "web" and .name == "hits") | .samples == null' \
+    "$CASE/diff" >/dev/null
+  jq -e '.differences[] | select(.interface == "db") | .in_b | not' "$CASE/diff" >/dev/null
+}
+
+the_mount_is_found_or_the_choice_is_told() {
+  unset TALLY_MOUNT
+  local said status=0
+  said=$("$TALLYCTL" ls 2>&1) || status=$?
+  # Other tests have mounts, too.
+  if [ $status -eq 0 ]; then assert_has web "$said"
+  else assert_has 'several mounts of tallyfs; --mount or TALLY_MOUNT says which:' "$said"; fi
+}
+
+a_daemon_that_does_not_answer_is_told_after_two_seconds() {
+  "$TALLYCTL" ls >/dev/null
+  kill -STOP "$DAEMON"
+  local status=0 said
+  said=$(timeout 30 "$TALLYCTL" ls 2>&1) || status=$?
+  kill -CONT "$DAEMON"
+  assert_eq 3 $status
+  assert_has 'the daemon does not answer for 2000 ms' "$said"
+}
+
+a_dead_mount_says_how_to_clear_it() {
+  kill_daemon
+  _status 3 'fusermount3 -u -z' "$TALLYCTL" ls
+}
+
+a_mount_of_another_user_is_closed() {
+  need_root
+  chmod 755 "$CASE"
+  local status=0 said
+  said=$(as_nobody "$(command -v "$TALLYCTL")" ls --mount "$MNT" 2>&1) || status=$?
+  [ $status -ne 126 ] || skip 'nobody may not run tallyctl here'
+  assert_eq 3 $status
+  assert_has 'allow_other' "$said"
+}
+
+an_interface_that_goes_is_left_out_of_intervals() {
+  need jq
+  "$TALLYCTL" show --json --every 100ms --count 20 web db >"$CASE/shown" &
+  local shown=$!
+  wait_until '[ -s "$CASE/shown" ]'
+  rmdir "$STAT/db"
+  wait $shown
+  jq -es 'map(.interfaces | length) | first == 2 and last == 1' "$CASE/shown" >/dev/null
+}
+
+names_of_two_columns_are_aligned() {
+  export LC_ALL=C.UTF-8
+  send 'create web/延迟 on=1'
+  assert_eq 'web/延迟   on  value        0' "$("$TALLYCTL" ls web | grep 延迟)"
+}

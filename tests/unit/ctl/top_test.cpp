@@ -1,0 +1,142 @@
+// What `top` computes; what it draws is tested in a terminal, tests/shell/ctl/top.sh.
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <cmath>
+
+#include "core/view/heat_panel.h"
+#include "tools/ctl/line_editor.h"
+#include "tools/ctl/top_draw.h"
+#include "tools/ctl/top_model.h"
+
+namespace tallyfs {
+namespace {
+
+view::Tree tree_at(std::uint64_t seconds, std::vector<view::InterfaceSummary> interfaces) {
+  return {.version = "1",
+          .epoch = "e",
+          .time_us = seconds * 1'000'000,
+          .realtime_us = seconds * 1'000'000,
+          .interfaces = std::move(interfaces)};
+}
+view::InterfaceSummary with_samples(const std::string& name, std::uint64_t samples) {
+  return {.name = name, .statistics = 1, .on = 1, .samples = samples};
+}
+std::string names_of(const TopModel& model) {
+  std::string made;
+  for (const TopRow* row : model.rows()) made += row->name + " ";
+  return made;
+}
+
+TEST(TopModelTest, OrdersBySmoothedRatesAndKeepsEqualOnesInPlace) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("b", 0), with_samples("a", 0), with_samples("c", 0)}));
+  model.take(tree_at(2, {with_samples("b", 10), with_samples("a", 10), with_samples("c", 99)}));
+  EXPECT_EQ(names_of(model), "c b a ");
+  EXPECT_EQ(model.rows()[0]->rate, 99.0);
+  // One quiet second takes a part of the rate only.
+  model.take(tree_at(3, {with_samples("b", 20), with_samples("a", 20), with_samples("c", 99)}));
+  EXPECT_NEAR(*model.rows()[0]->rate, 99 * std::exp(-1 / 3.0), 1e-9);
+  model.order = TopOrder::kName;
+  EXPECT_EQ(names_of(model), "a b c ");
+}
+
+TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0)}));
+  model.take(tree_at(2, {with_samples("a", 0), with_samples("b", 50)}));
+  EXPECT_EQ(model.selected(), "b");
+  model.take(tree_at(3, {with_samples("a", 5000), with_samples("b", 50)}));
+  EXPECT_EQ(model.selected(), "b");
+  EXPECT_EQ(model.selected_row(), 1u);
+  model.move(-1);
+  EXPECT_EQ(model.selected(), "a");
+  model.move(-1);
+  EXPECT_EQ(model.selected(), "a");
+  model.take(tree_at(4, {with_samples("b", 50)}));
+  EXPECT_EQ(model.selected(), "b");
+}
+
+TEST(TopModelTest, AFilterHidesAndSelects) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("web", 0), with_samples("db", 0)}));
+  model.set_filter("d");
+  EXPECT_EQ(names_of(model), "db ");
+  EXPECT_EQ(model.selected(), "db");
+  model.set_filter("nothing");
+  EXPECT_EQ(names_of(model), "");
+}
+
+TEST(TopModelTest, ARestartOfTheDaemonForgetsRates) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0)}));
+  model.take(tree_at(2, {with_samples("a", 10)}));
+  auto anew = tree_at(3, {with_samples("a", 1)});
+  anew.epoch = "f";
+  model.take(anew);
+  EXPECT_FALSE(model.rows()[0]->rate);
+  EXPECT_EQ(model.rate(), 0);
+}
+
+view::Interface interface_at(std::uint64_t seconds, Int128 count) {
+  view::Statistic array{.name = "us", .on = true, .type = "array"};
+  array.samples = static_cast<std::uint64_t>(count);
+  array.values = view::Array{.bounds = {0, 10}, .counts = {0, count, 0}};
+  view::Statistic value{.name = "hits", .on = true, .type = "value"};
+  return {.name = "a",
+          .epoch = "e",
+          .serial = 1,
+          .time_us = seconds * 1'000'000,
+          .realtime_us = seconds * 1'000'000,
+          .statistics = {value, array}};
+}
+
+TEST(TopModelTest, ColumnsAreIntervalsAndMissedOnesAreMarked) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0)}));
+  model.take(interface_at(1, 5), 1'000'000);
+  ASSERT_TRUE(model.statistic());
+  EXPECT_EQ(model.statistic()->name, "us");
+  model.take(interface_at(2, 8), 1'000'000);
+  ASSERT_EQ(model.columns().size(), 1u);
+  EXPECT_EQ(std::get<view::Array>(model.columns()[0].counted->values).counts[1], 3);
+  model.take(interface_at(5, 9), 1'000'000);
+  ASSERT_EQ(model.columns().size(), 4u);
+  EXPECT_TRUE(model.columns()[1].is_missed);
+  EXPECT_TRUE(model.columns()[2].is_missed);
+  EXPECT_FALSE(model.columns()[3].is_missed);
+  model.move_statistic(1);
+  EXPECT_EQ(model.statistic()->name, "hits");
+  EXPECT_TRUE(model.columns().empty());
+}
+
+TEST(SparklineTest, WhatIsAboveZeroIsSeenAndTheNewestStayOnTheRight) {
+  EXPECT_EQ(view::sparkline({0, 0.001, 8}, 10, view::Charset::kUtf8), " ▁█");
+  EXPECT_EQ(view::sparkline({8, 1, 2}, 2, view::Charset::kAscii), "-#");
+  EXPECT_EQ(view::sparkline({}, 10, view::Charset::kUtf8), "");
+}
+
+TEST(LineEditorTest, LettersAreEditedAtTheCursor) {
+  if (!std::setlocale(LC_CTYPE, "C.UTF-8")) GTEST_SKIP() << "no locale C.UTF-8";
+  LineEditor editor("> ", "type=延", view::Charset::kUtf8);
+  editor.take({Input::Key::kBackspace});
+  editor.take({Input::Key::kLetter, U'迟'});
+  editor.take({Input::Key::kHome});
+  editor.take({Input::Key::kRight});
+  editor.take({Input::Key::kLetter, U'X'});
+  EXPECT_EQ(editor.text(), "tXype=迟");
+  EXPECT_EQ(editor.shown(40), "> tX▏ype=迟");
+  editor.take({Input::Key::kEnd});
+  EXPECT_EQ(editor.shown(7), "> e=迟▏");
+}
+
+TEST(TopDrawTest, ASmallGridIsTold) {
+  view::Grid grid(59);
+  TopModel model;
+  TopScreen screen;
+  draw_top(grid, model, screen, view::Colours::kNone, view::Look());
+  EXPECT_EQ(grid.text(), "The window is too small.\ntop needs 60 columns, 12 rows.\n");
+}
+
+}  // namespace
+}  // namespace tallyfs
