@@ -18,7 +18,7 @@ _makes_metrics() {
       "create $interface/heat on=1 type=last units=celsius/readings" \
       "create $interface/trail on=1 type=raw entries_max=3" \
       "create $interface/by_second on=1 $history mode=increments" \
-      "create $interface/p99 on=1 $history mode=quantiles precision=3 quantiles=99.9 units=seconds/n"
+      "create $interface/p99 on=1 $history mode=quantiles precision=3 quantiles=99 units=seconds/n"
   done
 }
 _feeds() {
