@@ -32,17 +32,17 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
       LatencyBranch::Options{
           .cpus = cpus, .owner = owner, .source = parts.feeder, .warn = log_warning},
       now);
-  tracing_ = std::make_unique<TracingBranch>(
-      tree, tracing, ledger,
-      TracingBranch::Options{.tracing = {.owner = owner,
-                                         .cpus = cpus,
-                                         .error_log = parts.errors,
-                                         .clock = &parts.clock,
-                                         .own = &statistics_->own(),
-                                         .processes = &process_names_},
-                             .ports = ports(TracingBranch::kSwitches),
-                             .kernel = parts.feeder},
-      now);
+  // Filled in later: of a nested initializer GCC believes that it may be destroyed half made.
+  TracingBranch::Options options;
+  options.tracing.owner = owner;
+  options.tracing.cpus = cpus;
+  options.tracing.error_log = parts.errors;
+  options.tracing.clock = &parts.clock;
+  options.tracing.own = &statistics_->own();
+  options.tracing.processes = &process_names_;
+  options.ports = ports(TracingBranch::kSwitches);
+  options.kernel = parts.feeder;
+  tracing_ = std::make_unique<TracingBranch>(tree, tracing, ledger, options, now);
   all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
 }
 
