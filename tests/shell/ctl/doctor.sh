@@ -195,10 +195,7 @@ time.sleep(600)' "$SOCK" >"$CASE/bound" &
   rm "$SOCK"
 }
 
-# LeakSanitizer would stop all threads at the end, also the one that waits for the daemon: for ever.
 a_daemon_that_is_stopped() {
-  local ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-  export ASAN_OPTIONS
   kill -STOP "$DAEMON"
   local said status=0
   said=$("$TALLYCTL" doctor 2>&1) || status=$?

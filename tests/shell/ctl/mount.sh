@@ -157,10 +157,7 @@ the_mount_is_found_or_the_choice_is_told() {
   else assert_has 'several mounts of tallyfs; --mount or TALLY_MOUNT says which:' "$said"; fi
 }
 
-# LeakSanitizer would stop all threads at the end, also the one that waits for the daemon: for ever.
 a_daemon_that_does_not_answer_is_told_after_two_seconds() {
-  local ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-  export ASAN_OPTIONS
   "$TALLYCTL" ls >/dev/null
   kill -STOP "$DAEMON"
   local status=0 said
