@@ -123,6 +123,10 @@ class Operations {
   Result<NodeId> successor(NodeId node);
   Result<NodeId> follow(const Tree::Path& path);
   void look_into(NodeId directory);
+  // rmdir and unlink. remove(rules) removes what has the name, which is a directory or not.
+  template <typename Remove>
+  void remove(fuse_req_t request, NodeId parent, const char* name, bool is_directory,
+              Remove remove);
   Result<NodeInfo> find_name(NodeId parent, std::string_view name);
   // The attributes that stat shows.
   Access access_to(const NodeInfo& info) const;

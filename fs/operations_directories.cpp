@@ -66,8 +66,11 @@ void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   lookup(request, parent, name);
 }
 
-void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
-  // Samples sent before must not bring back what is removed now.
+template <typename Remove>
+void Operations::remove(fuse_req_t request, NodeId parent, const char* name, bool is_directory,
+                        Remove remove) {
+  // What was sent before must not bring back what is removed now: samples an interface, publishing
+  // an object.
   settle();
   const auto rules =
       at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
@@ -75,27 +78,21 @@ void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
   const auto found =
       at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
   if (!found) return reply_error(request, found.error());
-  if (found.value().kind != NodeKind::kDirectory) {
-    fuse_reply_err(request, ENOTDIR);
+  if ((found.value().kind == NodeKind::kDirectory) != is_directory) {
+    fuse_reply_err(request, is_directory ? ENOTDIR : EISDIR);
     return;
   }
-  reply_done(request, rules.value()->remove_directory(name, parts_.clock.now()));
+  reply_done(request, remove(*rules.value()));
+}
+
+void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {
+  remove(request, parent, name, true,
+         [&](auto& rules) { return rules.remove_directory(name, parts_.clock.now()); });
 }
 
 void Operations::unlink(fuse_req_t request, NodeId parent, const char* name) {
-  // As in rmdir(), for a published object.
-  settle();
-  const auto rules =
-      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
-  if (!rules) return reply_error(request, rules.error());
-  const auto found =
-      at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
-  if (!found) return reply_error(request, found.error());
-  if (found.value().kind == NodeKind::kDirectory) {
-    fuse_reply_err(request, EISDIR);
-    return;
-  }
-  reply_done(request, rules.value()->remove_file(name, parts_.clock.now()));
+  remove(request, parent, name, false,
+         [&](auto& rules) { return rules.remove_file(name, parts_.clock.now()); });
 }
 
 }  // namespace tallyfs

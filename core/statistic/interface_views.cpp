@@ -19,6 +19,9 @@ bool Interface::is_of_a_view(std::string_view text) {
 }
 
 Result<Statistic*> Interface::find_source(const Change& change, std::string_view view) const {
+  if (change.of->value.empty()) {
+    return at_source(ErrorCode::kInvalid, "of= needs the name of a statistic", change);
+  }
   if (change.of->value == view) {
     return at_source(ErrorCode::kInvalid, "a statistic is no view of itself", change);
   }

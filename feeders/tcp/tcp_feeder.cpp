@@ -2,14 +2,20 @@
 
 #include <utility>
 
+#include "feeders/program/latency_views.h"
 #include "feeders/tcp/tcp_rates.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr const char* kTotal = "total";
+constexpr const char* kRoundTrips = "round_trips";
 
 const tally::Definition kLeftOut{.units = "connections/dumps", .begin = tally::Begin::kOn};
+// To a second in powers of two: a loopback takes ten microseconds, a satellite 600 milliseconds.
+const tally::Definition kTimes{.units = "microseconds/connections",
+                               .type = tally::Array{.range = {0, 1 << 20}},
+                               .begin = tally::Begin::kOn};
 
 }  // namespace
 
@@ -23,6 +29,8 @@ TcpFeeder::TcpFeeder(std::uint32_t template_id, std::size_t objects_max, TcpBlob
     : template_id_(template_id),
       objects_max_(objects_max),
       left_out_(interface_, "left_out", kLeftOut),
+      round_trips_(interface_, kRoundTrips, kTimes),
+      round_trip_views_(create_latency_views(round_trips_, kRoundTrips)),
       total_(std::move(total)) {}
 
 TcpFeeder::TcpFeeder(TcpFeeder&& other) noexcept = default;
@@ -48,6 +56,7 @@ void TcpFeeder::take(const TcpConnections::Scan& scan) {
     Watched& watched = watched_[each.cookie];
     roll(each, watched, changes);
     total_.add(each, watched.sampled);
+    if (each.rtt_us != 0) round_trips_.add(each.rtt_us, 1);
     if (watched.object) {
       watched.object->blob.add(each, watched.sampled);
       (void)::stats_object_publish(watched.object->published, watched.object->blob.get());

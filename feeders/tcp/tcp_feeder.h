@@ -1,7 +1,8 @@
 // What becomes of dumps: the object `total` of stats/tcp, of all connections, and an object for
 // each connection that the sample rates choose, under the name of its ends, for as long as it and
 // this process are there. Which are chosen depends on their ends and the rates alone, and follows
-// the rates.
+// the rates. The round-trip times of all connections are samples of statistics/tcp, too, with the
+// views that all latencies have.
 //
 // Confined to one thread. At most objects_max objects; connections beyond are in the total only,
 // and count in statistics/tcp/data as left_out, as do those that a dump has no room for.
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/base/result.h"
 #include "feeders/tcp/tcp_blob.h"
@@ -58,6 +60,8 @@ class TcpFeeder {
   const std::size_t objects_max_;
   tally::Interface interface_{"tcp"};
   tally::Statistic left_out_;
+  tally::Statistic round_trips_;
+  std::vector<tally::Statistic> round_trip_views_;
   TcpBlob total_;
   std::unordered_map<std::uint64_t, Watched> watched_;  // by cookie
   std::size_t objects_ = 0;

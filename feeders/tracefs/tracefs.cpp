@@ -39,6 +39,8 @@ Error cannot_mount() {
 
 }  // namespace
 
+bool is_tracefs_mounted() { return open_mounted().valid(); }
+
 Error system_error(const std::string& what) {
   const int error = errno;
   const bool forbidden = error == EPERM || error == EACCES;

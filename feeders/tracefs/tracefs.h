@@ -14,6 +14,8 @@ namespace tallyfs {
 // and which ends with its last descriptor. kNotPermitted: that takes root. kNotFound: this kernel
 // has no tracefs.
 Result<Fd> open_tracefs();
+// Whether open_tracefs() finds one, and needs no CAP_SYS_ADMIN to mount its own.
+bool is_tracefs_mounted();
 
 // A file below the directory; at most 64 KiB of it.
 Result<std::string> read_text(const Fd& directory, const std::string& path);

@@ -28,24 +28,25 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));
   const NodeId tracing =
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);
-  latencies_ = std::make_unique<LatencyBranch>(tree, tracing, ledger,
-                                               LatencyBranch::Options{.cpus = cpus,
-                                                                      .owner = owner,
-                                                                      .source = parts.feeder,
-                                                                      .warn = log_warning,
-                                                                      .epoch = parts.facts.epoch},
-                                               now);
-  tracing_ = std::make_unique<TracingBranch>(
+  latencies_ = std::make_unique<LatencyBranch>(
       tree, tracing, ledger,
-      TracingBranch::Options{.tracing = {.owner = owner,
-                                         .cpus = cpus,
-                                         .error_log = parts.errors,
-                                         .clock = &parts.clock,
-                                         .own = &statistics_->own(),
-                                         .processes = &process_names_},
-                             .ports = ports(TracingBranch::kSwitches),
-                             .kernel = parts.feeder},
+      LatencyBranch::Options{.cpus = cpus,
+                             .owner = owner,
+                             .source = parts.feeder,
+                             .warn = log_warning,
+                             .epoch = parts.facts.epoch},
       now);
+  // Filled in later: of a nested initializer GCC believes that it may be destroyed half made.
+  TracingBranch::Options options;
+  options.tracing.owner = owner;
+  options.tracing.cpus = cpus;
+  options.tracing.error_log = parts.errors;
+  options.tracing.clock = &parts.clock;
+  options.tracing.own = &statistics_->own();
+  options.tracing.processes = &process_names_;
+  options.ports = ports(TracingBranch::kSwitches);
+  options.kernel = parts.feeder;
+  tracing_ = std::make_unique<TracingBranch>(tree, tracing, ledger, options, now);
   all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
 }
 

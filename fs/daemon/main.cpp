@@ -52,9 +52,11 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
                                            const std::optional<Identity>& identity) {
   SideProcesses started;
   if (options.tracefs) {
+    // With --over-tracefs, ours will lie over the one that is mounted.
+    const bool mounts = options.over_tracefs || feeder_mounts_tracefs();
     auto feeder = start_feeder_supervisor(
         socket, options.foreground ? FeederLog::kStderr : FeederLog::kNowhere,
-        keep_only_what_traces);
+        [mounts] { return keep_only_what_traces(mounts); });
     if (!feeder) return feeder.error();
     started.feeder = std::move(feeder.value());
   }

@@ -85,6 +85,17 @@ total=$(samples total SND_CWND)
 check "the total has the samples of both" wait_until \
   '[ "$(samples total SND_CWND)" -ge $((total + 2)) ]'
 
+# of_statistics KEY: of the percentiles in statistics/tcp/data, as it was read.
+of_statistics() { sed -n "s/^round_trips_percentiles $1 //p" "$WORK/data"; }
+cat "$MNT/statistics/tcp/data" >"$WORK/data"
+check "statistics/tcp has the round-trip time of ss between least and largest, too" between \
+  "$(of_statistics min)" "$rtt_us" "$(of_statistics max)"
+check_eq "$(of_statistics count)" \
+  "$(awk '/^round_trips [<>]/ { sum += $3 } END { print sum }' "$WORK/data")" \
+  "its percentiles have the samples of its histogram"
+check "a view has every second of the last minutes" grep -q \
+  '^name=round_trips_by_second of=round_trips on=1 type=history' "$MNT/statistics/tcp/definition"
+
 echo 'TCP_DEFAULT=0' >"$STATS/sample_rates"
 check "no connection has an object when the rates choose none" \
   wait_until '[ "$(ls "$STATS" | tr "\n" " ")" = "sample_rates total total.json " ]'

@@ -56,7 +56,7 @@ class Driver {
     for (const EventNumber event : events_) {
       const HistCopy copy = set_.hists.copy(event);
       (void)copy.render(NoSymbols());
-      (void)copy.render_json(NoSymbols());
+      (void)copy.render_json(NoSymbols(), {});
       (void)set_.switches.state(event).text();
     }
     (void)set_.trace.copy().render(NoSymbols());

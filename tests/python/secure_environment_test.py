@@ -3,6 +3,8 @@ import os
 import unittest
 from unittest import mock
 
+import stand  # noqa: F401 - finds the package
+
 from tally.settings import find_socket_paths
 
 CALLERS = {"TALLY_SOCKET": "/callers/socket", "XDG_RUNTIME_DIR": "/callers"}

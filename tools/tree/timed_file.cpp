@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -17,6 +18,8 @@
 
 namespace tallyfs {
 namespace {
+
+std::atomic<bool> left_behind{false};
 
 Error failure_of(const std::string& path, int error) {
   switch (error) {
@@ -84,6 +87,7 @@ Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
   auto answer = task->get_future();
   std::thread([task] { (*task)(); }).detach();
   if (answer.wait_for(limit) != std::future_status::ready) {
+    left_behind = true;
     return Error{ErrorCode::kTimedOut, path + ": the daemon does not answer for " +
                                            std::to_string(limit.count()) +
                                            " ms: is it stopped, or in a debugger?"};
@@ -92,6 +96,8 @@ Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
 }
 
 }  // namespace
+
+bool left_a_thread_behind() { return left_behind; }
 
 Result<std::string> read_in_time(const std::string& path, std::chrono::milliseconds limit) {
   return in_time<std::string>(path, limit, [path] { return read_now(path); });

@@ -25,4 +25,9 @@ Result<void> write_in_time(const std::string& path, std::string_view text,
 Result<std::vector<std::string>> list_in_time(const std::string& path,
                                               std::chrono::milliseconds limit = kAnswerMax);
 
+// Whether a step has not ended in its time: its thread may be in the kernel for as long as a daemon
+// is stopped. Then the program ends by _Exit(), since nothing may wait for all threads (as
+// LeakSanitizer does at exit()).
+bool left_a_thread_behind();
+
 }  // namespace tallyfs

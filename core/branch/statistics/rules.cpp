@@ -19,7 +19,13 @@ Error at(const Token& token, std::string reason) {
   return {ErrorCode::kInvalid, std::move(reason), token.at};
 }
 
-std::string_view without_comment(std::string_view line) { return line.substr(0, line.find('#')); }
+// A `#` within a token is part of a name.
+std::string_view without_comment(std::string_view line) {
+  for (std::size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
+  }
+  return line;
+}
 
 }  // namespace
 

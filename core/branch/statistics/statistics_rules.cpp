@@ -1,4 +1,5 @@
 // The file `rules` at the root of the mount, and how rules are applied.
+#include <optional>
 #include <utility>
 
 #include "core/branch/statistics/statistics_branch.h"
@@ -60,17 +61,20 @@ void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now) {
   const std::string path = PathNaming::name(entry);
   rules_.each_match(path, [&](Rule& rule) {
     const std::string line = rule.line_for(entry.statistic->name());
-    const auto done = entry.owner->interface->define(line, now);
-    if (done || !errors_ || !rule.tell_failure()) return;
-    errors_->report(ErrorLog::Source::kMount, "rules, for " + path, line, done.error(), now);
+    Interface& interface = *entry.owner->interface;
+    const auto done = interface.define(line, now);
+    // What is wrong, or a key that this type does not have.
+    const std::optional<Error> fault = done ? interface.remark(line) : done.error();
+    if (!fault || !errors_ || !rule.tell_failure()) return;
+    errors_->report(ErrorLog::Source::kMount, "rules, for " + path, line, *fault, now);
   });
 }
 
-// To all that is there, once; what fails is told anew.
+// To all that is there, once; each failure is told.
 void StatisticsBranch::apply_rules(Moment now) {
-  rules_.forget_failures();
   for (const auto& [key, interface] : interfaces_) {
     for (Statistic* const statistic : interface->interface->statistics()) {
+      rules_.forget_failures();
       const StatisticEntry entry{.statistic = statistic, .owner = interface.get()};
       apply_rules(entry, now);
     }

@@ -166,4 +166,6 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
   return ours;
 }
 
+bool feeder_mounts_tracefs() { return !is_tracefs_mounted(); }
+
 }  // namespace tallyfs

@@ -28,4 +28,7 @@ enum class FeederLog { kStderr, kNowhere };
 Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
                                    const std::function<Result<void>()>& drop_rights);
 
+// Whether the feeder has to mount a tracefs of its own, for which it needs CAP_SYS_ADMIN.
+bool feeder_mounts_tracefs();
+
 }  // namespace tallyfs

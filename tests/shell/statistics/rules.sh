@@ -118,8 +118,8 @@ the_examples_that_are_shipped_are_right() {
   assert_eq '' "$(grep -F "$CASE/file:" "$STDERR" || true)"
   assert_eq "$(grep -c '^#[^ ]' "$file")" "$(wc -l <"$MNT/rules")"
   send 'create block-sda/latencies_read' 'create web/latency_us' 'create room/temperature_c'
-  assert_match 'name=latencies_read_by_second of=latencies_read on=1 type=history .*' \
-    "$(line block-sda latencies_read_by_second)"
+  assert_match 'name=latencies_read_range of=latencies_read on=1 type=history .*' \
+    "$(line block-sda latencies_read_range)"
   assert_match 'name=temperature_c on=0 type=last .*' "$(definition room)"
   stop_daemon
   start_daemon --rules "$file"

@@ -70,9 +70,10 @@ std::string example() {
 }
 
 TEST(StateFileTest, TheExampleOfTheFormatIsWhatIsWritten) {
-  ASSERT_FALSE(example().empty());
-  EXPECT_EQ(file_of({kObjects[0]}), example());
-  const auto file = read_state(example());
+  const std::string bytes = example();
+  ASSERT_FALSE(bytes.empty());
+  EXPECT_EQ(file_of({kObjects[0]}), bytes);
+  const auto file = read_state(bytes);
   ASSERT_TRUE(file);
   EXPECT_TRUE(file.value().is_whole());
   EXPECT_EQ(file.value().header.boot, kHeader.boot);

@@ -37,6 +37,38 @@ TEST_F(RulesTest, AreAppliedToWhatComesIntoBeing) {
   EXPECT_NE(read("app", "definition").find("name=a on=0 type=value"), std::string::npos);
 }
 
+TEST_F(RulesTest, ApplyingTellsEachFailure) {
+  EXPECT_TRUE(execute("create app/a"));
+  EXPECT_TRUE(execute("create app/b"));
+  ASSERT_TRUE(write("app/* type=quantiles precision=5"));
+  ASSERT_TRUE(write("apply"));
+  EXPECT_NE(told().find("rules, for app/a: error: this type also needs: quantiles"),
+            std::string::npos);
+  EXPECT_NE(told().find("rules, for app/b: error: "), std::string::npos);
+}
+
+TEST_F(RulesTest, AKeyThatTheTypeLacksIsToldOnce) {
+  ASSERT_TRUE(write("app/* precision=5"));
+  EXPECT_TRUE(execute("create app/a"));
+  EXPECT_TRUE(execute("create app/b"));
+  EXPECT_NE(told().find("rules, for app/a: "), std::string::npos) << told();
+  EXPECT_EQ(told().find("rules, for app/b: "), std::string::npos) << told();
+}
+
+TEST_F(RulesTest, ACommentBeginsWithItsToken) {
+  ASSERT_TRUE(write("web/a view=a#b on=1 # of names"));
+  EXPECT_EQ(text(), "web/a view=a#b on=1\n");
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_NE(read("web", "definition").find("name=a_a#b of=a on=1"), std::string::npos);
+}
+
+TEST_F(RulesTest, AViewNeedsASource) {
+  EXPECT_TRUE(execute("create web/a"));
+  const auto made = execute("create web/q of=");
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kInvalid);
+}
+
 TEST_F(RulesTest, ARuleOfAViewMakesOne) {
   ASSERT_TRUE(write("*/* view=last type=last"));
   EXPECT_TRUE(execute("create web/a"));

@@ -1,3 +1,14 @@
-#include "tools/ctl/commands.h"
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 
-int main(int argc, char** argv) { return tallyfs::run_tallyctl(argc, argv); }
+#include "tools/ctl/commands.h"
+#include "tools/tree/timed_file.h"
+
+int main(int argc, char** argv) {
+  const int status = tallyfs::run_tallyctl(argc, argv);
+  if (!tallyfs::left_a_thread_behind()) return status;
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
