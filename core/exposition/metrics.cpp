@@ -14,6 +14,13 @@ constexpr std::size_t kResolvedMax = 65'536;
 // What stands before the series of a family, beside its name in three places.
 constexpr std::size_t kFamilyBytes = 200;
 
+// What a text says of itself: family and unit. No statistic can take their names.
+enum OwnFamily : std::size_t { kSeries, kOmitted, kRenderSeconds, kOwnFamiliesCount };
+constexpr std::array<std::pair<std::string_view, std::string_view>, kOwnFamiliesCount>
+    kOwnFamilies = {{{"metrics_series", ""},
+                     {"metrics_omitted", ""},
+                     {"metrics_render_seconds", "seconds"}}};
+
 Quantity count_of(std::uint64_t count, const UnitScale& scale = {}) {
   return {.value = static_cast<Int128>(count), .scale = scale};
 }
@@ -53,9 +60,9 @@ class Metrics::Adder {
   };
 
   void add(const ValueStatistic& value) {
-    if (const auto* const sum = std::get_if<Products>(&value.total())) {
-      return value.has_negative() ? gauge(Role::kNet, sum->total)
-                                  : counter(Role::kSummed, sum->total);
+    if (const auto* const sum = std::get_if<SignedSum>(&value.total())) {
+      return sum->has_negative ? gauge(Role::kNet, sum->total)
+                               : counter(Role::kSummed, sum->total);
     }
     counter(Role::kTotal, static_cast<Int128>(std::get<Increments>(value.total()).total));
   }
@@ -276,7 +283,11 @@ class Metrics::Adder {
 };
 
 Metrics::Metrics(MetricsFormat format, const MetricsOptions& options, Moment now)
-    : format_(make_format(format, options.created)), options_(options), now_(now) {}
+    : format_(make_format(format, options.created)), options_(options), now_(now) {
+  for (const auto& [name, unit] : kOwnFamilies) {
+    family({.name = std::string(options.prefix).append(name), .unit = std::string(unit)});
+  }
+}
 
 Metrics::~Metrics() = default;
 
@@ -317,16 +328,12 @@ void Metrics::add(std::string_view interface, const std::vector<StatisticCopy>& 
   }
 }
 
-void Metrics::add_own(std::string_view name, std::string_view unit,
-                      std::span<const OwnSeries> all) {
-  FamilyName named{.name = options_.prefix, .unit = std::string(unit)};
-  named.name.append(name);
-  Family* const to = family(named);
-  if (!to) return;
+void Metrics::add_own(std::size_t which, std::span<const OwnSeries> all) {
+  Family& to = *families_[which];
   for (const OwnSeries& series : all) {
     std::string labels;
     if (!series.reason.empty()) format_->add_label(labels, "reason", series.reason);
-    format_->add_gauge(to->body, to->name.name, labels, series.value);
+    format_->add_gauge(to.body, to.name.name, labels, series.value);
   }
 }
 
@@ -338,9 +345,10 @@ std::string Metrics::finish(std::chrono::nanoseconds rendering) {
                                {"raw", count_of(omitted_.raw)}};
   const OwnSeries took{
       .value = {.value = rendering.count() / 1000, .scale = {.decimals = kMicroseconds}}};
-  add_own("metrics_series", "", {&series, 1});
-  add_own("metrics_omitted", "", omitted);
-  add_own("metrics_render_seconds", "seconds", {&took, 1});
+  add_own(kSeries, {&series, 1});
+  add_own(kOmitted, omitted);
+  add_own(kRenderSeconds, {&took, 1});
+  std::rotate(families_.begin(), families_.begin() + kOwnFamiliesCount, families_.end());
   std::string text;
   text.reserve(bytes_ + families_.size() * kFamilyBytes);
   for (const auto& each : families_) {

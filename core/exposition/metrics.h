@@ -1,5 +1,6 @@
 // The text of metrics: interfaces are added one by one, their series gathered by family, and the
-// families written one after the other, in the order in which they came.
+// families written one after the other, in the order in which they came. Families about the text
+// itself are the last.
 //
 // Holds at most series_max series and bytes_max of text: what is beyond is left out, from one
 // statistic on. What two statistics would both say, the first says. Confined to one thread.
@@ -81,13 +82,13 @@ class Metrics {
     Quantity value{};
   };
   // Gauges about the text itself, with the label `reason` where there is one.
-  void add_own(std::string_view name, std::string_view unit, std::span<const OwnSeries> all);
+  void add_own(std::size_t which, std::span<const OwnSeries> all);
 
   const std::unique_ptr<const Format> format_;
   const MetricsOptions& options_;
   const Moment now_;
   Histograms histograms_;
-  std::vector<std::unique_ptr<Family>> families_;
+  std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
   boost::unordered_flat_map<std::string, Family*> by_name_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Resolved>> resolved_;
   std::string key_;

@@ -176,11 +176,6 @@ void cut_reserved(std::string& name) {
   }
 }
 
-std::string_view word_before_slash(std::string_view units) {
-  const std::size_t slash = units.find('/');
-  return slash == std::string_view::npos ? std::string_view() : units.substr(0, slash);
-}
-
 }  // namespace
 
 TaggedName split_tags(std::string_view statistic) {
@@ -207,11 +202,18 @@ bool is_metric_prefix(std::string_view text) {
 FamilyNames::FamilyNames(std::string_view prefix, std::string_view name, std::string_view units) {
   const Unit x = unit_of_x(units);
   const Unit y = unit_of_y(units);
-  stem_ = in_ascii(name);
-  cut_unit(stem_, word_before_slash(units).empty() ? units : word_before_slash(units));
-  cut_reserved(stem_);
-  stem_.insert(0, prefix);
-  guard_first(stem_);
+  const std::size_t slash = units.find('/');
+  const auto stem_without = [&](std::string_view unit) {
+    std::string stem = in_ascii(name);
+    cut_unit(stem, unit);
+    cut_reserved(stem);
+    stem.insert(0, prefix);
+    guard_first(stem);
+    return stem;
+  };
+  // One word alone is that of Y.
+  stem_ = stem_without(slash == std::string_view::npos ? std::string_view() : units.substr(0, slash));
+  y_stem_ = stem_without(units.substr(0, slash));
   x_unit_ = in_ascii(x.base);
   x_scale_ = scale_of(x.factor);
   y_unit_ = in_ascii(y.base);
@@ -219,20 +221,26 @@ FamilyNames::FamilyNames(std::string_view prefix, std::string_view name, std::st
   has_units_ = !units.empty();
 }
 
+// A unit may be called as the parts of a metric are.
+void FamilyNames::guard_end(FamilyName& family) {
+  const std::size_t size = family.name.size();
+  cut_reserved(family.name);
+  if (family.name.size() != size) family.unit.clear();
+}
+
 FamilyName FamilyNames::with_x(std::string_view middle, MetricKind kind) const {
   FamilyName family{.name = stem_, .unit = x_unit_, .kind = kind, .scale = x_scale_};
   if (!middle.empty()) family.name.append("_").append(middle);
   add_word(family.name, x_unit_);
+  guard_end(family);
   return family;
 }
 
 FamilyName FamilyNames::with_y() const {
   FamilyName family{
-      .name = stem_, .unit = y_unit_, .kind = MetricKind::kCounter, .scale = y_scale_};
+      .name = y_stem_, .unit = y_unit_, .kind = MetricKind::kCounter, .scale = y_scale_};
   add_word(family.name, y_unit_.empty() && has_units_ ? std::string_view("samples") : y_unit_);
-  const std::size_t size = family.name.size();
-  cut_reserved(family.name);
-  if (family.name.size() != size) family.unit.clear();
+  guard_end(family);
   return family;
 }
 

@@ -68,8 +68,10 @@ class FamilyNames {
  private:
   FamilyName with_x(std::string_view middle, MetricKind kind) const;
   FamilyName with_y() const;
+  static void guard_end(FamilyName& family);
 
-  std::string stem_;  // prefix and name, without ends that say the unit
+  std::string stem_;    // prefix and name, without ends that say the unit of X
+  std::string y_stem_;  // of counters: nor, if X has none, the unit of Y
   bool has_units_;
   std::string x_unit_;  // empty: none
   UnitScale x_scale_;

@@ -26,14 +26,11 @@ void append_escaped_value(std::string& out, std::string_view value) {
   out.append(value);
 }
 
-// `NAME{LABELS`, open for one more label.
-void begin_line(std::string& out, std::string_view family, std::string_view end,
-                std::string_view labels) {
-  out.append(family).append(end).append("{").append(labels);
-}
-
-void end_line(std::string& out, const Quantity& value) {
-  out.append("} ");
+void add_line(std::string& out, std::string_view family, std::string_view end,
+              std::string_view labels, const Quantity& value) {
+  out.append(family).append(end);
+  if (!labels.empty()) out.append("{").append(labels).append("}");
+  out.push_back(' ');
   append_decimal(out, value);
   out.push_back('\n');
 }
@@ -66,28 +63,26 @@ void TextFormat::add_created(std::string& body, std::string_view family, std::st
                              std::chrono::nanoseconds created) const {
   if (created_ == ShowCreated::kNo || created.count() == 0) return;
   constexpr unsigned kMilliseconds = 3;
-  begin_line(body, family, "_created", labels);
-  end_line(body, {.value = created.count() / 1'000'000, .scale = {.decimals = kMilliseconds}});
+  add_line(body, family, "_created", labels,
+           {.value = created.count() / 1'000'000, .scale = {.decimals = kMilliseconds}});
 }
 
 void TextFormat::add_counter(std::string& body, std::string_view family, std::string_view labels,
                              const Quantity& value, std::chrono::nanoseconds created) const {
-  begin_line(body, family, "_total", labels);
-  end_line(body, value);
+  add_line(body, family, "_total", labels, value);
   add_created(body, family, labels, created);
 }
 
 void TextFormat::add_gauge(std::string& body, std::string_view family, std::string_view labels,
                            const Quantity& value) const {
-  begin_line(body, family, "", labels);
-  end_line(body, value);
+  add_line(body, family, "", labels, value);
 }
 
 void TextFormat::add_histogram(std::string& body, std::string_view family, std::string_view labels,
                                const HistogramSeries& series,
                                std::chrono::nanoseconds created) const {
   const auto add_bucket = [&](std::string_view le, std::uint64_t count) {
-    begin_line(body, family, "_bucket", labels);
+    body.append(family).append("_bucket{").append(labels);
     body.append(labels.empty() ? "le=\"" : ",le=\"").append(le).append("\"} ");
     append_number(body, count);
     body.push_back('\n');
@@ -98,10 +93,8 @@ void TextFormat::add_histogram(std::string& body, std::string_view family, std::
   add_bucket("+Inf", series.count);
   // OpenMetrics allows no sum of a histogram with values below 0, and no count without a sum.
   if (is_open_metrics_ && series.is_negative) return;
-  begin_line(body, family, "_sum", labels);
-  end_line(body, series.sum);
-  begin_line(body, family, "_count", labels);
-  end_line(body, whole(series.count));
+  add_line(body, family, "_sum", labels, series.sum);
+  add_line(body, family, "_count", labels, whole(series.count));
   add_created(body, family, labels, created);
 }
 

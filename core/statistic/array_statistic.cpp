@@ -41,6 +41,7 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
   std::uint64_t* const totals = totals_.data();
   const std::uint64_t above = totals_.size() - 1;
   const std::int64_t range_min = range_min_;
+  SignedSum::Pass pass;
   bool saturated = false;
   for (const Sample& sample : samples) {
     std::uint64_t place = 0;
@@ -52,16 +53,13 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
       place = std::min(steps(distance), above - 1) + 1;
     }
     saturated |= add_saturating(totals[place], sample.y);
+    pass.note(sample);
   }
+  saturated |= sum_.add(pass, samples);
   return saturated;
 }
 
 bool ArrayStatistic::add(std::span<const Sample> samples) {
-  const bool saturated = sum_.add(samples);
-  return add_to_totals(samples) || saturated;
-}
-
-bool ArrayStatistic::add_to_totals(std::span<const Sample> samples) {
   const std::uint64_t base = settings_.base_interval;
   switch (settings_.scale) {
     case Scale::kLog2:

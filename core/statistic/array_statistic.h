@@ -38,7 +38,7 @@ class ArrayStatistic {
   // One for each bound, and one for what lies above.
   std::span<const std::uint64_t> totals() const { return totals_; }
   // Of X * Y.
-  Int128 sum() const { return sum_.sum; }
+  Int128 sum() const { return sum_.total; }
   bool has_negative() const { return sum_.has_negative; }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
   void render(std::string_view name, std::string& out) const;
@@ -49,7 +49,6 @@ class ArrayStatistic {
   void load(ByteReader& in);
 
  private:
-  bool add_to_totals(std::span<const Sample> samples);
   template <typename Steps>
   bool add_by(std::span<const Sample> samples, Steps steps);
 

@@ -60,11 +60,14 @@ std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const 
 }
 
 void ListStatistic::Snapshot::sort(std::size_t count) {
-  const auto end = totals_.begin() + static_cast<std::ptrdiff_t>(std::min(count, totals_.size()));
-  std::partial_sort(totals_.begin(), end, totals_.end(), [](const auto& a, const auto& b) {
+  const auto before = [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  totals_.erase(end, totals_.end());
+  };
+  if (count < totals_.size()) {
+    std::ranges::nth_element(totals_, totals_.begin() + static_cast<std::ptrdiff_t>(count), before);
+    totals_.resize(count);
+  }
+  std::ranges::sort(totals_, before);
 }
 
 ListStatistic::Entries ListStatistic::largest(std::size_t count) const {

@@ -10,8 +10,8 @@
 namespace tallyfs {
 namespace {
 
-// Version 1 did not count samples, and knew no wall clock.
-constexpr std::uint8_t kStatisticVersion = 2;
+// Version 1 did not count samples, version 2 knew no wall clock.
+constexpr std::uint8_t kStatisticVersion = 3;
 
 Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
 
@@ -306,10 +306,8 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   statistic.started_ = load_time(in);
   statistic.stopped_ = load_time(in);
   statistic.hits_out_of_range_ = in.get<std::uint64_t>();
-  if (version > 1) {
-    statistic.samples_ = in.get<std::uint64_t>();
-    statistic.created_ = std::chrono::nanoseconds(in.get<std::int64_t>());
-  }
+  if (version > 1) statistic.samples_ = in.get<std::uint64_t>();
+  if (version > 2) statistic.created_ = std::chrono::nanoseconds(in.get<std::int64_t>());
   std::visit([&](auto& gathered) { gathered.load(in); }, statistic.gathered_);
   const bool can_add = std::visit(
       [](const auto& gathered) {

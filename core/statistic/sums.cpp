@@ -11,7 +11,6 @@ namespace {
 
 // As many as 64 bits certainly hold the sums of, when X and Y are small.
 constexpr std::size_t kFew = 256;
-constexpr std::uint64_t kSmallY = 1 << 22;
 
 // Sums of a few samples in 64 bits, which a processor adds up at a third of the cost of exact ones.
 // They may be wrong unless are_small().
@@ -172,32 +171,28 @@ void Summary::load(ByteReader& in) {
 }
 
 bool SignedSum::add(std::span<const Sample> samples) {
-  bool saturated = false;
-  while (!samples.empty()) {
-    const auto few = samples.first(std::min(samples.size(), kFew));
-    const SmallSums sums(few);
-    if (sums.are_small()) [[likely]] {
-      saturated |= add_saturating(sum, Int128{static_cast<std::int64_t>(sums.sum)});
-    } else {
-      for (const Sample& sample : few)
-        saturated |= add_saturating(sum, product(sample.x, sample.y));
-    }
-    has_negative |= sums.min < 0;
-    samples = samples.subspan(few.size());
-  }
-  return saturated;
+  Pass pass;
+  for (const Sample& sample : samples) pass.note(sample);
+  return add(pass, samples);
+}
+
+bool SignedSum::add(const Pass& pass, std::span<const Sample> samples) {
+  has_negative |= pass.bits_of_x_ < 0;
+  if (pass.bits_of_y_ < kSmallY) [[likely]]
+    return add_saturating(total, pass.sum_);
+  return Products::add(samples);
 }
 
 void SignedSum::save(ByteWriter& out) const {
-  out.put(sum);
+  Products::save(out);
   out.put(std::uint8_t{has_negative});
 }
 
 void SignedSum::load(ByteReader& in) {
-  sum = in.get<Int128>();
+  Products::load(in);
   const auto flag = in.get<std::uint8_t>();
   has_negative = flag == 1;
-  if (flag > 1 || (sum < 0 && !has_negative)) in.fail();
+  if (flag > 1 || (total < 0 && !has_negative)) in.fail();
 }
 
 // sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare. An

@@ -88,12 +88,35 @@ struct Summary {
   bool add_exactly(std::span<const Sample> samples);
 };
 
+// With Y below this, sums of Y and of X * Y of samples that memory can hold are far from the ends of
+// their types.
+inline constexpr std::uint64_t kSmallY = 1 << 22;
+
 // Sum of X * Y, and whether an X was below 0.
-struct SignedSum {
-  Int128 sum = 0;
+struct SignedSum : Products {
   bool has_negative = false;
 
+  // Adds samples up in a loop that has another purpose: note() is called with each of them. Has no
+  // branch; the sum is wrong with a Y that is not small.
+  class Pass {
+   public:
+    void note(const Sample& sample) {
+      sum_ += Int128{sample.x} * static_cast<std::int64_t>(sample.y);
+      bits_of_x_ |= sample.x;
+      bits_of_y_ |= sample.y;
+    }
+
+   private:
+    friend SignedSum;
+
+    Int128 sum_ = 0;
+    std::int64_t bits_of_x_ = 0;
+    std::uint64_t bits_of_y_ = 0;
+  };
+
   bool add(std::span<const Sample> samples);
+  // Adds the samples of a pass.
+  bool add(const Pass& pass, std::span<const Sample> samples);
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 };

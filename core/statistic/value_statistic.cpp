@@ -1,7 +1,5 @@
 #include "core/statistic/value_statistic.h"
 
-#include <algorithm>
-
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
@@ -13,14 +11,10 @@ constexpr std::uint8_t kValueVersion = 2;
 }  // namespace
 
 ValueStatistic::ValueStatistic(const ValueSettings& settings) {
-  if (settings.mode == Mode::kProducts) total_ = Products{};
+  if (settings.mode == Mode::kProducts) total_ = SignedSum{};
 }
 
 bool ValueStatistic::add(std::span<const Sample> samples) {
-  if (std::holds_alternative<Products>(total_) && !has_negative_) {
-    has_negative_ = std::any_of(samples.begin(), samples.end(),
-                                [](const Sample& sample) { return sample.x < 0; });
-  }
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
 }
 
@@ -44,17 +38,16 @@ void ValueStatistic::write_values(JsonWriter& json) const {
 
 void ValueStatistic::save(ByteWriter& out) const {
   out.put(kValueVersion);
-  out.put(std::uint8_t{has_negative_});
   std::visit([&](const auto& total) { total.save(out); }, total_);
 }
 
 void ValueStatistic::load(ByteReader& in) {
   const auto version = in.get<std::uint8_t>();
-  const auto flag = version > 1 ? in.get<std::uint8_t>() : std::uint8_t{0};
-  if (version < 1 || version > kValueVersion || flag > 1) in.fail();
-  std::visit([&](auto& total) { total.load(in); }, total_);
-  const auto* const products = std::get_if<Products>(&total_);
-  has_negative_ = flag == 1 || (products && products->total < 0);
+  if (version < 1 || version > kValueVersion) in.fail();
+  auto* const sum = std::get_if<SignedSum>(&total_);
+  if (!sum || version > 1) return std::visit([&](auto& total) { total.load(in); }, total_);
+  sum->Products::load(in);
+  sum->has_negative = sum->total < 0;
 }
 
 }  // namespace tallyfs

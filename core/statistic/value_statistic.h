@@ -26,9 +26,7 @@ class ValueStatistic {
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples);
-  const std::variant<Increments, Products>& total() const { return total_; }
-  // Of products: an X was below 0.
-  bool has_negative() const { return has_negative_; }
+  const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
   void render(std::string_view name, std::string& out) const;
@@ -39,8 +37,7 @@ class ValueStatistic {
   void load(ByteReader& in);
 
  private:
-  std::variant<Increments, Products> total_;
-  bool has_negative_ = false;
+  std::variant<Increments, SignedSum> total_;
 };
 
 template <>

@@ -82,10 +82,19 @@ def read_series(path):
 
 
 def positive_counts(histogram):
-    """{index: count} of the buckets above 0 that counted."""
+    """{index: count} of the buckets above 0 that counted, by ascending index."""
+    return _counts(histogram, "positive")
+
+
+def counts_below(histogram):
+    """The same of the buckets below 0: by the index of X without its sign."""
+    return _counts(histogram, "negative")
+
+
+def _counts(histogram, side):
     found, index, count = {}, 0, 0
-    deltas = [int(delta) for delta in all_of(histogram, "positive_delta")]
-    for span in all_of(histogram, "positive_span"):
+    deltas = [int(delta) for delta in all_of(histogram, f"{side}_delta")]
+    for span in all_of(histogram, f"{side}_span"):
         index += int(one(span, "offset", "0"))
         for _ in range(int(one(span, "length", "0"))):
             count += deltas.pop(0)

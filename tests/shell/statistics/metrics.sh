@@ -154,8 +154,62 @@ assert positive_counts(wait) == {index(3e-6): 1, index(1e-3): 2}, wait
 EOF
 }
 
+native_histograms_agree_with_the_percentiles_shown() {
+  need protoc
+  local shown='quantiles=0.1,50,90,99,99.9,100' precision
+  for precision in 0 3 8; do
+    send "create web/us$precision on=1 type=quantiles precision=$precision $shown units=microseconds/n" \
+      "create web/kib$precision on=1 type=quantiles precision=$precision $shown units=KiB/n" \
+      "create web/plain$precision on=1 type=quantiles precision=$precision $shown"
+  done
+  py "$MNT" <<'EOF'
+import json, math, os, random, sys
+from fractions import Fraction
+from client_model import counts_below, one, positive_counts, read_series
+from peer import Peer
+seed = int(os.environ.get("TALLY_SEED", random.randrange(2**32)))
+print(f"TALLY_SEED={seed}")
+draw, peer = random.Random(seed), Peer()
+with open(f"{sys.argv[1]}/statistics/web/data.json", encoding="utf-8") as file:
+    names = [each["name"] for each in json.load(file)["statistics"]]
+for name in names:
+    for _ in range(400):
+        x = draw.choice([0, draw.randrange(100), int(draw.lognormvariate(8, 3)),
+                         -int(draw.lognormvariate(3, 3))])
+        peer.socket.send(f"web/{name} {x} {draw.randrange(1, 4)}".encode())
+with open(f"{sys.argv[1]}/statistics/web/data.json", encoding="utf-8") as file:
+    shown = {each["name"]: each["values"] for each in json.load(file)["statistics"]}
+_, native = read_series(f"{sys.argv[1]}/metrics/tallyfs.pb")
+FACTORS = {"us": ("seconds", Fraction(1, 10**6)), "kib": ("bytes", Fraction(1024)),
+           "plain": ("value", Fraction(1))}
+
+def close(a, b):
+    return abs(a - b) <= max(1, abs(b) * 1e-9)
+
+for name in names:
+    kind, precision = name[:-1], int(name[-1])
+    unit, factor = FACTORS[kind]
+    histogram = native[f"tally_{kind}{precision}_{unit}", frozenset({("interface", "web")})]
+    values = shown[name]
+    assert int(one(histogram, "schema", "0")) == precision
+    assert int(one(histogram, "sample_count")) == values["count"]
+    edge = lambda index: math.floor(2 ** (index / 2**precision) / float(factor) + 1e-6)
+    # The greatest X of each bucket, ascending, and its count.
+    buckets = [(-edge(i - 1) - 1, count) for i, count in reversed(counts_below(histogram).items())]
+    buckets += [(0, int(one(histogram, "zero_count", "0")))]
+    buckets += [(edge(i), count) for i, count in positive_counts(histogram).items()]
+    for quantile in values["quantiles"]:
+        rank = max(1, math.ceil(Fraction(str(quantile["q"])) / 100 * values["count"]))
+        for end, count in buckets:
+            rank -= count
+            if rank <= 0:
+                break
+        assert close(quantile["value"], min(end, values["max"])), (name, quantile, end, values)
+EOF
+}
+
 node_exporter_reads_a_mounted_file() {
-  need prometheus-node-exporter curl
+  need prometheus-node-exporter
   _makes_metrics
   _feeds
   mkdir "$CASE/textfiles"
@@ -166,7 +220,9 @@ node_exporter_reads_a_mounted_file() {
   local exporter=$! port='' text
   wait_until "grep -q '\"address\"' '$CASE/exporter'"
   port=$(sed -n 's/.*"address":"127.0.0.1:\([0-9]*\)".*/\1/p' "$CASE/exporter" | head -1)
-  text=$(curl -sS --max-time 30 "http://127.0.0.1:$port/metrics")
+  text=$("$PYTHON" -c 'import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode())' \
+    "http://127.0.0.1:$port/metrics")
   kill "$exporter"
   assert_has 'node_textfile_scrape_error 0' "$text"
   assert_has 'tally_read_max_bytes{interface="web"} 1.024e+06' "$text"
@@ -182,6 +238,21 @@ are_0400_and_0444_on_request() {
   send 'create web/a on=1 type=array scale=lin base_interval=1 range_min=0 range_max=90'
   assert_has 'node_metrics_omitted{reason="limit"} 1' "$(_prom)"
   assert_has 'metrics-series-max' "$(errors)"
+}
+
+a_group_reads_them() {
+  need_root
+  need setpriv
+  local member='setpriv --reuid=nobody --regid=nogroup --groups=4711 --'
+  stop_daemon
+  start_daemon -o allow_other --group 4711
+  assert_eq '750 4711 440 4711' "$(stat -c '%a %g' "$MNT"/metrics{,/tallyfs.om} | xargs)"
+  assert_has tally_ "$($member cat "$MNT/metrics/tallyfs.prom")"
+  assert_fails_with 'Permission denied' as_nobody cat "$MNT/metrics/tallyfs.prom"
+  stop_daemon
+  start_daemon -o allow_other,metrics_readable --group 4711
+  assert_eq '755 444' "$(stat -c %a "$MNT"/metrics{,/tallyfs.om} | xargs)"
+  assert_has tally_ "$(as_nobody cat "$MNT/metrics/tallyfs.prom")"
 }
 
 a_duplicate_is_told_once() {

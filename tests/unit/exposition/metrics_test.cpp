@@ -216,6 +216,16 @@ TEST(MetricsTest, OfTwoThatSayTheSameTheFirstStands) {
   EXPECT_EQ(stand.omitted.first_duplicate, "web/a_b");
 }
 
+TEST(MetricsTest, NoStatisticTakesTheNamesOfTheTextItself) {
+  MetricsStand stand("on=1");
+  stand.create("metrics_series", "on=1");
+  EXPECT_EQ(stand.omitted.duplicate, 0u);
+  EXPECT_EQ(stand.samples(), "tally_s_total{interface=\"web\"} 0\n");
+  EXPECT_EQ(stand.omitted.duplicate, 1u);
+  EXPECT_NE(stand.whole(MetricsFormat::kProm).find("\ntally_metrics_series 1\n"),
+            std::string::npos);
+}
+
 TEST(MetricsTest, OfTwoKindsOfAFamilyTheFirstStands) {
   MetricsStand stand("on=1");
   stand.create("t", "on=1 type=range");

@@ -5,7 +5,7 @@
 namespace tallyfs {
 namespace {
 
-// `NAME unit kind` of a role.
+// `NAME unit` of a role.
 std::string name_of(std::string_view name, std::string_view units, Role role) {
   const FamilyName family = FamilyNames("tally_", name, units).of(role);
   return family.name + (family.unit.empty() ? "" : " " + family.unit);
@@ -55,7 +55,8 @@ TEST(NamesTest, AnEndThatSaysTheUnitIsNotRepeated) {
             "tally_batch_seconds seconds");
   EXPECT_EQ(name_of("rx_bytes", "bytes/packets", Role::kDistribution), "tally_rx_bytes bytes");
   EXPECT_EQ(name_of("rx_kb", "KiB", Role::kTotal), "tally_rx_bytes bytes");
-  EXPECT_EQ(name_of("datagrams", "datagrams", Role::kTotal), "tally_datagrams");
+  EXPECT_EQ(name_of("datagrams", "datagrams", Role::kTotal), "tally_datagrams datagrams");
+  EXPECT_EQ(name_of("rx_bytes", "bytes", Role::kLast), "tally_rx_bytes_last");
   EXPECT_EQ(name_of("cpu_pct", "percent/samples", Role::kLast), "tally_cpu_last_ratio ratio");
   EXPECT_EQ(name_of("us", "microseconds/requests", Role::kDistribution),
             "tally_us_seconds seconds");
@@ -66,6 +67,8 @@ TEST(NamesTest, ReservedEndsAreTakenOffOrFollowed) {
   EXPECT_EQ(name_of("reads_count", "", Role::kLast), "tally_reads_count_stat_last");
   EXPECT_EQ(name_of("reads_bucket", "", Role::kTotal), "tally_reads_bucket_stat");
   EXPECT_EQ(name_of("reads", "count", Role::kTotal), "tally_reads_count_stat");
+  EXPECT_EQ(name_of("reads", "count/n", Role::kDistribution), "tally_reads_count_stat");
+  EXPECT_EQ(name_of("reads", "total/n", Role::kDistribution), "tally_reads");
 }
 
 TEST(NamesTest, OtherCharactersBecomeUnderscores) {
