@@ -17,9 +17,8 @@ constexpr std::size_t kFamilyBytes = 200;
 // What a text says of itself: family and unit. No statistic can take their names.
 enum OwnFamily : std::size_t { kSeries, kOmitted, kRenderSeconds, kOwnFamiliesCount };
 constexpr std::array<std::pair<std::string_view, std::string_view>, kOwnFamiliesCount>
-    kOwnFamilies = {{{"metrics_series", ""},
-                     {"metrics_omitted", ""},
-                     {"metrics_render_seconds", "seconds"}}};
+    kOwnFamilies = {
+        {{"metrics_series", ""}, {"metrics_omitted", ""}, {"metrics_render_seconds", "seconds"}}};
 
 Quantity count_of(std::uint64_t count, const UnitScale& scale = {}) {
   return {.value = static_cast<Int128>(count), .scale = scale};
@@ -37,9 +36,11 @@ class Metrics::Adder {
         interface_(interface),
         statistic_(statistic),
         resolved_(metrics.resolve(statistic)),
-        labels_(interface_labels),
+        labels_(metrics.labels_.assign(interface_labels)),
+        touched_(metrics.touched_),
         bytes_before_(metrics.bytes_),
         series_before_(metrics.series_) {
+    touched_.clear();
     for (const Label& label : resolved_.labels) format_.add_label(labels_, label.name, label.value);
   }
 
@@ -54,15 +55,9 @@ class Metrics::Adder {
   }
 
  private:
-  struct Touched {
-    Family* family;
-    std::size_t size;
-  };
-
   void add(const ValueStatistic& value) {
     if (const auto* const sum = std::get_if<SignedSum>(&value.total())) {
-      return sum->has_negative ? gauge(Role::kNet, sum->total)
-                               : counter(Role::kSummed, sum->total);
+      return sum->has_negative ? gauge(Role::kNet, sum->total) : counter(Role::kSummed, sum->total);
     }
     counter(Role::kTotal, static_cast<Int128>(std::get<Increments>(value.total()).total));
   }
@@ -218,7 +213,7 @@ class Metrics::Adder {
     std::swap(labels, labels_);
     touched_.push_back({family, family->body.size()});
     add(*family);
-    labels_ = std::move(labels);
+    std::swap(labels, labels_);
   }
   void named_counter(std::string_view name, std::uint64_t count) {
     named({.name = std::string(name), .unit = {}, .kind = MetricKind::kCounter},
@@ -274,10 +269,10 @@ class Metrics::Adder {
   const std::string_view interface_;
   const StatisticCopy& statistic_;
   Resolved& resolved_;
-  std::string labels_;
+  std::string& labels_;
   UnitScale scale_{};
   bool is_duplicate_ = false;
-  std::vector<Touched> touched_;
+  std::vector<Touched>& touched_;
   const std::size_t bytes_before_;
   const std::uint64_t series_before_;
 };

@@ -74,6 +74,12 @@ class Metrics {
     std::array<Target, kRoles> targets{};
   };
 
+  // Where a statistic was added, and how long the text was before.
+  struct Touched {
+    Family* family;
+    std::size_t size;
+  };
+
   Resolved& resolve(const StatisticCopy& statistic);
   // Nullptr: there is one of that name and of another kind.
   Family* family(const FamilyName& name);
@@ -91,7 +97,10 @@ class Metrics {
   std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
   boost::unordered_flat_map<std::string, Family*> by_name_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Resolved>> resolved_;
+  // Of one statistic; members, so that each keeps its memory.
   std::string key_;
+  std::string labels_;
+  std::vector<Touched> touched_;
   std::uint64_t interfaces_ = 0;
   std::uint64_t series_ = 0;
   std::size_t bytes_ = 0;

@@ -212,7 +212,8 @@ FamilyNames::FamilyNames(std::string_view prefix, std::string_view name, std::st
     return stem;
   };
   // One word alone is that of Y.
-  stem_ = stem_without(slash == std::string_view::npos ? std::string_view() : units.substr(0, slash));
+  stem_ =
+      stem_without(slash == std::string_view::npos ? std::string_view() : units.substr(0, slash));
   y_stem_ = stem_without(units.substr(0, slash));
   x_unit_ = in_ascii(x.base);
   x_scale_ = scale_of(x.factor);

@@ -193,8 +193,7 @@ void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   bool changed = false;
   (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
     if (change.redefines()) {
-      changed |=
-          statistic.carry_out(change, apply(change, statistic.definition()).value(), now);
+      changed |= statistic.carry_out(change, apply(change, statistic.definition()).value(), now);
     } else {
       changed |= statistic.carry_out(change, now);
     }

@@ -62,13 +62,12 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   return text;
 }
 
-std::vector<StatisticCopy> Interface::copy(Moment now) {
-  std::vector<StatisticCopy> copies;
+void Interface::copy(std::vector<StatisticCopy>& copies, Moment now) {
   const MutexLock lock(mutex_);
   advance(now);
-  copies.reserve(statistics_.size());
-  for (const Statistic& statistic : statistics_) copies.push_back(statistic.copy());
-  return copies;
+  copies.resize(statistics_.size());
+  std::size_t i = 0;
+  for (const Statistic& statistic : statistics_) statistic.copy(copies[i++]);
 }
 
 Interface::Overview Interface::overview(Moment now) {

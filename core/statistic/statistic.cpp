@@ -261,6 +261,15 @@ std::uint64_t Statistic::values_bytes_min() const {
   return 2 * std::visit([](const auto& gathered) { return gathered.lines(); }, gathered_);
 }
 
+void Statistic::copy(StatisticCopy& to) const {
+  to.name = name_;
+  to.definition = definition_;
+  to.hits_out_of_range = hits_out_of_range_;
+  to.hits_missed = missed();
+  to.created = created_;
+  to.gathered = gathered_;
+}
+
 Statistic::Snapshot Statistic::snapshot() const {
   return {name_,
           std::visit([](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); },

@@ -112,14 +112,7 @@ class Statistic {
   // What it has gathered, as of the last advance().
   const Gathered& gathered() const { return gathered_; }
   // What metrics are made of, as of the last advance().
-  StatisticCopy copy() const {
-    return {.name = name_,
-            .definition = definition_,
-            .hits_out_of_range = hits_out_of_range_,
-            .hits_missed = missed(),
-            .created = created_,
-            .gathered = gathered_};
-  }
+  void copy(StatisticCopy& to) const;
   // As of the last advance().
   Snapshot snapshot() const;
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).

@@ -172,15 +172,8 @@ void Summary::load(ByteReader& in) {
 
 bool SignedSum::add(std::span<const Sample> samples) {
   Pass pass;
-  for (const Sample& sample : samples) pass.note(sample);
+  for (const Sample& sample : samples) pass.note(sample.x, sample.y);
   return add(pass, samples);
-}
-
-bool SignedSum::add(const Pass& pass, std::span<const Sample> samples) {
-  has_negative |= pass.bits_of_x_ < 0;
-  if (pass.bits_of_y_ < kSmallY) [[likely]]
-    return add_saturating(total, pass.sum_);
-  return Products::add(samples);
 }
 
 void SignedSum::save(ByteWriter& out) const {

@@ -19,6 +19,7 @@
 #include "core/base/json.h"
 #include "core/model/sample.h"
 #include "core/statistic/json_column.h"
+#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 
@@ -88,8 +89,8 @@ struct Summary {
   bool add_exactly(std::span<const Sample> samples);
 };
 
-// With Y below this, sums of Y and of X * Y of samples that memory can hold are far from the ends of
-// their types.
+// With Y below this, sums of Y and of X * Y of samples that memory can hold are far from the ends
+// of their types.
 inline constexpr std::uint64_t kSmallY = 1 << 22;
 
 // Sum of X * Y, and whether an X was below 0.
@@ -100,10 +101,10 @@ struct SignedSum : Products {
   // branch; the sum is wrong with a Y that is not small.
   class Pass {
    public:
-    void note(const Sample& sample) {
-      sum_ += Int128{sample.x} * static_cast<std::int64_t>(sample.y);
-      bits_of_x_ |= sample.x;
-      bits_of_y_ |= sample.y;
+    void note(std::int64_t x, std::uint64_t y) {
+      sum_ += Int128{x} * static_cast<std::int64_t>(y);
+      bits_of_x_ |= x;
+      bits_of_y_ |= y;
     }
 
    private:
@@ -115,8 +116,13 @@ struct SignedSum : Products {
   };
 
   bool add(std::span<const Sample> samples);
-  // Adds the samples of a pass.
-  bool add(const Pass& pass, std::span<const Sample> samples);
+  // Adds the samples of a pass. Inline: a pass whose address is taken would be kept in memory.
+  bool add(const Pass& pass, std::span<const Sample> samples) {
+    has_negative |= pass.bits_of_x_ < 0;
+    if (pass.bits_of_y_ < kSmallY) [[likely]]
+      return add_saturating(total, pass.sum_);
+    return Products::add(samples);
+  }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 };

@@ -1,30 +1,34 @@
-"""metrics/tallyfs.pb, as protoc decodes it with the messages of client_model.proto."""
+"""metrics/tallyfs.pb, as protoc decodes it with the messages of client_model.proto; the same of
+metrics/tallyfs.prom, to compare them."""
+import ast
 import pathlib
 import subprocess
 
 HERE = pathlib.Path(__file__).parent
 
 
-def _messages(data):
-    """The delimited messages: each behind its length as a varint."""
-    at = 0
+def _as_fields(data):
+    """Each delimited message as field 1 of one: behind its length, a varint, stands the message."""
+    fields, at = bytearray(), 0
     while at < len(data):
-        size = shift = 0
+        begin, size, shift = at, 0, 0
         while True:
             byte, at = data[at], at + 1
             size |= (byte & 127) << shift
             shift += 7
             if byte < 128:
                 break
-        yield data[at:at + size]
         at += size
+        fields += b"\x0a" + data[begin:at]
+    assert at == len(data), "the last message is cut off"
+    return bytes(fields)
 
 
 def _decode(message):
-    """[(field, text or list of fields)] of a MetricFamily."""
+    """[(field, text or list of fields)] of Families."""
     said = subprocess.run(
         ["protoc", f"--proto_path={HERE}", "client_model.proto",
-         "--decode=io.prometheus.client.MetricFamily"],
+         "--decode=io.prometheus.client.Families"],
         input=message, check=True, capture_output=True).stdout.decode()
     top, stack = [], []
     for line in map(str.strip, said.splitlines()):
@@ -49,7 +53,7 @@ def all_of(fields, key):
 
 
 def _unquoted(text):
-    return text[1:-1]
+    return ast.literal_eval("b" + text).decode()
 
 
 def _add_histogram(values, name, labels, histogram):
@@ -63,11 +67,31 @@ def _add_histogram(values, name, labels, histogram):
               le=float(one(bucket, "upper_bound", "0")))
 
 
+def read_text(path):
+    """Values of tallyfs.prom by (name, labels)."""
+    from prometheus_client.parser import text_string_to_metric_families
+    values = {}
+    text = pathlib.Path(path).read_bytes().decode()
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            labels = dict(sample.labels)
+            if labels.get("le", "+Inf") != "+Inf":
+                labels["le"] = float(labels["le"])
+            values[sample.name, frozenset(labels.items())] = sample.value
+    return values
+
+
+def steady(series):
+    """Without what each open changes: the daemon's own numbers, and newest periods."""
+    return {(name, labels): value for (name, labels), value in series.items()
+            if ("interface", "tallyfs") not in labels and not name.startswith("tally_metrics_")
+            and "period" not in name}
+
+
 def read_series(path):
     """Values by (name, labels) as the text has them, and the native histograms by the same."""
     values, native = {}, {}
-    for message in _messages(pathlib.Path(path).read_bytes()):
-        family = _decode(message)
+    for family in all_of(_decode(_as_fields(pathlib.Path(path).read_bytes())), "family"):
         name = _unquoted(one(family, "name"))
         for metric in all_of(family, "metric"):
             labels = {_unquoted(one(pair, "name")): _unquoted(one(pair, "value"))

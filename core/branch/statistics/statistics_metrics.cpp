@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/exposition/metrics.h"
@@ -43,8 +44,10 @@ class StatisticsBranch::MetricsFile final : public File {
     const Error too_long{ErrorCode::kNoSpace, "the text would be too long"};
     const auto begin = SystemClock::monotonic();
     Metrics metrics(format_, options_, call.now);
+    std::vector<StatisticCopy> copies;
     for (const Listed& each : statistics_.list()) {
-      metrics.add(each.name, each.interface->copy(call.now));
+      each.interface->copy(copies, call.now);
+      metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
     }
     std::string text = metrics.finish(SystemClock::monotonic() - begin);

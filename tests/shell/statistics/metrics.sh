@@ -77,10 +77,11 @@ EOF
 }
 
 any_tree_is_accepted() {
-  need promtool
+  need promtool protoc
   "$PYTHON" -c 'import prometheus_client' 2>/dev/null || skip 'python3-prometheus-client is missing'
   py "$MNT/metrics" <<'EOF'
 import os, random, subprocess, sys
+from client_model import read_series, read_text, steady
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
 from peer import Peer
 seed = int(os.environ.get("TALLY_SEED", random.randrange(2**32)))
@@ -111,6 +112,9 @@ assert len(families) > 20
 with open(f"{sys.argv[1]}/tallyfs.prom", "rb") as file:
     checked = subprocess.run(["promtool", "check", "metrics"], stdin=file, capture_output=True)
 assert checked.returncode in (0, 3), checked  # 3: names that the linter does not like
+text = steady(read_text(f"{sys.argv[1]}/tallyfs.prom"))
+values = steady(read_series(f"{sys.argv[1]}/tallyfs.pb")[0])
+assert text == values, text.items() ^ values.items()
 EOF
 }
 
@@ -119,27 +123,13 @@ protobuf_says_what_the_text_says() {
   "$PYTHON" -c 'import prometheus_client' 2>/dev/null || skip 'python3-prometheus-client is missing'
   _makes_metrics
   _feeds
-  for each in by_second p99; do define web "name=$each on=0"; define dns "name=$each on=0"; done
   py "$MNT/metrics" <<'EOF'
 import math, sys
-from client_model import positive_counts, one, read_series
-from prometheus_client.parser import text_string_to_metric_families as parse
+from client_model import one, positive_counts, read_series, read_text, steady
 values, native = read_series(f"{sys.argv[1]}/tallyfs.pb")
-wanted = {}
-with open(f"{sys.argv[1]}/tallyfs.prom", encoding="utf-8", newline="\n") as file:
-    for family in parse(file.read()):
-        for sample in family.samples:
-            labels = dict(sample.labels)
-            if labels.get("le", "+Inf") != "+Inf":
-                labels["le"] = float(labels["le"])
-            wanted[sample.name, frozenset(labels.items())] = sample.value
-
-def steady(series):
-    """Without the daemon's own numbers, which each open changes."""
-    return {key: value for key, value in series.items() if ("interface", "tallyfs") not in key[1]
-            and not key[0].startswith("tally_metrics_")}
-
-assert steady(values) == steady(wanted), steady(values).items() ^ steady(wanted).items()
+wanted = steady(read_text(f"{sys.argv[1]}/tallyfs.prom"))
+assert steady(values) == wanted, steady(values).items() ^ wanted.items()
+assert ("tally_p99_period_count", frozenset({("interface", "web")})) in values
 # An array of microseconds fits no schema; one of bytes does.
 web = frozenset({("interface", "web")})
 assert ("tally_latency_seconds", web) not in native
@@ -156,11 +146,12 @@ EOF
 
 native_histograms_agree_with_the_percentiles_shown() {
   need protoc
-  local shown='quantiles=0.1,50,90,99,99.9,100' precision
+  local shown='quantiles=0.1,50,90,99,99.9,100' precision type
   for precision in 0 3 8; do
-    send "create web/us$precision on=1 type=quantiles precision=$precision $shown units=microseconds/n" \
-      "create web/kib$precision on=1 type=quantiles precision=$precision $shown units=KiB/n" \
-      "create web/plain$precision on=1 type=quantiles precision=$precision $shown"
+    type="type=quantiles precision=$precision $shown"
+    send "create web/us$precision on=1 $type units=microseconds/n" \
+      "create web/kib$precision on=1 $type units=KiB/n" \
+      "create web/plain$precision on=1 $type"
   done
   py "$MNT" <<'EOF'
 import json, math, os, random, sys

@@ -25,7 +25,9 @@ struct MetricsStand {
   // Without what it says of itself, and without comments.
   std::string samples(MetricsFormat format = MetricsFormat::kProm) {
     Metrics metrics(format, options, clock.now());
-    metrics.add("web", interface->copy(clock.now()));
+    std::vector<StatisticCopy> copies;
+    interface->copy(copies, clock.now());
+    metrics.add("web", copies);
     omitted = metrics.omitted();
     std::string lines;
     const std::string text = metrics.finish({});
@@ -38,7 +40,9 @@ struct MetricsStand {
   }
   std::string whole(MetricsFormat format) {
     Metrics metrics(format, options, clock.now());
-    metrics.add("web", interface->copy(clock.now()));
+    std::vector<StatisticCopy> copies;
+    interface->copy(copies, clock.now());
+    metrics.add("web", copies);
     return metrics.finish({});
   }
 
