@@ -119,10 +119,7 @@ class Metrics::Adder {
   }
   void add_period(const Products& sum) { gauge(Role::kSumPerPeriod, sum.total); }
   void add_period(const Summary& summary) {
-    const auto& settings = std::get<HistorySettings>(statistic_.definition.settings);
-    const bool has_quantiles = settings.mode == Mode::kQuantiles;
-    gauge(has_quantiles ? Role::kCountOfPeriod : Role::kSamplesOfPeriod,
-          static_cast<Int128>(summary.number));
+    gauge(Role::kSamplesOfPeriod, static_cast<Int128>(summary.number));
     if (summary.number == 0) return;
     gauge(Role::kMinOfPeriod, summary.min);
     add_average(summary);

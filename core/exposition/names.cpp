@@ -146,11 +146,11 @@ bool cut_word(std::string& name, std::string_view word) {
   return true;
 }
 
-// Takes an end off that says the unit.
+// Takes an end off that says the unit, if that has a base unit. Others may tell statistics apart:
+// `dropped_by_uid`, of uids.
 void cut_unit(std::string& name, std::string_view unit) {
-  if (unit.empty() || cut_word(name, in_ascii(unit))) return;
   for (const Abbreviations& known : kAbbreviations) {
-    if (known.unit != unit) continue;
+    if (known.unit != unit || cut_word(name, unit)) continue;
     for (const std::string_view end : known.ends) {
       if (cut_word(name, end)) return;
     }
@@ -279,8 +279,6 @@ FamilyName FamilyNames::of(Role role) const {
       return per_period(gauge(""));
     case Role::kSamplesOfPeriod:
       return plain("period_samples");
-    case Role::kCountOfPeriod:
-      return plain("period_count");
     case Role::kMinOfPeriod:
       return gauge("period_min");
     case Role::kAvgOfPeriod:

@@ -43,7 +43,6 @@ enum class Role {
   kTotalPerPeriod,
   kSumPerPeriod,
   kSamplesOfPeriod,
-  kCountOfPeriod,
   kMinOfPeriod,
   kAvgOfPeriod,
   kMaxOfPeriod,

@@ -3,7 +3,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "core/base/text.h"
 
@@ -98,7 +97,10 @@ void append_go_double(std::string& out, double value) {
     return std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
   };
   const std::string_view scientific = print(std::chars_format::scientific);
-  const int exponent = std::atoi(scientific.substr(scientific.find('e') + 1).data());
+  const std::string_view digits = scientific.substr(scientific.find('e') + 2);
+  int exponent = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  if (scientific[scientific.find('e') + 1] == '-') exponent = -exponent;
   if (exponent < kLeastExponent || exponent >= kExponentBound) {
     out.append(scientific);
     return;

@@ -1,5 +1,5 @@
-"""metrics/tallyfs.pb, as protoc decodes it with the messages of client_model.proto; the same of
-metrics/tallyfs.prom, to compare them."""
+"""metrics/tallyfs.pb, as protoc decodes it with the messages of client_model.proto; and values of
+a text, to compare them."""
 import ast
 import pathlib
 import subprocess
@@ -67,12 +67,10 @@ def _add_histogram(values, name, labels, histogram):
               le=float(one(bucket, "upper_bound", "0")))
 
 
-def read_text(path):
-    """Values of tallyfs.prom by (name, labels)."""
-    from prometheus_client.parser import text_string_to_metric_families
+def values_of(families):
+    """Values by (name, labels) of what a parser made of a text."""
     values = {}
-    text = pathlib.Path(path).read_bytes().decode()
-    for family in text_string_to_metric_families(text):
+    for family in families:
         for sample in family.samples:
             labels = dict(sample.labels)
             if labels.get("le", "+Inf") != "+Inf":

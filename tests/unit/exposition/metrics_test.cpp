@@ -146,8 +146,7 @@ TEST(MetricsTest, PercentilesAreAHistogramAtPowersOfTwo) {
             "tally_s_seconds_bucket{interface=\"web\",le=\"+Inf\"} 4\n");
   stand.add(0);
   stand.add(-9);
-  EXPECT_EQ(buckets().substr(0, 60),
-            "tally_s_seconds_bucket{interface=\"web\",le=\"0.0\"} 2\ntally_s_");
+  EXPECT_TRUE(buckets().starts_with("tally_s_seconds_bucket{interface=\"web\",le=\"0.0\"} 2\n"));
 }
 
 TEST(MetricsTest, AGaugeIsThereAfterItsFirstSample) {
@@ -166,7 +165,7 @@ TEST(MetricsTest, HistoriesShowTheNewestCompletePeriod) {
   stand.add(5);
   stand.pass_us(1000);
   EXPECT_EQ(stand.samples(),
-            "tally_s_period_count{interface=\"web\"} 2\n"
+            "tally_s_period_samples{interface=\"web\"} 2\n"
             "tally_s_period_min_seconds{interface=\"web\"} 0.004\n"
             "tally_s_period_avg_seconds{interface=\"web\"} 0.0045\n"
             "tally_s_period_max_seconds{interface=\"web\"} 0.005\n"
@@ -176,7 +175,7 @@ TEST(MetricsTest, HistoriesShowTheNewestCompletePeriod) {
             "1700000000.001\n");
   stand.pass_us(1000);
   EXPECT_EQ(stand.samples(),
-            "tally_s_period_count{interface=\"web\"} 0\n"
+            "tally_s_period_samples{interface=\"web\"} 0\n"
             "tally_history_period_end_seconds{interface=\"web\",statistic=\"s\"} "
             "1700000000.002\n");
 }

@@ -32,7 +32,6 @@ TEST(NamesTest, EachRoleHasItsForm) {
   EXPECT_EQ(of(Role::kTotalPerPeriod), "tally_latency_requests_per_period");
   EXPECT_EQ(of(Role::kSumPerPeriod), "tally_latency_seconds_per_period");
   EXPECT_EQ(of(Role::kSamplesOfPeriod), "tally_latency_period_samples");
-  EXPECT_EQ(of(Role::kCountOfPeriod), "tally_latency_period_count");
   EXPECT_EQ(of(Role::kMinOfPeriod), "tally_latency_period_min_seconds seconds");
   EXPECT_EQ(of(Role::kAvgOfPeriod), "tally_latency_period_avg_seconds seconds");
   EXPECT_EQ(of(Role::kMaxOfPeriod), "tally_latency_period_max_seconds seconds");
@@ -57,6 +56,10 @@ TEST(NamesTest, AnEndThatSaysTheUnitIsNotRepeated) {
   EXPECT_EQ(name_of("rx_kb", "KiB", Role::kTotal), "tally_rx_bytes bytes");
   EXPECT_EQ(name_of("datagrams", "datagrams", Role::kTotal), "tally_datagrams datagrams");
   EXPECT_EQ(name_of("rx_bytes", "bytes", Role::kLast), "tally_rx_bytes_last");
+  // Of another unit it may be what tells statistics apart.
+  EXPECT_EQ(name_of("drops_by_uid", "uid/samples", Role::kTotal),
+            "tally_drops_by_uid_samples samples");
+  EXPECT_EQ(name_of("last_uid", "uid/samples", Role::kDistribution), "tally_last_uid uid");
   EXPECT_EQ(name_of("cpu_pct", "percent/samples", Role::kLast), "tally_cpu_last_ratio ratio");
   EXPECT_EQ(name_of("us", "microseconds/requests", Role::kDistribution),
             "tally_us_seconds seconds");

@@ -62,6 +62,9 @@ TEST(NumberTest, PrintsDoublesAsGoDoes) {
   EXPECT_EQ(go(1e6), "1e+06");
   EXPECT_EQ(go(2097152), "2.097152e+06");
   EXPECT_EQ(go(0.0001), "0.0001");
+  // Whatever the memory held before.
+  EXPECT_EQ(go(1.5e-300), "1.5e-300");
+  EXPECT_EQ(go(0.000131072), "0.000131072");
   EXPECT_EQ(go(1e-5), "1e-05");
   EXPECT_EQ(go(std::ldexp(1.0, 63)), "9.223372036854776e+18");
   EXPECT_EQ(go(std::numeric_limits<double>::infinity()), "+Inf");
