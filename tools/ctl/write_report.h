@@ -1,8 +1,9 @@
-// What came of the lines that a command wrote: refused ones are told on stderr at once, and --json
-// has all of them in one object at the end. Confined to one thread.
+// What came of the lines that a command wrote: refused ones and warnings are told on stderr at
+// once, and --json has all of them in one object at the end. Confined to one thread.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/base/json.h"
 #include "core/base/result.h"
@@ -18,16 +19,16 @@ class WriteReport {
 
   // `where`: what the reason begins with.
   void add(const std::string& where, const std::string& interface, const std::string& line,
-           const Result<void>& done) {
+           const Result<std::string>& done) {
     writer_.begin_object().key("interface").string(interface).key("line").string(line);
-    writer_.key("refused");
-    if (done) {
-      writer_.null();
-    } else {
-      writer_.string(done.error().reason);
-      status_ = complain(status_of(done.error()), where + ": " + done.error().reason);
-    }
+    write("refused", done ? std::string() : done.error().reason);
+    write("warning", done ? done.value() : std::string());
     writer_.end_object();
+    if (!done) status_ = complain(status_of(done.error()), where + ": " + done.error().reason);
+    if (done) warn(where, done.value());
+  }
+  static void warn(const std::string& where, const std::string& warning) {
+    if (!warning.empty()) complain(0, where + ": warning: " + warning);
   }
 
   // Returns the exit status: of the last line that was refused, or 0.
@@ -38,6 +39,15 @@ class WriteReport {
   }
 
  private:
+  void write(std::string_view key, const std::string& text) {
+    writer_.key(key);
+    if (text.empty()) {
+      writer_.null();
+    } else {
+      writer_.string(text);
+    }
+  }
+
   const Session& session_;
   std::string text_;
   JsonWriter writer_{text_};
