@@ -206,8 +206,8 @@ TALLY_EXPORT int statistic_define_history(struct statistic* statistic, int64_t r
                                           uint64_t period_us, enum statistic_mode mode);
 
 /* Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision), precision being
- * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers between 0 and 100 with at most 4
- * decimals, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
+ * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers in (0, 100) with at most 4 decimals
+ * and no blanks, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
  * powers: "microseconds/requests" are counted in seconds. */
 TALLY_EXPORT int statistic_define_quantiles(struct statistic* statistic, int64_t range_min,
                                             int64_t range_max, unsigned precision,

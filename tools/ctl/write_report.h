@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "core/base/json.h"
 #include "core/base/result.h"
@@ -21,11 +20,16 @@ class WriteReport {
   void add(const std::string& where, const std::string& interface, const std::string& line,
            const Result<std::string>& done) {
     writer_.begin_object().key("interface").string(interface).key("line").string(line);
-    write("refused", done ? std::string() : done.error().reason);
-    write("warning", done ? done.value() : std::string());
+    writer_.key("refused");
+    if (done) {
+      writer_.null();
+      if (!done.value().empty()) writer_.key("warning").string(done.value());
+      warn(where, done.value());
+    } else {
+      writer_.string(done.error().reason);
+      status_ = complain(status_of(done.error()), where + ": " + done.error().reason);
+    }
     writer_.end_object();
-    if (!done) status_ = complain(status_of(done.error()), where + ": " + done.error().reason);
-    if (done) warn(where, done.value());
   }
   static void warn(const std::string& where, const std::string& warning) {
     if (!warning.empty()) complain(0, where + ": warning: " + warning);
@@ -39,15 +43,6 @@ class WriteReport {
   }
 
  private:
-  void write(std::string_view key, const std::string& text) {
-    writer_.key(key);
-    if (text.empty()) {
-      writer_.null();
-    } else {
-      writer_.string(text);
-    }
-  }
-
   const Session& session_;
   std::string text_;
   JsonWriter writer_{text_};
