@@ -143,7 +143,7 @@ a_rule_that_a_quota_refuses_leaves_the_statistic_and_is_told_once() {
   local own
   own=$(definition tallyfs | wc -l)
   stop_daemon
-  start_daemon --uid-statistics $((own + 3)) --uid-bytes 2M
+  start_daemon --uid-statistics $((own + 3)) --uid-memory 2M
   _rule 'web/* view=last type=last'
   _rule 'app/* type=raw entries_max=1000000'
   send 'create web/x on=1' 'create web/y on=1'

@@ -187,7 +187,7 @@ a_view_counts_in_the_quotas() {
 
 memory_that_a_view_would_need_is_asked_for_before() {
   stop_daemon
-  start_daemon --uid-bytes 2M
+  start_daemon --uid-memory 2M
   send 'create web/x on=1'
   _refuses 'No space left on device' bytes 'name=v of=x type=raw entries_max=1000000'
   assert_eq x "$(_names)"
