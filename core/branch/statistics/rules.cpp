@@ -180,7 +180,7 @@ Result<void> Rules::write_apply() {
 }
 
 Error Rules::refuse(Error error) {
-  error.location = "rules:" + std::to_string(line_);
+  error.location = std::string("rules:").append(std::to_string(line_));
   if (!former_) return error;
   error.reason.append("; the rules stay as they were");
   if (std::exchange(is_refused_, true)) return error;

@@ -149,7 +149,8 @@ Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
   std::vector<std::string> rules;
   if (change && change.value().name) {
     const std::string_view name = change.value().name->value;
-    const std::string path = entry.name + "/" + std::string(name);
+    std::string path(entry.name);
+    path.append("/").append(name);
     if (find(path)) rules = lines_of_rules(path, name);
   }
   return entry.interface->define_default(text, rules, now);
