@@ -32,7 +32,8 @@ class WriteReport {
     writer_.end_object();
   }
   static void warn(const std::string& where, const std::string& warning) {
-    if (!warning.empty()) complain(0, std::string(where).append(": warning: ").append(warning));
+    if (warning.empty()) return;
+    complain(0, std::string(where).append(": warning: ").append(warning));
   }
 
   // Returns the exit status: of the last line that was refused, or 0.
