@@ -82,8 +82,8 @@ class Definable:
                          precision=5, quantiles="50,90,99,99.9"):  # fmt: skip
         """Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision).
         precision: 0 to 8; 5 is 2.2 %. quantiles: 1 to 16 ascending numbers in (0, 100) with at most
-        4 decimals, divided by commas, without blanks. Units of the statistic name the unit in which buckets
-        end at powers: those of "microseconds/requests" in seconds."""
+        4 decimals, divided by commas, without blanks. Units of the statistic name the unit in which
+        buckets end at powers: those of "microseconds/requests" in seconds."""
         text = "type=quantiles" + _quantiles(precision, quantiles)
         self._define(text + _range(range_min, range_max))
 
