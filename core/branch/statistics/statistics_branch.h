@@ -199,7 +199,7 @@ class StatisticsBranch final : public Branch {
   // In the order of their creation.
   std::vector<Listed> list() const EXCLUDES(mutex_);
   void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
-  // Lines of rules for the statistic itself, in their order.
+  // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
       REQUIRES(mutex_);
   void apply_rules(Moment now) REQUIRES(mutex_);
