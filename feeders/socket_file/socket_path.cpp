@@ -12,7 +12,9 @@
 namespace tallyfs {
 namespace {
 
-Error system_failure(const std::string& what) { return invalid(what + ": " + std::strerror(errno)); }
+Error system_failure(const std::string& what) {
+  return invalid(what + ": " + std::strerror(errno));
+}
 
 const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);

@@ -1,4 +1,5 @@
-// The feeder at work: listeners, the translator, libtally, and the loop that joins them. One thread.
+// The feeder at work: listeners, the translator, libtally, and the loop that joins them.
+// Confined to one thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -142,13 +142,13 @@ std::optional<Number> parse_number(std::string_view text) {
   return number;
 }
 
-std::optional<Integer> to_integer(const Number& number, unsigned scale) {
+std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const auto shifted = shift(number, number.exponent + static_cast<int>(scale),
                              number.is_negative ? kMax + 1 : kMax);
   if (!shifted) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(shifted->value);
-  return Integer{static_cast<std::int64_t>(number.is_negative ? 0 - size : size),
+  return ScaledInteger{static_cast<std::int64_t>(number.is_negative ? 0 - size : size),
                  shifted->is_rounded};
 }
 

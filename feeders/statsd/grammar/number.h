@@ -26,12 +26,12 @@ struct Number {
 
 std::optional<Number> parse_number(std::string_view text);
 
-struct Integer {
+struct ScaledInteger {
   std::int64_t value = 0;
   bool is_rounded = false;
 };
 // number * 10^scale, rounded half to even. Nothing: it does not fit. scale: 0 to 9.
-std::optional<Integer> to_integer(const Number& number, unsigned scale);
+std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale);
 
 // The unit of what is carried: 10^-18.
 inline constexpr std::uint64_t kRestUnits = 1'000'000'000'000'000'000;

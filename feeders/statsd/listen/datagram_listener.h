@@ -15,8 +15,8 @@ namespace tallyfs::statsd {
 class DatagramListener {
  public:
   // All must outlive it. Starts at once.
-  DatagramListener(boost::asio::io_context& loop, ListeningSocket socket, DatagramReceiver& receiver,
-                   const AllowList& allow, PacketSink& sink);
+  DatagramListener(boost::asio::io_context& loop, ListeningSocket socket,
+                   DatagramReceiver& receiver, const AllowList& allow, PacketSink& sink);
   ~DatagramListener();
   DatagramListener(const DatagramListener&) = delete;
   DatagramListener& operator=(const DatagramListener&) = delete;

@@ -15,8 +15,7 @@ std::string fault_of_mode(const std::string& text) {
 
 void add_listening(CommandLine& line, Options& options) {
   line.add_list("--listen", options.listen, "ADDRESS",
-                "udp:IP:PORT, tcp:IP:PORT, unixgram:PATH or unix:PATH; may be repeated "
-                "(udp:127.0.0.1:8125 udp:[::1]:8125)");
+                "where to listen (udp:127.0.0.1:8125 and udp:[::1]:8125); may be repeated");
   line.add({.names = "--allow",
             .variable = &options.allow,
             .value = "CIDR,...",

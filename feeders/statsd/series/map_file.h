@@ -1,11 +1,11 @@
 // The file of --map: which interface the metrics of a name go to, which of their tags stay, and how
 // they are defined at first. A line:
 //
-//   GLOB interface=NAME [keep-tags=a,b] [drop-tags=a,b] [scale=0..9] [units=U] [type=... definition]
+//   GLOB interface=NAME [keep-tags=a,b] [drop-tags=a,b] [scale=0..9] [units=U] [DEFINITION]
 //
-// The definition is that of tally-definition(5). Empty lines and those that begin with # are
-// comments. The first line whose GLOB matches the metric's name counts. At most 1,024 lines.
-// Values, without threads.
+// The definition begins with type=, and is that of tally-definition(5). Empty lines and those that
+// begin with # are comments. The first line whose GLOB matches the metric's name counts.
+// At most 1,024 lines. Values, without threads.
 #pragma once
 
 #include <cstddef>

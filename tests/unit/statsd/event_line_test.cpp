@@ -56,7 +56,8 @@ TEST(StatsdEventTest, RefusesWhatIsNone) {
 }
 
 TEST(StatsdCheckTest, TakesChecksWithTheirFieldsInAnyOrder) {
-  EXPECT_EQ(check_text("_sc|Redis connection|2|#env:dev|m:late"), "Redis connection=2 late env:dev");
+  EXPECT_EQ(check_text("_sc|Redis connection|2|#env:dev|m:late"),
+            "Redis connection=2 late env:dev");
   EXPECT_EQ(check_text("_sc|x|0|d:5|m:a\\nb|h:h|#t|c:1|e:2"), "x=0 a\nb t");
   EXPECT_EQ(check_text("_sc|x|3"), "x=3  ");
 }
