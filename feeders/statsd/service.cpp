@@ -8,11 +8,14 @@
 #include "core/base/clock.h"
 #include "feeders/program/program.h"
 #include "log/log.h"
+#include "tally/statistic.hpp"
 
 namespace tallyfs::statsd {
 namespace {
 
 constexpr std::chrono::milliseconds kPublishDelay{100};
+// At the end, for the daemon.
+constexpr std::chrono::milliseconds kSyncTime{2'000};
 
 }  // namespace
 
@@ -53,7 +56,19 @@ void Service::run(const StopSignal& stop) {
   for (const auto& listener : streams_) listener->drain();
   translator_.end_set_windows(SystemClock::monotonic());
   publish();
-  (void)::statistic_flush();
+  log_losses();
+}
+
+// What libtally could not hand over, so that totals can be accounted for.
+void Service::log_losses() {
+  (void)tally::sync(kSyncTime);
+  const auto counts = tally::counts();
+  if (counts.dropped != 0) {
+    log_warning(std::to_string(counts.dropped) + " samples were dropped");
+  }
+  if (counts.lost != 0) {
+    log_warning(std::to_string(counts.lost) + " samples were on the way when a daemon went");
+  }
 }
 
 // The descriptor is the signal's.

@@ -21,7 +21,7 @@
 
 namespace tallyfs::statsd {
 
-class Service final : private PacketSink {
+class Service final : public PacketSink {
  public:
   Service(Settings settings, AllowList allow, std::chrono::seconds set_window);
   ~Service() override;
@@ -37,6 +37,7 @@ class Service final : private PacketSink {
   void log_refusal(std::string_view line, const Refusal& refusal);
   void publish_soon();
   void publish();
+  static void log_losses();
   void wait_for_window();
   void wait_for(const StopSignal& stop);
 

@@ -1,6 +1,7 @@
 // tally-feed-statsd: a StatsD and DogStatsD server whose back end is tallyfs. Needs no privileges.
 #include <systemd/sd-daemon.h>
 
+#include <iostream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -43,20 +44,20 @@ Result<void> add_sockets(Service& service, const std::vector<ListenAddress>& add
   return {};
 }
 
-int refuse(const Error& error) {
-  (void)log_failure(error);
+int refuse(const Options& options, const Error& error) {
+  std::cerr << options.name << ": " << error.reason << '\n';
   return kUsageStatus;
 }
 
 int run(const Options& options) {
   auto settings = to_settings(options);
-  if (!settings) return refuse(settings.error());
+  if (!settings) return refuse(options, settings.error());
   if (options.checks_lines) return check_lines(std::move(settings.value()));
   const int passed = ::sd_listen_fds(1);
   const auto addresses = to_addresses(options, passed > 0 ? Default::kNone : Default::kLoopback);
-  if (!addresses) return refuse(addresses.error());
+  if (!addresses) return refuse(options, addresses.error());
   const auto allow = to_allow_list(options);
-  if (!allow) return refuse(allow.error());
+  if (!allow) return refuse(options, allow.error());
   const auto stop = StopSignal::create();
   if (!stop) return log_failure(stop.error());
   if (auto done = set_up(options); !done) return log_failure(done.error());
