@@ -30,7 +30,8 @@ dropped() { data tally-feed-statsd | awk '$1 == "kernel_drops" { print $2 }'; }
 run() {
   local name=$1
   shift
-  "$@" >"$WORK/client" 2>&1 && ok "$name ends well" || not_ok "$name ends well" "$(cat "$WORK/client")"
+  "$@" >"$WORK/client" 2>&1 && ok "$name ends well" ||
+    not_ok "$name ends well" "$(cat "$WORK/client")"
 }
 skip() { echo "ok $((COUNT += 1)) - $1 # SKIP $1 is not installed"; }
 timer() { printf '%s\n' "$1 count $2" "$1 max $3"; }

@@ -149,7 +149,8 @@ fi
 python3 "$here/statsd_sender.py" activate "$WORK/run/held.socket" 20000 \
   "${AS_USER[@]}" "$FEEDER_BIN" --socket "$SOCK" <"$WORK/end" >"$WORK/sent" 2>"$WORK/activated" &
 exec {end}>"$WORK/end"
-check "20,000 are sent while it is started anew twice" wait_until '[ "$(cat "$WORK/sent")" = 20000 ]'
+check "20,000 are sent while it is started anew twice" \
+  wait_until '[ "$(cat "$WORK/sent")" = 20000 ]'
 becomes 20000 value statsd activated
 exec {end}>&-
 wait $! || not_ok "it ends well" "$(cat "$WORK/activated")"

@@ -33,8 +33,8 @@ options_of_page() {
 options_of_help() {
   "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
 }
-for program in tallyfs tally-send tally-feed-block tally-feed-statsd tally-feed-timer tally-feed-tcp \
-  tally-feed-tracefs tally-clock; do
+for program in tallyfs tally-send tally-feed-block tally-feed-statsd tally-feed-timer \
+  tally-feed-tcp tally-feed-tracefs tally-clock; do
   check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" \
     "$(options_of_help "$program")" \
     "$program(1) has the options of --help, their values, and no others"
