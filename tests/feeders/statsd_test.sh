@@ -136,7 +136,8 @@ stop "$FEEDER"
 # ---- other machines, by a network of its own
 if unshare -n ip link set lo up 2>/dev/null; then
   start unshare -n sh -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo && exec "$@"' - \
-    "$FEEDER_BIN" --socket "$SOCK" --listen udp:0.0.0.0:8125 --allow 198.51.100.0/24
+    "${AS_USER[@]}" "$FEEDER_BIN" --socket "$SOCK" --listen udp:0.0.0.0:8125 \
+    --allow 198.51.100.0/24
   nsenter -t "$PID" -n python3 "$here/statsd_sender.py" flood udp:192.0.2.1:8125 5
   nsenter -t "$PID" -n python3 "$here/statsd_sender.py" flood udp:127.0.0.1:8125 1
   becomes 5 own denied
