@@ -24,8 +24,8 @@ struct LatencyRecord {
   std::int64_t latency_us() const { return latency.count() / 1000; }
 };
 
-// What outlives the daemon. load_record() fails the reader on what save_record() does not write; the
-// time of a record of another boot is 0.
+// What outlives the daemon. load_record() fails the reader on what save_record() does not write;
+// the time of a record of another boot is 0.
 void save_record(ByteWriter& out, const LatencyRecord& record);
 LatencyRecord load_record(ByteReader& in, Boot boot);
 

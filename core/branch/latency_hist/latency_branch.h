@@ -3,8 +3,8 @@
 //
 // Thread-safe. One lock over what the kernel's events fill, one for each fed directory, one over
 // the names of those; none is held while another one is taken but Tree's and Ledger's, or while the
-// feeder of the kernel's events is asked for something. Histograms, their records and what is enabled
-// outlive the daemon; measurements that are under way do not.
+// feeder of the kernel's events is asked for something. Histograms, their records and what is
+// enabled outlive the daemon; measurements that are under way do not.
 #pragma once
 
 #include <sys/types.h>

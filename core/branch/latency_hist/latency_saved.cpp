@@ -63,8 +63,7 @@ bool LatencyBranch::save_kernel(ObjectSink& sink) const {
       if (set.version() == 0) continue;
       set.save(out);
     }
-    const auto object =
-        saved_object(SavedKind::kKernelLatencies, kFormat, kDirectories[i], bytes);
+    const auto object = saved_object(SavedKind::kKernelLatencies, kFormat, kDirectories[i], bytes);
     if (!sink.put(object)) return false;
   }
   bytes.clear();
@@ -145,8 +144,8 @@ Result<void> LatencyBranch::load_kernel(const SavedObject& object, const Loading
   return {};
 }
 
-// The feeder of the kernel's events gets its orders when it arrives. Process ids of another boot say
-// nothing.
+// The feeder of the kernel's events gets its orders when it arrives. Process ids of another boot
+// say nothing.
 Result<void> LatencyBranch::load_switches(const SavedObject& object, const Loading& loading) {
   ByteReader in(object.bytes);
   std::array<std::int64_t, kMeasurings> values{};

@@ -97,9 +97,8 @@ void SavedTracing::list_events(Objects& all) {
 
 void SavedTracing::list_instance(const TracingInstance& instance, Objects& all) {
   if (instance.name.empty() && SavedInstance::is_as_first(instance)) return;
-  Object object{.kind = SavedKind::kTracingInstance,
-                .label = cut(directory_of(instance)),
-                .bytes = {}};
+  Object object{
+      .kind = SavedKind::kTracingInstance, .label = cut(directory_of(instance)), .bytes = {}};
   ByteWriter out(object.bytes);
   SavedInstance::save(instance, out);
   all.push_back(std::move(object));
@@ -220,8 +219,8 @@ Result<void> SavedTracing::load_synthetic_event(ByteReader& in, Moment now) {
     const MutexLock lock(state_.mutex);
     held = state_.instances.ids().of(kSyntheticSystem, fields->name, id);
   }
-  return state_.change_synthetic([&](EventSet& set) { return set.synthetic.add(fields, text); },
-                                 {}, now);
+  return state_.change_synthetic([&](EventSet& set) { return set.synthetic.add(fields, text); }, {},
+                                 now);
 }
 
 Result<void> SavedTracing::load_instance(ByteReader& in, const Loading& loading) {

@@ -115,8 +115,8 @@ Result<void> set_trace_option(TracingInstance& instance, const TraceOption& opti
 TextFile::Parts option_file(const SharedView& view, const TraceOption& option) {
   const TraceOption* const its = &option;  // one of kOptions, which last
   TextFile::Parts parts = shown(
-      view, Waits::kNo, [its](TracingInstance& instance) { return is_trace_option_on(instance, *its); },
-      switch_text);
+      view, Waits::kNo,
+      [its](TracingInstance& instance) { return is_trace_option_on(instance, *its); }, switch_text);
   parts.write_line = [view, its](std::string_view text, const CallContext& call) -> Result<void> {
     text = trimmed(text);
     if (text != "0" && text != "1") return invalid_write("must be 0 or 1");
@@ -130,7 +130,8 @@ TextFile::Parts trace_options_file(const SharedView& view) {
   parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
     const std::string_view word = trimmed(text);
     if (const TraceOption* const on = find_trace_option(word)) return set(*view, *on, true, call);
-    const TraceOption* const off = word.starts_with("no") ? find_trace_option(word.substr(2)) : nullptr;
+    const TraceOption* const off =
+        word.starts_with("no") ? find_trace_option(word.substr(2)) : nullptr;
     if (off) return set(*view, *off, false, call);
     return invalid_write("not an option; options/ has them all");
   };

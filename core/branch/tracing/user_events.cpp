@@ -181,12 +181,12 @@ Result<std::uint64_t> UserEvents::enter(const Path& path, FieldsDefinition field
     by_path_.emplace(path, number);
   }
   const auto offered = tracing_.offer(*this,
-                                {.system = path.first,
-                                 .form = EventOffer::Form::kFields,
-                                 .text = definition,
-                                 .source_id = slot,
-                                 .use = events_.use(number)},
-                                now);
+                                      {.system = path.first,
+                                       .form = EventOffer::Form::kFields,
+                                       .text = definition,
+                                       .source_id = slot,
+                                       .use = events_.use(number)},
+                                      now);
   if (offered) return number;
   (void)take_out(path, now);
   return offered.error();

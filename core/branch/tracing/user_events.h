@@ -79,8 +79,8 @@ class UserEvents final : public EventSource {
   Result<void> write(std::string_view system, std::string_view name, std::string_view text,
                      const Sender& sender, Moment now) EXCLUDES(mutex_);
 
-  // What outlives the daemon: events without a lifetime, and others on which something is set. False:
-  // the sink takes no more.
+  // What outlives the daemon: events without a lifetime, and others on which something is set.
+  // False: the sink takes no more.
   bool save(ObjectSink& sink) const EXCLUDES(mutex_);
   std::uint64_t stamp() const EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, Moment now) EXCLUDES(defining_, mutex_);

@@ -70,8 +70,7 @@ Checked<Trigger*> HistRegistry::restore(EventNumber event, const SavedTrigger& s
   const auto hist = HistCommand::parse(saved.parameters);
   if (!hist) return hist.error();
   if (saved.entries_max > HistCommand::kEntriesMax) return Fault{fault::kBadSize};
-  return set(event, {.parameters = saved.parameters, .filter = saved.filter}, hist.value(),
-             &saved);
+  return set(event, {.parameters = saved.parameters, .filter = saved.filter}, hist.value(), &saved);
 }
 
 Checked<Trigger*> HistRegistry::set(EventNumber number, const TriggerCommand& command,

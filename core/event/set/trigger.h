@@ -19,7 +19,7 @@ struct Trigger : TriggerLine {
   std::optional<Filter> filter = {};
   EventNumber target = 0;  // has_target()
   // kHist
-  std::string parameters;  // as they were written
+  std::string parameters;                // as they were written
   std::shared_ptr<const HistPlan> plan;  // shared with copies that are being rendered
   std::shared_ptr<HistTable> table;      // shared by triggers of one name; the last one frees it
   const Trigger* owner = nullptr;  // of a hidden histogram: the trigger that needs its variable

@@ -48,7 +48,8 @@ class SavedTriggersTest : public WakeupStand {
     Trigger* const made = to.triggers.find(event, saved.serial);
     ASSERT_TRUE(made);
     if (!made->table || !made->table->is_empty()) return;
-    const auto filled = fill(*made, contents_of(*set.triggers.find(event, saved.serial)), variables);
+    const auto filled =
+        fill(*made, contents_of(*set.triggers.find(event, saved.serial)), variables);
     ASSERT_TRUE(filled) << filled.error().reason;
   }
   void restart_into(EventSet& to, HistVariables variables = HistVariables::kKept) const {
@@ -96,7 +97,9 @@ class SavedTriggersTest : public WakeupStand {
   void feed_kmalloc(EventSet& to) const {
     for (std::int64_t i = 0; i < 40; ++i) {
       feed_to(to, kmalloc, static_cast<std::uint64_t>(100 + i),
-              {{"call_site", 0x1000 + i % 5}, {"bytes_req", 7 * i}, {"bytes_alloc", i},
+              {{"call_site", 0x1000 + i % 5},
+               {"bytes_req", 7 * i},
+               {"bytes_alloc", i},
                {"gfp_flags", i % 3}});
     }
   }
@@ -106,7 +109,9 @@ class SavedTriggersTest : public WakeupStand {
       feed_to(to, waking, time, {{"comm", "cyclictest"}, {"pid", 2000 + i}, {"prio", 19}});
       if (i % 3 == 2) continue;  // its variables wait
       feed_to(to, switched, time + static_cast<std::uint64_t>(i),
-              {{"next_comm", "cyclictest"}, {"next_pid", 2000 + i}, {"next_prio", 19},
+              {{"next_comm", "cyclictest"},
+               {"next_pid", 2000 + i},
+               {"next_prio", 19},
                {"prev_pid", 3}});
     }
   }
@@ -271,7 +276,8 @@ TEST_F(SavedTriggersTest, ContentsThatWereNotWrittenSoAreRefusedAndTheHistogramS
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
     loaded.table->clear();
-    if (!fill(loaded, flipped)) ASSERT_TRUE(loaded.table->is_empty()) << at;
+    const bool is_filled = fill(loaded, flipped).has_value();
+    ASSERT_TRUE(is_filled || loaded.table->is_empty()) << at;
     (void)all_texts(after);
     feed_wakeups(after);
   }
@@ -286,8 +292,7 @@ TEST_F(SavedTriggersTest, EntriesOfAnotherLayoutAreRefused) {
   const std::string bytes = contents_of(first);
   EXPECT_EQ(fill(first, bytes).error().code, ErrorCode::kExists);
   other.table->clear();
-  EXPECT_EQ(fill(other, bytes).error().reason,
-            "its entries have another layout; it begins empty");
+  EXPECT_EQ(fill(other, bytes).error().reason, "its entries have another layout; it begins empty");
 }
 
 TEST_F(SavedTriggersTest, ATriggerOfWhichSomethingIsMissingIsNotSet) {
@@ -315,8 +320,9 @@ TEST_F(SavedTriggersTest, ATriggerOfWhichSomethingIsMissingIsNotSet) {
 TEST_F(SavedTriggersTest, BytesOfATriggerThatWereNotWrittenSoAreRefused) {
   synthetic("lat u64 lat; int prio");
   trigger(waking, "hist:keys=pid:ts0=common_timestamp.usecs");
-  trigger(switched,
-          "hist:keys=next_pid:l=common_timestamp.usecs-$ts0:onmatch(sched.sched_waking).lat($l,prio)");
+  trigger(
+      switched,
+      "hist:keys=next_pid:l=common_timestamp.usecs-$ts0:onmatch(sched.sched_waking).lat($l,prio)");
   std::string whole;
   ByteWriter out(whole);
   set.triggers.saved().back().save(out);

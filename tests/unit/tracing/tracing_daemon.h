@@ -30,8 +30,8 @@ class TracingDaemon {
   Result<void> offer(const std::string& name, std::uint32_t id, const std::string& extra = "") {
     std::string text = format_of(name, static_cast<int>(id));
     text.insert(text.find("\nprint fmt"), extra);
-    return branch_.tracing().offer(
-        kernel_, {.system = "sched", .text = text, .source_id = id}, clock_.now());
+    return branch_.tracing().offer(kernel_, {.system = "sched", .text = text, .source_id = id},
+                                   clock_.now());
   }
   void feed(std::uint32_t id, std::int32_t pid, std::int32_t prio, std::uint64_t time_ns = 1000) {
     std::string bytes(16, '\0');

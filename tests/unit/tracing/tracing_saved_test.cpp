@@ -12,18 +12,41 @@ constexpr std::uint32_t kWaking = 315, kSwitch = 314;
 
 // Files that show all that is kept.
 constexpr std::array kShown = {
-    "synthetic_events", "dynamic_events", "set_event", "set_event_pid", "set_event_notrace_pid",
-    "tracing_cpumask", "tracing_on", "trace_clock", "trace_options", "saved_cmdlines_size",
-    "buffer_size_kb", "snapshot", "events/sched/filter", "events/sched/enable",
-    "events/web/request/id", "events/web/request/format", "events/web/request/filter",
-    "events/web/request/trigger", "events/web/request/hist", "events/synthetic/wakeup/id",
-    "events/synthetic/wakeup/trigger", "events/synthetic/wakeup/hist",
-    "events/sched/sched_waking/trigger", "events/sched/sched_waking/hist",
-    "events/sched/sched_waking/enable", "events/sched/sched_waking/filter",
-    "events/sched/sched_switch/trigger", "events/sched/sched_switch/hist",
-    "instances/deep/tracing_on", "instances/deep/set_event", "instances/deep/trace_options",
-    "instances/deep/buffer_size_kb", "instances/deep/events/web/request/hist",
-    "instances/deep/events/web/request/trigger", "instances/deep/events/web/request/filter",
+    "synthetic_events",
+    "dynamic_events",
+    "set_event",
+    "set_event_pid",
+    "set_event_notrace_pid",
+    "tracing_cpumask",
+    "tracing_on",
+    "trace_clock",
+    "trace_options",
+    "saved_cmdlines_size",
+    "buffer_size_kb",
+    "snapshot",
+    "events/sched/filter",
+    "events/sched/enable",
+    "events/web/request/id",
+    "events/web/request/format",
+    "events/web/request/filter",
+    "events/web/request/trigger",
+    "events/web/request/hist",
+    "events/synthetic/wakeup/id",
+    "events/synthetic/wakeup/trigger",
+    "events/synthetic/wakeup/hist",
+    "events/sched/sched_waking/trigger",
+    "events/sched/sched_waking/hist",
+    "events/sched/sched_waking/enable",
+    "events/sched/sched_waking/filter",
+    "events/sched/sched_switch/trigger",
+    "events/sched/sched_switch/hist",
+    "instances/deep/tracing_on",
+    "instances/deep/set_event",
+    "instances/deep/trace_options",
+    "instances/deep/buffer_size_kb",
+    "instances/deep/events/web/request/hist",
+    "instances/deep/events/web/request/trigger",
+    "instances/deep/events/web/request/filter",
 };
 
 class TracingSavedTest : public testing::Test {
@@ -151,9 +174,12 @@ TEST_F(TracingSavedTest, WhatDoesNotFitAnotherKernelIsToldInTheErrorLog) {
   text.replace(text.find(" prio;"), 6, " rank;");
   ASSERT_TRUE(second_.branch().tracing().offer(
       second_.kernel(), {.system = "sched", .text = text, .source_id = 315}, clock_.now()));
-  EXPECT_NE(second_.errors().render(clock_.now(), 1 << 20).value().find(
-                "trigger:sched:sched_waking: warning: Couldn't find field\n  Command: keys=prio"),
-            std::string::npos)
+  EXPECT_NE(
+      second_.errors()
+          .render(clock_.now(), 1 << 20)
+          .value()
+          .find("trigger:sched:sched_waking: warning: Couldn't find field\n  Command: keys=prio"),
+      std::string::npos)
       << second_.errors().render(clock_.now(), 1 << 20).value();
   EXPECT_TRUE(second_.kernel().is_wanted.empty());
 }
@@ -185,7 +211,8 @@ TEST_F(TracingSavedTest, AnEventWithALifetimeIsKeptForWhatIsSetOnIt) {
 }
 
 TEST_F(TracingSavedTest, EventForkIsOnAgain) {
-  ASSERT_TRUE(first_.tell("event define sched/sched_process_fork pid_t parent_pid; pid_t child_pid"));
+  ASSERT_TRUE(
+      first_.tell("event define sched/sched_process_fork pid_t parent_pid; pid_t child_pid"));
   ASSERT_TRUE(first_.tell("event define sched/sched_process_exit pid_t pid"));
   do_write(first_, "set_event_pid", "5");
   do_write(first_, "trace_options", "event-fork");
@@ -271,11 +298,11 @@ class DamagedTracingTest : public TracingSavedTest {
     feed_all(first_, 1000);
     saved_ = first_.saved();
     Branch* const branches[] = {&first_.branch()};
-    EXPECT_TRUE(save_state({.boot = {1}, .saved = clock_.now()}, branches,
-                           [this](std::string_view bytes) {
-                             file_.append(bytes);
-                             return Result<void>();
-                           }));
+    EXPECT_TRUE(
+        save_state({.boot = {1}, .saved = clock_.now()}, branches, [this](std::string_view bytes) {
+          file_.append(bytes);
+          return Result<void>();
+        }));
   }
   // Of what is saved again, each object is as it was; of the top there is always one.
   void load_damaged(const std::string& bytes) {
