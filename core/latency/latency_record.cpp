@@ -60,13 +60,13 @@ Task load_task(ByteReader& in) {
   return task;
 }
 
+}  // namespace
+
 bool load_flag(ByteReader& in) {
   const auto flag = in.get<std::uint8_t>();
   if (flag > 1) in.fail();
   return flag == 1;
 }
-
-}  // namespace
 
 void save_record(ByteWriter& out, const LatencyRecord& record) {
   out.put(std::int64_t{record.time.count()});

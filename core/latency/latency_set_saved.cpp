@@ -5,16 +5,6 @@
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
-namespace {
-
-bool load_flag(ByteReader& in) {
-  const auto flag = in.get<std::uint8_t>();
-  if (flag > 1) in.fail();
-  return flag == 1;
-}
-
-}  // namespace
-
 void LatencySet::save(ByteWriter& out, const PerCpu& cpu) {
   cpu.histogram.save(out);
   out.put(cpu.bounded);

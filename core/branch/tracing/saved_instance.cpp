@@ -5,7 +5,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint64_t kKib = 1024;
+constexpr std::uint64_t kBytesOfKib = 1024;
 // Options, and filters of systems: more than there are.
 constexpr std::uint32_t kListedMax = 65'536;
 
@@ -73,15 +73,16 @@ SavedInstance SavedInstance::load(ByteReader& in, const Bounds& bounds) {
 void SavedInstance::load_sizes(ByteReader& in, std::uint32_t cpus) {
   trace_bytes_ = in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
-  const bool is_size = trace_bytes_ <= TracingInstance::kTraceBytesMax && trace_bytes_ % kKib == 0;
+  const bool is_size =
+      trace_bytes_ <= TracingInstance::kTraceBytesMax && trace_bytes_ % kBytesOfKib == 0;
   if (!is_size || in.left() / sizeof(std::uint64_t) < size) return in.fail();
   std::uint64_t kib = 0;
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
     cpu_kib_.push_back(in.get<std::uint64_t>());
-    if (cpu_kib_.back() > TracingInstance::kTraceBytesMax / kKib) return in.fail();
+    if (cpu_kib_.back() > TracingInstance::kTraceBytesMax / kBytesOfKib) return in.fail();
     kib += cpu_kib_.back();
   }
-  if (!cpu_kib_.empty() && trace_bytes_ != 0 && kib * kKib != trace_bytes_) in.fail();
+  if (!cpu_kib_.empty() && trace_bytes_ != 0 && kib * kBytesOfKib != trace_bytes_) in.fail();
   if (cpu_kib_.size() != cpus) cpu_kib_.clear();
 }
 

@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kFormat = 1;
+constexpr std::uint16_t kEventFormat = 1;
 
 struct SavedEvent {
   std::string system, name, definition;
@@ -16,7 +16,7 @@ struct SavedEvent {
   bool for_good = false;
 };
 
-Error not_saved_here() { return {ErrorCode::kInvalid, "not an event as save() writes it"}; }
+Error not_an_event() { return {ErrorCode::kInvalid, "not an event as save() writes it"}; }
 
 std::string label_of(const SavedEvent& event) {
   std::string label = event.system;
@@ -45,7 +45,7 @@ bool UserEvents::save(ObjectSink& sink) const {
     out.put(id);
     out.put_text(each.system);
     out.put_text(each.definition);
-    if (!sink.put(saved_object(SavedKind::kProgramEvent, kFormat, label_of(each), bytes))) {
+    if (!sink.put(saved_object(SavedKind::kProgramEvent, kEventFormat, label_of(each), bytes))) {
       return false;
     }
   }
@@ -64,14 +64,14 @@ std::uint64_t UserEvents::stamp() const {
 
 // An event that was there only for what is set on it is removed once nothing is.
 Result<void> UserEvents::load(const SavedObject& object, Moment now) {
-  if (object.format != kFormat) return other_format(object);
+  if (object.format != kEventFormat) return other_format(object);
   ByteReader in(object.bytes);
   const auto uid = in.get<std::uint32_t>();
   const auto for_good = in.get<std::uint8_t>();
   const auto id = in.get<std::uint16_t>();
   const std::string system(in.get_text());
   const std::string definition(in.get_text());
-  if (!in.ok() || in.left() != 0 || for_good > 1) return not_saved_here();
+  if (!in.ok() || in.left() != 0 || for_good > 1) return not_an_event();
   auto fields = FieldsDefinition::parse(definition);
   if (!fields) return fields.error().in(system, definition);
   const Path path(system, fields.value().name);
