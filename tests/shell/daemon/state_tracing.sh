@@ -109,8 +109,8 @@ with open(sys.argv[1], "r+b") as file:
     file.write(b"keys=NEXT")
 EOT
   _start
-  assert_match "the object 'tracing/events/rt/switch [0-9]+' of kind 10 at byte [0-9]+ has wrong bytes" \
-    "$(grep -o "the object 'tracing.*" "$STDERR" | sort -u)"
+  local object="the object 'tracing/events/rt/switch [0-9]+' of kind 10 at byte [0-9]+"
+  assert_match "$object has wrong bytes" "$(grep -o "the object 'tracing.*" "$STDERR" | sort -u)"
   assert_match "histogram 'tracing/events/rt/switch [0-9]+' is left out: its trigger is not there" \
     "$(grep -o "histogram 'tracing.*" "$STDERR")"
   assert_has '# Available triggers' "$(cat "$E/rt/switch/trigger")"

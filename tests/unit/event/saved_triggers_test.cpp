@@ -54,6 +54,7 @@ class SavedTriggersTest : public WakeupStand {
   }
   void restart_into(EventSet& to, HistVariables variables = HistVariables::kKept) const {
     define_in(to);
+    to.trace.set_on(set.trace.is_on());
     for (const SavedTrigger& each : set.triggers.saved()) {
       const auto made = to.commands.restore(through_bytes(each));
       ASSERT_TRUE(made) << each.parameters << ": " << made.error().reason;
@@ -314,7 +315,7 @@ TEST_F(SavedTriggersTest, ATriggerOfWhichSomethingIsMissingIsNotSet) {
   EXPECT_EQ(after.commands.restore(changed).error().reason, fault::kNoSuchEvent);
   EXPECT_TRUE(after.triggers.saved().empty());
   ASSERT_TRUE(after.commands.restore(saved[0]));
-  EXPECT_EQ(after.commands.restore(saved[0]).error().reason, fault::kTriggerExists);
+  EXPECT_EQ(after.commands.restore(saved[0]).error().reason, fault::kDuplicateVariable);
 }
 
 TEST_F(SavedTriggersTest, BytesOfATriggerThatWereNotWrittenSoAreRefused) {
