@@ -156,7 +156,7 @@ constexpr std::array kKeys = {
     Key{attribute::Precision::kKey, Where::kEverywhere, take_precision,
         "precision must be a number from 0 to 8"},
     Key{attribute::Quantiles::kKey, Where::kEverywhere, take_quantiles,
-        "quantiles must be 1 to 16 ascending numbers between 0 and 100, divided by commas"},
+        "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks"},
     Key{"units", Where::kOnlyInNew, take_units,
         "units must be at most 255 printable bytes without '='"},
 };
@@ -277,6 +277,25 @@ Result<void> check(const Change& change, const Definition& definition) {
   return {};
 }
 
+// What apply() gives, before the rules between attributes are looked at.
+Result<Definition> merge(const Change& change, const Definition& before) {
+  Definition after = before;
+  if (change.type) after.settings = change.type->value;
+  const std::string missing = merge(change, after.settings);
+  if (change.type && !missing.empty()) {
+    return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
+  }
+  auto* const history = std::get_if<HistorySettings>(&after.settings);
+  if (history && !settle_mode(*history)) {
+    return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
+                 blame(change, &Change::mode)};
+  }
+  if (change.range_min) after.range_min = change.range_min->value;
+  if (change.range_max) after.range_max = change.range_max->value;
+  if (change.units) after.units = change.units->value;
+  return after;
+}
+
 }  // namespace
 
 Result<Change> parse_change(std::string_view line) {
@@ -309,22 +328,23 @@ std::optional<Error> find_ignored_key(std::string_view line, Types types) {
 Result<Change> parse_new_statistic(std::string_view text) { return parse(text, Where::kOnlyInNew); }
 
 Result<Definition> apply(const Change& change, const Definition& before) {
-  Definition after = before;
-  if (change.type) after.settings = change.type->value;
-  const std::string missing = merge(change, after.settings);
-  if (change.type && !missing.empty()) {
-    return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
-  }
-  auto* const history = std::get_if<HistorySettings>(&after.settings);
-  if (history && !settle_mode(*history)) {
-    return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
-                 blame(change, &Change::mode)};
-  }
-  if (change.range_min) after.range_min = change.range_min->value;
-  if (change.range_max) after.range_max = change.range_max->value;
-  if (change.units) after.units = change.units->value;
-  if (const auto checked = check(change, after); !checked) return checked.error();
+  auto after = merge(change, before);
+  if (!after) return after;
+  if (const auto checked = check(change, after.value()); !checked) return checked.error();
   return after;
+}
+
+Result<void> check_alone(const Change& change) {
+  Change known = change;
+  // Without a type they may be for any.
+  if (!change.type) known = Change{.range_min = change.range_min, .range_max = change.range_max};
+  const auto after = merge(known, Definition{});
+  if (!after) return after.error();
+  // With the range of its statistic, which the change leaves, an array may be small enough.
+  const bool is_array = std::holds_alternative<ArraySettings>(after.value().settings);
+  const bool has_range = change.range_min && change.range_max;
+  if (is_array && !has_range) return {};
+  return check(known, after.value());
 }
 
 }  // namespace tallyfs

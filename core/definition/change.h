@@ -73,5 +73,8 @@ Result<Change> parse_new_statistic(std::string_view text);
 // The definition that results. kInvalid with the token to blame: the type lacks an attribute, the
 // mode does not go with the type, range_min is above range_max, too many intervals.
 Result<Definition> apply(const Change& change, const Definition& before);
+// Whether there is a definition to which the change could be applied: for changes of statistics
+// that do not exist yet. kInvalid as above.
+Result<void> check_alone(const Change& change);
 
 }  // namespace tallyfs

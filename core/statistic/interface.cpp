@@ -21,11 +21,6 @@ bool may_have_another(const Statistic& source) {
   return !source.source() && source.views().size() < Interface::kViewsBound;
 }
 
-// How many bytes more (as a difference that may wrap) it holds after the change.
-std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
-  return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes();
-}
-
 }  // namespace
 
 Error Interface::too_long(std::size_t bytes_max) {
@@ -155,98 +150,6 @@ std::size_t Interface::add(std::span<const Run> runs, Moment now) {
   samples_ += taken;
   if (taken != 0) note_change(now);
   return saturated;
-}
-
-template <typename Visit>
-Result<void> Interface::each_of(Statistic* named, Visit visit) const {
-  if (named) return visit(*named);
-  for (Statistic& statistic : statistics_) {
-    if (auto done = visit(statistic); !done) return done;
-  }
-  return {};
-}
-
-// Checks that the line is possible for each statistic that it names, and reserves their growth in
-// the ledger. Returns how many bytes are to be returned to the ledger afterwards. An error if the
-// line is impossible for one of them.
-Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) {
-  std::uint64_t more = 0;  // below 0 it wraps, and back in the sum
-  const auto planned = each_of(named, [&](const Statistic& statistic) -> Result<void> {
-    const auto definition = apply(change, statistic.definition());
-    if (!definition) {
-      Error error = definition.error();
-      if (!change.name) error.reason = statistic.name() + ": " + error.reason;
-      return error;
-    }
-    more += growth(statistic, change, definition.value());
-    return {};
-  });
-  if (!planned) return planned.error();
-  if (static_cast<std::int64_t>(more) <= 0) return 0 - more;
-  if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown.error();
-  return 0;
-}
-
-// Each definition is reckoned a second time: to keep them from resize() on would take more memory,
-// and more time, for an interface of many statistics.
-void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
-  bool changed = false;
-  (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
-    if (change.redefines()) {
-      changed |=
-          statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
-    } else {
-      changed |= statistic.carry_out(change, now.monotonic);
-    }
-    return {};
-  });
-  if (changed) note_change(now);
-}
-
-Result<void> Interface::define(std::string_view line, Moment now) {
-  const auto parsed = parse_change(line);
-  if (!parsed) return parsed.error();
-  const Change& change = parsed.value();
-
-  const MutexLock lock(mutex_);
-  if (change.of) return define_view(change, now);
-  Statistic* named = nullptr;
-  if (change.name) {
-    named = find_locked(change.name->value);
-    if (!named) {
-      return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
-    }
-  }
-  return redefine(change, named, now);
-}
-
-Result<void> Interface::redefine(const Change& change, Statistic* named, Moment now) {
-  std::uint64_t freed = 0;
-  if (change.redefines() || change.data_reset) {
-    const auto resized = resize(change, named);
-    if (!resized) return resized.error();
-    freed = resized.value();
-  }
-  carry_out(change, named, now);
-  if (freed != 0) reservation_.shrink({.bytes = freed});
-  return {};
-}
-
-std::optional<Error> Interface::remark(std::string_view line) const {
-  const auto parsed = parse_change(line);
-  if (!parsed) return std::nullopt;
-  Types types;
-  {
-    const MutexLock lock(mutex_);
-    const auto& name = parsed.value().name;
-    Statistic* const named = name ? find_locked(name->value) : nullptr;
-    if (name && !named) return std::nullopt;
-    (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
-      types.set(statistic.definition().settings.index());
-      return {};
-    });
-  }
-  return find_ignored_key(line, types);
 }
 
 std::uint64_t Interface::definition_bytes_min() const {

@@ -82,11 +82,19 @@ class Interface {
   // end of their type in this call for the first time since their reset (0: all is well).
   std::size_t add(std::span<const Run> runs, Moment now);
 
+  // By what a change is asked for. That of a user stays when defaults come later.
+  enum class By { kUser, kRule };
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
-  Result<void> define(std::string_view line, Moment now);
+  Result<void> define(std::string_view line, Moment now, By by = By::kUser);
+  // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
+  // be applied, all in one step. What users have asked for since the creation of the statistic
+  // stays, and a definition that comes out as it was keeps the data.
+  Result<void> define_default(std::string_view line, std::span<const std::string> rules,
+                              Moment now);
 
-  // Of a line that define() has taken: a key that was ignored, see find_ignored_key().
+  // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); or
+  // scale=log2 that was given no range to begin at.
   std::optional<Error> remark(std::string_view line) const;
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
@@ -148,8 +156,11 @@ class Interface {
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
   Result<void> append_view(std::string_view name, Statistic& source, const Change& change,
                            Moment now) REQUIRES(mutex_);
-  Result<void> define_view(const Change& change, Moment now) REQUIRES(mutex_);
-  Result<void> redefine(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
+  Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
+  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by)
+      REQUIRES(mutex_);
+  Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
+      REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
   // Visits those that a line is for, until a visit fails.
   template <typename Visit>

@@ -84,7 +84,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, co
   return {};
 }
 
-Result<void> Interface::define_view(const Change& change, Moment now) {
+Result<void> Interface::define_view(const Change& change, Moment now, By by) {
   if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
   Statistic* const named = find_locked(change.name->value);
   if (!named) {
@@ -101,7 +101,7 @@ Result<void> Interface::define_view(const Change& change, Moment now) {
     return {};
   }
   if (auto checked = check_view(change, *named); !checked) return checked;
-  return redefine(change, named, now);
+  return redefine(change, named, now, by);
 }
 
 }  // namespace tallyfs

@@ -152,6 +152,14 @@ bool Statistic::is_wanted() const {
   return on_ || std::any_of(all.begin(), all.end(), [](const auto* view) { return view->on_; });
 }
 
+Change Statistic::left_of(Change change) const {
+  if (asked_definition_) change = Change{.name = change.name, .on = change.on};
+  if (asked_on_) change.on.reset();
+  change.of.reset();
+  change.data_reset = false;
+  return change;
+}
+
 void Statistic::attach_view(Statistic& view) {
   if (!views_) views_ = std::make_unique<std::vector<Statistic*>>();
   views_->push_back(&view);

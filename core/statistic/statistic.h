@@ -79,6 +79,14 @@ class Statistic {
   // From now on the switch says whether it is on; nullptr: none does any more.
   void attach_switch(Switch* at);
 
+  // What its users have asked for stays when a feeder's defaults come.
+  void note_asked(const Change& change) {
+    asked_definition_ |= change.redefines();
+    asked_on_ |= change.on.has_value();
+  }
+  // Of a default, what they leave to it.
+  Change left_of(Change change) const;
+
   // Samples taken while on, since it was created: in range or not, whatever was reset since.
   std::uint64_t samples() const { return samples_; }
   bool is_on() const { return on_; }
@@ -149,6 +157,8 @@ class Statistic {
   bool on_ = false;
   bool saturated_ = false;  // and said so
   bool has_views_ = false;
+  bool asked_definition_ = false;  // by users; not saved: defaults are for what was made since
+  bool asked_on_ = false;
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;

@@ -47,7 +47,7 @@ Result<std::string> with_quantiles(std::string text, unsigned precision, const c
   }
   if (!quantiles || !QuantileList::parse(quantiles)) {
     return invalid(
-        "quantiles must be 1 to 16 ascending numbers between 0 and 100, divided by commas");
+        "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks");
   }
   return text + " precision=" + std::to_string(precision) + " quantiles=" + quantiles;
 }

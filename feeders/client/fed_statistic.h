@@ -104,15 +104,19 @@ struct FedStatistic : ::statistic {
   const std::uint32_t* parents_switch = &kOff;  // written while there is one thread only
 
   bool has_pending_defaults() const { return pending_type || pending_begin; }
-  bool has_pending() const { return has_pending_defaults() || pending_on || pending_reset; }
+  bool has_pending_changes() const { return pending_on || pending_reset; }
+  bool has_pending() const { return has_pending_defaults() || has_pending_changes(); }
   void forget_defaults() {
     pending_type = false;
     pending_begin.reset();
   }
-  void forget_pending() {
-    forget_defaults();
+  void forget_changes() {
     pending_on.reset();
     pending_reset = false;
+  }
+  void forget_pending() {
+    forget_defaults();
+    forget_changes();
   }
 };
 

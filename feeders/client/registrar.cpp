@@ -4,6 +4,18 @@
 #include <utility>
 
 namespace tallyfs {
+namespace {
+
+// Visits the parts that are to be sent, in their order.
+template <typename Visit>
+void each_pending(FedStatistic& statistic, Visit visit) {
+  if (statistic.pending_on) statistic.pending_begin.reset();  // the later one stands
+  const bool changes = statistic.has_pending_changes();
+  if (statistic.has_pending_defaults()) visit(Pending::kDefaults);
+  if (changes) visit(Pending::kChanges);
+}
+
+}  // namespace
 
 Registrar::Registrar(Registry& registry, Conversation& conversation, Switches& switches)
     : Requester(conversation), registry_(registry), switches_(switches) {}
@@ -137,8 +149,10 @@ bool Registrar::has_pending() {
 void Registrar::add_changes(RequestDatagram& requests) {
   registry_.for_each_statistic([&](FedStatistic& statistic) {
     if (statistic.registration != Registration::kRegistered || !statistic.has_pending()) return;
-    if (requests.is_full()) return;
-    requests.add(define_line(statistic, Pending::kAll), change_handlers(statistic, Pending::kAll));
+    each_pending(statistic, [&](Pending part) {
+      if (requests.is_full()) return;
+      requests.add(define_line(statistic, part), change_handlers(statistic, part));
+    });
   });
 }
 
@@ -159,12 +173,16 @@ RequestHandlers Registrar::change_handlers(FedStatistic& statistic, Pending part
 }
 
 void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
-  if (part == Pending::kAll) {
-    statistic.forget_pending();
-  } else {
+  if (part == Pending::kDefaults) {
     statistic.forget_defaults();
+  } else {
+    statistic.forget_changes();
   }
   statistic.changes_sent += 1;
+}
+
+void Registrar::define(FedStatistic& statistic, Time now) {
+  each_pending(statistic, [&](Pending part) { define(statistic, now, part); });
 }
 
 void Registrar::define(FedStatistic& statistic, Time now, Pending part) {

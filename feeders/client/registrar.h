@@ -32,7 +32,7 @@ class Registrar final : public Requester {
   bool has_pending();
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
   // Until the daemon has responded its switch is as the feeder wants it.
-  void define(FedStatistic& statistic, Time now, Pending part = Pending::kAll);
+  void define(FedStatistic& statistic, Time now);
   // After a removal: the daemon hears nothing more of it, and its samples are dropped.
   static void forget(FedStatistic& statistic);
   static void forget(FedInterface& interface);
@@ -54,6 +54,7 @@ class Registrar final : public Requester {
 
   void add_page(RequestDatagram& requests);
   void add_changes(RequestDatagram& requests);
+  void define(FedStatistic& statistic, Time now, Pending part);
   bool add_removals(RequestDatagram& requests);
   void add_interfaces(RequestDatagram& requests);
   void add_interface(RequestDatagram& requests, FedInterface& interface);

@@ -81,6 +81,7 @@ void Registrar::take_stale(std::uint64_t number) {
 }
 
 // The daemon does not say which statistic is gone. All are numbered as they were until it responds.
+// Views that are gone went with their source, and stay gone.
 void Registrar::request_anew() {
   const auto forget = [](auto& each) {
     if (each.registration == Registration::kRegistered) {
@@ -88,7 +89,9 @@ void Registrar::request_anew() {
     }
   };
   registry_.for_each_interface(forget);
-  registry_.for_each_statistic(forget);
+  registry_.for_each_statistic([&](FedStatistic& each) {
+    if (each.source.empty()) forget(each);
+  });
   note_change();
 }
 

@@ -96,11 +96,13 @@ std::string create_line(const FedStatistic& statistic) {
 
 std::string define_line(const FedStatistic& statistic, Pending part) {
   std::string line = "define " + statistic.interface->name + " name=" + statistic.name;
-  if (statistic.pending_type) line += " " + statistic.type;
-  auto on = statistic.pending_begin;
-  if (part == Pending::kAll) {
-    if (statistic.pending_reset) line += " data=reset";
-    if (statistic.pending_on) on = statistic.pending_on;
+  auto on = statistic.pending_on;
+  if (part == Pending::kDefaults) {
+    line += " default=1";
+    if (statistic.pending_type) line += " " + statistic.type;
+    on = statistic.pending_begin;
+  } else if (statistic.pending_reset) {
+    line += " data=reset";
   }
   if (on) line += *on ? " on=1" : " on=0";
   return line;

@@ -60,8 +60,9 @@ class Registry {
 std::string path_of(const FedStatistic& statistic);
 std::string create_line(const FedInterface& interface);
 std::string create_line(const FedStatistic& statistic);
-// What is pending, or only what of it says how a statistic begins.
-enum class Pending { kAll, kDefaults };
+// What is pending: what says how a statistic begins, which the daemon takes as far as neither users
+// nor rules have defined it since; or the changes that follow.
+enum class Pending { kDefaults, kChanges };
 std::string define_line(const FedStatistic& statistic, Pending part);
 
 }  // namespace tallyfs

@@ -17,12 +17,16 @@ bool is_ignored(int signal) {
 // The signals are caught from here on, so that one that comes while the daemon starts ends it in
 // good order as soon as it runs.
 EventLoop::EventLoop()
-    : signals_(context_, SIGINT, SIGTERM),
+    : ignored_hangups_(is_ignored(SIGHUP)),
+      signals_(context_, SIGINT, SIGTERM),
       timer_(context_),
       delay_(context_),
       exceptional_(context_) {
-  if (!is_ignored(SIGHUP)) signals_.add(SIGHUP);
+  if (!ignored_hangups_) take_hangups();
 }
+
+// Adding it twice is adding it once.
+void EventLoop::take_hangups() { signals_.add(SIGHUP); }
 
 void EventLoop::run(std::function<void(int signal)> on_signal) {
   on_signal_ = std::move(on_signal);

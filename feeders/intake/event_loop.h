@@ -19,9 +19,12 @@ class EventLoop {
  public:
   EventLoop();
 
-  // Until stop(). SIGINT, SIGTERM and, unless it was ignored when this was made (nohup), SIGHUP
-  // call on_signal.
+  // Until stop(). SIGINT, SIGTERM and SIGHUP call on_signal; SIGHUP stays ignored if it was when
+  // this was made (nohup), unless take_hangups() was called.
   void run(std::function<void(int signal)> on_signal);
+  // Called before run().
+  void take_hangups();
+  bool ignored_hangups() const { return ignored_hangups_; }
   void post(std::function<void()> task);
   void stop();
   // Called once, before run(); the task is called on run()'s thread.
@@ -40,6 +43,7 @@ class EventLoop {
   void wait_for_signal();
 
   boost::asio::io_context context_{1};  // one thread: no locking within
+  const bool ignored_hangups_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer delay_;

@@ -50,6 +50,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       ledger_(options.ledger, ::geteuid()),
       tree_(clock_.now()),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
+  if (!options_.rules_file.empty()) loop_.take_hangups();
   make_feeder(std::move(feeder));
   make_branches();
   take_rules();
@@ -170,10 +171,10 @@ void Daemon::serve() {
   mount_watch_.reset();
 }
 
-// A terminal that goes ends what runs in its foreground; to a daemon SIGHUP means to read
-// its rules again.
+// A terminal that goes ends what runs in its foreground, but not under nohup; to a daemon SIGHUP
+// means to read its rules again.
 void Daemon::take_signal(int signal) {
-  if (signal == SIGHUP && !options_.has_terminal) {
+  if (signal == SIGHUP && (!options_.has_terminal || loop_.ignored_hangups())) {
     if (!options_.rules_file.empty()) return take_rules();
     return log_info("SIGHUP: there is nothing to read again");
   }
@@ -190,9 +191,11 @@ void Daemon::take_rules() {
   if (options_.rules_file.empty()) return;
   const auto text = read_rules(options_.rules_file);
   if (!text) return log_error("rules: " + text.error().reason);
-  for (const auto& fault : branches_->statistics().take_rules(text.value(), clock_.now())) {
-    log_error(options_.rules_file + ":" + std::to_string(fault.line) + ": " + fault.error.reason);
+  const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
+  for (const auto& fault : reading.faults) {
+    for (const std::string& line : describe(options_.rules_file, fault)) log_error(line);
   }
+  log_info(summary(options_.rules_file, reading));
 }
 
 void Daemon::part_is_ready() {

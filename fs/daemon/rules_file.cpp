@@ -5,18 +5,27 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "core/base/fd.h"
-#include "core/branch/statistics/rules.h"
+#include "core/base/text.h"
 
 namespace tallyfs {
 namespace {
 
 // Comments do not count among the bytes of rules.
 constexpr std::size_t kFileBytesMax = 16 * Rules::kBytesBound;
+// So much of a line stands in the log.
+constexpr std::size_t kLineBytesShown = 256;
+constexpr std::string_view kIndent = "  ";
 
 Error unreadable(const std::string& path) {
   return {ErrorCode::kInvalid, path + " cannot be read: " + std::strerror(errno)};
+}
+
+std::string counted(std::size_t number, std::string_view thing) {
+  return std::to_string(number).append(" ").append(thing).append(number == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -39,6 +48,26 @@ Result<std::string> read_rules(const std::string& path) {
   }
   text.resize(size);
   return text;
+}
+
+std::string summary(const std::string& path, const Rules::Reading& reading) {
+  std::string text = counted(reading.rules, "rule");
+  text.append(" read from ").append(path);
+  text.append(", ").append(std::to_string(reading.added)).append(" new");
+  text.append(", ").append(std::to_string(reading.gone)).append(" gone");
+  text.append(", ").append(counted(reading.faults.size(), "line")).append(" refused");
+  return text;
+}
+
+std::vector<std::string> describe(const std::string& path, const Rules::Fault& fault) {
+  std::string place(path);
+  place.append(":").append(std::to_string(fault.line)).append(": ").append(fault.error.reason);
+  std::string line(kIndent);
+  const std::size_t at = fault.error.token_at == Error::kNoToken ? 0 : fault.error.token_at;
+  const std::size_t column = append_escaped(line, fault.text, kLineBytesShown, at);
+  std::string caret(kIndent.size() + column, ' ');
+  caret.push_back('^');
+  return {std::move(place), std::move(line), std::move(caret)};
 }
 
 }  // namespace tallyfs

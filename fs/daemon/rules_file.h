@@ -1,13 +1,20 @@
-// The file of --rules, read as a whole. Any thread.
+// The file of --rules, read as a whole, and what the log has of it. Any thread.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
+#include "core/branch/statistics/rules.h"
 
 namespace tallyfs {
 
 // kInvalid: it cannot be read; kTooBig: it has more bytes than all rules may have.
 Result<std::string> read_rules(const std::string& path);
+
+// Lines of the log: how many rules there are now, and what has changed.
+std::string summary(const std::string& path, const Rules::Reading& reading);
+// The place and the reason, the line, and a caret under the token that is wrong.
+std::vector<std::string> describe(const std::string& path, const Rules::Fault& fault);
 
 }  // namespace tallyfs

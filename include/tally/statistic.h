@@ -141,8 +141,10 @@ TALLY_EXPORT int statistic_create(struct statistic** statistic,
  * every sample that its source gets. It is defined, started, stopped, reset, removed and released
  * as a statistic is, and begins with the definition of its source, on; but it takes no samples:
  * those added to it are ignored, and statistic_is_on() is 0. Views of a removed statistic are
- * removed, and released ones stay. A view that is there stays as its users have defined it. At most
- * 16 of a statistic. Errors as above; -EINVAL also if the source is a view or could not be created.
+ * removed, and released ones stay. A view that is there stays as its users have defined it. While
+ * the source is off, what is added before the daemon has made the view is ignored, as for any
+ * statistic that is off: start the source too, or call statistic_sync() before. At most 16 of a
+ * statistic. Errors as above; -EINVAL also if the source is a view or could not be created.
  */
 TALLY_EXPORT int statistic_create_view(struct statistic** view, struct statistic* source,
                                        const char* name);
@@ -157,9 +159,10 @@ TALLY_EXPORT void statistic_release(struct statistic** statistic);
 
 /* ---- Definitions: how a statistic is shown until its users decide otherwise ---------------------
  * They apply to a statistic that this process brings into being, at once or, with a daemon that is
- * started later, then; one that was there before stays as its users have defined it. The last call
- * stands. X from range_min to range_max is of interest; what lies outside counts in
- * hits_out_of_range only (array: also in the first interval, or behind the last).
+ * started later, then; one that was there before stays as its users have defined it, and so does
+ * what users and rules have defined since. The last call stands. X from range_min to range_max is
+ * of interest; what lies outside counts in hits_out_of_range only (array: also in the first
+ * interval, or behind the last).
  * -EINVAL: range_min > range_max, or another number out of its bounds; -ENOMEM. */
 
 #define STATISTIC_RANGE_MIN INT64_MIN
@@ -203,8 +206,8 @@ TALLY_EXPORT int statistic_define_history(struct statistic* statistic, int64_t r
                                           uint64_t period_us, enum statistic_mode mode);
 
 /* Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision), precision being
- * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers between 0 and 100 with at most 4
- * decimals, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
+ * 0 to 8: 2.2 % for 5. quantiles: 1 to 16 ascending numbers in (0, 100) with at most 4 decimals
+ * and no blanks, "50,99,99.9"; copied. units of the statistic name the unit in which buckets end at
  * powers: "microseconds/requests" are counted in seconds. */
 TALLY_EXPORT int statistic_define_quantiles(struct statistic* statistic, int64_t range_min,
                                             int64_t range_max, unsigned precision,

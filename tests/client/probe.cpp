@@ -1,8 +1,8 @@
 // A feeder that does as it is told on stdin, one command a line, and answers each with a line: what
 // the tests of libtally against a real daemon are written with. Uses the public C functions only,
 // linked to libtally.so.
-//   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]
-//   define NAME value|products|range|array|list|raw|history|inverted|huge
+//   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]      view SOURCE NAME
+//   define NAME value|products|range|array|list|raw|history|last|inverted|huge
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   threads N NAME TIMES         N threads that inc and end
@@ -93,6 +93,7 @@ int define(statistic* of, const std::string& type) {
   if (type == "list") return statistic_define_list(of, kMin, kMax, 100);
   if (type == "huge") return statistic_define_raw(of, kMin, kMax, 1'000'000);
   if (type == "raw") return statistic_define_raw(of, kMin, kMax, 1000);
+  if (type == "last") return statistic_define_last(of, kMin, kMax);
   if (type == "history") {
     return statistic_define_history(of, kMin, kMax, 10, 1000, STATISTIC_MODE_RANGE);
   }
@@ -248,6 +249,20 @@ std::string make_statistic(std::istream& in) {
   return result(error);
 }
 
+std::string make_view(std::istream& in) {
+  statistic* const source = the(in);
+  const std::string name = word(in);
+  statistic* made = nullptr;
+  const int error = statistic_create_view(&made, source, name.c_str());
+  if (error == 0) {
+    statistics[name] = made;
+  } else {
+    statistic_inc(made, 1);
+    statistic_release(&made);
+  }
+  return result(error);
+}
+
 std::string add(std::istream& in) {
   statistic* const of = the(in);
   std::int64_t x = 0;
@@ -281,6 +296,7 @@ using Obey = std::string (*)(std::istream&);
 const std::map<std::string, Obey> kVerbs = {
     {"interface", make_interface},
     {"statistic", make_statistic},
+    {"view", make_view},
     {"define",
      [](std::istream& in) {
        statistic* const of = the(in);

@@ -53,6 +53,15 @@ check_eq "$(sum "block-$DISK" request_sizes_read)" "$(sum "block-$DISK" latencie
   "every read has a latency"
 check_eq "$(sum "block-$DISK" request_sizes_write)" "$(sum "block-$DISK" latencies_write)" \
   "every write has a latency"
+views() {
+  grep -c "^name=latencies_$1_[a-z_]* of=latencies_$1 on=1 type=" \
+    "$MNT/statistics/block-$DISK/definition"
+}
+check_eq "2 2" "$(views read) $(views write)" "and latencies have their views"
+check_eq "$(sum "block-$DISK" latencies_read)" \
+  "$(data "block-$DISK" | awk '$1 == "latencies_read_percentiles" && $2 == "count" { print $3 }')" \
+  "which have every latency, too"
+check "with percentiles" shows "latencies_read_percentiles p99 [1-9][0-9]*"
 read -r _ number min _ <<<"$(data "block-$DISK" | grep '^pending_write ')"
 check "every write was pending" [ "$number" -ge 1000 ]
 check "no request is pending alone with zero" [ "$min" -ge 1 ]

@@ -268,7 +268,7 @@ tally.statistic_sync(60000)
         self.assertEqual(self.daemon.hear_request(), "")  # a second later, for want of an answer
         self.daemon.answer(number=7, sequence=self.daemon.sequence - 1)
         self.daemon.answer()
-        defined = "define web name=each type=range range_min=0 range_max=9 on=1"
+        defined = "define web name=each default=1 type=range range_min=0 range_max=9 on=1"
         self.assertEqual(self.daemon.hear_request(), defined)
         self.daemon.answer()
         self.assertEqual(self.daemon.hear_samples()[0], 7)
@@ -296,6 +296,36 @@ tally.statistic_sync(60000)
         self.assertEqual(feeder.hear(), "1 0 1 0 1 0")
         feeder.say()
         self.assertEqual(self.daemon.hear_samples()[0], 8)
+
+    def test_a_stale_number_without_a_page_lets_views_rest(self):
+        feeder = self.feeder(WEB + """
+each.start()
+each.create_view("view")
+each.inc(1)
+tally.statistic_sync(60000)
+say("sent")
+hear()
+each.inc(2)
+tally.statistic_sync(60000)
+""")
+        self.answer_switches()
+        self.answer_creates()
+        self.assertEqual(self.daemon.hear_request(), "create web/view of=each on=1")
+        self.daemon.answer()
+        self.assertEqual(self.daemon.hear_samples()[0], 7)
+        self.daemon.refuse(errno.ESTALE, sequence=0)
+        # Until the ping behind the samples, and what is due from then on.
+        heard = []
+        while not {"", "create web/each on=1"} <= set(heard):
+            heard.append(self.daemon.hear_request())
+            self.daemon.answer(number=8 if heard[-1].startswith("create web/each") else 0)
+        self.assertEqual(feeder.hear(), "sent")
+        feeder.say()
+        self.assertEqual(self.daemon.hear_samples()[0], 8)
+        self.assertEqual([each for each in heard if "view" in each], [])
+        self.assertEqual(self.daemon.hear_request(), "")
+        self.daemon.answer()
+        self.assertEqual(feeder.end()[0], 0)
 
     def test_garbage_from_the_daemon_is_passed_over(self):
         feeder = self.feeder(WEB + "each.start()\neach.inc(1)\ntally.statistic_sync(60000)")

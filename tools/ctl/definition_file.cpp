@@ -1,6 +1,7 @@
 #include "tools/ctl/definition_file.h"
 
 #include <sstream>
+#include <utility>
 
 #include "tools/tree/timed_file.h"
 
@@ -9,43 +10,62 @@ namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
 
-// "[24786.216928] statistics/web: error: REASON"; empty if it is of another location.
-std::string reason_in(const std::string& line, const std::string& location) {
-  const std::string mark = "] " + location + ": error: ";
+// Of "[24786.216928] statistics/web: error: REASON" time and reason; empty if it is of another
+// location or kind.
+LogEntry first_line(const std::string& line, LogKind kind, const std::string& location) {
+  std::string mark("] ");
+  mark.append(location).append(kind == LogKind::kError ? ": error: " : ": warning: ");
   const std::size_t at = line.find(mark);
-  return line.starts_with('[') && at != std::string::npos ? line.substr(at + mark.size())
-                                                          : std::string();
+  if (!line.starts_with('[') || at == std::string::npos) return {};
+  return {line.substr(1, at - 1), line.substr(at + mark.size())};
+}
+
+std::string read_log(const std::string& mount) {
+  auto log = read_in_time(mount + "/tracing/error_log");
+  return log ? std::move(log.value()) : std::string();
 }
 
 }  // namespace
 
-std::string find_reason(const std::string& log, const std::string& location,
-                        const std::string& command) {
+LogEntry find_entry(const std::string& log, LogKind kind, const std::string& location,
+                    const std::string& command) {
   std::istringstream lines(log);
   std::string line;
-  std::string reason;
-  std::string found;
+  LogEntry entry;
+  LogEntry found;
   while (std::getline(lines, line)) {
-    if (line.starts_with('[')) reason = reason_in(line, location);
-    if (reason.empty() || line != std::string(kCommand) + command) continue;
-    found = reason + "\n  " + command;
+    if (line.starts_with('[')) entry = first_line(line, kind, location);
+    if (entry.text.empty() || line != std::string(kCommand) + command) continue;
+    found = entry;
+    found.text.append("\n  ").append(command);
     if (!std::getline(lines, line)) break;
     const std::size_t caret = line.find('^');
     // The caret stands as far from the line's start as it did behind "Command: ".
     if (caret == std::string::npos || caret < kCommand.size()) continue;
-    found.append("\n  ").append(std::string(caret - kCommand.size(), ' ')).append("^");
+    found.text.append("\n  ").append(std::string(caret - kCommand.size(), ' ')).append("^");
   }
   return found;
 }
 
-Result<void> write_definition(const std::string& mount, const std::string& interface,
-                              const std::string& line) {
+Result<std::string> write_definition(const std::string& mount, const std::string& interface,
+                                     const std::string& line) {
   const std::string location = "statistics/" + interface;
+  const auto find = [&](LogKind kind) {
+    return find_entry(read_log(mount), kind, location, line);
+  };
+  const LogEntry before = find(LogKind::kWarning);
   const auto written = write_in_time(mount + "/" + location + "/definition", line + "\n");
-  if (written || written.error().code != ErrorCode::kInvalid) return written;
-  const auto log = read_in_time(mount + "/tracing/error_log");
-  const std::string reason = log ? find_reason(log.value(), location, line) : std::string();
-  return invalid("refused, nothing changed: " + (reason.empty() ? written.error().reason : reason));
+  if (written) {
+    LogEntry warning = find(LogKind::kWarning);
+    return warning.time == before.time ? std::string() : std::move(warning.text);
+  }
+  const ErrorCode code = written.error().code;
+  if (code != ErrorCode::kInvalid && code != ErrorCode::kNotFound) return written.error();
+  const std::string reason = find(LogKind::kError).text;
+  if (reason.empty() && code == ErrorCode::kNotFound) return written.error();
+  std::string text("refused, nothing changed: ");
+  text.append(reason.empty() ? written.error().reason : reason);
+  return Error{code, std::move(text)};
 }
 
 }  // namespace tallyfs

@@ -1,5 +1,5 @@
-// Writes lines into definition files of a mount, and finds in tracing/error_log why one was
-// refused. Any thread may call this.
+// Writes lines into definition files of a mount, and finds in tracing/error_log what the daemon
+// says of them. Any thread may call this.
 #pragma once
 
 #include <string>
@@ -8,14 +8,20 @@
 
 namespace tallyfs {
 
-// kInvalid: refused; the reason is the daemon's, with the line and a caret below it, or the errno's
-// where the mount shows no error_log. Else as timed_file.h.
-Result<void> write_definition(const std::string& mount, const std::string& interface,
-                              const std::string& line);
+// Returns the daemon's warning, with the line and a caret below it; empty: there is none.
+// kInvalid, kNotFound: refused; the reason is the daemon's, likewise, or the errno's where the
+// mount shows no error_log. Else as timed_file.h.
+Result<std::string> write_definition(const std::string& mount, const std::string& interface,
+                                     const std::string& line);
 
-// The newest entry of the log with this location and command: its reason, the command, the caret's
-// line. Empty if there is none.
-std::string find_reason(const std::string& log, const std::string& location,
-                        const std::string& command);
+// What an entry of the log says. Both are empty if there is none.
+struct LogEntry {
+  std::string time;
+  std::string text;  // its reason, the command, the caret's line
+};
+enum class LogKind { kError, kWarning };
+// The newest entry of the log of this kind, with this location and command.
+LogEntry find_entry(const std::string& log, LogKind kind, const std::string& location,
+                    const std::string& command);
 
 }  // namespace tallyfs

@@ -10,6 +10,7 @@
 #include "tools/ctl/send_line.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
+#include "tools/ctl/write_report.h"
 
 namespace tallyfs {
 namespace {
@@ -119,23 +120,33 @@ class Apply {
       if (was == key.value) continue;
       changes.append(" ").append(key.name).append("=").append(was).append("->").append(key.value);
     }
+    if (!changes.empty()) {
+      if (auto done = write(line); !done) return done;
+    }
     show(changes.empty() ? "=" : "~", line, changes);
-    if (changes.empty() || is_dry_) return {};
-    return write_definition(session_.source->mount(), line.interface, line.keys);
+    return {};
+  }
+
+  Result<void> write(const Line& line) {
+    if (is_dry_) return {};
+    const auto written = write_definition(session_.source->mount(), line.interface, line.keys);
+    if (!written) return written.error();
+    WriteReport::warn(line.interface + "/" + line.statistic, written.value());
+    return {};
   }
 
   // A view is made by its line; other statistics are feeders' to make.
   Result<void> make(const Line& line, bool has_interface) {
     const bool is_view = std::ranges::any_of(
         line.parsed, [](const view::Key& key) { return key.name == "of" && !key.value.empty(); });
-    if (is_view && has_interface) {
-      show("+", line, "");
-      if (is_dry_) return {};
-      return write_definition(session_.source->mount(), line.interface, line.keys);
-    }
+    const auto done = is_view && has_interface ? write(line) : create(line);
+    if (done) show("+", line, "");
+    return done;
+  }
+
+  Result<void> create(const Line& line) {
     const std::string name = line.interface + "/" + line.statistic;
     if (!creates_) return invalid("there is no " + name + "; --create makes it");
-    show("+", line, "");
     if (is_dry_) return {};
     if (auto sent = send_line(socket_, "create " + name + " " + line.keys); !sent) return sent;
     const auto made = read_interface(*session_.source, line.interface);

@@ -195,7 +195,7 @@ class Top {
 
   void write(const std::string& line) {
     const auto done = write_definition(mount_, model_.selected(), line);
-    screen_.message = done ? "" : done.error().reason;
+    screen_.message = done ? done.value() : done.error().reason;
     order();
   }
 

@@ -1,5 +1,5 @@
-// What came of the lines that a command wrote: refused ones are told on stderr at once, and --json
-// has all of them in one object at the end. Confined to one thread.
+// What came of the lines that a command wrote: refused ones and warnings are told on stderr at
+// once, and --json has all of them in one object at the end. Confined to one thread.
 #pragma once
 
 #include <string>
@@ -18,16 +18,22 @@ class WriteReport {
 
   // `where`: what the reason begins with.
   void add(const std::string& where, const std::string& interface, const std::string& line,
-           const Result<void>& done) {
+           const Result<std::string>& done) {
     writer_.begin_object().key("interface").string(interface).key("line").string(line);
     writer_.key("refused");
     if (done) {
       writer_.null();
+      if (!done.value().empty()) writer_.key("warning").string(done.value());
+      warn(where, done.value());
     } else {
       writer_.string(done.error().reason);
       status_ = complain(status_of(done.error()), where + ": " + done.error().reason);
     }
     writer_.end_object();
+  }
+  static void warn(const std::string& where, const std::string& warning) {
+    if (warning.empty()) return;
+    complain(0, std::string(where).append(": warning: ").append(warning));
   }
 
   // Returns the exit status: of the last line that was refused, or 0.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/base/text.h"
@@ -25,6 +26,23 @@ std::string_view without_comment(std::string_view line) {
     if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
   }
   return line;
+}
+
+std::vector<std::string> sorted_texts(const std::vector<Rule>& rules) {
+  std::vector<std::string> texts;
+  texts.reserve(rules.size());
+  for (const Rule& rule : rules) texts.push_back(rule.text());
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+// How many of `those` are not among `all`; both are sorted.
+std::size_t count_missing(const std::vector<std::string>& all,
+                          const std::vector<std::string>& those) {
+  std::vector<std::string> missing;
+  std::set_difference(those.begin(), those.end(), all.begin(), all.end(),
+                      std::back_inserter(missing));
+  return missing.size();
 }
 
 }  // namespace
@@ -71,7 +89,9 @@ Result<Rule> Rule::parse(std::string_view line) {
   if (rule.attributes_.empty() && rule.suffix_.empty()) {
     return at(*pattern, "a rule has KEY=VALUE behind its pattern");
   }
-  if (const auto change = parse_change(definition); !change) return change.error();
+  const auto change = parse_change(definition);
+  if (!change) return change.error();
+  if (auto checked = check_alone(change.value()); !checked) return checked.error();
   return rule;
 }
 
@@ -108,24 +128,66 @@ Result<void> Rules::add(std::string_view line, std::vector<Rule>& to) {
   return {};
 }
 
-std::vector<Rules::Fault> Rules::replace_file(std::string_view text) {
+Rules::Reading Rules::replace_file(std::string_view text) {
+  begin_write();
+  const std::vector<std::string> before = sorted_texts(from_file_);
   for (const Rule& rule : from_file_) bytes_ -= rule.text().size() + 1;
   from_file_.clear();
-  std::vector<Fault> faults;
+  Reading reading;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (auto added = add(text.substr(0, end), from_file_); !added) {
-      faults.push_back({number, added.error()});
+    const std::string_view line = text.substr(0, end);
+    if (auto added = add(line, from_file_); !added) {
+      reading.faults.push_back({number, std::string(line), added.error()});
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return faults;
+  const std::vector<std::string> after = sorted_texts(from_file_);
+  reading.rules = after.size();
+  reading.added = count_missing(before, after);
+  reading.gone = count_missing(after, before);
+  return reading;
 }
 
-void Rules::clear() {
-  from_file_.clear();
-  written_.clear();
-  bytes_ = 0;
+void Rules::begin_write() {
+  line_ = 0;
+  former_.reset();
+  is_refused_ = false;
+}
+
+void Rules::begin_replacement() {
+  begin_write();
+  former_ = Former{std::exchange(from_file_, {}), std::exchange(written_, {}),
+                   std::exchange(bytes_, 0)};
+}
+
+Result<void> Rules::write(std::string_view line) {
+  ++line_;
+  if (is_refused_) {
+    const auto text = without_comment(line);
+    if (trimmed(text).empty()) return {};
+    if (const auto rule = Rule::parse(text); !rule) return refuse(rule.error());
+    return {};
+  }
+  if (const auto added = add(line, written_); !added) return refuse(added.error());
+  return {};
+}
+
+Result<void> Rules::write_apply() {
+  ++line_;
+  if (!former_ || (!is_refused_ && !written_.empty())) return {};
+  return refuse(invalid("> replaces the rules, and there is none to apply: use >>", 0));
+}
+
+Error Rules::refuse(Error error) {
+  error.location = std::string("rules:").append(std::to_string(line_));
+  if (!former_) return error;
+  error.reason.append("; the rules stay as they were");
+  if (std::exchange(is_refused_, true)) return error;
+  from_file_ = std::move(former_->from_file);
+  written_ = std::move(former_->written);
+  bytes_ = former_->bytes;
+  return error;
 }
 
 std::string Rules::text() const {

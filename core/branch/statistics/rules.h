@@ -3,7 +3,8 @@
 // what a definition line may say without name=. view=SUFFIX makes it a rule for the view
 // STATISTIC_SUFFIX instead. `#` begins a comment.
 //
-// Rules from the file of --rules come first, and can be replaced without the others. Patterns are
+// Rules from the file of --rules come first, and can be replaced without the others. A write that
+// replaces all rules takes effect whole or not at all. Patterns are
 // taken apart once: few of them are compared beyond the text before their first wildcard, and most
 // not beyond the first eight bytes of it. At most kRulesBound, and kBytesBound of text. Confined to
 // the lock of StatisticsBranch.
@@ -11,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,8 @@ class Rule {
   bool matches(const std::string& path, const FirstBytes& first_bytes) const {
     return first_bytes_.begin(first_bytes) && matches(path);
   }
+  // Whether it is for views of the statistics that match.
+  bool is_for_views() const { return !suffix_.empty(); }
   // What the rule says of a statistic of that name, as a line of its definition file.
   std::string line_for(std::string_view statistic) const;
 
@@ -66,14 +70,32 @@ class Rules {
 
   struct Fault {
     std::size_t line = 0;  // counted from 1
+    std::string text;      // of the line
     Error error;
+  };
+  // What a file has brought.
+  struct Reading {
+    std::size_t rules = 0;  // in force
+    std::size_t added = 0;  // of them, those that were not there before
+    std::size_t gone = 0;
+    std::vector<Fault> faults;
   };
 
   // One line. An empty one, and a comment, is no rule. kInvalid, with the token; kNoSpace.
   Result<void> add(std::string_view line);
   // The text of the file: replaces what came from it before. Lines with a fault are left out.
-  std::vector<Fault> replace_file(std::string_view text);
-  void clear();
+  Reading replace_file(std::string_view text);
+
+  // What is written from now on has line 1, and adds to the rules that there are.
+  void begin_write();
+  // The same, but it replaces them: all of it, or nothing. A line that is refused brings the former
+  // rules back, and those behind it are only checked.
+  void begin_replacement();
+  // One line that is written. As add(), and at location stands its number.
+  Result<void> write(std::string_view line);
+  // The same for the line `apply`. kInvalid: what is written has replaced the rules, and none has
+  // come yet.
+  Result<void> write_apply();
 
   // One rule a line; what add() takes.
   std::string text() const;
@@ -93,11 +115,21 @@ class Rules {
   void forget_failures();
 
  private:
+  struct Former {
+    std::vector<Rule> from_file;
+    std::vector<Rule> written;
+    std::size_t bytes = 0;
+  };
+
   Result<void> add(std::string_view line, std::vector<Rule>& to);
+  Error refuse(Error error);
 
   std::vector<Rule> from_file_;
   std::vector<Rule> written_;
   std::size_t bytes_ = 0;
+  std::size_t line_ = 0;          // of what is written
+  std::optional<Former> former_;  // while it replaces them
+  bool is_refused_ = false;       // and they are back
 };
 
 }  // namespace tallyfs

@@ -88,8 +88,8 @@ class StatisticsBranch final : public Branch {
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // Rules of the file of --rules, instead of those that came from it before. They are for
-  // statistics to come. The lines that are not in force.
-  std::vector<Rules::Fault> take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
+  // statistics to come.
+  Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
 
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
@@ -169,6 +169,8 @@ class StatisticsBranch final : public Branch {
   Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now)
+      REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<Done> create_view(const wire::CommandLine& command, uid_t sender, Moment now)
       REQUIRES(mutex_);
@@ -179,7 +181,10 @@ class StatisticsBranch final : public Branch {
                                            uid_t creator, Moment now) REQUIRES(mutex_);
   void enter_rules(Moment now) REQUIRES(mutex_);
   void enter_overview(Moment now);
-  void apply_rules(const StatisticEntry& entry, Moment now) REQUIRES(mutex_);
+  void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
+  // Lines of rules for the statistic itself, in their order.
+  std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
+      REQUIRES(mutex_);
   void apply_rules(Moment now) REQUIRES(mutex_);
   Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)

@@ -17,6 +17,15 @@ std::size_t rest_at(const wire::CommandLine& command) {
   return command.rest.at + (word ? word->at : 0);
 }
 
+// Marks what a feeder says of how a statistic begins.
+bool has_default(std::string_view text) {
+  Tokens tokens(text);
+  while (const auto token = tokens.next()) {
+    if (token->text == "default=1") return true;
+  }
+  return false;
+}
+
 Error own_interface(std::size_t at) {
   return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
 }
@@ -126,9 +135,25 @@ Result<void> StatisticsBranch::define(const wire::CommandLine& command, uid_t se
   if (auto allowed = may_change(*entry, sender); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  const auto done = entry->interface->define(command.rest.text, now);
+  const auto done = has_default(command.rest.text)
+                        ? define_default(*entry, command.rest.text, now)
+                        : entry->interface->define(command.rest.text, now);
   if (!done) return error_at(done.error(), command.rest.at);
   return {};
+}
+
+// Rules are for statistics that are no views.
+Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::string_view text,
+                                              Moment now) {
+  const auto change = parse_change(text);
+  std::vector<std::string> rules;
+  if (change && change.value().name) {
+    const std::string_view name = change.value().name->value;
+    std::string path(entry.name);
+    path.append("/").append(name);
+    if (find(path)) rules = lines_of_rules(path, name);
+  }
+  return entry.interface->define_default(text, rules, now);
 }
 
 Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
@@ -188,7 +213,7 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std
   const auto made = entry->interface->create_statistic(statistic, text, now);
   if (made) {
     StatisticEntry& entered = enter(*entry, made.value());
-    apply_rules(entered, now);
+    apply_rules(entered, now, Interface::By::kRule);
     return &entered;
   }
   if (is_new) forget(*entry, now);

@@ -22,21 +22,25 @@ class StatisticsBranch::RulesFile final : public File {
     const MutexLock lock(statistics_.mutex_);
     return statistics_.rules_changed_;
   }
+  // Whatever is opened for writing ends the replacement before it, if it was one.
+  Result<std::shared_ptr<const void>> hold(Access access, Moment) const override {
+    if (access != Access::kRead) {
+      const MutexLock lock(statistics_.mutex_);
+      statistics_.rules_.begin_write();
+    }
+    return std::shared_ptr<const void>();
+  }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     const MutexLock lock(statistics_.mutex_);
-    if (trimmed(line) == "apply") {
-      statistics_.apply_rules(call.now);
-      return {};
-    }
     statistics_.rules_changed_ = call.now;
-    auto added = statistics_.rules_.add(line);
-    if (added) return {};
-    added.error().location = "rules";
-    return added;
+    if (trimmed(line) != "apply") return statistics_.rules_.write(line);
+    const auto allowed = statistics_.rules_.write_apply();
+    if (allowed) statistics_.apply_rules(call.now);
+    return allowed;
   }
   Result<void> truncate(const CallContext& call) override {
     const MutexLock lock(statistics_.mutex_);
-    statistics_.rules_.clear();
+    statistics_.rules_.begin_replacement();
     statistics_.rules_changed_ = call.now;
     return {};
   }
@@ -50,19 +54,19 @@ void StatisticsBranch::enter_rules(Moment now) {
   rules_file_ = tree_.add_file(Tree::kRoot, "rules", 0600, std::make_shared<RulesFile>(*this), now);
 }
 
-std::vector<Rules::Fault> StatisticsBranch::take_rules(std::string_view text, Moment now) {
+Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   const MutexLock lock(mutex_);
   rules_changed_ = now;
   return rules_.replace_file(text);
 }
 
-void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now) {
+void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) {
   if (rules_.empty()) return;
   const std::string path = PathNaming::name(entry);
   rules_.each_match(path, [&](Rule& rule) {
     const std::string line = rule.line_for(entry.statistic->name());
     Interface& interface = *entry.owner->interface;
-    const auto done = interface.define(line, now);
+    const auto done = interface.define(line, now, by);
     // What is wrong, or a key that this type does not have.
     const std::optional<Error> fault = done ? interface.remark(line) : done.error();
     if (!fault || !errors_ || !rule.tell_failure()) return;
@@ -70,13 +74,23 @@ void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now) {
   });
 }
 
-// To all that is there, once; each failure is told.
+std::vector<std::string> StatisticsBranch::lines_of_rules(const std::string& path,
+                                                          std::string_view statistic) {
+  std::vector<std::string> lines;
+  rules_.each_match(path, [&](const Rule& rule) {
+    if (!rule.is_for_views()) lines.push_back(rule.line_for(statistic));
+  });
+  return lines;
+}
+
+// To all that is there, once; each failure is told. The daemon's own numbers stay as they are.
 void StatisticsBranch::apply_rules(Moment now) {
   for (const auto& [key, interface] : interfaces_) {
+    if (interface->name == kOwnName) continue;
     for (Statistic* const statistic : interface->interface->statistics()) {
       rules_.forget_failures();
       const StatisticEntry entry{.statistic = statistic, .owner = interface.get()};
-      apply_rules(entry, now);
+      apply_rules(entry, now, Interface::By::kUser);
     }
   }
 }

@@ -51,6 +51,28 @@ latency_histograms_and_texts_of_the_tree() {
   assert_has 'garbage' "$("$TALLYCTL" show tracing/error_log)"
 }
 
+define_tells_the_daemon_s_warnings() {
+  _status 0 'web/hits: warning: there is no such key, and it was ignored
+  name=hits rnage_min=5 on=1
+            ^' "$TALLYCTL" define web/hits rnage_min=5 on=1
+  _status 0 '' "$TALLYCTL" define web/hits on=1
+  assert_eq '' "$(cat "$CASE/err")"
+  _status 0 'warning: without range_min the intervals double from' \
+    "$TALLYCTL" define web/hits type=array scale=log2 base_interval=1
+  _status 0 '' "$TALLYCTL" define web/hits type=array scale=log2 base_interval=1 range_min=0
+  assert_eq '' "$(cat "$CASE/err")"
+}
+
+apply_marks_what_was_done_and_says_what_makes_the_rest() {
+  printf 'define web name=%s\n' 'v of=us type=list' 'us mode=products type=value' 'us range_max=5' \
+    'hits mode=range' >"$CASE/saved"
+  _status 1 'this type also needs: entries_max' "$TALLYCTL" apply "$CASE/saved"
+  assert_has "$CASE/saved, line 4: refused, nothing changed: mode=range is for" "$(cat "$CASE/err")"
+  assert_eq '~ web/us ~ web/us' "$(cut -d' ' -f1,2 "$CASE/out" | paste -sd' ')"
+  _status 1 'no statistic of that name here; tallyctl apply --create makes it' \
+    "$TALLYCTL" define web/gone on=0
+}
+
 define_says_why_a_line_is_refused() {
   _status 1 "web/us: refused, nothing changed: this type also needs: base_interval
   name=us type=array scale=log2 range_min=0 range_max=4000

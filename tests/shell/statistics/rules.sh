@@ -49,19 +49,72 @@ the_file_shows_what_can_be_written_back() {
   assert_eq 'web/c on=1' "$(cat "$MNT/rules")"
 }
 
+# _add LINE...: in one write.
+_add() { printf '%s\n' "$@" >"$CASE/added" && cat "$CASE/added" >>"$MNT/rules"; }
+
 a_wrong_line_is_refused_with_a_caret_and_the_others_stand() {
-  assert_fails_with 'Invalid argument' \
-    write_at_once "$MNT/rules" 'web/a on=1' 'web/b on=maybe' 'web/c on=0'
+  assert_fails_with 'Invalid argument' _add 'web/a on=1' 'web/b on=maybe' 'web/c on=0'
   assert_eq $'web/a on=1\nweb/c on=0' "$(cat "$MNT/rules")"
-  assert_match '.* rules: error: on must be 0 or 1
+  assert_match '.* rules:2: error: on must be 0 or 1
   Command: web/b on=maybe
                  \^' "$(errors)"
   local line
   for line in 'web on=1' 'web/x' 'web/x on' 'web/x name=y on=1' 'web/x of=y' 'web/x onn=1' \
-    'web/x view=a/b' 'web/x/y on=1'; do
+    'web/x view=a/b' 'web/x/y on=1' 'web/x type=quantiles precision=5' \
+    'web/x type=value mode=range'; do
     assert_fails_with 'Invalid argument' _rule "$line"
   done
   assert_eq $'web/a on=1\nweb/c on=0' "$(cat "$MNT/rules")"
+}
+
+# Whether the shell writes it at once or line by line.
+a_replacement_that_fails_changes_nothing() {
+  local was=$'web/a on=1\nweb/b on=0'
+  echo "$was" >"$MNT/rules"
+  assert_fails_with 'Invalid argument' \
+    write_at_once "$MNT/rules" 'web/c on=1' 'web/d on=maybe' 'web/e on=1'
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  assert_has 'rules:2: error: on must be 0 or 1; the rules stay as they were' "$(errors)"
+  (
+    exec 3>"$MNT/rules"
+    for line in 'web/c on=1' 'web/d type=list' 'web/e on=1'; do echo "$line" >&3; done
+  ) 2>"$CASE/said" || true
+  assert_has 'Invalid argument' "$(cat "$CASE/said")"
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  assert_fails_with 'Invalid argument' _rule 'web/d on=maybe'
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  : >"$MNT/rules"
+  assert_eq '' "$(cat "$MNT/rules")"
+}
+
+apply_that_would_replace_the_rules_is_refused_with_a_hint() {
+  send 'create web/x'
+  _rule 'web/* on=1'
+  _apply_alone() { echo apply >"$MNT/rules"; }
+  assert_fails_with 'Invalid argument' _apply_alone
+  assert_eq 'web/* on=1' "$(cat "$MNT/rules")"
+  assert_has '> replaces the rules, and there is none to apply: use >>' "$(errors)"
+  assert_match 'name=x on=0 .*' "$(line web x)"
+  printf 'web/* type=range\napply\n' >"$MNT/rules"
+  assert_match 'name=x on=0 type=range .*' "$(line web x)"
+}
+
+rules_leave_the_daemon_s_own_numbers() {
+  local before after
+  before=$(definition tallyfs | sed 's/ data=.*//')
+  _rule '*/* type=last on=0'
+  _rule apply
+  after=$(definition tallyfs | sed 's/ data=.*//')
+  assert_eq "$before" "$after"
+}
+
+a_rule_wins_over_what_the_feeder_says_later() {
+  _rule 'web/x type=range'
+  send 'create web/x on=1' 'web/x 5' 'define web name=x default=1 type=list entries_max=5'
+  assert_eq 'x 1 5 5.000 5' "$(data web)"
+  define web 'name=x on=0'
+  send 'define web name=x default=1 on=1'
+  assert_match 'name=x on=0 type=range .*' "$(line web x)"
 }
 
 rules_are_not_retroactive_but_can_be_applied() {
@@ -86,22 +139,59 @@ a_rule_that_cannot_be_applied_leaves_the_statistic_and_is_told_once() {
   ! errors | grep 'web/y' || fail "told twice"
 }
 
+a_rule_that_a_quota_refuses_leaves_the_statistic_and_is_told_once() {
+  local own
+  own=$(definition tallyfs | wc -l)
+  stop_daemon
+  start_daemon --uid-statistics $((own + 3)) --uid-memory 2M
+  _rule 'web/* view=last type=last'
+  _rule 'app/* type=raw entries_max=1000000'
+  send 'create web/x on=1' 'create web/y on=1'
+  assert_eq 'x x_last y' "$(definition web | sed 's/^name=\([^ ]*\).*/\1/' | paste -sd' ')"
+  assert_eq 1 "$(errors | grep -c 'rules, for web/')"
+  assert_has 'rules, for web/y: error: ' "$(errors)"
+  rmdir "$STAT/web"
+  send 'create app/x on=1' 'app/x 5'
+  assert_match 'name=x on=1 type=value .*' "$(line app x)"
+  assert_data app 'x 1'
+  assert_has 'rules, for app/x: error: ' "$(errors)"
+}
+
 at_most_1024() {
   seq 1025 | sed 's|.*|web/x& on=1|' >"$CASE/many"
   assert_fails_with 'No space left on device' cp "$CASE/many" "$MNT/rules"
+  assert_eq '' "$(cat "$MNT/rules")"
+  head -1024 "$CASE/many" >"$MNT/rules"
   assert_eq 1024 "$(wc -l <"$MNT/rules")"
+  assert_fails_with 'No space left on device' _rule 'web/more on=1'
 }
 
 the_file_of_the_option_is_read_at_the_start_and_at_sighup() {
   stop_daemon
   printf '%s\n' '# comment' 'web/a type=range' 'web/b on=maybe' 'web/c on=1' >"$CASE/file"
   start_daemon --rules "$CASE/file"
-  assert_has "$CASE/file:3: on must be 0 or 1" "$(cat "$STDERR")"
+  assert_match ".*$CASE/file:3: on must be 0 or 1
+.*  web/b on=maybe
+.*        \^
+.*2 rules read from $CASE/file, 2 new, 0 gone, 1 line refused" \
+    "$(grep -A3 "$CASE/file:3" "$STDERR")"
   assert_eq $'web/a type=range\nweb/c on=1' "$(cat "$MNT/rules")"
   _rule 'web/d on=1'
   echo 'web/e on=1' >"$CASE/file"
   kill -HUP "$DAEMON"
   wait_until '[ "$(cat "$MNT/rules" | paste -sd+)" = "web/e on=1+web/d on=1" ]'
+  wait_until 'grep -qF "1 rule read from $CASE/file, 1 new, 2 gone, 0 lines refused" "$STDERR"'
+}
+
+the_file_of_the_option_is_read_at_sighup_under_nohup_too() {
+  stop_daemon
+  echo 'web/a type=range' >"$CASE/file"
+  trap '' HUP
+  start_daemon --rules "$CASE/file"
+  trap - HUP
+  echo 'web/e on=1' >"$CASE/file"
+  kill -HUP "$DAEMON"
+  wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
 }
 
 a_file_that_is_not_there_is_told() {

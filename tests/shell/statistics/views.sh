@@ -167,3 +167,47 @@ finally:
     feeder.join()
 EOT
 }
+
+a_view_counts_in_the_quotas() {
+  stop_daemon
+  local own
+  start_daemon
+  own=$(definition tallyfs | wc -l)
+  stop_daemon
+  start_daemon --uid-statistics $((own + 3))
+  send 'create web/x on=1'
+  define web 'name=v of=x'
+  define web 'name=w of=x'
+  _refuses 'No space left on device' statistics 'name=z of=x'
+  assert_eq 'x v w' "$(_names)"
+  define web 'name=v of='
+  define web 'name=z of=x'
+  assert_eq 'x w z' "$(_names)"
+}
+
+memory_that_a_view_would_need_is_asked_for_before() {
+  stop_daemon
+  start_daemon --uid-memory 2M
+  send 'create web/x on=1'
+  _refuses 'No space left on device' bytes 'name=v of=x type=raw entries_max=1000000'
+  assert_eq x "$(_names)"
+  define web 'name=v of=x type=raw entries_max=100'
+  _refuses 'No space left on device' bytes 'name=v entries_max=1000000'
+  assert_attribute web v entries_max 100
+}
+
+rmdir_takes_views_along_and_gives_their_quota_back() {
+  local i before
+  before=$(definition tallyfs | wc -l)
+  stop_daemon
+  start_daemon --uid-statistics $((before + 3))
+  for i in 1 2 3; do
+    send 'create web/x on=1'
+    define web 'name=v of=x'
+    define web 'name=w of=x'
+    rmdir "$STAT/web"
+    [ ! -e "$STAT/web" ] || fail "it is there"
+  done
+  send 'create web/x'
+  assert_eq x "$(_names)"
+}

@@ -63,6 +63,24 @@ TEST_F(RegistrarTest, WhatWasMadeHereIsOursAfterAReconnectToTheSameDaemon) {
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
 }
 
+TEST_F(RegistrarTest, ViewsAreFoundAfterAReconnect) {
+  FedInterface& web = interface("web");
+  statistic(web, "hits");
+  FedStatistic& view = statistic(web, "view");
+  view.source = "hits";
+  view.type = "type=last";
+  start(view);
+  settle();
+  daemon_->there = {"web/view"};
+  link_.disconnect();
+  connect();
+  EXPECT_EQ(settle(), (Log{"switches", "create web", "create web/hits",
+                           "create web/view of=hits type=last on=1"}));
+  EXPECT_EQ(view.registration, Registration::kRegistered);
+  EXPECT_FALSE(view.has_pending());
+  EXPECT_FALSE(view.is_on());
+}
+
 TEST_F(RegistrarTest, WhatWasMadeByAnotherDaemonMayHaveBeenThereInTheNext) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   settle();
@@ -163,6 +181,22 @@ TEST_F(RegistrarTest, WithoutAPageAStaleAnswerMakesItAskForEverythingAgain) {
   EXPECT_EQ(hits.number, number);
   EXPECT_EQ(gone.number, daemon_->number_of("web/gone"));
   EXPECT_FALSE(hits.was_there);
+}
+
+// They went with their source, if they are gone at all.
+TEST_F(RegistrarTest, AStaleAnswerLetsViewsRest) {
+  FedInterface& web = interface("web");
+  FedStatistic& hits = statistic(web, "hits");
+  FedStatistic& view = statistic(web, "view");
+  view.source = "hits";
+  view.started = true;
+  EXPECT_EQ(settle(),
+            (Log{"switches", "create web", "create web/hits", "create web/view of=hits on=1"}));
+  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  conversation_.take_responses(now_);
+  EXPECT_EQ(settle(), (Log{"create web", "create web/hits"}));
+  EXPECT_EQ(view.registration, Registration::kRegistered);
+  EXPECT_NE(hits.number, 0u);
 }
 
 TEST_F(RegistrarTest, AResetSaidWhileItAsksForEverythingAgainIsSent) {

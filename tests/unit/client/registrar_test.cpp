@@ -113,7 +113,8 @@ TEST_F(RegistrarTest, WhatIsNewIsDefinedAsTheFeederSaidMeanwhile) {
   daemon_->serve();
   conversation_.take_responses(now_);
   EXPECT_FALSE(hits.was_there);
-  EXPECT_EQ(daemon_->serve(), Log{"define web name=hits type=range range_min=0 range_max=9 on=1"});
+  EXPECT_EQ(daemon_->serve(),
+            Log{"define web name=hits default=1 type=range range_min=0 range_max=9 on=1"});
 }
 
 TEST_F(RegistrarTest, LaterStartsAndStopsReachWhatWasThereToo) {
@@ -161,8 +162,20 @@ TEST_F(RegistrarTest, PendingChangesAreInTheOrderTypeResetOn) {
   hits.pending_reset = true;
   hits.pending_type = true;
   registrar_.note_change();
-  EXPECT_EQ(round(),
-            Log{"define web name=hits type=range range_min=0 range_max=9 data=reset on=0"});
+  EXPECT_EQ(round(), (Log{"define web name=hits default=1 type=range range_min=0 range_max=9",
+                          "define web name=hits data=reset on=0"}));
+}
+
+TEST_F(RegistrarTest, DefaultsAreMarkedAndLaterChangesAreNot) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  hits.pending_begin = true;
+  hits.pending_reset = true;
+  registrar_.define(hits, now_);
+  EXPECT_EQ(daemon_->serve(),
+            (Log{"define web name=hits default=1 on=1", "define web name=hits data=reset"}));
+  EXPECT_FALSE(hits.has_pending());
+  EXPECT_EQ(hits.changes_sent, 2u);
 }
 
 TEST_F(RegistrarTest, WhenAStartAndALaterStopArePendingTheLaterStands) {

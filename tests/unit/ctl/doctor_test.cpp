@@ -146,10 +146,16 @@ TEST(DefinitionFileTest, TheNewestEntryOfThisLineIsTheReason) {
   const std::string log =
       "[1.0] statistics/web: error: old\n  Command: type=bla\n           ^\n"
       "[2.0] statistics/db: error: of another\n  Command: type=bla\n           ^\n"
+      "[2.5] statistics/web: warning: no such key\n  Command: tpye=raw\n           ^\n"
       "[3.0] statistics/web: error: type must be value\n  Command: type=bla\n                ^\n";
-  EXPECT_EQ(find_reason(log, "statistics/web", "type=bla"),
-            "type must be value\n  type=bla\n       ^");
-  EXPECT_EQ(find_reason(log, "statistics/web", "type=blub"), "");
+  const auto find = [&](LogKind kind, const std::string& command) {
+    return find_entry(log, kind, "statistics/web", command);
+  };
+  EXPECT_EQ(find(LogKind::kError, "type=bla").text, "type must be value\n  type=bla\n       ^");
+  EXPECT_EQ(find(LogKind::kError, "type=bla").time, "3.0");
+  EXPECT_EQ(find(LogKind::kError, "type=blub").text, "");
+  EXPECT_EQ(find(LogKind::kWarning, "type=bla").text, "");
+  EXPECT_EQ(find(LogKind::kWarning, "tpye=raw").text, "no such key\n  tpye=raw\n  ^");
 }
 
 TEST(PathTest, PathsInTheMountAreTakenApart) {

@@ -36,6 +36,11 @@ TEST(TypesTest, DocumentsNameEach) {
   expect_each("core/definition/GRAMMAR.md", "\n| ", " |");
   expect_each("docs/statistics.md", "| `", "` |");
   expect_each("packaging/man/tally-definition.5", "\n.TP\n.B ", "\n");
+  expect_each("docs/json.md", "\n| ", " |");
+}
+
+TEST(TypesTest, ReadersOfTheJsonKnowEach) {
+  expect_each("tools/tree/statistics_json.cpp", "type == \"", "\"");
 }
 
 TEST(TypesTest, ClientsDefineEach) {

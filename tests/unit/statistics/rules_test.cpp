@@ -18,6 +18,12 @@ class RulesTest : protected Log, public StatisticsTest {
     return tree_.file(tree_.lookup(Tree::kRoot, "rules").value().id).value();
   }
   Result<void> write(std::string_view line) { return rules()->write_line(line, clock_.now()); }
+  // As `>>` and `>` open it.
+  void open_to_add() { ASSERT_TRUE(rules()->hold(File::Access::kWrite, clock_.now())); }
+  void open_to_replace() {
+    open_to_add();
+    ASSERT_TRUE(rules()->truncate(clock_.now()));
+  }
   std::string text() { return rules()->render(clock_.now(), 1 << 20).value(); }
   std::string told() { return errors.render(clock_.now(), 1 << 20).value(); }
   // Of the first line of web's definition file.
@@ -40,9 +46,9 @@ TEST_F(RulesTest, AreAppliedToWhatComesIntoBeing) {
 TEST_F(RulesTest, ApplyingTellsEachFailure) {
   EXPECT_TRUE(execute("create app/a"));
   EXPECT_TRUE(execute("create app/b"));
-  ASSERT_TRUE(write("app/* type=quantiles precision=5"));
+  ASSERT_TRUE(write("app/* mode=range"));
   ASSERT_TRUE(write("apply"));
-  EXPECT_NE(told().find("rules, for app/a: error: this type also needs: quantiles"),
+  EXPECT_NE(told().find("rules, for app/a: error: mode=range is for type=history only"),
             std::string::npos);
   EXPECT_NE(told().find("rules, for app/b: error: "), std::string::npos);
 }
@@ -102,7 +108,20 @@ TEST_F(RulesTest, RefuseWhatIsNoRuleWithTheCaretUnderIt) {
   expect("web/a view=x onn=1", "onn=1");
   expect("web/a view=x/y on=1", "view=x/y");
   expect("web/a view=x on=2", "on=2");
+  // What no statistic could take.
+  expect("web/a type=quantiles precision=5", "type=quantiles");
+  expect("web/a view=x type=list", "type=list");
+  expect("web/a type=history mode=quantiles entries_max=5 period=5", "type=history");
+  expect("web/a type=value mode=range", "mode=range");
+  expect("web/a range_min=5 range_max=4", "range_min=5");
   EXPECT_EQ(text(), "");
+}
+
+TEST_F(RulesTest, MayLackWhatTheStatisticHas) {
+  EXPECT_TRUE(write("web/a type=array scale=lin base_interval=1"));
+  EXPECT_TRUE(write("web/a entries_max=5 mode=quantiles range_min=5"));
+  EXPECT_TRUE(write("web/a view=x quantiles=50"));
+  EXPECT_FALSE(write("web/a type=array scale=lin base_interval=1 range_min=0 range_max=100000"));
 }
 
 TEST_F(RulesTest, ARuleThatCannotBeAppliedIsToldOnce) {
@@ -125,13 +144,149 @@ TEST_F(RulesTest, ApplyMeansAllThatIsThere) {
 
 TEST_F(RulesTest, ThoseOfTheFileComeFirstAndAreReplacedAlone) {
   ASSERT_TRUE(write("web/b on=1"));
-  EXPECT_TRUE(statistics_.take_rules("web/a on=1\n\n# no rule\n", clock_.now()).empty());
+  const auto first = statistics_.take_rules("web/a on=1\n\n# no rule\n", clock_.now());
+  EXPECT_TRUE(first.faults.empty());
   EXPECT_EQ(text(), "web/a on=1\nweb/b on=1\n");
-  const auto faults = statistics_.take_rules("web/c on=1\nweb/d on=7\nweb/e on=0", clock_.now());
-  EXPECT_EQ(text(), "web/c on=1\nweb/e on=0\nweb/b on=1\n");
-  ASSERT_EQ(faults.size(), 1u);
-  EXPECT_EQ(faults[0].line, 2u);
-  EXPECT_EQ(faults[0].error.reason, "on must be 0 or 1");
+  const auto reading =
+      statistics_.take_rules("web/c on=1\nweb/d on=7\nweb/a on=1\nweb/e on=0", clock_.now());
+  EXPECT_EQ(text(), "web/c on=1\nweb/a on=1\nweb/e on=0\nweb/b on=1\n");
+  EXPECT_EQ(reading.rules, 3u);
+  EXPECT_EQ(reading.added, 2u);
+  EXPECT_EQ(reading.gone, 0u);
+  ASSERT_EQ(reading.faults.size(), 1u);
+  EXPECT_EQ(reading.faults[0].line, 2u);
+  EXPECT_EQ(reading.faults[0].text, "web/d on=7");
+  EXPECT_EQ(reading.faults[0].error.reason, "on must be 0 or 1");
+  EXPECT_EQ(statistics_.take_rules("web/e on=0\n", clock_.now()).gone, 2u);
+}
+
+// ---- writes that replace all rules
+
+TEST_F(RulesTest, AReplacementThatFailsChangesNothing) {
+  ASSERT_TRUE(write("web/a on=1"));
+  ASSERT_TRUE(statistics_.take_rules("web/file on=1", clock_.now()).faults.empty());
+  const std::string before = text();
+  open_to_replace();
+  ASSERT_TRUE(write("web/b on=1"));
+  EXPECT_EQ(text(), "web/b on=1\n");
+  const auto refused = write("web/c on=maybe");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().location, "rules:2");
+  EXPECT_EQ(refused.error().reason, "on must be 0 or 1; the rules stay as they were");
+  EXPECT_EQ(text(), before);
+  // More of the same text.
+  EXPECT_TRUE(write("web/d on=1"));
+  EXPECT_TRUE(write("# comment"));
+  EXPECT_EQ(write("web").error().location, "rules:5");
+  EXPECT_FALSE(write("apply"));
+  EXPECT_EQ(text(), before);
+}
+
+TEST_F(RulesTest, WhatIsWrittenNextIsNoPartOfTheReplacement) {
+  ASSERT_TRUE(write("web/a on=1"));
+  open_to_replace();
+  ASSERT_TRUE(write("web/b on=1"));
+  open_to_add();
+  EXPECT_EQ(write("web/c on=maybe").error().location, "rules:1");
+  EXPECT_EQ(text(), "web/b on=1\n");
+  ASSERT_TRUE(write("web/d on=1"));
+  EXPECT_EQ(text(), "web/b on=1\nweb/d on=1\n");
+}
+
+TEST_F(RulesTest, TooManyRulesInAReplacementBringTheFormerOnesBack) {
+  ASSERT_TRUE(write("web/a on=1"));
+  open_to_replace();
+  for (std::size_t i = 0; i < Rules::kRulesBound; ++i) {
+    ASSERT_TRUE(write("web/" + std::to_string(i) + " on=1"));
+  }
+  EXPECT_EQ(write("web/x on=1").error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(text(), "web/a on=1\n");
+  open_to_add();
+  EXPECT_TRUE(write("web/x on=1"));
+}
+
+TEST_F(RulesTest, ApplyThatWouldReplaceTheRulesKeepsThem) {
+  EXPECT_TRUE(execute("create web/a"));
+  ASSERT_TRUE(write("web/a on=1"));
+  open_to_replace();
+  const auto refused = write("apply");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().reason.find("use >>"), std::string::npos);
+  EXPECT_EQ(text(), "web/a on=1\n");
+  EXPECT_EQ(begin(), "name=a on=0 type=value");
+  open_to_replace();
+  ASSERT_TRUE(write("web/a type=range"));
+  ASSERT_TRUE(write("apply"));
+  EXPECT_EQ(begin(), "name=a on=0 type=range");
+}
+
+TEST_F(RulesTest, TheFileOfTheOptionMayComeInTheMiddleOfAReplacement) {
+  ASSERT_TRUE(write("web/a on=1"));
+  open_to_replace();
+  ASSERT_TRUE(write("web/b on=1"));
+  ASSERT_TRUE(statistics_.take_rules("web/file on=1", clock_.now()).faults.empty());
+  EXPECT_FALSE(write("web"));
+  EXPECT_EQ(text(), "web/file on=1\nweb/b on=1\n");
+}
+
+TEST_F(RulesTest, ApplyLeavesTheDaemonsOwnNumbers) {
+  ASSERT_TRUE(write("*/* type=last on=0"));
+  const std::string before = read("tallyfs", "definition");
+  ASSERT_TRUE(write("apply"));
+  EXPECT_EQ(read("tallyfs", "definition"), before);
+  EXPECT_EQ(told(), "");
+}
+
+// ---- what a feeder says of its statistic later
+
+TEST_F(RulesTest, RulesWinOverDefaultsThatComeLater) {
+  ASSERT_TRUE(write("web/a entries_max=7 on=1"));
+  ASSERT_TRUE(write("web/b type=range"));
+  ASSERT_TRUE(write("web/b view=last type=last"));
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_TRUE(execute("create web/b on=1"));
+  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5 on=0"));
+  EXPECT_NE(read("web", "definition").find("name=a on=1 type=list "), std::string::npos);
+  EXPECT_NE(read("web", "definition").find(" entries_max=7 "), std::string::npos);
+  send("web/b", 5);
+  EXPECT_TRUE(execute("define web name=b default=1 type=list entries_max=5"));
+  EXPECT_EQ(read("web", "data"), "b 1 5 5.000 5\nb_last [0.000000] 5\n");
+}
+
+TEST_F(RulesTest, WhatAUserHasDefinedStaysWhenDefaultsComeLater) {
+  ASSERT_TRUE(write("web/* on=1"));
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_TRUE(execute("define web name=a type=range"));
+  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5"));
+  EXPECT_EQ(begin(), "name=a on=1 type=range");
+  EXPECT_TRUE(execute("define web on=0"));
+  EXPECT_TRUE(execute("define web name=a default=1 on=1"));
+  EXPECT_EQ(begin(), "name=a on=0 type=range");
+  // What the program does itself, later than at its beginning, is done.
+  EXPECT_TRUE(execute("define web name=a on=1"));
+  EXPECT_EQ(begin(), "name=a on=1 type=range");
+}
+
+TEST_F(RulesTest, DefaultsDefineWhatUsersHaveLeftToThem) {
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_TRUE(execute("define web on=1"));
+  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5 data=reset on=0"));
+  EXPECT_EQ(begin(), "name=a on=1 type=list");
+  send("web/a", 5);
+  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5"));
+  EXPECT_EQ(read("web", "data"), "a 0x5 1\n");
+  EXPECT_TRUE(execute("define web name=a default=1 type=range"));
+  EXPECT_EQ(begin(), "name=a on=1 type=range");
+}
+
+TEST_F(RulesTest, DefaultsAreForOneStatisticThatIsThere) {
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_EQ(execute("define web default=1 on=1").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(execute("define web name=b default=1 on=1").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(execute("define web name=a default=1 type=list").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(execute("define web name=a default=1 type=raw entries_max=1048576", kBob).error().code,
+            ErrorCode::kNotPermitted);
+  EXPECT_EQ(begin(), "name=a on=0 type=value");
 }
 
 TEST_F(RulesTest, AreBounded) {
@@ -139,7 +294,7 @@ TEST_F(RulesTest, AreBounded) {
     ASSERT_TRUE(write("web/" + std::to_string(i) + " on=1"));
   }
   EXPECT_EQ(write("web/x on=1").error().code, ErrorCode::kNoSpace);
-  ASSERT_TRUE(rules()->truncate(clock_.now()));
+  open_to_replace();
   const std::string longest = "web/" + std::string(16'000, 'x') + " on=1";
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(write(longest));
   EXPECT_EQ(write(longest).error().code, ErrorCode::kNoSpace);

@@ -76,7 +76,7 @@ Modules form layers. Each imports the modules drawn here and no others:
     registry -> checks exclusion requester request feeder removals switches
     event -> checks event_fields exclusion link requester task wire request feeder switches registry
     shown -> definition fed_statistic registry
-    view -> registry shown
+    view -> registry shown switches
     statistic -> samples feeder registry shown view
     interface -> checks request feeder registry statistic
     functions -> checks settings sample_queue feeder statistic interface

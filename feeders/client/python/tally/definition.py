@@ -81,9 +81,9 @@ class Definable:
     def define_quantiles(self, range_min=STATISTIC_RANGE_MIN, range_max=STATISTIC_RANGE_MAX,
                          precision=5, quantiles="50,90,99,99.9"):  # fmt: skip
         """Percentiles of X, from buckets whose ends differ by the factor 2^(2^-precision).
-        precision: 0 to 8; 5 is 2.2 %. quantiles: 1 to 16 ascending numbers between 0 and 100 with
-        at most 4 decimals, divided by commas. Units of the statistic name the unit in which buckets
-        end at powers: those of "microseconds/requests" in seconds."""
+        precision: 0 to 8; 5 is 2.2 %. quantiles: 1 to 16 ascending numbers in (0, 100) with at most
+        4 decimals, divided by commas, without blanks. Units of the statistic name the unit in which
+        buckets end at powers: those of "microseconds/requests" in seconds."""
         text = "type=quantiles" + _quantiles(precision, quantiles)
         self._define(text + _range(range_min, range_max))
 

@@ -5,7 +5,8 @@ Guarded by the exclusion, except _switch and _id, which calls that add samples r
 Changes that a program makes before the daemon has registered a statistic are part of the
 registration. Of later changes some must precede samples (_early), others must follow the samples
 that were added before them (_late). The first start(), stop() or reset() applies to a new statistic
-only: one that was there before stays as its users have defined it."""
+only: one that was there before stays as its users have defined it. The daemon takes early changes
+as defaults (default=1): what users and rules have defined since stays."""
 import functools
 
 from .checks import check_name
@@ -108,7 +109,9 @@ class FedStatistic(Subject):
         return " ".join(filter(None, words + [self._units and f"units={self._units}"]))
 
     def _change_text(self, changes):
-        words = ["define", self.interface.name, f"name={self.name}", changes.get("type")]
+        words = ["define", self.interface.name, f"name={self.name}"]
+        words.append(changes is self._early and "default=1")
+        words.append(changes.get("type"))
         words.append("reset" in changes and "data=reset")
         words.append("on" in changes and f"on={changes['on']:d}")
         return " ".join(filter(None, words))
@@ -119,16 +122,16 @@ class FedStatistic(Subject):
                 yield conversation.registration_of(self)
             return
         is_late = not feeder.queue.has_records()
-        if self._early or is_late:
-            changes = {**self._early, **self._late} if is_late else self._early
-            note_sent = functools.partial(self._note_change_sent, is_late)
-            yield Request(self._change_text(changes), note_sent, self._take_change)
+        if is_late and "on" in self._late:
+            self._early.pop("on", None)  # the later one stands
+        for changes in [self._early] + [self._late] * is_late:
+            if changes:
+                note_sent = functools.partial(self._note_change_sent, changes)
+                yield Request(self._change_text(changes), note_sent, self._take_change)
 
-    def _note_change_sent(self, is_late):
-        self._early.clear()
-        if is_late:
-            self._late.clear()
-        if not self._late:
+    def _note_change_sent(self, changes):
+        changes.clear()
+        if not self._early and not self._late:
             feeder.conversation.withdraw(self)
         self._changes_pending += 1
 

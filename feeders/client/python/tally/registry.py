@@ -111,7 +111,8 @@ class Registry(Requester):
         if switches.is_there():
             return self.look()
         for statistic in feeder.queue.statistics.values():
-            if statistic._state == REGISTERED:
+            # Views that are gone went with their source, and stay gone.
+            if statistic._state == REGISTERED and statistic._number:
                 feeder.conversation.register_again(statistic.interface)
                 feeder.conversation.register_again(statistic)
 

@@ -1,12 +1,14 @@
 """Views: further ways to look at what is fed to a statistic."""
 from .registry import registry
 from .shown import Shown
+from .switches import OFF
 
 
 class View(Shown):
     """One view of a statistic, made by Statistic.create_view(). The daemon gives it every sample
     that its source gets. It is defined, turned on and off, and dropped as a statistic is, but takes
-    no samples of its own. Views go with a source that is removed."""
+    no samples of its own: those added to it by the functions of the C library's names are ignored.
+    Views go with a source that is removed."""
 
     __slots__ = ("_source",)
 
@@ -22,8 +24,13 @@ class View(Shown):
         words = ["create", self._path(), f"of={self._source}", self._type, f"on={on:d}"]
         return " ".join(filter(None, words))
 
-    # It has neither samples nor a number.
-    def _point_at_switch(self):
+    # It takes no samples, by whatever function: its switch stays off.
+    @property
+    def _switch(self):
+        return OFF
+
+    @_switch.setter
+    def _switch(self, switch):
         pass
 
     def __repr__(self):
