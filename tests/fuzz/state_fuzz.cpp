@@ -60,7 +60,10 @@ bool is_same_object(const SavedObject& a, const SavedObject& b) {
 
 class Sizes final : public ObjectSink {
  public:
-  bool put(const SavedObject& object) override { return object.label.size() <= kLabelBytesMax; }
+  bool put(const SavedObject& object) override {
+    must(object.label.size() <= kLabelBytesMax, "what was loaded can be saved");
+    return true;
+  }
 };
 
 // What was loaded is shown, whatever it is.
@@ -81,8 +84,8 @@ void show_all(Tree& tree, NodeId directory, Moment now) {
 void load(const StateFile& file) {
   const FakeClock clock{std::chrono::seconds(10)};
   Tree tree{clock.now()};
-  Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
-                 .total = {.interfaces = 32, .statistics = 128, .bytes = 4u << 20}}};
+  Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 64u << 20},
+                 .total = {.interfaces = 32, .statistics = 128, .bytes = 64u << 20}}};
   StatisticsBranch statistics(tree, ledger, 500, clock.now());
   StatsBranch stats(tree, ledger, 500, clock.now());
   const NodeId tracing =
@@ -98,6 +101,7 @@ void load(const StateFile& file) {
   const LoadedState loaded = load_state(file, branches, kBoot, clock.now());
   must(loaded.objects + loaded.faults.size() == file.objects.size() + file.faults.size(),
        "each object is loaded or told");
+  if (loaded.objects == 0) return;
   Sizes sizes;
   for (const Branch* const branch : branches) branch->save(sizes);
   show_all(tree, Tree::kRoot, clock.now());
