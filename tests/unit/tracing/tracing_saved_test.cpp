@@ -375,7 +375,7 @@ TEST_F(DamagedTracingTest, OfAFlippedBitOnlyItsObjectsAreLost) {
 // Bytes with a good checksum that no daemon has written: what is loaded can be shown, and saved as
 // something that loads again.
 TEST_F(DamagedTracingTest, ContentsThatWereNotWrittenSoDoNoHarm) {
-  constexpr std::size_t kStride = 5;
+  constexpr std::size_t kStride = 17;
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const SavedObject whole = saved_.at(i);
     for (std::size_t at = i % kStride; at < whole.bytes.size(); at += kStride) {
