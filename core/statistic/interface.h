@@ -88,8 +88,9 @@ class Interface {
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
   Result<void> define(std::string_view line, Moment now, By by = By::kUser);
   // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
-  // be applied, all in one step. What users have asked for since the creation of the statistic
-  // stays, and a definition that comes out as it was keeps the data.
+  // be applied, all in one step; views that rules have made begin anew, too. What users have asked
+  // for since the creation of the statistic stays, and a definition that comes out as it was keeps
+  // the data.
   Result<void> define_default(std::string_view line, std::span<const std::string> rules,
                               Moment now);
 
@@ -154,8 +155,10 @@ class Interface {
   Result<Statistic*> find_source(const Change& change, std::string_view view) const
       REQUIRES(mutex_);
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
+  static Result<Definition> view_definition(const Change& change, const Statistic& source);
   Result<void> append_view(std::string_view name, Statistic& source, const Change& change,
-                           Moment now) REQUIRES(mutex_);
+                           Moment now, By by) REQUIRES(mutex_);
+  void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
   Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
   Result<void> redefine(const Change& change, Statistic* named, Moment now, By by)
       REQUIRES(mutex_);

@@ -104,14 +104,19 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   if (!after) return after.error();
   for (const std::string& rule : rules) {
     const auto more = parse_change(rule);
-    if (!more) continue;
+    if (!more || more.value().of) continue;
     const Change left = named->left_of(more.value());
     auto ruled = apply(left, after.value());
     if (!ruled) continue;
     after = std::move(ruled);
     if (left.on) change.on = left.on;
   }
-  return become(*named, change, std::move(after.value()), now);
+  if (auto done = become(*named, change, std::move(after.value()), now); !done) return done;
+  for (const std::string& rule : rules) {
+    const auto more = parse_change(rule);
+    if (more && more.value().of) follow(*named, more.value(), now);
+  }
+  return {};
 }
 
 Result<void> Interface::become(Statistic& statistic, const Change& change, Definition after,

@@ -57,12 +57,29 @@ Result<bool> Interface::create_view(std::string_view name, std::string_view text
   }
   const auto source = find_source(change, name);
   if (!source) return source.error();
-  if (auto made = append_view(name, *source.value(), change, now); !made) return made.error();
+  if (auto made = append_view(name, *source.value(), change, now, By::kUser); !made) {
+    return made.error();
+  }
   return true;
 }
 
+Result<Definition> Interface::view_definition(const Change& change, const Statistic& source) {
+  Change begin = change;
+  begin.units.reset();
+  return apply(begin, begin.type ? Definition{.units = source.definition().units}
+                                 : source.definition());
+}
+
+// A rule without type= means the definition of the source, which has changed.
+void Interface::follow(const Statistic& source, const Change& change, Moment now) {
+  Statistic* const view = find_locked(change.name->value);
+  if (!view || view->source() != &source || !view->is_as_ruled()) return;
+  auto after = view_definition(change, source);
+  if (after) (void)become(*view, Change{}, std::move(after.value()), now);
+}
+
 Result<void> Interface::append_view(std::string_view name, Statistic& source, const Change& change,
-                                    Moment now) {
+                                    Moment now, By by) {
   if (source.views().size() >= kViewsBound) {
     return at_source(ErrorCode::kNoSpace,
                      "a statistic has at most " + std::to_string(kViewsBound) + " views", change);
@@ -70,15 +87,14 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, co
   Change begin = change;
   if (!begin.on) begin.on = {true, 0};
   begin.data_reset = false;
-  begin.units.reset();
-  auto definition = apply(
-      begin, begin.type ? Definition{.units = source.definition().units} : source.definition());
+  auto definition = view_definition(change, source);
   if (!definition) return definition.error();
   auto grown = reservation_.grow(
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
   auto view = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
   view->carry_out(begin, std::move(definition.value()), now.monotonic);
+  if (by == By::kRule) view->note_rule();
   source.attach_view(*append(std::move(view)));
   note_change(now);
   return {};
@@ -93,7 +109,7 @@ Result<void> Interface::define_view(const Change& change, Moment now, By by) {
     }
     const auto source = find_source(change, change.name->value);
     if (!source) return source.error();
-    return append_view(change.name->value, *source.value(), change, now);
+    return append_view(change.name->value, *source.value(), change, now, by);
   }
   if (change.of->value.empty() && named->source()) {
     remove(*named);

@@ -86,6 +86,10 @@ class Statistic {
   }
   // Of a default, what they leave to it.
   Change left_of(Change change) const;
+  // Of a view: a rule has made it.
+  void note_rule() { of_rule_ = true; }
+  // And no user has redefined it since.
+  bool is_as_ruled() const { return of_rule_ && !asked_definition_; }
 
   // Samples taken while on, since it was created: in range or not, whatever was reset since.
   std::uint64_t samples() const { return samples_; }
@@ -159,6 +163,7 @@ class Statistic {
   bool has_views_ = false;
   bool asked_definition_ = false;  // by users; not saved: defaults are for what was made since
   bool asked_on_ = false;
+  bool of_rule_ = false;  // not saved either
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;

@@ -12,6 +12,8 @@ namespace {
 // What a datagram weighs beside its bytes when the time of a batch is shared out.
 constexpr std::size_t kDatagramWeight = 64;
 
+std::size_t weight_of(const Datagram& datagram) { return datagram.bytes.size() + kDatagramWeight; }
+
 }  // namespace
 
 Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports)
@@ -66,9 +68,10 @@ Intake::Progress Intake::take_turn() {
   {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
+    late_work_ = {};
+    catch_up({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
-    const Until late{clock_.now().monotonic + kTurnMax, &readers_waiting_};
-    if (catch_up(late) == Progress::kCut) progress = Progress::kCut;
+    if (!backlog_.empty()) progress = Progress::kCut;
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
@@ -87,7 +90,15 @@ Intake::Progress Intake::work(const Until& until) {
   }
 }
 
-bool Intake::wants_to_receive() { return backlog_.empty() || queue_.has_prompt_sender(); }
+// While something is put off, more of the same senders is put off, too: less than the turn has
+// taken, so that the backlog becomes empty under a flood. Where a turn takes but a few, what else
+// is queued would wait too long behind theirs, and a look at each costs less than they do.
+bool Intake::wants_to_receive() {
+  if (backlog_.empty()) return true;
+  const std::size_t put_off_max = late_work_.taken / 2;
+  if (put_off_max < Receiver::kBatch) return queue_.has_prompt_sender();
+  return late_work_.put_off + Receiver::kBatch <= put_off_max;
+}
 
 void Intake::receive() {
   receiving_ = clock_.now().monotonic;
@@ -216,7 +227,7 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
   charge_commands(sender);
   // For events of the kernel, readers have a deadline of their own.
   const bool is_free = dispatcher_.is_of_kernel() && queue_.is_trusted(sender);
-  if (!is_free) weights.push_back({&sender, datagram.bytes.size()});
+  if (!is_free) weights.push_back({&sender, weight_of(datagram)});
   if (done) return true;
   return backlog_.holds(sender, now.monotonic) && put_off_rest(datagram);
 }
@@ -224,8 +235,7 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
 bool Intake::put_off_rest(const Datagram& datagram) {
   if (!backlog_.has_room(datagram.origin, datagram.bytes.size())) return false;
   backlog_.put_rest(datagram, dispatcher_.put_off());
-  dispatcher_.count_put_off();
-  leaves_late_ = true;
+  note_put_off();
   return true;
 }
 
@@ -240,9 +250,14 @@ bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
     if (!take_late(late, commands, now, until)) return false;
   }
   backlog_.put(datagram);
-  dispatcher_.count_put_off();
-  leaves_late_ = true;
+  note_put_off();
   return true;
+}
+
+void Intake::note_put_off() {
+  dispatcher_.count_put_off();
+  late_work_.put_off += 1;
+  leaves_late_ = true;
 }
 
 bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
@@ -254,7 +269,8 @@ bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands,
   if (!done) backlog_.put_rest(late.datagram, dispatcher_.put_off());
   charge_commands(sender);
   const auto ended = clock_.now().monotonic;
-  charge({{&sender, late.datagram.bytes.size()}}, ended - begun, ended);
+  charge({{&sender, weight_of(late.datagram)}}, ended - begun, ended);
+  late_work_.taken += 1;
   return done;
 }
 
@@ -268,14 +284,13 @@ void Intake::charge_commands(const Origin& sender) {
 // By bytes, as the time that each datagram took is not measured.
 void Intake::charge(const Weights& weights, std::chrono::nanoseconds spent,
                     std::chrono::nanoseconds now) {
-  const auto weight_of = [](const Worked& each) { return each.bytes + kDatagramWeight; };
   std::size_t all = 0;
-  for (const Worked& each : weights) all += weight_of(each);
+  for (const Worked& each : weights) all += each.weight;
   for (std::size_t i = 0; i < weights.size();) {
     const Origin& sender = *weights[i].sender;
     std::size_t its = 0;
     for (; i < weights.size() && queue_.key_of(*weights[i].sender) == queue_.key_of(sender); ++i) {
-      its += weight_of(weights[i]);
+      its += weights[i].weight;
     }
     const auto part = spent * static_cast<std::int64_t>(its) / static_cast<std::int64_t>(all);
     backlog_.charge(sender, Backlog::Cost::kAll, std::min(part, backlog_.cost_max(sender, its)),

@@ -2,8 +2,8 @@
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
 // once if it is free, else as the next. So a flood cannot keep readers out, and needs no
 // second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order; datagrams of senders beyond their share, for turns between the others'
-// (backlog.h). While there are no others, they are taken as they come.
+// next, in its order; datagrams of senders beyond their share are put off (backlog.h), and taken
+// before what is queued behind them. While there are no others, they are taken as they come.
 //
 // Readers that come while one drains share the next drain (shared_drain.h). A reader waits for all
 // that senders within their share have sent, and for others as far as kCatchUpMax goes, which is of
@@ -47,7 +47,7 @@ class Intake final : public Barrier {
   // What readers wait for senders beyond their share: so long in all, which comes back in
   // kCatchUpShare times the time; and not for less than kCatchUpLeast.
   static constexpr std::chrono::milliseconds kCatchUpMax{40};
-  static constexpr int kCatchUpShare = 50;
+  static constexpr int kCatchUpShare = 10;
   static constexpr std::chrono::milliseconds kCatchUpLeast{1};
   // What a settle() takes in a moment.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
@@ -77,9 +77,14 @@ class Intake final : public Barrier {
   // How long each of a batch's datagrams took, as far as bytes tell.
   struct Worked {
     const Origin* sender = nullptr;
-    std::size_t bytes = 0;
+    std::size_t weight = 0;
   };
   using Weights = boost::container::static_vector<Worked, Receiver::kBatch>;
+  // How many datagrams a turn has put off so far, and taken of those that were put off.
+  struct LateWork {
+    std::size_t put_off = 0;
+    std::size_t taken = 0;
+  };
 
   // The one chain of the loop's turns: wait for a datagram, take turns until nothing of a batch is
   // left, wait again.
@@ -89,7 +94,6 @@ class Intake final : public Barrier {
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
   Progress work(const Until& until) REQUIRES(turn_);
-  // False: nothing is queued that has to be taken before what was put off.
   bool wants_to_receive() REQUIRES(turn_);
   void receive() REQUIRES(turn_);
   // Nothing waits that readers wait for.
@@ -109,6 +113,7 @@ class Intake final : public Barrier {
   bool put_off(const Datagram& datagram, Moment now, const Until& until) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
+  void note_put_off() REQUIRES(turn_);
   bool take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
                  const Until& until) REQUIRES(turn_);
   void charge_commands(const Origin& sender) REQUIRES(turn_);
@@ -143,6 +148,7 @@ class Intake final : public Barrier {
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;
+  LateWork late_work_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
 };
 

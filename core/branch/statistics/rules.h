@@ -42,8 +42,6 @@ class Rule {
   bool matches(const std::string& path, const FirstBytes& first_bytes) const {
     return first_bytes_.begin(first_bytes) && matches(path);
   }
-  // Whether it is for views of the statistics that match.
-  bool is_for_views() const { return !suffix_.empty(); }
   // What the rule says of a statistic of that name, as a line of its definition file.
   std::string line_for(std::string_view statistic) const;
 

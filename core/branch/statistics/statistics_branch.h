@@ -182,7 +182,7 @@ class StatisticsBranch final : public Branch {
   void enter_rules(Moment now) REQUIRES(mutex_);
   void enter_overview(Moment now);
   void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
-  // Lines of rules for the statistic itself, in their order.
+  // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
       REQUIRES(mutex_);
   void apply_rules(Moment now) REQUIRES(mutex_);

@@ -279,6 +279,33 @@ TEST_F(RulesTest, DefaultsDefineWhatUsersHaveLeftToThem) {
   EXPECT_EQ(begin(), "name=a on=1 type=range");
 }
 
+TEST_F(RulesTest, AViewOfARuleBeginsAsItsSourceDoesAlsoIfDefaultsComeLater) {
+  ASSERT_TRUE(write("web/* view=slow range_min=1000"));
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_TRUE(execute("create web/b"));
+  const auto has = [&](std::string_view text) {
+    return read("web", "definition").find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(has("name=a_slow of=a on=1 type=value range_min=1000 "));
+  EXPECT_TRUE(execute("define web name=a default=1 type=range on=1"));
+  EXPECT_TRUE(has("name=a_slow of=a on=1 type=range range_min=1000 "));
+  send("web/a", 2000);
+  EXPECT_TRUE(execute("define web name=a default=1 type=range"));
+  EXPECT_NE(read("web", "data").find("a_slow 1 2000 2000.000 2000\n"), std::string::npos);
+  EXPECT_TRUE(execute("define web name=b_slow type=last"));
+  EXPECT_TRUE(execute("define web name=b default=1 type=range"));
+  EXPECT_TRUE(has("name=b_slow of=b on=1 type=last "));
+}
+
+TEST_F(RulesTest, OnlyApplyRedefinesAViewThatIsThere) {
+  EXPECT_TRUE(execute("create web/a"));
+  EXPECT_TRUE(execute("define web name=a_slow of=a range_min=7"));
+  ASSERT_TRUE(write("web/a view=slow type=last"));
+  EXPECT_TRUE(execute("define web name=a default=1 type=range"));
+  EXPECT_NE(read("web", "definition").find("name=a_slow of=a on=1 type=value range_min=7 "),
+            std::string::npos);
+}
+
 TEST_F(RulesTest, DefaultsAreForOneStatisticThatIsThere) {
   EXPECT_TRUE(execute("create web/a"));
   EXPECT_EQ(execute("define web default=1 on=1").error().code, ErrorCode::kInvalid);
