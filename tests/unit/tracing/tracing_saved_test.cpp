@@ -1,4 +1,5 @@
 // What of tracing/ is there after a restart, and what is not.
+// Longer than most: one stand sets all that is kept.
 #include <algorithm>
 #include <array>
 #include <set>
