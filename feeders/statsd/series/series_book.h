@@ -2,8 +2,8 @@
 //
 // Bounds: 5,000 names; Settings::series_max series, and series_per_name_max of a name, beyond which
 // samples go to `name{*}`; 1,024 sets, and 256 `name{*}` of sets; 1,024 interfaces, beyond which
-// names are in `statsd`. What the senders wrote is known again by its own text, without being taken
-// apart: 32,768 of these texts with 512 bytes or less. Confined to one thread.
+// names are in `statsd`. What senders wrote is known again by its own text (known_series.h).
+// Confined to one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,6 +17,7 @@
 
 #include "core/base/keyed_hash.h"
 #include "feeders/statsd/grammar/refusal.h"
+#include "feeders/statsd/series/known_series.h"
 #include "feeders/statsd/series/series.h"
 #include "feeders/statsd/series/settings.h"
 
@@ -92,7 +93,7 @@ class SeriesBook {
   const Settings& settings_;
   Outlet& outlet_;
   Table tables_[2];
-  ByText<Series*> known_;      // by text_of()
+  KnownSeries known_;          // by text_of()
   ByText<bool> interfaces_;
   std::vector<Series*> sets_;
   std::size_t names_ = 0;

@@ -43,9 +43,10 @@ void Translator::take_line(std::string_view raw, const Arrival& arrival) {
   const std::string_view line = without_blanks_at_end(raw);
   if (line.empty()) return;
   counts_.lines += 1;
-  const auto refused = is_event(line)   ? take_event(raw, arrival)
-                       : is_check(line) ? take_check(line, arrival)
-                                        : take_metric(line, arrival);
+  const bool is_metric = line.front() != '_' || !(is_event(line) || is_check(line));
+  const auto refused = is_metric        ? take_metric(line, arrival)
+                       : is_event(line) ? take_event(raw, arrival)
+                                        : take_check(line, arrival);
   if (!refused) return;
   counts_.refused[static_cast<std::size_t>(refused->reason)] += 1;
   on_refusal_(line, *refused);
