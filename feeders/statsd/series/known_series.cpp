@@ -4,7 +4,27 @@
 #include <new>
 #include <utility>
 
+#include "core/base/keyed_hash.h"
+
 namespace tallyfs::statsd {
+
+std::uint64_t KnownSeries::prefetch(std::string_view text) const {
+  const std::uint64_t hash = keyed_hash(text);
+  index_.prefetch(hash);
+  return hash;
+}
+
+void KnownSeries::prefetch_entry(std::uint64_t hash) const {
+  if (const Entry* const entry = index_.candidate(hash)) {
+    __builtin_prefetch(entry);
+    // Most texts end in its second line.
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(entry) + 64);
+  }
+}
+
+void KnownSeries::prefetch_series(std::uint64_t hash) const {
+  if (const Entry* const entry = index_.candidate(hash)) __builtin_prefetch(entry->series);
+}
 
 Series* KnownSeries::find(std::string_view text) const {
   const Entry* const found = index_.find(text);

@@ -22,6 +22,12 @@ class KnownSeries {
   static constexpr std::size_t kTextsMax = 32'768;
   static constexpr std::size_t kTextBytesMax = 512;
 
+  // The three steps of a look-up that is done later, each for many texts before the next: so they
+  // wait for memory together. They return or take the text's hash.
+  std::uint64_t prefetch(std::string_view text) const;
+  void prefetch_entry(std::uint64_t hash) const;
+  void prefetch_series(std::uint64_t hash) const;
+
   // nullptr: the text is not known.
   Series* find(std::string_view text) const;
   // The text must not be known, and not be longer than kTextBytesMax.

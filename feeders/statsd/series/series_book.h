@@ -44,6 +44,9 @@ class SeriesBook {
   SeriesBook(const Settings& settings, Outlet& outlet);
   ~SeriesBook();
 
+  const KnownSeries& known() const { return known_; }
+  // The key's texts in one piece, as they are known; valid until the next call.
+  const std::string& text_of(const SeriesKey& key);
   // A series whose key was resolved before, with the same texts. nullptr: resolve() finds it.
   Series* find(const SeriesKey& key);
   // The decimals that X of the key's series has.
@@ -87,7 +90,6 @@ class SeriesBook {
   std::string interface_of(std::string_view name, const MapRule* rule, SeriesKey::Space space);
   bool has_room(const Name& name, Kind kind) const;
   Resolved make(const SeriesKey& key, Table& table, Name& name, const NamedSeries& named);
-  const std::string& text_of(const SeriesKey& key);
   void remember(const SeriesKey& key, Series* series);
 
   const Settings& settings_;
