@@ -40,6 +40,9 @@ inline constexpr std::size_t kLatencies = 7;
 enum class Measuring { kSections, kWakeup, kMissedTimerOffsets, kTimerAndWakeup };
 inline constexpr std::size_t kMeasurings = 4;
 
+// The switch of a directory.
+Measuring measuring_of(Latencies which);
+
 class KernelLatencies {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
@@ -69,6 +72,7 @@ class KernelLatencies {
   std::string take_warning();
 
   LatencySet& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
+  const LatencySet& set(Latencies which) const { return sets_[static_cast<std::size_t>(which)]; }
 
  private:
   void take(const KernelEvent& event);

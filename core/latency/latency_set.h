@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/boot.h"
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/latency/latency_histogram.h"
@@ -39,7 +41,11 @@ class LatencySet {
   static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
 
   LatencySet(unsigned cpus, Moment now, LatencyKind kind = LatencyKind::kFed)
-      : cpus_(cpus), kind_(kind), origin_(now.monotonic), last_change_(now) {}
+      : cpus_(cpus),
+        kind_(kind),
+        origin_(now.monotonic),
+        since_(now.monotonic),
+        last_change_(now) {}
 
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
@@ -54,6 +60,13 @@ class LatencySet {
   // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
   // token.
   Result<void> define_maxima(std::string_view line, Moment now);
+
+  // What outlives the daemon, measurements that are under way excepted. load() replaces all that is
+  // there, or fails the reader on what save() does not write and changes nothing. Of another boot,
+  // the maxima begin anew and the times of records are 0. A machine with fewer CPUs than the file
+  // has counts in is refused.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in, Boot boot, Moment now);
 
   // Copies, to be rendered without the lock. cpu < cpus().
   LatencyHistogram histogram(unsigned cpu) const;
@@ -88,6 +101,9 @@ class LatencySet {
   PerCpu& of(unsigned cpu);
   void add_to_top(const LatencyRecord& record);
   void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
+  static void save(ByteWriter& out, const PerCpu& cpu);
+  void load_intervals(ByteReader& in);
+  PerCpu load_cpu(ByteReader& in, Boot boot) const;
 
   unsigned cpus_;
   LatencyKind kind_;
@@ -97,6 +113,8 @@ class LatencySet {
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_somewhere_ = 0;
   std::uint64_t version_ = 0;
+  std::uint64_t samples_ = 0;  // all that were added, whatever was reset
+  Nanoseconds since_;          // the last reset
   Moment last_change_;
 };
 

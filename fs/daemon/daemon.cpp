@@ -88,7 +88,8 @@ void Daemon::make_branches() {
                               .errors = errors_,
                               .switches = switches_ ? switches_->switches() : std::span<Switch>(),
                               .feeder = feeder_.get(),
-                              .facts = facts()};
+                              .facts = facts(),
+                              .metrics = options_.metrics};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
 }
 
@@ -148,6 +149,7 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
   if (feeder_) feeder_->stop();
   if (state_) {
     intake_->settle();
+    branches_->tracing().tracing().feed_pending(clock_.now());
     state_->finish();
   }
   return 0;
