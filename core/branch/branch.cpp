@@ -22,6 +22,28 @@ const char* name_of(SavedKind kind) {
       return "subsystem";
     case SavedKind::kStatsObject:
       return "stats object";
+    case SavedKind::kProgramEvent:
+      return "event of a program";
+    case SavedKind::kKernelEvent:
+      return "event of the kernel";
+    case SavedKind::kSyntheticEvent:
+      return "synthetic event";
+    case SavedKind::kTracingInstance:
+      return "tracing directory";
+    case SavedKind::kTrigger:
+      return "trigger";
+    case SavedKind::kHistogram:
+      return "histogram";
+    case SavedKind::kEventSettings:
+      return "enable and filter of";
+    case SavedKind::kLatencies:
+      return "latency directory";
+    case SavedKind::kKernelLatencies:
+      return "kernel's latency directory";
+    case SavedKind::kLatencySwitches:
+      return "switches of latency_hist";
+    case SavedKind::kErrorLog:
+      return "log";
   }
   return "object";
 }

@@ -14,11 +14,24 @@ namespace tallyfs {
 
 // One list for all branches. The numbers stand in files: none changes, none is used again.
 enum class SavedKind : std::uint16_t {
-  kInterface = 1,  // of statistics/; the label is its name
-  kRule = 2,       // one line that was written into `rules`; the label is its number
-  kTemplate = 3,   // of stats(3), as a feeder registered it; the label is its name and hash
-  kSubsystem = 4,  // of stats/, with its sample rates; the label is its name
+  kInterface = 1,    // of statistics/; the label is its name
+  kRule = 2,         // one line that was written into `rules`; the label is its number
+  kTemplate = 3,     // of stats(3), as a feeder registered it; the label is its name and hash
+  kSubsystem = 4,    // of stats/, with its sample rates; the label is its name
   kStatsObject = 5,  // the last blob of it; the label is SUBSYSTEM/OBJECT
+  // Of tracing/, where the label is a path for people.
+  kProgramEvent = 6,  // an event that a program has defined
+  kKernelEvent = 7,   // an event of the kernel on which something is set
+  kSyntheticEvent = 8,
+  kTracingInstance = 9,  // the options of tracing/ or of an instance
+  kTrigger = 10,
+  kHistogram = 11,      // the contents of the histogram of a trigger
+  kEventSettings = 12,  // enable and filter of an event
+  // Of tracing/latency_hist, where the label is the directory.
+  kLatencies = 13,        // fed by programs
+  kKernelLatencies = 14,  // of the kernel's events
+  kLatencySwitches = 15,  // enable/ and the selected processes
+  kErrorLog = 16,
 };
 
 // What people call it: "interface".

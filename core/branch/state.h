@@ -1,7 +1,7 @@
 // The state of all branches as the bytes of a state file (core/state), and back.
 //
 // Thread-safe as the branches are: any thread may save while others go on. Saving takes one object
-// and kPieceBytes of memory.
+// and kPieceBytes of memory, and the definitions of tracing/, which are listed at one moment.
 #pragma once
 
 #include <cstddef>

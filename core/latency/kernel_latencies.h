@@ -69,6 +69,7 @@ class KernelLatencies {
   std::string take_warning();
 
   LatencySet& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
+  const LatencySet& set(Latencies which) const { return sets_[static_cast<std::size_t>(which)]; }
 
  private:
   void take(const KernelEvent& event);

@@ -92,4 +92,51 @@ void LatencyHistogram::append_to(std::string& out, std::string_view note) const 
   }
 }
 
+// Of the rows only those with samples.
+void LatencyHistogram::save(ByteWriter& out) const {
+  out.put(total_);
+  out.put(below_);
+  out.put(above_);
+  out.put(min_us_);
+  out.put(max_us_);
+  out.put(sum_us_);
+  const auto used = rows_.size() - static_cast<std::size_t>(std::ranges::count(rows_, 0u));
+  out.put(static_cast<std::uint32_t>(used));
+  for (std::size_t us = 0; us < rows_.size(); ++us) {
+    if (rows_[us] == 0) continue;
+    out.put(static_cast<std::uint16_t>(us));
+    out.put(rows_[us]);
+  }
+}
+
+// The counts add up to the total, so that no percentile is beyond the rows.
+void LatencyHistogram::load(ByteReader& in) {
+  total_ = in.get<std::uint64_t>();
+  below_ = in.get<std::uint64_t>();
+  above_ = in.get<std::uint64_t>();
+  min_us_ = in.get<std::int64_t>();
+  max_us_ = in.get<std::int64_t>();
+  sum_us_ = in.get<Int128>();
+  const auto used = in.get<std::uint32_t>();
+  if (used > kRows) return in.fail();
+  UInt128 counted = UInt128{below_} + above_;
+  if (total_ != 0) rows_.resize(kRows);
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < used && in.ok(); ++i) {
+    const std::size_t us = in.get<std::uint16_t>();
+    const auto samples = in.get<std::uint64_t>();
+    if (total_ == 0 || us < next || us >= kRows || samples == 0) return in.fail();
+    rows_[us] = samples;
+    counted += samples;
+    next = us + 1;
+  }
+  if (counted != total_) return in.fail();
+  if (total_ == 0) {
+    *this = LatencyHistogram();
+  } else if (min_us_ > max_us_ || sum_us_ < Int128{min_us_} * static_cast<Int128>(total_) ||
+             sum_us_ > Int128{max_us_} * static_cast<Int128>(total_)) {
+    in.fail();
+  }
+}
+
 }  // namespace tallyfs

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/int128.h"
 
 namespace tallyfs {
@@ -41,6 +42,11 @@ class LatencyHistogram {
   // The least latency that `share` of 10,000 do not exceed, 0 < share <= 10,000. One beyond the
   // rows is the maximum, one below them the minimum. total() > 0.
   std::int64_t percentile_us(unsigned share) const;
+
+  // What outlives the daemon. load(), into an empty histogram, fails the reader on what save() does
+  // not write; what it has loaded then is undefined.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
   // The file CPUn. note: a line, or empty, that stands between header and rows.
   void append_to(std::string& out, std::string_view note) const;

@@ -1,5 +1,7 @@
 #include "core/latency/latency_record.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace tallyfs {
@@ -37,6 +39,57 @@ void append_record(std::string& out, const LatencyRecord& record) {
   const std::string_view bracketed(
       stamp, static_cast<std::size_t>(write_timestamp(stamp, record.time) - stamp));
   out.append(bracketed.substr(1, bracketed.size() - 2));
+}
+
+namespace {
+
+void save_task(ByteWriter& out, const Task& task) {
+  out.put(task.pid);
+  out.put(task.priority);
+  out.put_text(task.command());
+}
+
+Task load_task(ByteReader& in) {
+  Task task{.pid = in.get<std::int32_t>(), .priority = in.get<std::int32_t>()};
+  const std::string_view command = in.get_text();
+  if (command.size() > task.name.size()) {
+    in.fail();
+  } else {
+    std::ranges::copy(command, task.name.begin());
+  }
+  return task;
+}
+
+}  // namespace
+
+bool load_flag(ByteReader& in) {
+  const auto flag = in.get<std::uint8_t>();
+  if (flag > 1) in.fail();
+  return flag == 1;
+}
+
+void save_record(ByteWriter& out, const LatencyRecord& record) {
+  out.put(std::int64_t{record.time.count()});
+  out.put(std::uint32_t{record.cpu});
+  out.put(std::int64_t{record.latency.count()});
+  out.put(std::int64_t{record.timer_offset.count()});
+  out.put(std::uint8_t{record.is_bound});
+  save_task(out, record.victim);
+  out.put(std::uint8_t{record.culprit.has_value()});
+  if (record.culprit) save_task(out, *record.culprit);
+}
+
+LatencyRecord load_record(ByteReader& in, Boot boot) {
+  LatencyRecord record;
+  record.time = std::chrono::nanoseconds(in.get<std::int64_t>());
+  if (boot == Boot::kOther) record.time = std::chrono::nanoseconds(0);
+  record.cpu = in.get<std::uint32_t>();
+  record.latency = std::chrono::nanoseconds(in.get<std::int64_t>());
+  record.timer_offset = std::chrono::nanoseconds(in.get<std::int64_t>());
+  record.is_bound = load_flag(in);
+  record.victim = load_task(in);
+  if (load_flag(in)) record.culprit = load_task(in);
+  return record;
 }
 
 }  // namespace tallyfs

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/boot.h"
+#include "core/base/bytes.h"
 #include "core/model/task.h"
 
 namespace tallyfs {
@@ -21,6 +23,13 @@ struct LatencyRecord {
 
   std::int64_t latency_us() const { return latency.count() / 1000; }
 };
+
+// What outlives the daemon. load_record() fails the reader on what save_record() does not write;
+// the time of a record of another boot is 0.
+void save_record(ByteWriter& out, const LatencyRecord& record);
+LatencyRecord load_record(ByteReader& in, Boot boot);
+// A byte that is 0 or 1; fails the reader on another.
+bool load_flag(ByteReader& in);
 
 // `PID PRIORITY LATENCY COMMAND`, or with a culprit
 // `PID PRIORITY LATENCY (TIMEROFFSET) COMMAND <- PID PRIORITY COMMAND SECONDS.MICROSECONDS`.

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/boot.h"
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/latency/latency_histogram.h"
@@ -55,6 +57,13 @@ class LatencySet {
   // token.
   Result<void> define_maxima(std::string_view line, Moment now);
 
+  // What outlives the daemon, measurements that are under way excepted. load() replaces all that is
+  // there, or fails the reader on what save() does not write and changes nothing. Of another boot,
+  // the maxima begin anew and the times of records are 0. A machine with fewer CPUs than the file
+  // has counts in is refused.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in, Boot boot, Moment now);
+
   // Copies, to be rendered without the lock. cpu < cpus().
   LatencyHistogram histogram(unsigned cpu) const;
   // What is missing from the histogram: with the losses on unknown CPUs, which may be its own.
@@ -88,6 +97,9 @@ class LatencySet {
   PerCpu& of(unsigned cpu);
   void add_to_top(const LatencyRecord& record);
   void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
+  static void save(ByteWriter& out, const PerCpu& cpu);
+  void load_intervals(ByteReader& in);
+  PerCpu load_cpu(ByteReader& in, Boot boot) const;
 
   unsigned cpus_;
   LatencyKind kind_;

@@ -161,9 +161,6 @@ class Statistic {
   bool on_ = false;
   bool saturated_ = false;  // and said so
   bool has_views_ = false;
-  bool asked_definition_ = false;  // by users; not saved: defaults are for what was made since
-  bool asked_on_ = false;
-  bool of_rule_ = false;  // not saved either
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;
@@ -175,6 +172,10 @@ class Statistic {
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;
+  // Not saved: defaults are for what was made in this daemon.
+  bool asked_definition_ = false;  // by users
+  bool asked_on_ = false;
+  bool of_rule_ = false;
 };
 
 }  // namespace tallyfs

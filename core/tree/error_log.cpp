@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kCommand = "  Command: ";
 // As far behind the end of the text stands the caret for what is missing there.
 constexpr std::size_t kBehindMax = 2;
+// Longer than any entry: location, reason, text and caret, each byte escaped.
+constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
 }  // namespace
 
@@ -25,9 +27,7 @@ void ErrorLog::warn(Source source, std::string_view location, std::string_view t
 
 void ErrorLog::enter(Source source, std::string_view location, std::string_view kind,
                      std::string_view text, const Error& error, Moment now) {
-  std::string entry;
-  append_timestamp(entry, now.monotonic);
-  entry.push_back(' ');
+  std::string entry = " ";
   append_escaped(entry, error.location.empty() ? location : error.location,
                  kTextBytes + kNameBytesMax, 0);
   entry.append(kind).append(error.reason).append("\n").append(kCommand);
@@ -46,14 +46,18 @@ void ErrorLog::enter(Source source, std::string_view location, std::string_view 
   } else if (entries_.size() == kEntries) {
     entries_.pop_front();
   }
-  entries_.push_back({source, std::move(entry)});
+  entries_.push_back({source, now.monotonic, std::move(entry)});
   last_change_ = now;
+  changes_ += 1;
 }
 
 Result<std::string> ErrorLog::render(const CallContext&, std::size_t) const {
   const MutexLock lock(mutex_);
   std::string text;
-  for (const Entry& entry : entries_) text.append(entry.text);
+  for (const Entry& entry : entries_) {
+    append_timestamp(text, entry.time);
+    text.append(entry.text);
+  }
   return text;
 }
 
@@ -70,7 +74,56 @@ Result<void> ErrorLog::truncate(const CallContext& call) {
   const MutexLock lock(mutex_);
   entries_.clear();
   last_change_ = call.now;
+  changes_ += 1;
   return {};
+}
+
+void ErrorLog::save(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  out.put(static_cast<std::uint32_t>(entries_.size()));
+  for (const Entry& entry : entries_) {
+    out.put(std::uint8_t{entry.source == Source::kSocket});
+    out.put(std::int64_t{entry.time.count()});
+    out.put_text(std::string_view(entry.text).substr(0, kEntryBytesMax));
+  }
+}
+
+ErrorLog::Entry ErrorLog::load_entry(ByteReader& in, Boot boot) {
+  const auto is_from_socket = in.get<std::uint8_t>();
+  const std::chrono::nanoseconds time(in.get<std::int64_t>());
+  Entry entry{.source = is_from_socket == 1 ? Source::kSocket : Source::kMount,
+              .time = boot == Boot::kThis ? time : std::chrono::nanoseconds(0),
+              .text = std::string(in.get_text())};
+  if (is_from_socket > 1 || time.count() < 0 || entry.text.size() > kEntryBytesMax ||
+      !entry.text.ends_with('\n')) {
+    in.fail();
+  }
+  return entry;
+}
+
+void ErrorLog::load(ByteReader& in, Boot boot, Moment now) {
+  const auto size = in.get<std::uint32_t>();
+  if (size > kEntries) return in.fail();
+  std::deque<Entry> loaded;
+  for (std::uint32_t i = 0; i < size && in.ok(); ++i) loaded.push_back(load_entry(in, boot));
+  const auto from_socket = std::ranges::count(loaded, Source::kSocket, &Entry::source);
+  if (from_socket > std::ptrdiff_t{kSocketEntries}) in.fail();
+  if (!in.ok() || in.left() != 0) return in.fail();
+  const MutexLock lock(mutex_);
+  entries_.insert(entries_.begin(), loaded.begin(), loaded.end());
+  while (entries_.size() > kEntries) entries_.pop_front();
+  last_change_ = now;
+  changes_ += 1;
+}
+
+bool ErrorLog::is_empty() const {
+  const MutexLock lock(mutex_);
+  return entries_.empty();
+}
+
+std::uint64_t ErrorLog::changes() const {
+  const MutexLock lock(mutex_);
+  return changes_;
 }
 
 }  // namespace tallyfs

@@ -6,11 +6,15 @@
 // mistyped. Text is cut at kTextBytes and escaped, so that no text forges an entry.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
 
+#include "core/base/boot.h"
+#include "core/base/bytes.h"
 #include "core/base/mutex.h"
 #include "core/tree/file.h"
 
@@ -33,6 +37,15 @@ class ErrorLog final : public File {
   void warn(Source source, std::string_view location, std::string_view text, const Error& error,
             Moment now) EXCLUDES(mutex_);
 
+  // What outlives the daemon (core/state/FORMAT.md, kind 16). The loaded entries stand before those
+  // that are there; of another boot their times are 0. load() fails the reader on what save() does
+  // not write, and changes nothing then.
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  void load(ByteReader& in, Boot boot, Moment now) EXCLUDES(mutex_);
+  bool is_empty() const EXCLUDES(mutex_);
+  // How often the log has changed.
+  std::uint64_t changes() const EXCLUDES(mutex_);
+
   // A few KiB at most, whatever bytes_max says.
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
       EXCLUDES(mutex_);
@@ -47,12 +60,16 @@ class ErrorLog final : public File {
 
   struct Entry {
     Source source;
-    std::string text;
+    std::chrono::nanoseconds time;
+    std::string text;  // behind the time
   };
+
+  static Entry load_entry(ByteReader& in, Boot boot);
 
   mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
   Moment last_change_ GUARDED_BY(mutex_);
+  std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tallyfs

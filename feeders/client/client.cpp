@@ -66,13 +66,16 @@ int Client::create_statistic(FedStatistic** statistic, FedInterface& interface,
   return 0;
 }
 
-int Client::create_view(FedStatistic** view, const FedStatistic& source, std::string_view name) {
+int Client::create_view(FedStatistic** view, FedStatistic& source, std::string_view name) {
   const MutexLock lock(mutex_);
   const auto made = registry_.create_statistic(*source.interface, name, "");
   if (!made) return fail_with(made.error());
   *view = made.value();
   made.value()->source = source.name;
   made.value()->started = true;
+  source.has_views = true;
+  // The view wants samples, also of a source that is off. Later the daemon's switch says so.
+  if (source.registration != Registration::kRegistered) source.set_switch(&FedStatistic::kOn);
   register_soon();
   return 0;
 }
@@ -163,8 +166,9 @@ int Client::set_started(FedStatistic& statistic, bool on) {
     statistic.pending_begin = on;
   }
   pass_on(statistic);
-  // Samples that follow count, or do not, before the daemon has heard of it.
-  statistic.set_switch(on ? &FedStatistic::kOn : &FedStatistic::kOff);
+  // Samples that follow count, or do not, before the daemon has heard of it. Views may want them.
+  if (on) statistic.set_switch(&FedStatistic::kOn);
+  if (!on && !statistic.has_views) statistic.set_switch(&FedStatistic::kOff);
   return 0;
 }
 

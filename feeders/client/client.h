@@ -66,7 +66,7 @@ class Client {
       EXCLUDES(mutex_);
   int create_statistic(FedStatistic** statistic, FedInterface& interface, std::string_view name,
                        std::string_view units) EXCLUDES(mutex_);
-  int create_view(FedStatistic** view, const FedStatistic& source, std::string_view name)
+  int create_view(FedStatistic** view, FedStatistic& source, std::string_view name)
       EXCLUDES(mutex_);
   enum class InTree { kRemove, kLeave };
   void drop(FedInterface& interface, InTree in_tree) EXCLUDES(mutex_);

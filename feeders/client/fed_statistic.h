@@ -85,6 +85,7 @@ struct FedStatistic : ::statistic {
   // The last start or stop by the feeder, and whether there was one yet.
   bool started = false;
   bool has_begun = false;
+  bool has_views = false;                // made by this process, now or earlier
   bool started_before_pending = false;  // with pending_on: what holds for samples added before it
   // The daemon in which this process created it; in any other its users had defined it before.
   std::uint64_t made_in_epoch = 0;

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "feeders/intake/queue_length.h"
+#include "feeders/socket_file/socket_path.h"
 
 namespace tallyfs {
 namespace {
@@ -21,21 +22,6 @@ Error failure(const std::string& what, ErrorCode code = ErrorCode::kInvalid) {
 
 Error system_failure(const std::string& what) {
   return failure(what + ": " + std::strerror(errno));
-}
-
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return failure("socket path '" + path + "' must have 1 to " +
-                   std::to_string(sizeof address.sun_path - 1) + " bytes");
-  }
-  path.copy(address.sun_path, path.size());
-  return address;
-}
-
-const sockaddr* generic(const sockaddr_un& address) {
-  return reinterpret_cast<const sockaddr*>(&address);
 }
 
 Result<Fd> new_socket() {
@@ -71,34 +57,17 @@ std::optional<std::pair<dev_t, ino_t>> inode_of(const std::string& path) {
   return std::pair(status.st_dev, status.st_ino);
 }
 
-// A file of a daemon that is gone is removed; one that is in use, or no socket, is not.
-Result<void> clear_stale(const std::string& path, const sockaddr_un& address) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return {};
-  if (!S_ISSOCK(status.st_mode)) return failure(path + " exists and is no socket");
-  auto probe = new_socket();
-  if (!probe) return probe.error();
-  if (::connect(probe.value().get(), generic(address), sizeof address) == 0) {
-    return failure("socket " + path + " is held by a running daemon; stop it or use --socket",
-                   ErrorCode::kBusy);
-  }
-  if (errno != ECONNREFUSED) return system_failure("cannot tell whether " + path + " is in use");
-  if (::unlink(path.c_str()) != 0) return system_failure("cannot remove the stale " + path);
-  return {};
-}
-
 }  // namespace
 
 Result<FeedSocket> FeedSocket::bind(const Options& options) {
   FeedSocket made;
   made.path_ = std::filesystem::absolute(options.path).lexically_normal();
-  const auto address = address_of(made.path_);
-  if (!address) return address.error();
+  if (auto valid = socket_address(made.path_); !valid) return valid.error();
   if (auto done = made.make_directory(); !done) return done.error();
   auto lock = SocketLock::take(made.path_);
   if (!lock) return lock.error();
   made.lock_ = std::move(lock.value());
-  if (auto done = clear_stale(made.path_, address.value()); !done) return done.error();
+  if (auto done = clear_stale_socket(made.path_, SOCK_DGRAM); !done) return done.error();
   {
     // The socket copies the length when it is made.
     const QueueLength queue(options.queue_length);
@@ -108,20 +77,9 @@ Result<FeedSocket> FeedSocket::bind(const Options& options) {
     made.fd_ = std::move(fd.value());
   }
   if (auto done = prepare(made.fd_); !done) return done.error();
-  // bind() gives the file the mode of the socket, less the umask: never more than is wanted.
-  if (::fchmod(made.fd_.get(), options.permissions) != 0) {
-    return system_failure("cannot set the mode of the socket");
-  }
-  if (::bind(made.fd_.get(), generic(address.value()), sizeof(sockaddr_un)) != 0) {
-    return system_failure("cannot bind " + made.path_);
-  }
+  auto bound = bind_socket_file(made.fd_.get(), made.path_, options.permissions);
+  if (!bound) return bound.error();
   made.bound_ = inode_of(made.path_);
-  struct stat status {};
-  const bool has_mode =
-      ::lstat(made.path_.c_str(), &status) == 0 && (status.st_mode & 07777) == options.permissions;
-  if (!has_mode && ::chmod(made.path_.c_str(), options.permissions) != 0) {
-    return system_failure("cannot set the mode of " + made.path_);
-  }
   return made;
 }
 

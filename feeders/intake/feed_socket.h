@@ -11,7 +11,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "feeders/intake/socket_lock.h"
+#include "feeders/socket_file/socket_lock.h"
 
 namespace tallyfs {
 

@@ -148,6 +148,7 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
   if (feeder_) feeder_->stop();
   if (state_) {
     intake_->settle();
+    branches_->tracing().tracing().feed_pending(clock_.now());
     state_->finish();
   }
   return 0;

@@ -169,7 +169,7 @@ class OptionsParser {
     add({.names = "--state",
          .variable = &options_.state,
          .value = "DIR",
-         .text = "keep definitions, totals and rules in this directory, for the next start"});
+         .text = "keep definitions, totals and triggers in this directory, for the next start"});
     add({.names = "--state-period",
          .variable = &options_.state_period,
          .value = "SECONDS",

@@ -2,12 +2,15 @@
 // branches take it or leave it. The input is the objects of a file and the damage done to it, or,
 // if it begins with an even byte, the file itself.
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/branch/latency_hist/latency_branch.h"
 #include "core/branch/state.h"
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/branch/stats/stats_branch.h"
+#include "core/branch/tracing/tracing_branch.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/saved_objects.h"
@@ -22,7 +25,7 @@ SavedObjects draw_objects(Input& input) {
   SavedObjects objects;
   for (unsigned left = input.byte() % 8; left != 0; --left) {
     SavedObject object;
-    object.kind = static_cast<std::uint16_t>(1 + input.byte() % 6);
+    object.kind = static_cast<std::uint16_t>(1 + input.byte() % 17);
     object.format = static_cast<std::uint16_t>(1 + input.byte() % 2);
     object.label = input.until('\0');
     object.label = object.label.substr(0, kLabelBytesMax);
@@ -55,17 +58,53 @@ bool is_same_object(const SavedObject& a, const SavedObject& b) {
   return a.kind == b.kind && a.format == b.format && a.label == b.label && a.bytes == b.bytes;
 }
 
+class Sizes final : public ObjectSink {
+ public:
+  bool put(const SavedObject& object) override {
+    must(object.label.size() <= kLabelBytesMax, "what was loaded can be saved");
+    return true;
+  }
+};
+
+// What was loaded is shown, whatever it is.
+void show_all(Tree& tree, NodeId directory, Moment now) {
+  constexpr std::size_t kTextMax = 4u << 20;
+  if (const auto rules = tree.rules(directory)) rules.value()->entered(now);
+  const auto entries = tree.list(directory, 0, 1000);
+  if (!entries) return;
+  for (const NodeEntry& entry : entries.value()) {
+    if (entry.info.kind == NodeKind::kDirectory) {
+      show_all(tree, entry.info.id, now);
+    } else if (const auto file = tree.file(entry.info.id)) {
+      (void)file.value()->render(now, kTextMax);
+    }
+  }
+}
+
 void load(const StateFile& file) {
   const FakeClock clock{std::chrono::seconds(10)};
   Tree tree{clock.now()};
-  Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
-                 .total = {.interfaces = 32, .statistics = 128, .bytes = 4u << 20}}};
+  Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 64u << 20},
+                 .total = {.interfaces = 32, .statistics = 128, .bytes = 64u << 20}}};
   StatisticsBranch statistics(tree, ledger, 500, clock.now());
   StatsBranch stats(tree, ledger, 500, clock.now());
-  Branch* const branches[] = {&statistics, &stats};
+  const NodeId tracing =
+      tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock.now());
+  LatencyBranch latencies(tree, tracing, ledger, {.cpus = 2, .owner = 500}, clock.now());
+  TracingBranch::Options options;
+  options.tracing.owner = 500;
+  options.tracing.clock = &clock;
+  options.tracing.error_log = std::make_shared<ErrorLog>(clock.now());
+  options.tracing.set = {.events_max = 64, .triggers_max = 16, .hist_bytes_max = 8u << 20};
+  TracingBranch traced(tree, tracing, ledger, options, clock.now());
+  Branch* const branches[] = {&statistics, &stats, &latencies, &traced};
   const LoadedState loaded = load_state(file, branches, kBoot, clock.now());
   must(loaded.objects + loaded.faults.size() == file.objects.size() + file.faults.size(),
        "each object is loaded or told");
+  if (loaded.objects == 0) return;
+  Sizes sizes;
+  for (const Branch* const branch : branches) branch->save(sizes);
+  show_all(tree, Tree::kRoot, clock.now());
 }
 
 void read(const std::string& bytes, const SavedObjects* written) {

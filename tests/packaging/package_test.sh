@@ -33,8 +33,8 @@ options_of_page() {
 options_of_help() {
   "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
 }
-for program in tallyfs tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
-  tally-feed-tracefs tally-clock; do
+for program in tallyfs tally-send tally-feed-block tally-feed-statsd tally-feed-timer \
+  tally-feed-tcp tally-feed-tracefs tally-clock; do
   check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" \
     "$(options_of_help "$program")" \
     "$program(1) has the options of --help, their values, and no others"
@@ -73,16 +73,17 @@ check_eq '' \
 
 if has systemd-analyze; then
   mkdir "$WORK/units"
-  cp "$PROJECT"/packaging/systemd/tallyfs.s* "$WORK/units"
-  sed -i "s|^ExecStart=tallyfs|ExecStart=$BIN/tallyfs|" "$WORK/units/tallyfs.service"
+  cp "$PROJECT"/packaging/systemd/*.s* "$WORK/units"
+  sed -i "s|^ExecStart=tally|ExecStart=$BIN/tally|" "$WORK"/units/*.service
   verify() {
-    systemd-analyze verify --man=no "$WORK"/units/tallyfs.service "$WORK"/units/tallyfs.socket \
-      >"$WORK/said" 2>&1
-    grep tallyfs "$WORK/said"
+    systemd-analyze verify --man=no "$WORK"/units/* >"$WORK/said" 2>&1
+    grep tally "$WORK/said"
   }
   check_eq '' "$(verify)" "systemd-analyze finds no fault in the units"
   check "the service is exposed by 3.0 at most" \
     quietly systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
+  check "and so is that of StatsD" quietly systemd-analyze security --offline=yes \
+    --threshold=30 --no-pager "$WORK/units/tally-feed-statsd.service"
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
@@ -191,8 +192,8 @@ check "dpkg --verify finds each file as packed" \
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tallyctl tally-send tally-feed-block tally-feed-timer tally-feed-tcp \
-  tally-feed-tracefs tally-clock; do
+for program in tallyfs tallyctl tally-send tally-feed-block tally-feed-statsd tally-feed-timer \
+  tally-feed-tcp tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done
 

@@ -303,9 +303,8 @@ Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySa
   return {};
 }
 
-Result<std::shared_ptr<LatencyBranch::FedSet>> LatencyBranch::find_or_create(std::string_view name,
-                                                                             uid_t creator,
-                                                                             Moment now) {
+Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::string_view name,
+                                                                       uid_t creator, Moment now) {
   const MutexLock lock(fed_mutex_);
   const auto found = fed_.find(std::string(name));
   if (found != fed_.end()) {
@@ -319,7 +318,8 @@ Result<std::shared_ptr<LatencyBranch::FedSet>> LatencyBranch::find_or_create(std
   auto share = Reservation::create(
       ledger_, creator, {.interfaces = 1, .bytes = LatencySet::worst_case_bytes(options_.cpus)});
   if (!share) return share.error();
-  auto made = std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
+  const std::shared_ptr<LockedLatencies> made =
+      std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
   const NodeId node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
   enter_latency_files(tree_, node, std::string(name), made, MaxLatencyFiles::kPerCpu, now);
   fed_.emplace(name, FedDirectory{made, node, creator});
@@ -351,7 +351,7 @@ Result<LatencyBranch::FedDirectory*> LatencyBranch::find_for(std::string_view na
 }
 
 Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Moment now) {
-  std::shared_ptr<FedSet> latencies;
+  std::shared_ptr<LockedLatencies> latencies;
   {
     const MutexLock lock(fed_mutex_);
     const auto found = find_for(name, sender);

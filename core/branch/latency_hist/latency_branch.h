@@ -3,8 +3,8 @@
 //
 // Thread-safe. One lock over what the kernel's events fill, one for each fed directory, one over
 // the names of those; none is held while another one is taken but Tree's and Ledger's, or while the
-// feeder of the kernel's events is asked for something. Nothing of this branch is saved: latencies
-// are measured anew.
+// feeder of the kernel's events is asked for something. Histograms, their records and what is
+// enabled outlive the daemon; measurements that are under way do not.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
@@ -50,10 +51,17 @@ class LatencyBranch final : public Branch {
 
   Handled handles() const override {
     return {.lines = kLines<wire::LatencyLine>,
-            .messages = kMessages<wire::KernelEvents, wire::Latencies>};
+            .messages = kMessages<wire::KernelEvents, wire::Latencies>,
+            .objects = saved_kinds(SavedKind::kLatencies, SavedKind::kKernelLatencies,
+                                   SavedKind::kLatencySwitches)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(fed_mutex_);
   Result<Done> take(const wire::Message& message, Call& call) override
+      EXCLUDES(kernel_mutex_, fed_mutex_);
+
+  void save(ObjectSink& sink) const override EXCLUDES(kernel_mutex_, fed_mutex_);
+  std::uint64_t stamp(Moment now) const override EXCLUDES(kernel_mutex_, fed_mutex_);
+  Result<void> load(const SavedObject& object, const Loading& loading) override
       EXCLUDES(kernel_mutex_, fed_mutex_);
 
   // The kernel's events, in the order of their times. kNotPermitted: not from this uid.
@@ -83,13 +91,26 @@ class LatencyBranch final : public Branch {
   class KernelSet;
   class FedSet;
   struct FedDirectory {
-    std::shared_ptr<FedSet> latencies;  // shared with its files in the tree
+    std::shared_ptr<LockedLatencies> latencies;  // shared with its files in the tree
     NodeId node = 0;
     uid_t creator = 0;
   };
 
   void enter_enable(Moment now);
   void enter_kernel_directories(Moment now);
+  // The directories that programs feed, in the order in which they came.
+  struct Fed {
+    std::string name;
+    FedDirectory directory;
+  };
+  std::vector<Fed> fed() const EXCLUDES(fed_mutex_);
+  bool save_kernel(ObjectSink& sink) const EXCLUDES(kernel_mutex_);
+  Result<void> load_fed(const SavedObject& object, const Loading& loading) EXCLUDES(fed_mutex_);
+  Result<void> load_kernel(const SavedObject& object, const Loading& loading)
+      EXCLUDES(kernel_mutex_);
+  Result<void> load_switches(const SavedObject& object, const Loading& loading)
+      EXCLUDES(kernel_mutex_);
+
   NodeId enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
                                 MaxLatencyFiles files, Moment now);
   void enter_switch(NodeId directory, std::string_view name, Measuring what, Moment now);
@@ -108,8 +129,8 @@ class LatencyBranch final : public Branch {
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
   // As reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
-  Result<std::shared_ptr<FedSet>> find_or_create(std::string_view name, uid_t creator, Moment now)
-      EXCLUDES(fed_mutex_);
+  Result<std::shared_ptr<LockedLatencies>> find_or_create(std::string_view name, uid_t creator,
+                                                          Moment now) EXCLUDES(fed_mutex_);
 
   Tree& tree_;
   Ledger& ledger_;
@@ -125,7 +146,7 @@ class LatencyBranch final : public Branch {
   std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // the last write to enable/ or a pid
 
-  Mutex fed_mutex_{LockRank::kFedLatencies};
+  mutable Mutex fed_mutex_{LockRank::kFedLatencies};
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);
 };
 

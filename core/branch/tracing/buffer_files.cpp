@@ -10,11 +10,9 @@
 namespace tallyfs {
 namespace {
 
-// The most that buffer_size_kb can be, of all CPUs together.
-constexpr std::uint64_t kTraceBytesMax = 128u << 20;
+constexpr std::uint64_t kTraceBytesMax = TracingInstance::kTraceBytesMax;
 constexpr std::uint64_t kKib = 1024;
-// A kernel has no more processes than that.
-constexpr std::uint64_t kNamesMax = 4'194'304;
+constexpr std::uint64_t kNamesMax = TracingInstance::kNamesMax;
 
 // The sub-buffers of the kernel have this size, and so do the pages of our raw files.
 constexpr std::uint64_t kPageKib = 4;

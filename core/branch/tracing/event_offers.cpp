@@ -52,6 +52,7 @@ Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer
   const auto name = name_of(offer);
   if (!name) return name.error();
   const EventPath path(offer.system, name.value());
+  adopt(path, offer, now);
   if (const auto may = may_take(source, offer, path); !may) return may.error();
   const OfferedEvent* const known = find(path);
   if (known && known->form != offer.form) take_over(path, offer, now, taken);
@@ -110,11 +111,60 @@ void EventOffers::take_over(const EventPath& path, const EventOffer& offer, Mome
     routes_.note_asked();
     taken.push_back({before.source, path});
   }
+  report(path,
+         {ErrorCode::kExists, "the kernel's event takes its place; what was set on it is gone"},
+         now);
+}
+
+void EventOffers::report(const EventPath& path, const Error& error, Moment now) {
   if (!options_.error_log) return;
-  const Error error{ErrorCode::kExists,
-                    "the kernel's event takes its place; what was set on it is gone"};
   options_.error_log->warn(ErrorLog::Source::kMount, "event:" + path.first + ":" + path.second,
                            path.first + "/" + path.second, error, now);
+}
+
+void EventOffers::adopt(const EventPath& path, const EventOffer& offer, Moment now) {
+  const OfferedEvent* const known = find(path);
+  if (!known || !known->is_restored || offer.form != Form::kKernelFormat) return;
+  instances_.each([&](TracingInstance& instance) {
+    const auto number = instance.find(path);
+    if (!number || is_same(instance.set.events, *number, offer)) return;
+    const auto redefined = instance.set.redefine_event(offer.system, offer.text);
+    if (!redefined) return;
+    for (const Error& error : redefined.value()) report(path, error, now);
+    (void)instance.hold_memory();  // not more than before
+    instance.touch(now);
+  });
+}
+
+Result<void> EventOffers::restore(const EventOffer& offer, Moment now) {
+  const auto name = name_of(offer);
+  if (!name) return name.error();
+  const EventPath path(offer.system, name.value());
+  if (offer.system == kMarkerSystem || find(path)) {
+    return Error{ErrorCode::kExists, "there is an event of that name already"};
+  }
+  if (const auto defined = define(offer, now); !defined) {
+    remove(path);
+    return defined.error();
+  }
+  offered_[path] = {.form = offer.form, .is_restored = true};
+  undelivered_.insert(path);
+  return {};
+}
+
+std::vector<EventPath> EventOffers::kernel_events_set() const {
+  std::vector<EventPath> found;
+  for (const auto& offered : offered_) {
+    if (offered.second.form != Form::kKernelFormat) continue;
+    const EventPath& path = offered.first;
+    bool is_set = in_use(path);
+    instances_.each([&](const TracingInstance& instance) {
+      const auto number = instance.find(path);
+      is_set |= number && !instance.set.events.at(*number).filter_text.empty();
+    });
+    if (is_set) found.push_back(path);
+  }
+  return found;
 }
 
 void EventOffers::connect(const EventPath& path, const OfferedEvent& offered) {

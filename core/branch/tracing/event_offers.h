@@ -22,6 +22,7 @@ struct OfferedEvent {
   EventSource* source = nullptr;  // nullptr: none delivers it at present
   std::uint32_t source_id = 0;
   std::uint32_t use = 0;
+  bool is_restored = false;  // it was loaded, and no source has offered it yet
 };
 
 // A user's event that was replaced by an event of the kernel: its source has to be notified.
@@ -48,6 +49,14 @@ class EventOffers {
   // Removes events that have no source and on which nothing is set any more.
   std::vector<EventPath> remove_unused();
 
+  // An event that was there before a restart: defined, and not delivered until it is offered. If it
+  // is an event of the kernel and is offered with another format, it is redefined with all that is
+  // set on it. kExists, and as Tracing::offer().
+  Result<void> restore(const EventOffer& offer, Moment now);
+  // The kernel's events on which anything is set, filters of events that are off included.
+  std::vector<EventPath> kernel_events_set() const;
+  bool in_use(const EventPath& path) const;
+
   // nullptr: it was not offered.
   const OfferedEvent* find(const EventPath& path) const;
   // Whether a source delivers events of the kernel.
@@ -64,7 +73,9 @@ class EventOffers {
                  std::vector<TakenOver>& taken);
   // From now on its records come under the offer's source_id.
   void connect(const EventPath& path, const OfferedEvent& offered);
-  bool in_use(const EventPath& path) const;
+  // Redefines an event that was restored with another format.
+  void adopt(const EventPath& path, const EventOffer& offer, Moment now);
+  void report(const EventPath& path, const Error& error, Moment now);
   // For an event on which nothing is set.
   void remove(const EventPath& path);
 

@@ -25,6 +25,9 @@ class Instances {
   Instances(Ledger& ledger, const Tracing::Options& options);
 
   const SharedInstance& top() const { return top_; }
+  // The top without a name. nullptr: there is none.
+  SharedInstance top_or(std::string_view name) const { return name.empty() ? top_ : find(name); }
+  EventIds& ids() { return *ids_; }
   const ByName& by_name() const { return by_name_; }
   template <typename Use>  // void(TracingInstance&)
   void each(const Use& use) const {

@@ -52,11 +52,6 @@ std::size_t index_of(const TraceOption& option) {
   return static_cast<std::size_t>(&option - kOptions.data());
 }
 
-bool value_of(const TracingInstance& instance, const TraceOption& option) {
-  if (option.setting) return instance.*option.setting;
-  return option.is_on_first != ((instance.changed_options >> index_of(option) & 1) != 0);
-}
-
 void store(TracingInstance& instance, const TraceOption& option, bool on) {
   if (option.setting) {
     instance.*option.setting = on;
@@ -70,7 +65,7 @@ void store(TracingInstance& instance, const TraceOption& option, bool on) {
 Values values_of(TracingInstance& instance) {
   Values values;
   for (const TraceOption& option : kOptions) {
-    values.set(index_of(option), value_of(instance, option));
+    values.set(index_of(option), is_trace_option_on(instance, option));
   }
   return values;
 }
@@ -83,7 +78,33 @@ std::string values_text(const Values& values) {
   return text;
 }
 
-Result<void> set_option(TracingInstance& instance, const TraceOption& option, bool on) {
+Result<void> set(const InstanceView& view, const TraceOption& option, bool on,
+                 const CallContext& call) {
+  bool before = false;
+  return view.change(
+      call,
+      [&](EventSet&) {
+        before = is_trace_option_on(view.instance(), option);
+        return set_trace_option(view.instance(), option, on);
+      },
+      [&](EventSet&) { (void)set_trace_option(view.instance(), option, before); });
+}
+
+}  // namespace
+
+std::span<const TraceOption> trace_options() { return kOptions; }
+
+const TraceOption* find_trace_option(std::string_view name) {
+  const auto* const found = std::ranges::find(kOptions, name, &TraceOption::name);
+  return found == kOptions.end() ? nullptr : found;
+}
+
+bool is_trace_option_on(const TracingInstance& instance, const TraceOption& option) {
+  if (option.setting) return instance.*option.setting;
+  return option.is_on_first != ((instance.changed_options >> index_of(option) & 1) != 0);
+}
+
+Result<void> set_trace_option(TracingInstance& instance, const TraceOption& option, bool on) {
   if (option.apply) {
     if (auto applied = option.apply(instance.set, on); !applied) return applied;
   }
@@ -91,32 +112,11 @@ Result<void> set_option(TracingInstance& instance, const TraceOption& option, bo
   return {};
 }
 
-Result<void> set(const InstanceView& view, const TraceOption& option, bool on,
-                 const CallContext& call) {
-  bool before = false;
-  return view.change(
-      call,
-      [&](EventSet&) {
-        before = value_of(view.instance(), option);
-        return set_option(view.instance(), option, on);
-      },
-      [&](EventSet&) { (void)set_option(view.instance(), option, before); });
-}
-
-const TraceOption* find(std::string_view name) {
-  const auto* const found = std::ranges::find(kOptions, name, &TraceOption::name);
-  return found == kOptions.end() ? nullptr : found;
-}
-
-}  // namespace
-
-std::span<const TraceOption> trace_options() { return kOptions; }
-
 TextFile::Parts option_file(const SharedView& view, const TraceOption& option) {
   const TraceOption* const its = &option;  // one of kOptions, which last
   TextFile::Parts parts = shown(
-      view, Waits::kNo, [its](TracingInstance& instance) { return value_of(instance, *its); },
-      switch_text);
+      view, Waits::kNo,
+      [its](TracingInstance& instance) { return is_trace_option_on(instance, *its); }, switch_text);
   parts.write_line = [view, its](std::string_view text, const CallContext& call) -> Result<void> {
     text = trimmed(text);
     if (text != "0" && text != "1") return invalid_write("must be 0 or 1");
@@ -129,8 +129,9 @@ TextFile::Parts trace_options_file(const SharedView& view) {
   TextFile::Parts parts = shown(view, Waits::kNo, values_of, values_text);
   parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
     const std::string_view word = trimmed(text);
-    if (const TraceOption* const on = find(word)) return set(*view, *on, true, call);
-    const TraceOption* const off = word.starts_with("no") ? find(word.substr(2)) : nullptr;
+    if (const TraceOption* const on = find_trace_option(word)) return set(*view, *on, true, call);
+    const TraceOption* const off =
+        word.starts_with("no") ? find_trace_option(word.substr(2)) : nullptr;
     if (off) return set(*view, *off, false, call);
     return invalid_write("not an option; options/ has them all");
   };

@@ -28,5 +28,10 @@ TextFile::Parts option_file(const SharedView& view, const TraceOption& option);
 TextFile::Parts trace_options_file(const SharedView& view);
 // All, by name.
 std::span<const TraceOption> trace_options();
+// nullptr: there is none of that name.
+const TraceOption* find_trace_option(std::string_view name);
+bool is_trace_option_on(const TracingInstance& instance, const TraceOption& option);
+// As TraceOption::apply.
+Result<void> set_trace_option(TracingInstance& instance, const TraceOption& option, bool on);
 
 }  // namespace tallyfs

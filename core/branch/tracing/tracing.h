@@ -23,6 +23,7 @@
 #include "core/base/result.h"
 #include "core/branch/own_numbers.h"
 #include "core/branch/process_names.h"
+#include "core/branch/saved_object.h"
 #include "core/branch/tracing/event_source.h"
 #include "core/event/set/event_set.h"
 #include "core/tree/error_log.h"
@@ -105,6 +106,21 @@ class Tracing {
   // Sets the threads that are not shown, the daemon's own. Records of kernel events are skipped if
   // their process, or the thread that they wake or switch to, is one of these.
   void leave_out(std::vector<pid_t> threads);
+
+  // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
+  void save(ObjectSink& sink) const;
+  std::uint64_t stamp(Moment now) const;
+  Result<void> load(const SavedObject& object, const Loading& loading);
+  // An event by what of it outlives the daemon; all zero: there is none.
+  struct KnownEvent {
+    std::uint16_t id = 0;
+    bool is_in_use = false;
+  };
+  KnownEvent known(std::string_view system, std::string_view name) const;
+  // The event gets this id if it is defined before the result is freed, and the id is free.
+  EventIds::Id hold_id(std::string_view system, std::string_view name, std::uint16_t id);
+  // Feeds records that still wait for a late source: no more of them come.
+  void feed_pending(Moment now);
 
   struct State;  // used by the files
 

@@ -93,4 +93,17 @@ void TracingBranch::process_ended(pid_t process, Moment now) {
   user_events_.process_ended(process, now);
 }
 
+void TracingBranch::save(ObjectSink& sink) const {
+  if (user_events_.save(sink)) tracing_.save(sink);
+}
+
+std::uint64_t TracingBranch::stamp(Moment now) const {
+  return user_events_.stamp() + tracing_.stamp(now);
+}
+
+Result<void> TracingBranch::load(const SavedObject& object, const Loading& loading) {
+  if (is_of(object, SavedKind::kProgramEvent)) return user_events_.load(object, loading.now);
+  return tracing_.load(object, loading);
+}
+
 }  // namespace tallyfs

@@ -1,6 +1,7 @@
 // The tracing/ branch: the tracing directory (Tracing), the events of user programs (UserEvents)
 // and the messages of the kernel's feeder (KernelFeed). It passes each line and message to one of
-// these. Nothing of this branch is saved: like the kernel's, a trace ends with its daemon.
+// these. Definitions, triggers and histograms outlive the daemon. Traced records do not: like the
+// kernel's, a trace ends with its daemon.
 //
 // Thread-safe, as its parts are.
 #pragma once
@@ -32,11 +33,18 @@ class TracingBranch final : public Branch {
 
   Handled handles() const override {
     return {.lines = kLines<wire::EventLine>,
-            .messages = kMessages<wire::PackedEvents, wire::OfferedEvent, wire::LostEvents>};
+            .messages = kMessages<wire::PackedEvents, wire::OfferedEvent, wire::LostEvents>,
+            .objects = saved_kinds(SavedKind::kProgramEvent, SavedKind::kKernelEvent,
+                                   SavedKind::kSyntheticEvent, SavedKind::kTracingInstance,
+                                   SavedKind::kTrigger, SavedKind::kHistogram,
+                                   SavedKind::kEventSettings, SavedKind::kErrorLog)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;
   void process_ended(pid_t process, Moment now) override;
+  void save(ObjectSink& sink) const override;
+  std::uint64_t stamp(Moment now) const override;
+  Result<void> load(const SavedObject& object, const Loading& loading) override;
 
   Tracing& tracing() { return tracing_; }
   UserEvents& user_events() { return user_events_; }

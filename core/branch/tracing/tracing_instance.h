@@ -40,6 +40,12 @@ struct InstanceNodes {
 using TraceClock = std::string_view;  // one of kTraceClocks
 
 struct TracingInstance {
+  // The most that buffer_size_kb can be, of all CPUs together.
+  static constexpr std::uint64_t kTraceBytesMax = 128u << 20;
+  // Of saved_cmdlines_size: a kernel has no more processes than that.
+  static constexpr std::uint64_t kNamesMax = 4'194'304;
+  static constexpr std::uint64_t kNamesFirst = 128;
+
   TracingInstance(std::string its_name, const EventSet::Limits& limits,
                   std::shared_ptr<EventIds> ids, Reservation its_share)
       : name(std::move(its_name)),
@@ -86,7 +92,7 @@ struct TracingInstance {
   // per_cpu/cpuN/buffer_size_kb, if any was written since buffer_size_kb; empty: all are alike.
   std::vector<std::uint64_t> cpu_kib;
   const TraceClock* clock = kTraceClocks.begin();  // trace_clock
-  std::uint64_t cmdlines_max = 128;                // saved_cmdlines_size
+  std::uint64_t cmdlines_max = kNamesFirst;        // saved_cmdlines_size
   bool removed = false;  // files that were looked up before still lead here; they change nothing
   // Shared with its open files: another owner beside this one means that a file is open.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();

@@ -151,37 +151,45 @@ Result<Done> UserEvents::define(const Path& path, FieldsDefinition fields, Lifet
                                 const Sender& sender, Moment now) {
   auto again = define_again(path, fields, lifetime, sender, now);
   if (again || again.error().code != ErrorCode::kNotFound) return again;
-  auto share = Reservation::create(ledger_, sender.uid, {.interfaces = 1, .bytes = kEventBytes});
+  const auto entered = enter(path, std::move(fields), sender.uid, now);
+  if (!entered) return entered.error();
+  if (const auto added = add_feeder(path, lifetime, sender); !added) {
+    (void)take_out(path, now);
+    return added.error();
+  }
+  return Done{entered.value()};
+}
+
+Result<std::uint64_t> UserEvents::enter(const Path& path, FieldsDefinition fields, uid_t uid,
+                                        Moment now) {
+  auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kEventBytes});
   if (!share) return share.error();
   const std::string definition = fields.text();
   std::uint64_t number = 0;
   std::uint32_t slot = 0;
   {
     const MutexLock lock(mutex_);
-    if (const auto room = check_share(sender.uid); !room) return room.error();
+    if (const auto room = check_share(uid); !room) return room.error();
     number = events_.next_number();
     slot = events_.slot(number);
     events_.add(std::make_unique<Event>(Event{.system = path.first,
                                               .number = number,
-                                              .uid = sender.uid,
+                                              .uid = uid,
                                               .fields = std::move(fields),
                                               .share = std::move(share.value()),
                                               .its_switch = events_.give_switch(number)}));
     by_path_.emplace(path, number);
   }
-  auto offered = tracing_.offer(*this,
-                                {.system = path.first,
-                                 .form = EventOffer::Form::kFields,
-                                 .text = definition,
-                                 .source_id = slot,
-                                 .use = events_.use(number)},
-                                now);
-  if (offered) offered = add_feeder(path, lifetime, sender);
-  if (!offered) {
-    (void)take_out(path, now);
-    return offered.error();
-  }
-  return Done{number};
+  const auto offered = tracing_.offer(*this,
+                                      {.system = path.first,
+                                       .form = EventOffer::Form::kFields,
+                                       .text = definition,
+                                       .source_id = slot,
+                                       .use = events_.use(number)},
+                                      now);
+  if (offered) return number;
+  (void)take_out(path, now);
+  return offered.error();
 }
 
 // Keeps one uid from taking the events that others need.

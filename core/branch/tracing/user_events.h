@@ -79,6 +79,12 @@ class UserEvents final : public EventSource {
   Result<void> write(std::string_view system, std::string_view name, std::string_view text,
                      const Sender& sender, Moment now) EXCLUDES(mutex_);
 
+  // What outlives the daemon: events without a lifetime, and others on which something is set.
+  // False: the sink takes no more.
+  bool save(ObjectSink& sink) const EXCLUDES(mutex_);
+  std::uint64_t stamp() const EXCLUDES(mutex_);
+  Result<void> load(const SavedObject& object, Moment now) EXCLUDES(defining_, mutex_);
+
   // The process has ended.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
@@ -114,6 +120,9 @@ class UserEvents final : public EventSource {
       REQUIRES(defining_) EXCLUDES(mutex_);
   Result<Done> define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
                       const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
+  // An event whose name is free, without feeders. Returns its number.
+  Result<std::uint64_t> enter(const Path& path, FieldsDefinition fields, uid_t uid, Moment now)
+      REQUIRES(defining_) EXCLUDES(mutex_);
   Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
                             const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);

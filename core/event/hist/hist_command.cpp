@@ -22,7 +22,7 @@ std::optional<std::string_view> cut_behind(std::string_view& text, char mark) {
 
 Checked<std::uint32_t> parse_size(std::string_view text) {
   const auto size = parse_c_number(text);
-  if (!size || *size > 131'072) return wrong(fault::kBadSize, text);
+  if (!size || *size > HistCommand::kEntriesMax) return wrong(fault::kBadSize, text);
   const std::uint64_t rounded = std::bit_ceil(*size);
   if (rounded < 128) return wrong(fault::kBadSize, text);
   return static_cast<std::uint32_t>(rounded);

@@ -39,6 +39,7 @@ struct HistCommand {
   static constexpr std::size_t kVariablesMax = 16;
   static constexpr std::size_t kActionsMax = 8;
   static constexpr std::size_t kParamsMax = 64;
+  static constexpr std::uint32_t kEntriesMax = 131'072;
 
   struct Variable {
     std::string_view name;

@@ -148,6 +148,7 @@ struct HistTable {
   std::uint32_t referrers = 0;  // Reference::table that point here
   std::vector<Snapshot> snapshots;
 
+  bool is_empty() const { return hits == 0 && map.size() == 0; }
   void clear();
 };
 

@@ -68,6 +68,10 @@ Result<void> EventFilters::write(std::string_view system, std::string_view text)
   return Fault{fault::kBadSystemFilter}.in(kFilterLocation, std::string(text));
 }
 
+void EventFilters::restore(std::string_view system, std::string_view text) {
+  if (events_.has_system(system)) by_system_[std::string(system)] = text;
+}
+
 std::string EventFilters::of_system(std::string_view system) const {
   const auto found = by_system_.find(system);
   return found == by_system_.end() ? std::string() : found->second;

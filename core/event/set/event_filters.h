@@ -29,6 +29,11 @@ class EventFilters {
 
   // The last filter that was written for the system; empty: none.
   std::string of_system(std::string_view system) const;
+  using BySystem = std::map<std::string, std::string, std::less<>>;
+  const BySystem& by_system() const { return by_system_; }
+  // What of_system() returns from now on; the events have their filters already. Nothing happens
+  // without events of the system.
+  void restore(std::string_view system, std::string_view text);
   static std::string system_text(const std::string& filter);
   // Sets the filter on all events of the system that have its fields.
   Result<void> write(std::string_view system, std::string_view text);
@@ -38,7 +43,7 @@ class EventFilters {
 
   EventTable& events_;
   // Only of systems that exist, so there are no more of them than events.
-  std::map<std::string, std::string, std::less<>> by_system_;
+  BySystem by_system_;
 };
 
 // The refusal of a filter that does not compile.

@@ -31,13 +31,20 @@ class EventIds {
 
   // The id of the event, a new one if it has none. nullptr: all are in use.
   Id of(std::string_view system, std::string_view name);
+  // The same, but a new one is `id` if that is free: of an event that was there before a restart.
+  Id of(std::string_view system, std::string_view name, std::uint16_t id);
 
  private:
-  using ByName = std::map<std::pair<std::string, std::string>, std::size_t>;
+  using Key = std::pair<std::string, std::string>;
+  using ByName = std::map<Key, std::size_t>;
   struct Holder {
     std::weak_ptr<const std::uint16_t> id;
     ByName::iterator name;  // the end: it has none
   };
+
+  // nullptr: it has none, and its name may get one.
+  Id known(const Key& key);
+  Id give(std::size_t at, Key key);
 
   std::vector<Holder> holders_;  // by id, counted from kFirst
   ByName by_name_;               // where they are in holders_

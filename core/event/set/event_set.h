@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "core/event/set/demands.h"
 #include "core/event/set/event_filters.h"
@@ -61,6 +62,10 @@ class EventSet {
   // otherwise and in use is redefined as well. All that is set on it is removed, and the triggers
   // that reference that. Triggers of other events that only name the event stay.
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
+  // The event is defined otherwise than when it was saved: by another kernel. All that is set on it
+  // is set again, with the entries of its histograms. Returns what does not fit any more, which is
+  // removed.
+  Result<std::vector<Error>> redefine_event(std::string_view system, std::string_view format);
   // excluded: the task of a switch that is not shown. The record counts only for triggers whose
   // keys name the other task, and that one only.
   void feed(const EventRecord& record, SwitchSide excluded = SwitchSide::kNone) {

@@ -62,15 +62,34 @@ Checked<void> HistRegistry::write(EventNumber number, const TriggerCommand& comm
     }
     if (!hist.pause) return Fault{fault::kNothingToClear, {}, ErrorCode::kNotFound};
   }
-  HistCompiler compiler(hist, event.system, *event.format, *this, Purpose::kSet);
-  if (const auto done = compiler.compile_fields(); !done) return done;
+  const auto made = set(number, command, hist, nullptr);
+  return made ? Checked<void>() : made.error();
+}
+
+Checked<Trigger*> HistRegistry::restore(EventNumber event, const SavedTrigger& saved) {
+  const auto hist = HistCommand::parse(saved.parameters);
+  if (!hist) return hist.error();
+  if (saved.entries_max > HistCommand::kEntriesMax) return Fault{fault::kBadSize};
+  return set(event, {.parameters = saved.parameters, .filter = saved.filter}, hist.value(), &saved);
+}
+
+Checked<Trigger*> HistRegistry::set(EventNumber number, const TriggerCommand& command,
+                                    const HistCommand& hist, const SavedTrigger* saved) {
+  const DefinedEvent& event = events_.at(number);
+  HistCompiler compiler(hist, event.system, *event.format, *this, HistCompiler::Purpose::kSet);
+  if (const auto done = compiler.compile_fields(); !done) return done.error();
   if (find_same(event, compiler.plan(), hist.name, command.filter)) {
     return Fault{fault::kTriggerExists, {}, ErrorCode::kExists};
   }
   auto trigger = std::make_unique<Trigger>();
   trigger->event = number;
-  if (const auto good = compile_filter(event, command.filter, *trigger); !good) return good;
-  return add(compiler, hist, std::move(trigger));
+  trigger->parameters = command.parameters;
+  trigger->serial = saved ? saved->serial : 0;
+  trigger->paused = saved ? saved->paused : hist.pause;
+  if (const auto good = compile_filter(event, command.filter, *trigger); !good) {
+    return good.error();
+  }
+  return add(compiler, hist, std::move(trigger), saved);
 }
 
 Checked<void> HistRegistry::remove(Trigger* trigger) {
@@ -90,14 +109,15 @@ void HistRegistry::change(Trigger& same, const HistCommand& command) {
   }
 }
 
-Checked<void> HistRegistry::add(HistCompiler& compiler, const HistCommand& command,
-                                std::unique_ptr<Trigger> trigger) {
+Checked<Trigger*> HistRegistry::add(HistCompiler& compiler, const HistCommand& command,
+                                    std::unique_ptr<Trigger> trigger, const SavedTrigger* saved) {
   const Trigger* const named = find_named(command.name);
   if (named && named->plan->fields_signature != compiler.plan().fields_signature) {
     return Fault{fault::kNamedMismatch, std::string(command.name)};
   }
-  const std::uint32_t entries_max =
-      named ? named->table->map.shape().entries_max : command.entries_max;
+  const std::uint32_t entries_max = named   ? named->table->map.shape().entries_max
+                                    : saved ? saved->entries_max
+                                            : command.entries_max;
   if (triggers_.is_full()) return Fault{fault::kTooManyTriggers, {}, ErrorCode::kNoSpace};
   const auto compiled = compile_actions(compiler, *trigger);
   const auto plan = compiler.take();
@@ -112,11 +132,9 @@ Checked<void> HistRegistry::add(HistCompiler& compiler, const HistCommand& comma
   }
   trigger->kind = TriggerKind::kHist;
   trigger->name = command.name;
-  trigger->paused = command.pause;
-  set_table(*trigger, named, *plan);
+  set_table(*trigger, named, *plan, saved ? saved->expiry_ns : plan->expiry_ns);
   trigger->set_plan(plan);
-  triggers_.add(std::move(trigger));
-  return {};
+  return &triggers_.add(std::move(trigger));
 }
 
 // Hidden histograms that the actions need belong to the trigger. They are removed if it cannot be
@@ -128,9 +146,10 @@ Checked<void> HistRegistry::compile_actions(HistCompiler& compiler, const Trigge
   return compiled;
 }
 
-void HistRegistry::set_table(Trigger& trigger, const Trigger* named, const HistPlan& plan) {
+void HistRegistry::set_table(Trigger& trigger, const Trigger* named, const HistPlan& plan,
+                             std::uint64_t expiry_ns) {
   trigger.table = named ? named->table : std::make_shared<HistTable>(plan.shape);
-  if (!named) trigger.table->expiry_ns = plan.expiry_ns;
+  if (!named) trigger.table->expiry_ns = expiry_ns;
   const auto is_snapshot = [](const Action& a) { return a.kind == ActionKind::kSnapshot; };
   trigger.table->snapshots.resize(
       static_cast<std::size_t>(std::ranges::count_if(plan.actions, is_snapshot)));

@@ -25,6 +25,8 @@ class HistRegistry final : private HistCatalog {
 
   // A hist command for the event's trigger file.
   Checked<void> write(EventNumber event, const TriggerCommand& command);
+  // As write() of what was saved, without entries. Hidden histograms are triggers like others here.
+  Checked<Trigger*> restore(EventNumber event, const SavedTrigger& saved);
   // nullptr: there is nothing to remove. kBusy: its variables are referenced.
   Checked<void> remove(Trigger* trigger);
 
@@ -38,10 +40,14 @@ class HistRegistry final : private HistCatalog {
                      std::string_view filter) const;
   Trigger* find_named(std::string_view name) const;
   static void change(Trigger& same, const HistCommand& command);
-  Checked<void> add(HistCompiler& compiler, const HistCommand& command,
-                    std::unique_ptr<Trigger> trigger);
+  // saved: nullptr for a command that was written now.
+  Checked<Trigger*> set(EventNumber event, const TriggerCommand& command, const HistCommand& hist,
+                        const SavedTrigger* saved);
+  Checked<Trigger*> add(HistCompiler& compiler, const HistCommand& command,
+                        std::unique_ptr<Trigger> trigger, const SavedTrigger* saved);
   Checked<void> compile_actions(HistCompiler& compiler, const Trigger& trigger);
-  void set_table(Trigger& trigger, const Trigger* named, const HistPlan& plan);
+  void set_table(Trigger& trigger, const Trigger* named, const HistPlan& plan,
+                 std::uint64_t expiry_ns);
 
   bool has_event(std::string_view system, std::string_view event) const override;
   std::vector<Variable> variables(std::string_view system, std::string_view event,

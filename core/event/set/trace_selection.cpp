@@ -125,4 +125,48 @@ Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t 
   return {};
 }
 
+void TraceSelection::save(ByteWriter& out, const List& list) {
+  out.put(std::uint8_t{list.is_set});
+  out.put(static_cast<std::uint32_t>(list.pids.size()));
+  for (const std::int32_t pid : list.pids) out.put(pid);
+}
+
+void TraceSelection::save(ByteWriter& out) const {
+  save(out, traced_);
+  save(out, left_out_);
+  out.put(static_cast<std::uint32_t>(left_out_cpus_.size()));
+  for (const bool cpu : left_out_cpus_) out.put(std::uint8_t{cpu});
+}
+
+void TraceSelection::load(ByteReader& in, List& list) const {
+  const auto is_set = in.get<std::uint8_t>();
+  const auto size = in.get<std::uint32_t>();
+  if (is_set > 1 || size > pids_max_ || (size != 0 && is_set == 0)) return in.fail();
+  list = {.is_set = is_set == 1, .pids = {}, .ended = {}};
+  std::int32_t last = -1;
+  for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
+    const auto pid = in.get<std::int32_t>();
+    if (pid <= last) return in.fail();
+    last = pid;
+    list.pids.push_back(pid);
+  }
+}
+
+void TraceSelection::load(ByteReader& in, std::uint32_t cpus) {
+  load(in, traced_);
+  load(in, left_out_);
+  const auto size = in.get<std::uint32_t>();
+  if (size > kMaskCpusMax) return in.fail();
+  left_out_cpus_.clear();
+  for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
+    const auto cpu = in.get<std::uint8_t>();
+    if (cpu > 1) return in.fail();
+    if (i < cpus) left_out_cpus_.push_back(cpu == 1);
+  }
+}
+
+void TraceSelection::end_all() {
+  for (List* const list : {&traced_, &left_out_}) list->pids.clear();
+}
+
 }  // namespace tallyfs

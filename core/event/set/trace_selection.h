@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/model/record.h"
 
@@ -59,6 +60,18 @@ class TraceSelection {
   Result<void> write_cpumask(std::string_view text, std::uint32_t cpus);
   static std::string cpumask_text(const Cpus& left_out, std::uint32_t cpus);
 
+  // Whether no list and no mask leaves anything out.
+  bool is_all() const {
+    return !traced_.is_set && !left_out_.is_set &&
+           std::ranges::find(left_out_cpus_, true) == left_out_cpus_.end();
+  }
+  // What outlives the daemon. load() fails the reader on what save() does not write; the selection
+  // is then undefined. CPUs beyond the first `cpus` are left out.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in, std::uint32_t cpus);
+  // The processes of another boot have ended.
+  void end_all();
+
  private:
   struct List {
     bool is_set = false;  // stays when the last of its processes has ended
@@ -76,8 +89,10 @@ class TraceSelection {
     return !left_out_.is_set || !left_out_.has(pid);
   }
   Result<void> add_pids(List& to, std::string_view file, std::string_view text) const;
+  static void save(ByteWriter& out, const List& list);
+  void load(ByteReader& in, List& list) const;
 
-  const std::size_t pids_max_;
+  std::size_t pids_max_;
   List traced_, left_out_;
   Cpus left_out_cpus_;  // none beyond its end
 };

@@ -63,6 +63,7 @@ class TraceStore {
   void clear_snapshot();
   void clear_snapshot(std::uint32_t cpu);
   void free_snapshot() { snapshot_.reset(); }
+  bool has_snapshot() const { return snapshot_.has_value(); }
   // Without a snapshot, or with an empty one, the text says so.
   TraceCopy copy_snapshot() const;
 

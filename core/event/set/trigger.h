@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/event/command/trigger_line.h"
 #include "core/event/filter/filter.h"
@@ -14,9 +15,11 @@ namespace tallyfs {
 
 struct Trigger : TriggerLine {
   EventNumber event = 0;
+  std::uint64_t serial = 0;  // by which the triggers of an EventSet have come, from 1 on
   std::optional<Filter> filter = {};
   EventNumber target = 0;  // has_target()
   // kHist
+  std::string parameters;                // as they were written
   std::shared_ptr<const HistPlan> plan;  // shared with copies that are being rendered
   std::shared_ptr<HistTable> table;      // shared by triggers of one name; the last one frees it
   const Trigger* owner = nullptr;  // of a hidden histogram: the trigger that needs its variable

@@ -61,8 +61,12 @@ Result<void> TriggerCommands::write(EventNumber number, std::string_view text) {
     return bad_filter(command.value().filter, *event.format);
   }
   const bool is_hist = command.value().kind == TriggerKind::kHist;
-  const auto done =
-      is_hist ? hists_.write(number, command.value()) : add_other(number, command.value());
+  Checked<void> done;
+  if (is_hist) {
+    done = hists_.write(number, command.value());
+  } else if (const auto added = add_other(number, command.value()); !added) {
+    done = added.error();
+  }
   if (done) return {};
   const std::string kind(name_of(command.value().kind));
   return done.error().in(kind + ":" + where, kind + ":" + std::string(command.value().rest));
@@ -148,22 +152,58 @@ Checked<void> TriggerCommands::parse_other(const TriggerCommand& command, Trigge
   return {};
 }
 
-Checked<void> TriggerCommands::add_other(EventNumber number, const TriggerCommand& command) {
+Checked<Trigger*> TriggerCommands::restore(const SavedTrigger& saved) {
+  std::vector<Trigger*> hidden;
+  const auto restore_all = [&]() -> Checked<Trigger*> {
+    for (const SavedTrigger& each : saved.hidden) {
+      // Another trigger may still use it, if the event of its first owner was defined anew.
+      const auto on = events_.find(each.system, each.event);
+      if (on && triggers_.find(*on, each.serial)) continue;
+      const auto made = restore_one(each);
+      if (!made) return made.error();
+      hidden.push_back(made.value());
+    }
+    return restore_one(saved);
+  };
+  const auto made = restore_all();
+  for (Trigger* const each : hidden) {
+    if (made) {
+      each->owner = made.value();
+    } else {
+      triggers_.remove(*each);
+    }
+  }
+  return made;
+}
+
+Checked<Trigger*> TriggerCommands::restore_one(const SavedTrigger& saved) {
+  const auto number = events_.find(saved.system, saved.event);
+  if (!number) return Fault{fault::kNoSuchEvent, {}, ErrorCode::kNotFound};
+  if (saved.kind == TriggerKind::kHist) return hists_.restore(*number, saved);
+  auto made = add_other(
+      *number, {.kind = saved.kind, .parameters = saved.parameters, .filter = saved.filter},
+      saved.serial);
+  if (made) made.value()->left = saved.left;
+  return made;
+}
+
+Checked<Trigger*> TriggerCommands::add_other(EventNumber number, const TriggerCommand& command,
+                                             std::uint64_t serial) {
   const DefinedEvent& event = events_.at(number);
   auto made = std::make_unique<Trigger>();
   made->kind = command.kind;
   made->event = number;
-  if (const auto parsed = parse_other(command, *made); !parsed) return parsed;
+  made->serial = serial;
+  if (const auto parsed = parse_other(command, *made); !parsed) return parsed.error();
   const auto same = std::ranges::find_if(event.triggers, [&](const auto& trigger) {
     return is_opposite_or_same(trigger->kind, made->kind) &&
            (!has_target(made->kind) || trigger->target == made->target);
   });
   if (same != event.triggers.end()) return Fault{fault::kSameTrigger, {}, ErrorCode::kExists};
   if (triggers_.is_full()) return Fault{fault::kTooManyTriggers, {}, ErrorCode::kNoSpace};
-  if (const auto good = compile_filter(event, command.filter, *made); !good) return good;
+  if (const auto good = compile_filter(event, command.filter, *made); !good) return good.error();
   if (made->kind == TriggerKind::kSnapshot) trace_.make_snapshot();
-  triggers_.add(std::move(made));
-  return {};
+  return &triggers_.add(std::move(made));
 }
 
 }  // namespace tallyfs

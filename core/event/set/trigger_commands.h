@@ -17,11 +17,17 @@ class TriggerCommands {
 
   // One command; a leading '!' removes. White space around it is not part of it.
   Result<void> write(EventNumber event, std::string_view text);
+  // Sets a trigger as it was when it was saved, with its hidden histograms and without entries of
+  // histograms. Refused as its command would be; then nothing is set.
+  Checked<Trigger*> restore(const SavedTrigger& saved);
 
  private:
   Result<void> remove(EventNumber event, const TriggerCommand& command);
   Trigger* find_shown(EventNumber event, TriggerKind kind, std::string_view shown) const;
-  Checked<void> add_other(EventNumber event, const TriggerCommand& command);
+  Checked<Trigger*> restore_one(const SavedTrigger& saved);
+  // serial: see TriggerStore::add().
+  Checked<Trigger*> add_other(EventNumber event, const TriggerCommand& command,
+                              std::uint64_t serial = 0);
   Checked<void> remove_other(EventNumber event, const TriggerCommand& command);
   Checked<void> find_target(std::string_view& parameters, Trigger& trigger) const;
   Checked<void> parse_other(const TriggerCommand& command, Trigger& trigger) const;

@@ -1,6 +1,7 @@
 #include "core/event/set/trigger_store.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tallyfs {
 namespace {
@@ -11,6 +12,24 @@ constexpr std::string_view kAvailable =
 
 bool is_of_event(TriggerKind kind) {
   return kind == TriggerKind::kEnableEvent || kind == TriggerKind::kDisableEvent;
+}
+
+// Without the hidden histograms that it owns.
+SavedTrigger saved_of(const Trigger& trigger, const DefinedEvent& event) {
+  SavedTrigger saved{.serial = trigger.serial,
+                     .system = event.system,
+                     .event = event.format->name,
+                     .kind = trigger.kind,
+                     .parameters = trigger.parameters,
+                     .filter = trigger.filter_text,
+                     .left = trigger.left,
+                     .paused = trigger.paused,
+                     .hidden = {}};
+  if (has_target(trigger.kind)) saved.parameters = trigger.target_name;
+  if (!trigger.table) return saved;
+  saved.entries_max = trigger.table->map.shape().entries_max;
+  saved.expiry_ns = trigger.table->expiry_ns;
+  return saved;
 }
 
 }  // namespace
@@ -42,8 +61,34 @@ void TriggerStore::truncate(EventNumber event) {
 Trigger& TriggerStore::add(std::unique_ptr<Trigger> trigger) {
   count_references(*trigger, 1);
   count_ += 1;
+  if (trigger->serial == 0) trigger->serial = next_serial_;
+  next_serial_ = std::max(next_serial_, trigger->serial + 1);
   auto& triggers = events_.at(trigger->event).triggers;
-  return **triggers.insert(triggers.begin(), std::move(trigger));
+  const auto is_older = [&](const auto& each) { return each->serial < trigger->serial; };
+  return **triggers.insert(std::ranges::find_if(triggers, is_older), std::move(trigger));
+}
+
+Trigger* TriggerStore::find(EventNumber event, std::uint64_t serial) const {
+  if (event >= events_.size()) return nullptr;
+  const auto& triggers = events_.at(event).triggers;
+  const auto found = std::ranges::find(triggers, serial, &Trigger::serial);
+  return found == triggers.end() ? nullptr : found->get();
+}
+
+std::vector<SavedTrigger> TriggerStore::saved() const {
+  std::vector<const Trigger*> all;
+  for (const auto& event : events_.entries()) {
+    for (const auto& trigger : event->triggers) all.push_back(trigger.get());
+  }
+  std::ranges::sort(all, {}, &Trigger::serial);
+  std::map<const Trigger*, std::vector<SavedTrigger>> hidden;  // by owner, which comes later
+  std::vector<SavedTrigger> saved;
+  for (const Trigger* const each : all) {
+    SavedTrigger made = saved_of(*each, events_.at(each->event));
+    made.hidden = std::move(hidden[each]);
+    (each->owner ? hidden[each->owner] : saved).push_back(std::move(made));
+  }
+  return saved;
 }
 
 void TriggerStore::remove(Trigger& trigger) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/event/set/event_table.h"
+#include "core/event/set/saved_trigger.h"
 
 namespace tallyfs {
 
@@ -19,10 +20,18 @@ class TriggerStore {
 
   // Lines of the trigger file, newest first, as the kernel has them.
   std::vector<TriggerLine> lines(EventNumber event) const;
+  // All triggers in the order in which they have come, hidden histograms within their owners.
+  std::vector<SavedTrigger> saved() const;
+  // nullptr: the event has no trigger of that serial number (any more).
+  Trigger* find(EventNumber event, std::uint64_t serial) const;
+  // That of the next trigger; those of all others are smaller.
+  std::uint64_t next_serial() const { return next_serial_; }
+
   // O_TRUNC: removes all triggers except those whose variables other triggers reference.
   void truncate(EventNumber event);
 
   bool is_full() const { return count_ >= triggers_max_; }
+  // A trigger without a serial number gets the next one.
   Trigger& add(std::unique_ptr<Trigger> trigger);
   // Removes the trigger, with the hidden histograms that it owns.
   void remove(Trigger& trigger);
@@ -39,6 +48,7 @@ class TriggerStore {
   EventTable& events_;
   const std::size_t triggers_max_;
   std::size_t count_ = 0;
+  std::uint64_t next_serial_ = 1;
 };
 
 // The file `trigger`: the lines, or, without any, the commands that it takes.

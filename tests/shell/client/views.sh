@@ -20,6 +20,16 @@ off 3' "$(data web)"
   end_probe
 }
 
+a_view_of_a_source_that_is_off_has_all_since_its_creation() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'inc hits 3' 'view hits v' 'inc hits 5' 'stop hits' \
+    'inc hits 5' 'sync 5000'
+  assert_data web 'hits 0' 'v 10'
+  ok 'start hits' 'inc hits 1' 'stop hits' 'inc hits 2' 'sync 5000'
+  assert_data web 'hits 1' 'v 13'
+  end_probe
+}
+
 samples_given_to_a_view_are_ignored_and_hold_nothing_back() {
   web_hits
   ok 'view hits v' 'inc v 1' 'inc hits 100' 'start v' 'inc v 7' 'sync 5000' 'inc v 3' 'sync 5000'

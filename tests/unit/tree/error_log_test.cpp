@@ -83,5 +83,45 @@ TEST_F(ErrorLogTest, AWriteClearsIt) {
   EXPECT_EQ(text(), "");
 }
 
+TEST_F(ErrorLogTest, IsThereAfterARestartBeforeWhatCameSince) {
+  report(ErrorLog::Source::kMount, "first");
+  report(ErrorLog::Source::kSocket, "second");
+  std::string bytes;
+  ByteWriter out(bytes);
+  log_.save(out);
+  ErrorLog after(clock_.now());
+  after.report(ErrorLog::Source::kMount, "statistics/web", "third", {ErrorCode::kInvalid, "bad", 0},
+               clock_.now());
+  const std::string third = after.render(clock_.now(), 1 << 20).value();
+  ByteReader in(bytes);
+  after.load(in, Boot::kThis, clock_.now());
+  EXPECT_TRUE(in.ok());
+  EXPECT_EQ(after.render(clock_.now(), 1 << 20).value(), text() + third);
+  ErrorLog rebooted(clock_.now());
+  ByteReader again(bytes);
+  rebooted.load(again, Boot::kOther, clock_.now());
+  EXPECT_TRUE(rebooted.render(clock_.now(), 1 << 20).value().starts_with("[0.000000] stat"));
+}
+
+TEST_F(ErrorLogTest, RefusesBytesThatItHasNotSaved) {
+  for (int i = 0; i < 3; ++i) report(ErrorLog::Source::kSocket, "line");
+  std::string whole;
+  ByteWriter out(whole);
+  log_.save(out);
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    ErrorLog after(clock_.now());
+    ByteReader in(std::string_view(whole).substr(0, cut));
+    after.load(in, Boot::kThis, clock_.now());
+    EXPECT_FALSE(in.ok()) << cut;
+    EXPECT_TRUE(after.is_empty()) << cut;
+  }
+  std::string many;
+  ByteWriter too_many(many);
+  too_many.put(std::uint32_t{9});
+  ByteReader in(many);
+  log_.load(in, Boot::kThis, clock_.now());
+  EXPECT_FALSE(in.ok());
+}
+
 }  // namespace
 }  // namespace tallyfs

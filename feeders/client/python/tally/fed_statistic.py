@@ -20,7 +20,7 @@ from .wire import WAS_THERE
 class FedStatistic(Subject):
     __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_has_begun", "_begin",
                  "_on", "_early", "_late", "_changes_pending", "_made_in", "_was_there",
-                 "_dropped", "__weakref__")  # fmt: skip
+                 "_dropped", "_has_views", "__weakref__")  # fmt: skip
 
     _exclusion = feeder.exclusion
 
@@ -43,6 +43,7 @@ class FedStatistic(Subject):
         self._made_in = 0
         self._was_there = False
         self._dropped = 0
+        self._has_views = False  # made by this process, now or earlier
 
     def _path(self):
         return f"{self.interface.name}/{self.name}"
@@ -71,9 +72,18 @@ class FedStatistic(Subject):
                 return
             if self._state in (REQUESTED, REGISTERED):
                 self._early["on"] = on
-        # Samples that follow count, or do not, before the daemon has been told.
-        self._switch = ON if on else OFF
+        # Samples that follow count, or do not, before the daemon has been told. Views may want
+        # them.
+        if on or not self._has_views:
+            self._switch = ON if on else OFF
         self._pass_on()
+
+    @exclusive
+    def _feed_views(self):
+        self._has_views = True
+        # A view wants samples, also of a source that is off. Later the daemon's switch says so.
+        if self._state != REGISTERED:
+            self._switch = ON
 
     @exclusive
     def _reset(self):

@@ -18,6 +18,7 @@ class View(Shown):
         self._source = source.name
         self._on = self._begin = True
         registry.add_statistic(self)
+        source._feed_views()
 
     def _create_text(self):
         on = self._begin if "on" in self._late else self._on

@@ -1,4 +1,4 @@
-#include "feeders/intake/socket_lock.h"
+#include "feeders/socket_file/socket_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -31,11 +31,11 @@ Result<SocketLock> SocketLock::take(const std::string& socket_path) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0 || status.st_uid != ::geteuid()) {
       return Error{ErrorCode::kInvalid,
-                   path + " belongs to another uid; remove it or use --socket"};
+                   path + " belongs to another uid; remove it or choose another path"};
     }
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      return Error{ErrorCode::kBusy, "socket " + socket_path +
-                                         " is held by a running daemon; stop it or use --socket"};
+      return Error{ErrorCode::kBusy, "socket " + socket_path + " is held by a running process; " +
+                                         "stop it or choose another path"};
     }
     if (is_still_there(fd, path)) return SocketLock(path, std::move(fd));
   }

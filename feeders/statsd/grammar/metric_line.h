@@ -1,0 +1,54 @@
+// A line with metrics, taken apart:
+//
+//   metric = name ":" part *( ":" part ) *( "|" field )
+//   part   = values "|" type [ "|@" rate ]
+//   values = value *( ":" value )            of type s: all of it is one value
+//   field  = "#" tags / "@" rate / "T" seconds / "c:" ... / "e:" ... / "card:" ... / other
+//
+// docs/statsd.md has the grammar in full. The texts are pieces of the line. Pure functions; a
+// Metric is used again for its memory. Its size is bounded by the length of the line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "feeders/statsd/grammar/number.h"
+#include "feeders/statsd/grammar/refusal.h"
+
+namespace tallyfs::statsd {
+
+enum class Kind : std::uint8_t { kCounter, kGauge, kTimer, kHistogram, kSet };
+inline constexpr std::size_t kKinds = 5;
+
+struct Part {
+  Kind kind = Kind::kCounter;
+  Weight weight{};
+  std::size_t values_end = 0;  // its values are those from the end of the part before
+};
+
+struct Value {
+  std::string_view text;  // a member, of a set
+  Number number{};
+};
+
+struct Metric {
+  std::string_view name;
+  std::vector<Part> parts;
+  std::vector<Value> values;
+  std::string_view tags{};       // behind the #
+  std::string_view container{};  // behind c:
+  std::optional<std::int64_t> seconds{};  // since the epoch
+  bool is_from_datadog = false;  // has c:, e:, card: or T
+};
+
+// line: without the newline and blanks at its end, not empty. What was refused leaves `metric` as
+// far as it was read.
+std::optional<Refusal> parse_metric(std::string_view line, Metric& metric);
+
+// Seconds since the epoch, whole and above 0.
+std::optional<std::int64_t> parse_seconds(std::string_view text);
+
+}  // namespace tallyfs::statsd

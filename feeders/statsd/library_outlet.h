@@ -1,0 +1,35 @@
+// The outlet to tallyfs: statistics and events of libtally. Confined to one thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "feeders/statsd/series/outlet.h"
+#include "tally/event.h"
+#include "tally/statistic.hpp"
+
+namespace tallyfs::statsd {
+
+class LibraryOutlet final : public Outlet {
+ public:
+  // Registers the events statsd/event and statsd/check. An event that cannot be registered is one
+  // that is not wanted.
+  LibraryOutlet();
+  ~LibraryOutlet() override;
+  LibraryOutlet(const LibraryOutlet&) = delete;
+  LibraryOutlet& operator=(const LibraryOutlet&) = delete;
+
+  std::optional<Id> open(const NewSeries& series) override;
+  void add(Id series, const Sample& sample) override;
+  void write(const Event& event) override;
+  void write(const Check& check) override;
+
+ private:
+  std::map<std::string, tally::Interface> interfaces_;
+  std::vector<tally::Statistic> statistics_;  // after their interfaces
+  ::user_event* event_ = nullptr;
+  ::user_event* check_ = nullptr;
+};
+
+}  // namespace tallyfs::statsd

@@ -1,0 +1,33 @@
+// What listeners give their packets to. Confined to the listeners' thread.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string_view>
+
+#include "feeders/statsd/listen/listen_address.h"
+
+namespace tallyfs::statsd {
+
+struct Sender {
+  const ListenAddress& listener;
+  const sockaddr_storage* address = nullptr;  // of UDP and TCP
+};
+
+// What was received and not taken.
+enum class Loss {
+  kTruncated,         // a packet, a frame or a line that is too long
+  kDenied,            // from an address that is not allowed
+  kConnectionClosed,  // there were too many of them
+};
+
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+  // Packets follow that were received just now.
+  virtual void begin_batch() = 0;
+  virtual void take(std::string_view packet, const Sender& sender) = 0;
+  virtual void lose(Loss loss, const Sender& sender) = 0;
+};
+
+}  // namespace tallyfs::statsd

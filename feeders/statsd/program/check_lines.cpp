@@ -1,0 +1,69 @@
+#include "feeders/statsd/program/check_lines.h"
+
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "feeders/statsd/series/translator.h"
+
+namespace tallyfs::statsd {
+namespace {
+
+constexpr std::size_t kShownMax = 200;
+
+class PrintingOutlet final : public Outlet {
+ public:
+  std::optional<Id> open(const NewSeries& series) override {
+    constexpr std::string_view kKinds[] = {"c", "g", "t", "h", "s"};
+    names_.push_back(series.interface + "/" + series.name + " " +
+                     std::string(kKinds[static_cast<std::size_t>(series.kind)]));
+    return static_cast<Id>(names_.size() - 1);
+  }
+  void add(Id series, const Sample& sample) override {
+    std::cout << "  " << names_[series] << ' ' << sample.x << 'x' << sample.y << '\n';
+  }
+  void write(const Event& event) override { print("event", event.title); }
+  void write(const Check& check) override { print("check", check.message); }
+
+ private:
+  static void print(const char* what, std::string_view text) {
+    std::string shown;
+    append_escaped(shown, text, kShownMax, 0);
+    std::cout << "  " << what << ' ' << shown << '\n';
+  }
+  std::vector<std::string> names_;
+};
+
+void print_refusal(std::string_view line, const Refusal& refusal) {
+  std::string shown;
+  const std::size_t column = append_escaped(shown, line, kShownMax, refusal.at);
+  std::cout << "  " << std::string(column, ' ') << "^ refused, " << name_of(refusal.reason) << ": "
+            << refusal.text << '\n';
+}
+
+}  // namespace
+
+int check_lines(Settings settings) {
+  PrintingOutlet outlet;
+  bool has_refused = false;
+  Translator translator(std::move(settings), outlet,
+                        [&](std::string_view line, const Refusal& refusal) {
+                          has_refused = true;
+                          print_refusal(line, refusal);
+                        });
+  for (std::string line; std::getline(std::cin, line);) {
+    std::string shown;
+    append_escaped(shown, line, kShownMax, 0);
+    std::cout << "  " << shown << '\n';
+    translator.take_line(line, {.now = SystemClock().now()});
+  }
+  translator.end_set_windows(SystemClock::monotonic());
+  std::cout.flush();
+  return has_refused ? 1 : 0;
+}
+
+}  // namespace tallyfs::statsd

@@ -1,0 +1,214 @@
+#include "feeders/statsd/series/series_book.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "core/base/text.h"
+#include "feeders/statsd/series/series_definition.h"
+
+namespace tallyfs::statsd {
+namespace {
+
+constexpr std::size_t kKnownMax = 32'768;
+constexpr std::size_t kKnownBytesMax = 512;
+constexpr const char* kDefaultInterface = "statsd";
+constexpr const char* kChecksInterface = "statsd~checks";
+constexpr std::string_view kOverflow = "{*}";
+
+constexpr std::string_view suffix_of(Kind kind) {
+  switch (kind) {
+    case Kind::kCounter:
+      return "~c";
+    case Kind::kGauge:
+      return "~g";
+    case Kind::kTimer:
+      return "~t";
+    case Kind::kHistogram:
+      return "~h";
+    case Kind::kSet:
+      break;
+  }
+  return "~s";
+}
+
+void append_length(std::string& out, std::string_view text) {
+  out.push_back(static_cast<char>(text.size() & 0xff));
+  out.push_back(static_cast<char>(text.size() >> 8 & 0xff));
+}
+
+Refusal name_refused(const char* text) { return {Reason::kName, 0, text}; }
+
+}  // namespace
+
+SeriesBook::SeriesBook(const Settings& settings, Outlet& outlet)
+    : settings_(settings), outlet_(outlet) {}
+
+SeriesBook::~SeriesBook() = default;
+
+// The texts in one piece. Where one ends is said, since they may have any bytes.
+const std::string& SeriesBook::text_of(const SeriesKey& key) {
+  text_.clear();
+  text_.push_back(static_cast<char>(key.kind));
+  append_length(text_, key.name);
+  append_length(text_, key.tags);
+  text_.append(key.name).append(key.tags);
+  if (settings_.has_container_tag) text_.append(key.container);
+  return text_;
+}
+
+Series* SeriesBook::find(const SeriesKey& key) {
+  if (key.space != SeriesKey::Space::kMetrics) return nullptr;
+  if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return nullptr;
+  const auto found = known_.find(text_of(key));
+  return found == known_.end() ? nullptr : found->second;
+}
+
+// Overflowing texts are not kept: a flood of them would drive out the others.
+void SeriesBook::remember(const SeriesKey& key, Series* series) {
+  if (series->is_overflow() || key.space != SeriesKey::Space::kMetrics) return;
+  if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return;
+  if (known_.size() == kKnownMax) known_.clear();
+  known_.emplace(text_of(key), series);
+}
+
+std::string_view SeriesBook::split_name(std::string_view name,
+                                        std::vector<std::string_view>& tags) const {
+  if (settings_.name_tags == NameTags::kNone) return name;
+  const char at = settings_.name_tags == NameTags::kInflux ? ',' : ';';
+  const std::size_t end = name.find(at);
+  if (end == name.npos || end == 0) return name;
+  for (std::string_view rest = name.substr(end); !rest.empty();) {
+    rest.remove_prefix(1);
+    tags.push_back(rest.substr(0, rest.find(at)));
+    rest.remove_prefix(tags.back().size());
+  }
+  return name.substr(0, end);
+}
+
+unsigned SeriesBook::scale_of(const SeriesKey& key) {
+  if (key.space == SeriesKey::Space::kChecks) return 0;
+  tags_.clear();
+  const std::string_view bare = split_name(key.name, tags_);
+  const auto& names = table_of(key.space).names;
+  const auto name = names.find(bare);
+  const MapRule* rule = name != names.end() ? name->second->rule
+                                            : find_rule(settings_.map, std::string(bare));
+  return statsd::scale_of(key.kind, rule);
+}
+
+SeriesBook::Resolved SeriesBook::resolve(const SeriesKey& key) {
+  tags_.clear();
+  std::vector<std::string> owned;
+  const std::string_view bare = split_name(key.name, tags_);
+  // `k=v` of a name is the tag `k:v`.
+  owned.reserve(tags_.size() + 1);
+  for (std::string_view& each : tags_) {
+    std::string& tag = owned.emplace_back(each);
+    if (const auto equals = tag.find('='); equals != tag.npos) tag[equals] = ':';
+    each = tag;
+  }
+  split_tags(key.tags, tags_);
+  if (settings_.has_container_tag && !key.container.empty()) {
+    tags_.push_back(owned.emplace_back("container_id:").append(key.container));
+  }
+  Refusal refusal;
+  Name* const name = find_or_add_name(key, bare, refusal);
+  if (!name) return {nullptr, refusal};
+  const Resolved resolved = resolve_name(key, table_of(key.space), *name, tags_);
+  if (resolved.series) remember(key, resolved.series);
+  return resolved;
+}
+
+SeriesBook::Name* SeriesBook::find_or_add_name(const SeriesKey& key, std::string_view name,
+                                               Refusal& refusal) {
+  auto& names = table_of(key.space).names;
+  if (const auto found = names.find(name); found != names.end()) return found->second.get();
+  auto made = std::make_unique<Name>();
+  made->encoded = encoded_name(name);
+  if (made->encoded.size() > kNameBytesMax) {
+    refusal = name_refused("the name has more than 255 bytes");
+    return nullptr;
+  }
+  if (names_ == kNamesMax) {
+    refusal = name_refused("there are 5,000 names already");
+    return nullptr;
+  }
+  const bool is_metric = key.space == SeriesKey::Space::kMetrics;
+  made->rule = is_metric ? find_rule(settings_.map, std::string(name)) : nullptr;
+  made->interface = interface_of(name, made->rule, key.space);
+  made->first = key.kind;
+  names_ += 1;
+  return names.emplace(std::string(name), std::move(made)).first->second.get();
+}
+
+std::string SeriesBook::interface_of(std::string_view name, const MapRule* rule,
+                                     SeriesKey::Space space) {
+  if (space == SeriesKey::Space::kChecks) return kChecksInterface;
+  std::string interface = kDefaultInterface;
+  const std::size_t dot = name.find('.');
+  if (rule) {
+    interface = rule->interface;
+  } else if (dot != name.npos && dot != 0) {
+    interface += "-";
+    append_encoded(interface, name.substr(0, dot));
+  }
+  if (interface.size() > kNameBytesMax) return kDefaultInterface;
+  if (interface == kDefaultInterface || interfaces_.contains(interface)) return interface;
+  if (interfaces_.size() == kInterfacesMax) return kDefaultInterface;
+  interfaces_.emplace(interface, true);
+  return interface;
+}
+
+bool SeriesBook::has_room(const Name& name, Kind kind) const {
+  return counted_ < settings_.series_max && name.series < settings_.series_per_name_max &&
+         (kind != Kind::kSet || sets_.size() - overflow_sets_ < kSetsMax);
+}
+
+SeriesBook::Resolved SeriesBook::resolve_name(const SeriesKey& key, Table& table, Name& name,
+                                              const std::vector<std::string_view>& tags) {
+  std::string base = name.encoded;
+  if (key.kind != name.first) base.append(suffix_of(key.kind));
+  std::vector<const TagFilter*> filters{&settings_.tags};
+  if (name.rule) filters.push_back(&name.rule->tags);
+  NamedSeries named{base + tags_text(tags, filters)};
+  if (named.name.size() <= kNameBytesMax) {
+    const auto found = table.series.find(named.name);
+    if (found != table.series.end()) return {found->second.get(), {}};
+    if (has_room(name, key.kind)) return make(key, table, name, named);
+  }
+  named = {base.append(kOverflow), true};
+  const auto found = table.series.find(named.name);
+  if (found != table.series.end()) return {found->second.get(), {}};
+  if (named.name.size() > kNameBytesMax) {
+    return {nullptr, name_refused("the name with {*} has more than 255 bytes")};
+  }
+  if (key.kind == Kind::kSet && overflow_sets_ == kOverflowSetsMax) {
+    return {nullptr, name_refused("there are 1,280 sets already")};
+  }
+  return make(key, table, name, named);
+}
+
+SeriesBook::Resolved SeriesBook::make(const SeriesKey& key, Table& table, Name& name,
+                                      const NamedSeries& named) {
+  const bool is_check = key.space == SeriesKey::Space::kChecks;
+  const auto id = outlet_.open(
+      {name.interface, named.name, key.kind,
+       is_check ? definition_of_check() : definition_of(key.kind, name.rule)});
+  if (!id) return {nullptr, name_refused("the library has no room for another statistic")};
+  auto made = std::make_unique<Series>(
+      *id, key.kind, is_check ? 0 : statsd::scale_of(key.kind, name.rule), named.is_overflow);
+  Series* const series = made.get();
+  table.series.emplace(named.name, std::move(made));
+  series_count_ += 1;
+  if (!named.is_overflow) {
+    counted_ += 1;
+    name.series += 1;
+  }
+  if (key.kind == Kind::kSet) {
+    sets_.push_back(series);
+    overflow_sets_ += named.is_overflow ? 1 : 0;
+  }
+  return {series, {}};
+}
+
+}  // namespace tallyfs::statsd

@@ -1,0 +1,27 @@
+// What the command line says of how metrics become statistics. Values, set before the first line.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "feeders/statsd/series/map_file.h"
+#include "feeders/statsd/series/series_name.h"
+
+namespace tallyfs::statsd {
+
+// What the sign of a gauge's value is: by the listener, a change of the value, or a part of it.
+enum class GaugeSign { kByListener, kDelta, kAbsolute };
+// Tags in a metric's name: none, `name,k=v` or `name;k=v`.
+enum class NameTags { kNone, kInflux, kGraphite };
+
+struct Settings {
+  GaugeSign gauge_sign = GaugeSign::kByListener;
+  NameTags name_tags = NameTags::kNone;
+  bool has_container_tag = false;
+  TagFilter tags{};  // of --drop-tags
+  std::size_t series_max = 16'000;
+  std::size_t series_per_name_max = 1'000;
+  std::vector<MapRule> map{};
+};
+
+}  // namespace tallyfs::statsd

@@ -1,0 +1,84 @@
+// Lines of StatsD in, samples out: each line is taken whole or refused whole. docs/statsd.md has
+// the contract. Aggregates nothing but sets. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "feeders/statsd/grammar/event_line.h"
+#include "feeders/statsd/grammar/metric_line.h"
+#include "feeders/statsd/series/counts.h"
+#include "feeders/statsd/series/outlet.h"
+#include "feeders/statsd/series/series_book.h"
+#include "feeders/statsd/series/settings.h"
+
+namespace tallyfs::statsd {
+
+// How a packet came.
+struct Arrival {
+  Moment now{};
+  bool is_unix = false;  // by a Unix socket, where a gauge's sign belongs to its value
+};
+
+class Translator {
+ public:
+  // Hears of each refusal; line: without blanks at its end.
+  using OnRefusal = std::function<void(std::string_view line, const Refusal& refusal)>;
+
+  Translator(Settings settings, Outlet& outlet, OnRefusal on_refusal);
+
+  // Takes the lines between newlines; the last one needs none.
+  void take_packet(std::string_view packet, const Arrival& arrival);
+  // One line, without its newline.
+  void take_line(std::string_view line, const Arrival& arrival);
+  // Adds the numbers of members that sets have had since the last call, as of that time.
+  void end_set_windows(std::chrono::nanoseconds end);
+
+  Counts& counts() { return counts_; }
+
+ private:
+  // A part of a line, ready to be added.
+  struct Ready {
+    Series* series = nullptr;
+    SeriesKey key{};
+  };
+  struct ReadyValue {
+    std::int64_t x = 0;
+    std::optional<Int128> units{};  // of a counter's value with decimals
+    bool is_delta = false;
+    bool is_rounded = false;
+  };
+
+  std::optional<Refusal> take_metric(std::string_view line, const Arrival& arrival);
+  std::optional<Refusal> take_event(std::string_view line, const Arrival& arrival);
+  std::optional<Refusal> take_check(std::string_view line, const Arrival& arrival);
+
+  std::optional<Refusal> prepare_values(std::string_view line, const Arrival& arrival);
+  std::optional<Refusal> prepare(const Value& value, Kind kind, unsigned scale, bool is_delta);
+  std::optional<Refusal> find_series();
+  std::optional<Refusal> check_gauge() const;
+  void add_all(std::chrono::nanoseconds time);
+  void add(const Part& part, Series& series, const Value& value, const ReadyValue& ready,
+           std::chrono::nanoseconds time);
+  bool is_delta(const Value& value, const Arrival& arrival) const;
+  // CLOCK_MONOTONIC of a time since the epoch.
+  std::chrono::nanoseconds time_of(const std::optional<std::int64_t>& seconds,
+                                   const Arrival& arrival);
+
+  const Settings settings_;
+  Outlet& outlet_;
+  const OnRefusal on_refusal_;
+  SeriesBook book_;
+  Counts counts_;
+  Metric metric_;                       // these are kept for their memory
+  std::vector<Ready> parts_;
+  std::vector<ReadyValue> values_;
+};
+
+}  // namespace tallyfs::statsd

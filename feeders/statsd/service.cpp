@@ -1,0 +1,156 @@
+#include "feeders/statsd/service.h"
+
+#include <systemd/sd-daemon.h>
+
+#include <string>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "feeders/program/program.h"
+#include "log/log.h"
+#include "tally/statistic.hpp"
+
+namespace tallyfs::statsd {
+namespace {
+
+constexpr std::chrono::milliseconds kPublishDelay{100};
+// At the end, for the daemon.
+constexpr std::chrono::milliseconds kSyncTime{2'000};
+
+}  // namespace
+
+Service::Service(Settings settings, AllowList allow, std::chrono::seconds set_window)
+    : allow_(std::move(allow)),
+      set_window_(set_window),
+      translator_(std::move(settings), outlet_,
+                  [this](std::string_view line, const Refusal& refusal) {
+                    log_refusal(line, refusal);
+                  }) {}
+
+Service::~Service() = default;
+
+void Service::add(ListeningSocket socket) {
+  std::string text = "listens on " + to_text(socket.address());
+  if (is_datagram(socket.address().transport)) {
+    if (!is_unix(socket.address().transport)) {
+      text.append(", with room for ").append(std::to_string(socket.receive_bytes() / 1024));
+      text.append(" KiB of packets");
+    }
+    datagrams_.push_back(std::make_unique<DatagramListener>(loop_, std::move(socket), receiver_,
+                                                            allow_, *this));
+  } else {
+    streams_.push_back(std::make_unique<StreamListener>(loop_, std::move(socket), stream_memory_,
+                                                        allow_, *this));
+  }
+  log_info(text);
+}
+
+void Service::run(const StopSignal& stop) {
+  wait_for(stop);
+  wait_for_window();
+  say_ready();
+  ::sd_notify(0, "READY=1");
+  loop_.run();
+  ::sd_notify(0, "STOPPING=1");
+  for (const auto& listener : datagrams_) listener->drain();
+  for (const auto& listener : streams_) listener->drain();
+  translator_.end_set_windows(SystemClock::monotonic());
+  publish();
+  log_losses();
+}
+
+// What libtally could not hand over, so that totals can be accounted for.
+void Service::log_losses() {
+  (void)tally::sync(kSyncTime);
+  const auto counts = tally::counts();
+  if (counts.dropped != 0) {
+    log_warning(std::to_string(counts.dropped) + " samples were dropped");
+  }
+  if (counts.lost != 0) {
+    log_warning(std::to_string(counts.lost) + " samples were on the way when a daemon went");
+  }
+}
+
+// The descriptor is the signal's.
+void Service::wait_for(const StopSignal& stop) {
+  stopped_.assign(stop.fd());
+  stopped_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                      [this](const boost::system::error_code&) {
+                        stopped_.release();
+                        loop_.stop();
+                      });
+}
+
+// Windows end at multiples of their length.
+void Service::wait_for_window() {
+  const auto end = (SystemClock::monotonic() / set_window_ + 1) * set_window_;
+  window_timer_.expires_at(std::chrono::steady_clock::time_point(end));
+  window_timer_.async_wait([this, end](const boost::system::error_code& error) {
+    if (error) return;
+    translator_.end_set_windows(end);
+    wait_for_window();
+  });
+}
+
+void Service::begin_batch() {
+  arrival_.now = SystemClock().now();
+  publish_soon();
+}
+
+void Service::take(std::string_view packet, const Sender& sender) {
+  arrival_.is_unix = is_unix(sender.listener.transport);
+  sender_ = &sender;
+  translator_.take_packet(packet, arrival_);
+  sender_ = nullptr;
+}
+
+void Service::lose(Loss loss, const Sender& sender) {
+  Counts& counts = translator_.counts();
+  const char* text = "";
+  switch (loss) {
+    case Loss::kTruncated:
+      counts.truncated += 1;
+      text = "sent a packet or a line that is too long";
+      break;
+    case Loss::kDenied:
+      counts.denied += 1;
+      text = "is not allowed (--allow)";
+      break;
+    case Loss::kConnectionClosed:
+      counts.connections_closed += 1;
+      text = "is one connection too many";
+      break;
+  }
+  publish_soon();
+  if (!refusal_log_.may_log(SystemClock::monotonic())) return;
+  const std::string from = sender.address ? to_text(*sender.address) : to_text(sender.listener);
+  log_warning("a sender of " + from + " " + text);
+}
+
+void Service::log_refusal(std::string_view line, const Refusal& refusal) {
+  if (!refusal_log_.may_log(arrival_.now.monotonic)) return;
+  const std::string from = sender_->address ? to_text(*sender_->address)
+                                            : to_text(sender_->listener);
+  std::string text = to_text(from, line, refusal);
+  const std::uint64_t left_out = refusal_log_.take_left_out();
+  if (left_out != 0) text.append(" (and ").append(std::to_string(left_out)).append(" more before)");
+  log_warning(text);
+}
+
+void Service::publish_soon() {
+  if (std::exchange(will_publish_, true)) return;
+  publish_timer_.expires_after(kPublishDelay);
+  publish_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) publish();
+  });
+}
+
+void Service::publish() {
+  will_publish_ = false;
+  for (const auto& listener : datagrams_) {
+    translator_.counts().kernel_drops += listener->take_kernel_drops();
+  }
+  own_.publish(translator_.counts());
+}
+
+}  // namespace tallyfs::statsd

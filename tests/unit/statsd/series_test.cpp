@@ -1,0 +1,146 @@
+// Bounds of the series, their definitions, the file of --map, and sets.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "feeders/statsd/series/distinct_values.h"
+#include "feeders/statsd/series/map_file.h"
+#include "tests/unit/statsd/recording_outlet.h"
+
+namespace tallyfs::statsd {
+namespace {
+
+std::string metric_of(const std::string& name, const std::string& tag) {
+  return name + ":1|c|#" + tag;
+}
+
+TEST(StatsdSeriesTest, SendsTagSetsBeyondTheBoundOfANameToItsOverflow) {
+  Stand stand({.series_per_name_max = 3});
+  for (int i = 0; i < 3; ++i) stand.take(metric_of("a", std::to_string(i)));
+  EXPECT_EQ(stand.take(metric_of("a", "3")), "a{*} c 1x1");
+  EXPECT_EQ(stand.take(metric_of("a", "4")), "a{*} c 1x1");
+  EXPECT_EQ(stand.take(metric_of("a", "2")), "a{2} c 1x1");
+  EXPECT_EQ(stand.take("a:1|g|#9"), "a~g{*} g 1000x1");
+  EXPECT_EQ(stand.take(metric_of("b", "3")), "b{3} c 1x1");
+  EXPECT_EQ(stand.translator.counts().overflowed, 3u);
+}
+
+TEST(StatsdSeriesTest, SendsSeriesBeyondTheBoundToTheOverflowOfTheirNames) {
+  Stand stand({.series_max = 2});
+  stand.take("a:1|c\nb:1|c");
+  EXPECT_EQ(stand.take("c:1|c"), "c{*} c 1x1");
+  EXPECT_EQ(stand.take("a:1|c|#x"), "a{*} c 1x1");
+  EXPECT_EQ(stand.take("a:1|c"), "a c 1x1");
+}
+
+TEST(StatsdSeriesTest, SendsNamesThatAreTooLongWithTheirTagsToTheOverflow) {
+  Stand stand;
+  EXPECT_EQ(stand.take(metric_of("a", std::string(300, 't'))), "a{*} c 1x1");
+  const std::string name(252, 'n');
+  EXPECT_EQ(stand.take(metric_of(name, "x")), name + "{x} c 1x1");
+  EXPECT_EQ(stand.take(metric_of(name, "xy")), name + "{*} c 1x1");
+  EXPECT_EQ(stand.take(metric_of(name + "n", "xy")), "name");
+}
+
+TEST(StatsdSeriesTest, RefusesNamesBeyondFiveThousand) {
+  Stand stand;
+  for (int i = 0; i < 5'000; ++i) stand.take("n" + std::to_string(i) + ":1|c");
+  EXPECT_EQ(stand.take("another:1|c"), "name");
+  EXPECT_EQ(stand.take("n4999:1|c"), "n4999 c 1x1");
+}
+
+TEST(StatsdSeriesTest, BoundsSets) {
+  Stand stand({.series_per_name_max = 5'000});
+  for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
+  EXPECT_EQ(stand.outlet.opened.size(), 1'025u);
+  EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
+  for (int i = 0; i < 255; ++i) stand.take("b" + std::to_string(i) + ":1|s");
+  EXPECT_EQ(stand.take("c:1|s"), "name");
+}
+
+TEST(StatsdSeriesTest, TakesInterfacesFromTheFirstPartOfNames) {
+  Stand stand;
+  stand.take("a:1|c\nweb.hits:1|c\n.x:1|c\na/b.c:1|c\n" + std::string(250, 'l') + ".x:1|c");
+  EXPECT_EQ(stand.outlet.opened[0].interface, "statsd");
+  EXPECT_EQ(stand.outlet.opened[1].interface, "statsd-web");
+  EXPECT_EQ(stand.outlet.opened[2].interface, "statsd");
+  EXPECT_EQ(stand.outlet.opened[3].interface, "statsd-a%2Fb");
+  EXPECT_EQ(stand.outlet.opened[4].interface, "statsd");
+  for (int i = 0; i < 1'030; ++i) stand.take("i" + std::to_string(i) + ".x:1|c");
+  EXPECT_EQ(stand.outlet.opened.back().interface, "statsd");
+}
+
+TEST(StatsdSeriesTest, TellsTextsApartThatJoinToTheSame) {
+  Stand stand;
+  EXPECT_EQ(stand.take("ab:1|c|#c"), "ab{c} c 1x1");
+  EXPECT_EQ(stand.take("a:1|c|#bc"), "a{bc} c 1x1");
+  EXPECT_EQ(stand.take("ab:1|c|#c"), "ab{c} c 1x1");
+  EXPECT_EQ(stand.outlet.opened.size(), 2u);
+}
+
+TEST(StatsdSeriesTest, DefinesByKind) {
+  Stand stand;
+  stand.take("a:1|c\nb:1|g\nc:1|ms\nd:1|h\ne:1|s");
+  const auto& opened = stand.outlet.opened;
+  EXPECT_EQ(opened[0].definition.units, "");
+  EXPECT_EQ(std::get<tally::Value>(opened[0].definition.type).mode, tally::Mode::kProducts);
+  EXPECT_EQ(opened[1].definition.units, "thousandths/updates");
+  EXPECT_TRUE(std::holds_alternative<tally::Last>(opened[1].definition.type));
+  EXPECT_EQ(opened[2].definition.units, "microseconds/timings");
+  EXPECT_EQ(std::get<tally::Quantiles>(opened[2].definition.type).precision, 4u);
+  EXPECT_EQ(std::get<tally::Quantiles>(opened[2].definition.type).range.min, 0);
+  EXPECT_EQ(opened[3].definition.units, "millionths/samples");
+  EXPECT_EQ(std::get<tally::Quantiles>(opened[3].definition.type).range.min, STATISTIC_RANGE_MIN);
+  EXPECT_EQ(opened[4].definition.units, "values/windows");
+}
+
+TEST(StatsdMapTest, AppliesTheFirstRuleThatMatches) {
+  auto map = parse_map(
+      "# ours\n\n"
+      "web.*  interface=web keep-tags=code scale=0 units=bytes/requests type=range range_min=1\n"
+      "web.hits interface=never\n"
+      "* interface=rest drop-tags=pod,node scale=6\n");
+  ASSERT_TRUE(map) << map.error().reason;
+  Stand stand({.map = map.value()});
+  EXPECT_EQ(stand.take("web.hits:2.5|g|#code:1,pod:2"), "web.hits{code:1} g 2x1");
+  EXPECT_EQ(stand.take("other:0.25|ms|#pod:1,x"), "other{x} t 250000x1");
+  EXPECT_EQ(stand.outlet.opened[0].interface, "web");
+  EXPECT_EQ(stand.outlet.opened[0].definition.units, "bytes/requests");
+  EXPECT_EQ(std::get<tally::MinMax>(stand.outlet.opened[0].definition.type).range.min, 1);
+  EXPECT_EQ(stand.outlet.opened[1].interface, "rest");
+  EXPECT_EQ(stand.outlet.opened[1].definition.units, "nanoseconds/timings");
+}
+
+TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {
+  const auto reason = [](const std::string& text) {
+    const auto map = parse_map(text);
+    return map ? "taken" : map.error().reason;
+  };
+  EXPECT_EQ(reason("a"), "line 1: interface= is missing");
+  EXPECT_EQ(reason("# x\na interface=a/b"), "line 2: interface= must be the name of an interface");
+  EXPECT_EQ(reason("a interface=b scale=10"), "line 1: scale= must be 0 to 9");
+  EXPECT_EQ(reason("a interface=b scael=1"), "line 1: unknown key 'scael'");
+  EXPECT_EQ(reason("a interface=b x"), "line 1: 'x' is no key=value");
+  EXPECT_NE(reason("a interface=b type=list"), "taken");
+  EXPECT_EQ(reason("a interface=b type=history entries_max=5 period=1000 mode=range"), "taken");
+}
+
+TEST(StatsdDistinctTest, IsExactUpToItsBoundAndNearBeyond) {
+  DistinctValues values;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1'024; ++i) values.add(std::to_string(i));
+  }
+  EXPECT_EQ(values.count(), 1'024u);
+  for (const int count : {2'000, 20'000, 200'000}) {
+    for (int i = 0; i < count; ++i) values.add(std::to_string(i));
+    // Six standard errors.
+    EXPECT_NEAR(static_cast<double>(values.count()), count, 0.1 * count);
+  }
+  values.clear();
+  EXPECT_TRUE(values.empty());
+  EXPECT_EQ(values.count(), 0u);
+}
+
+}  // namespace
+}  // namespace tallyfs::statsd
