@@ -110,7 +110,8 @@ std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpu
 }
 
 Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
-  auto mask = parse_mask(trimmed(text));
+  text = trimmed(text);
+  auto mask = parse_mask(text);
   const auto is_beyond = [cpus](const Cpus& all) {
     const auto end =
         all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(cpus, all.size()));

@@ -353,7 +353,7 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
             "junk == 3\n^\n");
   EXPECT_EQ(described(set.selection.write_cpumask("f0", 4)),
             "tracing_cpumask: Not a mask of CPUs that there are\nf0\n^\n");
-  EXPECT_EQ(described(set.selection.write_cpumask("ff", 2)),
+  EXPECT_EQ(described(set.selection.write_cpumask("ff\n", 2)),
             "tracing_cpumask: Not a mask of CPUs that there are\nff\n^\n");
   EXPECT_TRUE(set.selection.write_cpumask("3", 2));
   EventSet small({.pids_max = 2});
