@@ -30,16 +30,17 @@ Part part_of_file(std::string_view path) {
   return is_below(path, "tracing") && is_shared ? Part::kText : Part::kOther;
 }
 
-Part part_of(const NodeInfo& node, std::string_view path) {
+Part part_of(const NodeInfo& node, std::string_view path, const Groups& groups) {
   if (node.kind == NodeKind::kFile) return part_of_file(path);
-  const bool is_branch = path == "statistics" || path == "stats" || path == "metrics";
+  const bool is_closed_metrics = path == "metrics" && !groups.all_read_metrics;
+  const bool is_branch = path == "statistics" || path == "stats" || is_closed_metrics;
   return is_branch ? Part::kBranch : Part::kOther;
 }
 
 }  // namespace
 
 Access access_of(const NodeInfo& node, std::string_view path, const Groups& groups, gid_t owner) {
-  const Part part = part_of(node, path);
+  const Part part = part_of(node, path, groups);
   if (part == Part::kDefinition && groups.writers) {
     return {node.permissions | 0060, *groups.writers};
   }

@@ -16,6 +16,8 @@ struct Groups {
   std::optional<gid_t> readers;  // --group
   std::optional<gid_t> writers;  // --write-group
 
+  bool all_read_metrics = false;  // -o metrics_readable
+
   bool any() const { return readers || writers; }
 };
 

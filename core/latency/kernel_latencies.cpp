@@ -28,6 +28,23 @@ constexpr std::array<Latencies, kSectionKinds> kSetOfSection = {
 
 }  // namespace
 
+Measuring measuring_of(Latencies which) {
+  switch (which) {
+    case Latencies::kIrqsOff:
+    case Latencies::kPreemptOff:
+    case Latencies::kPreemptIrqsOff:
+      return Measuring::kSections;
+    case Latencies::kWakeup:
+    case Latencies::kWakeupShared:
+      return Measuring::kWakeup;
+    case Latencies::kMissedTimerOffsets:
+      return Measuring::kMissedTimerOffsets;
+    case Latencies::kTimerAndWakeup:
+      return Measuring::kTimerAndWakeup;
+  }
+  return Measuring::kSections;
+}
+
 KernelLatencies::KernelLatencies(unsigned cpus, Moment now)
     : cpus_(cpus), now_(now), running_(cpus), wakeups_(cpus), timers_(cpus), sections_(cpus) {
   for (const LatencyKind kind : kKinds) sets_.emplace_back(cpus, now, kind);

@@ -40,6 +40,9 @@ inline constexpr std::size_t kLatencies = 7;
 enum class Measuring { kSections, kWakeup, kMissedTimerOffsets, kTimerAndWakeup };
 inline constexpr std::size_t kMeasurings = 4;
 
+// The switch of a directory.
+Measuring measuring_of(Latencies which);
+
 class KernelLatencies {
  public:
   using Nanoseconds = std::chrono::nanoseconds;

@@ -44,6 +44,7 @@ void LatencySet::count_unmatched(std::uint64_t begun, unsigned cpu, Moment now) 
 
 void LatencySet::add(const LatencyRecord& record, Moment now) {
   changed(now);
+  ++samples_;
   PerCpu& cpu = of(record.cpu);
   cpu.histogram.add(record.latency);
   cpu.bounded += record.is_bound ? 1 : 0;
@@ -78,6 +79,7 @@ void LatencySet::reset(Moment now) {
   per_cpu_.clear();
   top_.clear();
   origin_ = now.monotonic;
+  since_ = now.monotonic;
   lost_somewhere_ = 0;
 }
 
@@ -127,7 +129,11 @@ CpuCounts LatencySet::counts(unsigned cpu) const {
 }
 
 LatencySnapshot LatencySet::snapshot() const {
-  LatencySnapshot copy{.kind = kind_, .lost_somewhere = lost_somewhere_};
+  LatencySnapshot copy{.kind = kind_,
+                       .lost_somewhere = lost_somewhere_,
+                       .samples = samples_,
+                       .version = version_,
+                       .since = since_};
   for (const PerCpu& cpu : per_cpu_) {
     copy.per_cpu.push_back({.histogram = cpu.histogram,
                             .bounded = cpu.bounded,

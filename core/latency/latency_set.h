@@ -41,7 +41,11 @@ class LatencySet {
   static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
 
   LatencySet(unsigned cpus, Moment now, LatencyKind kind = LatencyKind::kFed)
-      : cpus_(cpus), kind_(kind), origin_(now.monotonic), last_change_(now) {}
+      : cpus_(cpus),
+        kind_(kind),
+        origin_(now.monotonic),
+        since_(now.monotonic),
+        last_change_(now) {}
 
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
@@ -109,6 +113,8 @@ class LatencySet {
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_somewhere_ = 0;
   std::uint64_t version_ = 0;
+  std::uint64_t samples_ = 0;  // all that were added, whatever was reset
+  Nanoseconds since_;          // the last reset
   Moment last_change_;
 };
 

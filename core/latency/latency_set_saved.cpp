@@ -78,6 +78,9 @@ void LatencySet::load(ByteReader& in, Boot boot, Moment now) {
   if (!in.ok()) return;
   if (boot == Boot::kOther) loaded.origin_ = now.monotonic;
   loaded.version_ = version_;
+  // When the last reset was is not saved: at some time since the boot.
+  loaded.since_ = {};
+  for (const PerCpu& cpu : loaded.per_cpu_) loaded.samples_ += cpu.histogram.total();
   *this = std::move(loaded);
   changed(now);
 }

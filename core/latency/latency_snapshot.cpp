@@ -2,8 +2,11 @@
 
 #include <array>
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/definition/array_bounds.h"
+#include "core/statistic/json_column.h"
+#include "core/statistic/json_head.h"
 #include "core/statistic/saturating.h"
 #include "core/statistic/sums.h"
 
@@ -13,6 +16,7 @@ namespace {
 constexpr ArraySettings kDataSettings{.base_interval = 1, .scale = Scale::kLog2};
 // The last bound within the rows; where beyond them a latency lies is not known.
 constexpr std::int64_t kDataMax = 8'192;
+constexpr std::string_view kDataUnits = "microseconds/samples";
 
 struct Percentile {
   std::string_view name;
@@ -95,23 +99,60 @@ std::string LatencySnapshot::summary() const {
   return out;
 }
 
-std::string LatencySnapshot::data(std::string_view name) const {
-  const LatencyHistogram all = together();
+std::vector<std::uint64_t> LatencySnapshot::array(const LatencyHistogram& all) {
   const ArrayBounds bounds(kDataSettings, 0, kDataMax);
-  std::string out;
+  std::vector<std::uint64_t> sums;
   std::uint64_t shown = 0;
   std::size_t us = 0;
   for (std::uint64_t i = 0; i < bounds.size(); ++i) {
     std::uint64_t within = i == 0 ? all.below() : 0;
     for (; static_cast<Int128>(us) <= bounds[i]; ++us) within += all.row(us);
+    sums.push_back(within);
+    shown += within;
+  }
+  sums.push_back(all.total() - shown);
+  return sums;
+}
+
+std::string LatencySnapshot::data(std::string_view name) const {
+  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
+  const std::vector<std::uint64_t> sums = array(together());
+  std::string out;
+  for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
     out.append(name).append(" <=");
     append_number(out, bounds[i]);
-    append_line(out, "", within);
-    shown += within;
+    append_line(out, "", sums[i]);
   }
   out.append(name).append(" >");
   append_number(out, kDataMax);
-  append_line(out, "", all.total() - shown);
+  append_line(out, "", sums.back());
+  return out;
+}
+
+std::string LatencySnapshot::json(const Origin& origin) const {
+  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
+  const LatencyHistogram all = together();
+  const std::vector<std::uint64_t> sums = array(all);
+  std::string out;
+  JsonWriter json(out);
+  write_head(json.begin_object(), {origin.name, origin.epoch, version, origin.now});
+  json.key("statistics").begin_array().begin_object();
+  write_members(json, origin.name,
+                {.range_min = 0,
+                 .range_max = kDataMax,
+                 .settings = kDataSettings,
+                 .units = std::string(kDataUnits)},
+                {.on = origin.is_on,
+                 .hits_out_of_range = all.below() + sums.back(),
+                 .data = since,
+                 .started = since,
+                 .stopped = since});
+  json.key("samples").number(samples).key("values").begin_object();
+  write_column(json, "bounds", sums.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
+  write_column(json, "counts", sums.size(), [&](std::size_t i) { json.number(sums[i]); });
+  json.key("below").number(all.below()).key("above").number(all.above());
+  json.end_object().end_object().end_array().end_object();
+  out.push_back('\n');
   return out;
 }
 

@@ -32,17 +32,27 @@ constexpr std::array kUnits = {
 };
 static_assert(kUnits.size() <= kUnitFactors);
 
+Unit named(std::string_view word) {
+  for (const Named& known : kUnits) {
+    if (known.word == word) return known.unit;
+  }
+  return {.base = word};
+}
+
 }  // namespace
 
 Unit unit_of_x(std::string_view units) {
   const std::size_t slash = units.find('/');
   if (slash == std::string_view::npos) return {};
   const std::string_view word = units.substr(0, slash);
-  if (word == units.substr(slash + 1)) return {};
-  for (const Named& named : kUnits) {
-    if (named.word == word) return named.unit;
-  }
-  return {.base = word};
+  return word == units.substr(slash + 1) ? Unit{} : named(word);
+}
+
+Unit unit_of_y(std::string_view units) {
+  const std::size_t slash = units.find('/');
+  if (slash == std::string_view::npos) return named(units);
+  const std::string_view word = units.substr(slash + 1);
+  return word == units.substr(0, slash) ? Unit{} : named(word);
 }
 
 std::size_t number_of(const UnitFactor& factor) {

@@ -26,6 +26,8 @@ struct Unit {
 
 // units: X/Y, as in a definition.
 Unit unit_of_x(std::string_view units);
+// Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
+Unit unit_of_y(std::string_view units);
 
 // Factors differ in at most so many ways, and each has its number below that.
 inline constexpr std::size_t kUnitFactors = 20;

@@ -12,7 +12,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kArrayVersion = 1;
+// Version 1 had no sum.
+constexpr std::uint8_t kArrayVersion = 2;
 
 std::uint64_t count_intervals(const ArraySettings& settings, const Definition& definition) {
   const ArrayBounds bounds(settings, definition.range_min, definition.range_max);
@@ -35,23 +36,40 @@ std::uint64_t ArrayStatistic::worst_case_bytes(const ArraySettings& settings,
 // Which interval is computed, not searched. steps() gives the place of the first bound at or above
 // range_min + distance, counted from range_min + base_interval, for distance >= 1; places past the
 // last bound are all `>`.
+//
+// The loop ends at the first counter that would wrap: a check without a branch would lengthen the
+// way from one addition to the next to the same counter.
 template <typename Steps>
 bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
   std::uint64_t* const totals = totals_.data();
   const std::uint64_t above = totals_.size() - 1;
   const std::int64_t range_min = range_min_;
-  bool saturated = false;
-  for (const Sample& sample : samples) {
-    std::uint64_t place = 0;
-    if (sample.x > range_min) {
-      // Unsigned: the difference may need all of 64 bits.
-      const auto distance =
-          static_cast<std::uint64_t>(sample.x) - static_cast<std::uint64_t>(range_min);
-      // min before the addition, which could not hold 2^64 steps.
-      place = std::min(steps(distance), above - 1) + 1;
-    }
-    saturated |= add_saturating(totals[place], sample.y);
+  const auto place_of = [=](std::int64_t x) -> std::uint64_t {
+    if (x <= range_min) return 0;
+    // Unsigned: the difference may need all of 64 bits.
+    const auto distance = static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(range_min);
+    // min before the addition, which could not hold 2^64 steps.
+    return std::min(steps(distance), above - 1) + 1;
+  };
+  SignedSum::Pass pass;
+  auto rest = samples.begin();
+  for (; rest != samples.end(); ++rest) {
+    // Before the counter is written, which might alias them as far as the compiler knows.
+    const std::int64_t x = rest->x;
+    const std::uint64_t y = rest->y;
+    std::uint64_t& total = totals[place_of(x)];
+    std::uint64_t sum = 0;
+    if (__builtin_add_overflow(total, y, &sum)) [[unlikely]]
+      break;
+    total = sum;
+    pass.note(x, y);
   }
+  bool saturated = false;
+  for (; rest != samples.end(); ++rest) {
+    saturated |= add_saturating(totals[place_of(rest->x)], rest->y);
+    pass.note(rest->x, rest->y);
+  }
+  saturated |= sum_.add(pass, samples);
   return saturated;
 }
 
@@ -107,11 +125,14 @@ void ArrayStatistic::write_values(JsonWriter& json) const {
 
 void ArrayStatistic::save(ByteWriter& out) const {
   out.put(kArrayVersion);
+  sum_.save(out);
   for (const std::uint64_t total : totals_) out.put(total);
 }
 
 void ArrayStatistic::load(ByteReader& in) {
-  expect_version(in, kArrayVersion);
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kArrayVersion) in.fail();
+  if (version > 1) sum_.load(in);
   for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
 }
 

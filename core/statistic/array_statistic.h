@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/int128.h"
 #include "core/base/json.h"
 #include "core/definition/array_bounds.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
+#include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
 
 namespace tallyfs {
@@ -33,6 +35,11 @@ class ArrayStatistic {
 
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
+  // One for each bound, and one for what lies above.
+  std::span<const std::uint64_t> totals() const { return totals_; }
+  // Of X * Y.
+  Int128 sum() const { return sum_.total; }
+  bool has_negative() const { return sum_.has_negative; }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
   void render(std::string_view name, std::string& out) const;
   std::uint64_t text_length(std::string_view name) const;
@@ -48,6 +55,7 @@ class ArrayStatistic {
   ArraySettings settings_;
   std::int64_t range_min_;
   std::int64_t range_max_;
+  SignedSum sum_;
   std::vector<std::uint64_t> totals_;  // one for each bound and one for `>`
 };
 

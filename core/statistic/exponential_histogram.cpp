@@ -137,19 +137,11 @@ void ExponentialHistogram::write_buckets(JsonWriter& json) const {
 }
 
 void ExponentialHistogram::write_window(JsonWriter& json, const Window& window) const {
-  const auto each = [&](auto write) {
-    json.begin_array();
-    for (std::size_t i = 0; i < window.counts.size() && !json.is_too_long(); ++i) {
-      if (window.counts[i] != 0) write(i);
-    }
-    json.end_array();
-  };
-  const std::int64_t first = std::int64_t{buckets_->first_index()} + window.first;
-  json.begin_object().key("indexes");
-  each([&](std::size_t i) { json.number(first + static_cast<std::int64_t>(i)); });
-  json.key("counts");
-  each([&](std::size_t i) { json.number(window.counts[i]); });
-  json.end_object();
+  json.begin_object().key("indexes").begin_array();
+  each_index(window, [&](std::int32_t index, std::uint64_t) { json.number(index); });
+  json.end_array().key("counts").begin_array();
+  each_index(window, [&](std::int32_t, std::uint64_t count) { json.number(count); });
+  json.end_array().end_object();
 }
 
 void ExponentialHistogram::save(ByteWriter& out) const {

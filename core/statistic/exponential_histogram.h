@@ -51,6 +51,17 @@ class ExponentialHistogram {
 
   const Summary& summary() const { return summary_; }
   bool is_empty() const { return summary_.min > summary_.max; }
+  std::uint64_t zeros() const { return zeros_; }
+  // Calls visit(index, sum) for each bucket that counted, by ascending index: of X above 0, and
+  // below.
+  template <typename Visit>
+  void each_positive(Visit visit) const {
+    each_index(positive_, visit);
+  }
+  template <typename Visit>
+  void each_negative(Visit visit) const {
+    each_index(negative_, visit);
+  }
   // Calls visit(i, X) for each of the list, in its order. No call without weight.
   template <typename Visit>
   void each_quantile(const QuantileList& quantiles, Visit visit) const;
@@ -90,6 +101,13 @@ class ExponentialHistogram {
   bool add_rest(std::int64_t x, std::uint64_t y, const Span& span);
   UInt128 weight() const;
   std::int64_t bounded(std::int64_t x) const;
+  template <typename Visit>
+  void each_index(const Window& window, Visit visit) const {
+    const auto first = buckets_->first_index() + static_cast<std::int32_t>(window.first);
+    for (std::size_t i = 0; i < window.counts.size(); ++i) {
+      if (window.counts[i] != 0) visit(first + static_cast<std::int32_t>(i), window.counts[i]);
+    }
+  }
   void write_window(JsonWriter& json, const Window& window) const;
   static void save(ByteWriter& out, const Window& window);
   static void load(ByteReader& in, Window& window, const Limits& limits);

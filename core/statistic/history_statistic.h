@@ -64,6 +64,13 @@ class HistoryStatistic {
   // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const;
+  // Visits the newest completed period, if there is one: visit(end, sum, percentiles), where sum is
+  // one of sums.h.
+  template <typename Visit>
+  void newest(Visit visit) const {
+    if (lines() == 0) return;
+    std::visit([&](const auto& periods) { periods.visit_newest(visit); }, *periods_);
+  }
   class Snapshot {
    public:
     // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for

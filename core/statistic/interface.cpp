@@ -107,8 +107,8 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   auto grown = reservation_.grow(
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
-  auto statistic = std::make_unique<Statistic>(name, definition.value(), now.monotonic);
-  statistic->carry_out(change.value(), std::move(definition.value()), now.monotonic);
+  auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
+  statistic->carry_out(change.value(), std::move(definition.value()), now);
   note_change(now);
   return append(std::move(statistic));
 }

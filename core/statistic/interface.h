@@ -111,6 +111,9 @@ class Interface {
   Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                   std::size_t bytes_max);
 
+  // All statistics at one moment, for metrics. What the copies hold is used again.
+  void copy(std::vector<StatisticCopy>& copies, Moment now);
+
   // What statistics.json says of the interface.
   struct Overview {
     std::uint64_t statistics = 0;

@@ -59,10 +59,9 @@ void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   bool changed = false;
   (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
     if (change.redefines()) {
-      changed |=
-          statistic.carry_out(change, apply(change, statistic.definition()).value(), now.monotonic);
+      changed |= statistic.carry_out(change, apply(change, statistic.definition()).value(), now);
     } else {
-      changed |= statistic.carry_out(change, now.monotonic);
+      changed |= statistic.carry_out(change, now);
     }
     return {};
   });
@@ -126,7 +125,7 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
     const auto grown = reservation_.grow({.bytes = static_cast<std::uint64_t>(more)});
     if (!grown) return grown.error();
   }
-  if (statistic.carry_out(change, std::move(after), now.monotonic)) note_change(now);
+  if (statistic.carry_out(change, std::move(after), now)) note_change(now);
   if (more < 0) reservation_.shrink({.bytes = static_cast<std::uint64_t>(-more)});
   return {};
 }

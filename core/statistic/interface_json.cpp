@@ -1,4 +1,4 @@
-// data.json, and what statistics.json says of an interface.
+// data.json, and what other texts for programs say of an interface.
 #include <utility>
 
 #include "core/base/json.h"
@@ -44,9 +44,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   }
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("interface").string(name).key("format").number(kJsonFormat);
-  json.key("epoch").string(epoch_text(epoch)).key("serial").number(version);
-  write_moment(json, now);
+  write_head(json.begin_object(), {name, epoch, version, now});
   json.key("statistics").begin_array();
   std::size_t begin = 0;
   for (const Copy& copy : copies) {
@@ -62,6 +60,14 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   text.push_back('\n');
   if (text.size() > bytes_max) return too_long(bytes_max);
   return text;
+}
+
+void Interface::copy(std::vector<StatisticCopy>& copies, Moment now) {
+  const MutexLock lock(mutex_);
+  advance(now);
+  copies.resize(statistics_.size());
+  std::size_t i = 0;
+  for (const Statistic& statistic : statistics_) statistic.copy(copies[i++]);
 }
 
 Interface::Overview Interface::overview(Moment now) {

@@ -1,9 +1,10 @@
-// What all JSON texts of statistics/ begin with: how they are made up, and by which daemon.
+// What the JSON texts of statistics begin with: how they are made up, by which daemon, and when.
 // Pure functions.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
@@ -24,6 +25,19 @@ inline std::string epoch_text(std::uint64_t epoch) {
 // One instant on two clocks.
 inline void write_moment(JsonWriter& json, Moment now) {
   json.key("time_us").microseconds(now.monotonic).key("realtime_us").microseconds(now.realtime);
+}
+
+// The members of a data.json before its statistics.
+struct JsonHead {
+  std::string_view interface;
+  std::uint64_t epoch = 0;
+  std::uint64_t serial = 0;
+  Moment now;
+};
+inline void write_head(JsonWriter& json, const JsonHead& head) {
+  json.key("interface").string(head.interface).key("format").number(kJsonFormat);
+  json.key("epoch").string(epoch_text(head.epoch)).key("serial").number(head.serial);
+  write_moment(json, head.now);
 }
 
 }  // namespace tallyfs

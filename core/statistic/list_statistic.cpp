@@ -59,14 +59,25 @@ std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const 
   return length;
 }
 
-void ListStatistic::Snapshot::sort() {
-  std::ranges::sort(totals_, [](const auto& a, const auto& b) {
+void ListStatistic::Snapshot::sort(std::size_t count) {
+  const auto before = [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
+  };
+  if (count < totals_.size()) {
+    std::ranges::nth_element(totals_, totals_.begin() + static_cast<std::ptrdiff_t>(count), before);
+    totals_.resize(count);
+  }
+  std::ranges::sort(totals_, before);
+}
+
+ListStatistic::Entries ListStatistic::largest(std::size_t count) const {
+  Snapshot copy = snapshot();
+  copy.sort(count);
+  return std::move(copy.totals_);
 }
 
 void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
-  sort();
+  sort(totals_.size());
   for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
     append_hex(out, static_cast<std::uint64_t>(x));
@@ -77,9 +88,7 @@ void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
 }
 
 void ListStatistic::write_values(JsonWriter& json) const {
-  Snapshot copy = snapshot();
-  copy.sort();
-  const auto& all = copy.totals_;
+  const Entries all = largest(totals_.size());
   json.begin_object();
   write_column(json, "x", all.size(), [&](std::size_t i) { json.number(all[i].first); });
   write_column(json, "totals", all.size(), [&](std::size_t i) { json.number(all[i].second); });

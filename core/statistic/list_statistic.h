@@ -22,6 +22,7 @@ namespace tallyfs {
 class ListStatistic {
  public:
   static constexpr std::string_view kShortestLine = " 0x0 0\n";
+  using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;  // X and total
 
   explicit ListStatistic(const ListSettings& settings) : entries_max_(settings.entries_max) {}
 
@@ -39,13 +40,16 @@ class ListStatistic {
 
    private:
     friend ListStatistic;
-    void sort();
+    // Leaves the largest, in their order.
+    void sort(std::size_t count);
 
-    std::vector<std::pair<std::int64_t, std::uint64_t>> totals_;
+    Entries totals_;
   };
   Snapshot snapshot() const;
   void write_values(JsonWriter& json) const;
   std::uint64_t missed() const { return missed_; }
+  // The largest totals first, then the smallest X; so many of them at most.
+  Entries largest(std::size_t count) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

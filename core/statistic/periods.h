@@ -147,8 +147,22 @@ class Periods {
     });
     json.end_array();
   }
+  // When the newest completed period ended. completed() > 0.
+  Nanoseconds newest_end() const {
+    const std::uint64_t serial = serial_ - 1;
+    std::size_t at = stretches_.size() - 1;
+    if (stretches_[at].serial > serial) --at;
+    const Stretch& in = stretches_[at];
+    return start_of(in.index + static_cast<std::int64_t>(serial - in.serial) + 1);
+  }
   // The oldest is 0.
   const Sum& operator[](std::size_t i) const { return sums_[i]; }
+
+  // Visits the newest completed period: visit(end, sum, no percentiles). completed() > 0.
+  template <typename Visit>
+  void visit_newest(Visit visit) const {
+    visit(newest_end(), sums_[completed() - 1], std::span<const std::int64_t>());
+  }
 
   void save(ByteWriter& out) const {
     save_time(out, origin_);

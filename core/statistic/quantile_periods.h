@@ -160,6 +160,17 @@ class QuantilePeriods {
     json.end_array();
   }
 
+  // Visits the newest completed period: visit(end, summary, percentiles); percentiles are empty
+  // without samples. completed() > 0.
+  template <typename Visit>
+  void visit_newest(Visit visit) const {
+    const Shown shown = what_shows(kept(periods_.serial() - 1));
+    const bool is_empty = shown.summary.number == 0;
+    const std::span<const std::int64_t> quantiles(shown.quantiles);
+    visit(periods_.newest_end(), is_empty ? Summary{} : shown.summary,
+          quantiles.first(is_empty ? 0 : quantiles_.size()));
+  }
+
   void save(ByteWriter& out) const {
     out.put(span_.min);
     out.put(span_.max);

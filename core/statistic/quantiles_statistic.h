@@ -46,6 +46,7 @@ class QuantilesStatistic {
   bool add(std::span<const Sample> samples) {
     return histogram_->histogram.add(samples, histogram_->span);
   }
+  const ExponentialHistogram& histogram() const { return histogram_->histogram; }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
   // What is shown of the histogram, which may be much larger.
   class Snapshot {

@@ -10,8 +10,8 @@
 namespace tallyfs {
 namespace {
 
-// Version 1 did not count samples.
-constexpr std::uint8_t kStatisticVersion = 2;
+// Version 1 did not count samples, version 2 knew no wall clock.
+constexpr std::uint8_t kStatisticVersion = 3;
 
 Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
 
@@ -50,13 +50,14 @@ std::uint64_t Statistic::worst_case_bytes_after(const Change& change,
       gathered_);
 }
 
-Statistic::Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now)
+Statistic::Statistic(std::string_view name, Definition definition, Moment now)
     : name_(name),
       definition_(std::move(definition)),
-      gathered_(make_gathered(definition_, now)),
-      data_since_(now),
-      started_(now),
-      stopped_(now) {}
+      gathered_(make_gathered(definition_, now.monotonic)),
+      created_(now.realtime),
+      data_since_(now.monotonic),
+      started_(now.monotonic),
+      stopped_(now.monotonic) {}
 
 Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::nanoseconds now) {
   if (!on_ || samples.empty()) return {};
@@ -101,7 +102,7 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
   return saturated;
 }
 
-bool Statistic::carry_out(const Change& change, Definition after, std::chrono::nanoseconds now) {
+bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   bool changed = after != definition_;
   definition_ = std::move(after);
@@ -117,19 +118,18 @@ bool Statistic::carry_out(const Change& change, Definition after, std::chrono::n
   return changed;
 }
 
-bool Statistic::carry_out(const Change& change, std::chrono::nanoseconds now) {
+bool Statistic::carry_out(const Change& change, Moment now) {
   return take_effect(change, Gathering::kGoesOn, now);
 }
 
 // Off before and on after the rest: a reset must not open a period of a history that is being
 // stopped, and nothing but this decides on or off (in 2006 a redefinition switched it on).
-bool Statistic::take_effect(const Change& change, Gathering gathering,
-                            std::chrono::nanoseconds now) {
+bool Statistic::take_effect(const Change& change, Gathering gathering, Moment now) {
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
   bool changed = anew;
-  if (change.on && !change.on->value) changed |= stop(now);
+  if (change.on && !change.on->value) changed |= stop(now.monotonic);
   if (anew) gather_anew(now);
-  if (change.on && change.on->value) changed |= start(now);
+  if (change.on && change.on->value) changed |= start(now.monotonic);
   return changed;
 }
 
@@ -198,14 +198,15 @@ bool Statistic::stop(std::chrono::nanoseconds now) {
   return true;
 }
 
-void Statistic::gather_anew(std::chrono::nanoseconds now) {
-  data_since_ = now;
+void Statistic::gather_anew(Moment now) {
+  data_since_ = now.monotonic;
+  created_ = now.realtime;
   hits_out_of_range_ = 0;
   saturated_ = false;
   // What was gathered goes first: the ledger has no room for both.
   gathered_.emplace<ValueStatistic>(ValueSettings{});
-  gathered_ = make_gathered(definition_, now);
-  if (on_) start_history(now);
+  gathered_ = make_gathered(definition_, now.monotonic);
+  if (on_) start_history(now.monotonic);
 }
 
 bool Statistic::advance(std::chrono::nanoseconds now) {
@@ -268,6 +269,15 @@ std::uint64_t Statistic::values_bytes_min() const {
   return 2 * std::visit([](const auto& gathered) { return gathered.lines(); }, gathered_);
 }
 
+void Statistic::copy(StatisticCopy& to) const {
+  to.name = name_;
+  to.definition = definition_;
+  to.hits_out_of_range = hits_out_of_range_;
+  to.hits_missed = missed();
+  to.created = created_;
+  to.gathered = gathered_;
+}
+
 Statistic::Snapshot Statistic::snapshot() const {
   return {name_,
           std::visit([](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); },
@@ -296,6 +306,7 @@ void Statistic::save(ByteWriter& out) const {
   save_time(out, stopped_);
   out.put(hits_out_of_range_);
   out.put(samples_);
+  out.put(std::int64_t{created_.count()});
   std::visit([&](const auto& gathered) { gathered.save(out); }, gathered_);
 }
 
@@ -313,6 +324,7 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   statistic.stopped_ = load_time(in);
   statistic.hits_out_of_range_ = in.get<std::uint64_t>();
   if (version > 1) statistic.samples_ = in.get<std::uint64_t>();
+  if (version > 2) statistic.created_ = std::chrono::nanoseconds(in.get<std::int64_t>());
   std::visit([&](auto& gathered) { gathered.load(in); }, statistic.gathered_);
   const bool can_add = std::visit(
       [](const auto& gathered) {

@@ -21,6 +21,7 @@
 
 #include "core/base/boot.h"
 #include "core/base/bytes.h"
+#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/definition/change.h"
@@ -28,6 +29,7 @@
 #include "core/model/sample.h"
 #include "core/model/switch.h"
 #include "core/statistic/snapshot_of.h"
+#include "core/statistic/statistic_copy.h"
 #include "core/statistic/types.h"
 
 namespace tallyfs {
@@ -37,7 +39,7 @@ class StatisticRow;
 class Statistic {
  public:
   // Off and empty; data, started and stopped are all `now`. The definition came out of apply().
-  Statistic(std::string_view name, Definition definition, std::chrono::nanoseconds now);
+  Statistic(std::string_view name, Definition definition, Moment now);
 
   const std::string& name() const { return name_; }
   const Definition& definition() const { return definition_; }
@@ -69,9 +71,9 @@ class Statistic {
 
   // Carries out what a line asks for; `after` is what apply() made of the change and definition().
   // False when nothing is different now.
-  bool carry_out(const Change& change, Definition after, std::chrono::nanoseconds now);
+  bool carry_out(const Change& change, Definition after, Moment now);
   // The same for a change that leaves the definition as it is.
-  bool carry_out(const Change& change, std::chrono::nanoseconds now);
+  bool carry_out(const Change& change, Moment now);
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
@@ -121,6 +123,8 @@ class Statistic {
   };
   // What it has gathered, as of the last advance().
   const Gathered& gathered() const { return gathered_; }
+  // What metrics are made of, as of the last advance().
+  void copy(StatisticCopy& to) const;
   // As of the last advance().
   Snapshot snapshot() const;
   // Its lines of the data file have at least so many bytes; 0 when there are none. O(1).
@@ -133,7 +137,7 @@ class Statistic {
   // for.
   static Result<Statistic> load(ByteReader& in);
   // See Interface::resume().
-  void resume(Boot boot, std::chrono::nanoseconds now);
+  void resume(Boot boot, Moment now);
 
  private:
   friend StatisticRow;
@@ -146,8 +150,8 @@ class Statistic {
   void flip_switch();
   bool is_wanted() const;
   enum class Gathering { kGoesOn, kAnew };
-  bool take_effect(const Change& change, Gathering gathering, std::chrono::nanoseconds now);
-  void gather_anew(std::chrono::nanoseconds now);
+  bool take_effect(const Change& change, Gathering gathering, Moment now);
+  void gather_anew(Moment now);
   template <typename Type>
   bool add_to(Type& gathered, std::span<const Sample> samples);
   template <typename Type>
@@ -169,6 +173,7 @@ class Statistic {
   Switch* switch_ = nullptr;  // of the page of switches
   Statistic* source_ = nullptr;
   std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
+  std::chrono::nanoseconds created_;  // the same as data_since_, on the wall clock; 0: not known
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

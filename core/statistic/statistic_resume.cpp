@@ -8,16 +8,16 @@ void Interface::resume(Boot boot, Moment now) {
   const MutexLock lock(mutex_);
   for (Statistic& statistic : statistics_) {
     freed += statistic.worst_case_bytes();
-    statistic.resume(boot, now.monotonic);
+    statistic.resume(boot, now);
     freed -= statistic.worst_case_bytes();
   }
   reservation_.shrink({.bytes = freed});
   if (boot == Boot::kOther) last_change_.monotonic = {};
 }
 
-void Statistic::resume(Boot boot, std::chrono::nanoseconds now) {
+void Statistic::resume(Boot boot, Moment now) {
   if (boot == Boot::kThis) {
-    if (on_) start_history(now);
+    if (on_) start_history(now.monotonic);
     return;
   }
   const bool is_over = std::visit(

@@ -11,7 +11,6 @@ namespace {
 
 // As many as 64 bits certainly hold the sums of, when X and Y are small.
 constexpr std::size_t kFew = 256;
-constexpr std::uint64_t kSmallY = 1 << 22;
 
 // Sums of a few samples in 64 bits, which a processor adds up at a third of the cost of exact ones.
 // They may be wrong unless are_small().
@@ -171,22 +170,40 @@ void Summary::load(ByteReader& in) {
   if (!possible || (min > max && number != 0)) in.fail();
 }
 
-void append_average(std::string& out, Int128 sum, std::uint64_t number) {
-  if (number == 0) {
-    out.append("0.000");
-    return;
-  }
-  // sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare.
-  UInt128 whole = magnitude(sum) / number;
+bool SignedSum::add(std::span<const Sample> samples) {
+  Pass pass;
+  for (const Sample& sample : samples) pass.note(sample.x, sample.y);
+  return add(pass, samples);
+}
+
+void SignedSum::save(ByteWriter& out) const {
+  Products::save(out);
+  out.put(std::uint8_t{has_negative});
+}
+
+void SignedSum::load(ByteReader& in) {
+  Products::load(in);
+  const auto flag = in.get<std::uint8_t>();
+  has_negative = flag == 1;
+  if (flag > 1 || (total < 0 && !has_negative)) in.fail();
+}
+
+// sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare. An
+// average is no larger than an X can be.
+Int128 average_thousandths(Int128 sum, std::uint64_t number) {
+  if (number == 0) return 0;
+  const UInt128 whole = magnitude(sum) / number;
   const UInt128 rest = magnitude(sum) % number;
-  auto thousandths = static_cast<unsigned>((rest * 2000 + number) / (UInt128{number} * 2));
-  if (thousandths == 1000) {
-    thousandths = 0;
-    whole += 1;
-  }
-  if (sum < 0 && (whole != 0 || thousandths != 0)) out.push_back('-');
-  append_number(out, static_cast<Int128>(whole));
-  const std::string digits = std::to_string(1000 + thousandths);
+  const UInt128 thousandths = whole * 1000 + (rest * 2000 + number) / (UInt128{number} * 2);
+  return sum < 0 ? -static_cast<Int128>(thousandths) : static_cast<Int128>(thousandths);
+}
+
+void append_average(std::string& out, Int128 sum, std::uint64_t number) {
+  const Int128 average = average_thousandths(sum, number);
+  const UInt128 thousandths = magnitude(average);
+  if (average < 0) out.push_back('-');
+  append_number(out, static_cast<Int128>(thousandths / 1000));
+  const std::string digits = std::to_string(1000 + static_cast<unsigned>(thousandths % 1000));
   out.append(".").append(digits, 1);
 }
 

@@ -19,6 +19,7 @@
 #include "core/base/json.h"
 #include "core/model/sample.h"
 #include "core/statistic/json_column.h"
+#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 
@@ -88,6 +89,46 @@ struct Summary {
   bool add_exactly(std::span<const Sample> samples);
 };
 
+// With Y below this, sums of Y and of X * Y of samples that memory can hold are far from the ends
+// of their types.
+inline constexpr std::uint64_t kSmallY = 1 << 22;
+
+// Sum of X * Y, and whether an X was below 0.
+struct SignedSum : Products {
+  bool has_negative = false;
+
+  // Adds samples up in a loop that has another purpose: note() is called with each of them. Has no
+  // branch; the sum is wrong with a Y that is not small.
+  class Pass {
+   public:
+    void note(std::int64_t x, std::uint64_t y) {
+      sum_ += Int128{x} * static_cast<std::int64_t>(y);
+      bits_of_x_ |= x;
+      bits_of_y_ |= y;
+    }
+
+   private:
+    friend SignedSum;
+
+    Int128 sum_ = 0;
+    std::int64_t bits_of_x_ = 0;
+    std::uint64_t bits_of_y_ = 0;
+  };
+
+  bool add(std::span<const Sample> samples);
+  // Adds the samples of a pass. Inline: a pass whose address is taken would be kept in memory.
+  bool add(const Pass& pass, std::span<const Sample> samples) {
+    has_negative |= pass.bits_of_x_ < 0;
+    if (pass.bits_of_y_ < kSmallY) [[likely]]
+      return add_saturating(total, pass.sum_);
+    return Products::add(samples);
+  }
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+};
+
+// sum / number in thousandths, rounded to nearest, halves away from zero; 0 when number is 0.
+Int128 average_thousandths(Int128 sum, std::uint64_t number);
 // sum / number with three decimals, rounded to nearest, halves away from zero; 0.000 when number
 // is 0, and never -0.000.
 void append_average(std::string& out, Int128 sum, std::uint64_t number);

@@ -5,12 +5,13 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kValueVersion = 1;
+// Version 1 did not say whether an X was below 0.
+constexpr std::uint8_t kValueVersion = 2;
 
 }  // namespace
 
 ValueStatistic::ValueStatistic(const ValueSettings& settings) {
-  if (settings.mode == Mode::kProducts) total_ = Products{};
+  if (settings.mode == Mode::kProducts) total_ = SignedSum{};
 }
 
 bool ValueStatistic::add(std::span<const Sample> samples) {
@@ -41,8 +42,12 @@ void ValueStatistic::save(ByteWriter& out) const {
 }
 
 void ValueStatistic::load(ByteReader& in) {
-  expect_version(in, kValueVersion);
-  std::visit([&](auto& total) { total.load(in); }, total_);
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kValueVersion) in.fail();
+  auto* const sum = std::get_if<SignedSum>(&total_);
+  if (!sum || version > 1) return std::visit([&](auto& total) { total.load(in); }, total_);
+  sum->Products::load(in);
+  sum->has_negative = sum->total < 0;
 }
 
 }  // namespace tallyfs

@@ -1,5 +1,5 @@
 // type=value: one counter, the sum of Y (increments) or of X * Y (products).
-// A StatisticType (statistic_type.h) of 32 bytes, nothing on the heap.
+// A StatisticType (statistic_type.h) of 48 bytes, nothing on the heap.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,7 @@ class ValueStatistic {
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples);
+  const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
   void render(std::string_view name, std::string& out) const;
@@ -36,7 +37,7 @@ class ValueStatistic {
   void load(ByteReader& in);
 
  private:
-  std::variant<Increments, Products> total_;
+  std::variant<Increments, SignedSum> total_;
 };
 
 template <>

@@ -35,6 +35,7 @@ class Branches {
     std::span<Switch> switches;               // empty: feeders cannot see which statistics are off
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
     DaemonFacts facts = {};
+    MetricsSettings metrics = {};
   };
 
   // Entries of the page of switches that the branches need. statistics: the most there may be.

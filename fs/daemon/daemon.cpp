@@ -88,7 +88,8 @@ void Daemon::make_branches() {
                               .errors = errors_,
                               .switches = switches_ ? switches_->switches() : std::span<Switch>(),
                               .feeder = feeder_.get(),
-                              .facts = facts()};
+                              .facts = facts(),
+                              .metrics = options_.metrics};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
 }
 

@@ -103,7 +103,8 @@ Result<int> run(DaemonOptions options) {
   if (!identity) return identity.error();
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
-  options.groups = groups.value();
+  options.groups.readers = groups.value().readers;
+  options.groups.writers = groups.value().writers;
   const auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/exposition/names.h"
 #include "feeders/intake/feed_socket.h"
 #include "usage/command_line.h"
 
@@ -62,6 +63,10 @@ std::string check_octal(const std::string& text) {
   return octal ? std::string() : "not an octal mode: " + text;
 }
 
+std::string check_prefix(const std::string& text) {
+  return is_metric_prefix(text) ? std::string() : "not the beginning of a metric's name: " + text;
+}
+
 // "a,b" is two options; an empty one is none.
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> options;
@@ -79,6 +84,7 @@ class OptionsParser {
     add_state();
     add_socket();
     add_limits();
+    add_metrics();
   }
 
   ParsedOptions parse(int argc, char** argv) {
@@ -96,6 +102,7 @@ class OptionsParser {
         std::min(options_.ledger.per_uid.bytes, options_.ledger.total.bytes);
     options_.handles.bytes_per_uid =
         std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
+    take_metrics();
     add_mount_defaults(source());
     return {options_, 0};
   }
@@ -214,6 +221,25 @@ class OptionsParser {
               "text in the files that all have open");
   }
 
+  void add_metrics() {
+    line_.add_flag("--metrics-readable", metrics_readable_,
+                   "all users may read metrics/; also -o metrics_readable");
+    line_.add_flag("--metrics-created", metrics_created_,
+                   "metrics/tallyfs.om has _created lines; also -o metrics_created");
+    add({.names = "--metrics-prefix",
+         .variable = &options_.metrics.options.prefix,
+         .value = "PREFIX",
+         .text = "with which the names of all metrics begin",
+         .check = check_prefix});
+    add_number("--metrics-series-max", options_.metrics.options.series_max,
+               "series in a file of metrics/; statistics beyond are left out");
+  }
+  void take_metrics() {
+    options_.groups.all_read_metrics = metrics_readable_;
+    if (metrics_readable_) options_.metrics.permissions = 0444;
+    if (metrics_created_) options_.metrics.options.created = ShowCreated::kYes;
+  }
+
   // An option of the daemon's own; it may stand behind -o too.
   void add(const Option& option) {
     own_.insert(option.names);
@@ -242,6 +268,10 @@ class OptionsParser {
     }
     if (option == "tracefs") {
       options_.tracefs = true;
+    } else if (option == "metrics_readable") {
+      metrics_readable_ = true;
+    } else if (option == "metrics_created") {
+      metrics_created_ = true;
     } else if (is_for_libfuse(option)) {
       options_.mount_options.push_back(option);
       options_.auto_unmount |= option == "auto_unmount";
@@ -274,6 +304,8 @@ class OptionsParser {
   std::vector<std::string> places_;
   std::vector<std::string> lists_;
   std::string mode_ = "0666";
+  bool metrics_readable_ = false;
+  bool metrics_created_ = false;
   std::set<std::string> own_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "core/base/ledger.h"
 #include "core/base/result.h"
+#include "core/branch/statistics/statistics_branch.h"
 #include "fs/group_access.h"
 #include "fs/handles.h"
 
@@ -34,6 +35,7 @@ struct DaemonOptions {
   std::string socket_path;    // empty: there is no default
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;
+  MetricsSettings metrics;
   int sock_diag = -1;  // a netlink socket that systemd passed; -1: none
   Ledger::Limits ledger;
   Handles::Limits handles;

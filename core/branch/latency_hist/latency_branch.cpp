@@ -56,6 +56,10 @@ class LatencyBranch::KernelSet final : public LockedLatencies {
   }
   void opened(const CallContext& call) override { branch_.opened(call); }
   bool waits() const override { return branch_.options_.source != nullptr; }
+  Switched switched() const override {
+    const MutexLock lock(branch_.kernel_mutex_);
+    return {.is_on = branch_.kernel_.is_on(measuring_of(which_)), .changes = branch_.switches_};
+  }
 
  private:
   LatencyBranch& branch_;
@@ -141,8 +145,8 @@ void LatencyBranch::enter_kernel_directories(Moment now) {
 NodeId LatencyBranch::enter_kernel_directory(NodeId parent, std::string_view name, Latencies which,
                                              MaxLatencyFiles files, Moment now) {
   const NodeId made = tree_.add_directory(parent, name, std::make_shared<Directory>(), now);
-  enter_latency_files(tree_, made, std::string(name), std::make_shared<KernelSet>(*this, which),
-                      files, now);
+  enter_latency_files(tree_, made, {std::string(name), options_.epoch},
+                      std::make_shared<KernelSet>(*this, which), files, now);
   return made;
 }
 
@@ -193,7 +197,7 @@ Result<void> LatencyBranch::enable(Measuring what, std::string_view line, const 
     const MutexLock lock(kernel_mutex_);
     before = kernel_.enabled(what);
     if (auto done = kernel_.enable(what, *value); !done) return done;
-    last_switch_ = call.now;
+    note_switch(call.now);
   }
   auto asked = ask_source(call.cancel);
   // What is switched off goes unasked.
@@ -214,7 +218,7 @@ Result<void> LatencyBranch::select(Measuring what, std::string_view line, const 
     const MutexLock lock(kernel_mutex_);
     before = kernel_.selected(what);
     kernel_.select(what, static_cast<pid_t>(*pid));
-    last_switch_ = call.now;
+    note_switch(call.now);
     if (!kernel_.is_on(what)) return {};
   }
   auto asked = ask_source(call.cancel);
@@ -271,7 +275,7 @@ void LatencyBranch::feeder_changed(Moment now) {
 
 void LatencyBranch::feeder_refused(Moment now) {
   const MutexLock lock(kernel_mutex_);
-  last_switch_ = now;
+  note_switch(now);
   for (const Measuring what : {Measuring::kTimerAndWakeup, Measuring::kMissedTimerOffsets,
                                Measuring::kWakeup, Measuring::kSections}) {
     (void)kernel_.enable(what, 0);
@@ -321,7 +325,8 @@ Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::stri
   const std::shared_ptr<LockedLatencies> made =
       std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
   const NodeId node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
-  enter_latency_files(tree_, node, std::string(name), made, MaxLatencyFiles::kPerCpu, now);
+  enter_latency_files(tree_, node, {std::string(name), options_.epoch}, made,
+                      MaxLatencyFiles::kPerCpu, now);
   fed_.emplace(name, FedDirectory{made, node, creator});
   return made;
 }

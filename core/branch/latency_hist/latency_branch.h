@@ -43,6 +43,7 @@ class LatencyBranch final : public Branch {
     // Has a line logged: that histograms of the kernel's events fall short. On any thread, with no
     // lock held.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
+    std::uint64_t epoch = 0;  // of the daemon
   };
 
   // Enters latency_hist/ below `tracing`. Tree and ledger outlive it, it outlives the tree's files.
@@ -123,6 +124,10 @@ class LatencyBranch final : public Branch {
   Result<void> select(Measuring what, std::string_view line, const CallContext& call)
       EXCLUDES(kernel_mutex_);
   Moment last_switch() const EXCLUDES(kernel_mutex_);
+  void note_switch(Moment now) REQUIRES(kernel_mutex_) {
+    last_switch_ = now;
+    ++switches_;
+  }
   void opened(const CallContext& call) EXCLUDES(kernel_mutex_);
   void take_kernel(std::span<const KernelEvent> events, Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source(const CancellationToken& cancel);
@@ -145,6 +150,7 @@ class LatencyBranch final : public Branch {
   bool is_switching_ GUARDED_BY(kernel_mutex_) = false;
   std::condition_variable_any switched_;          // waits on kernel_mutex_
   Moment last_switch_ GUARDED_BY(kernel_mutex_);  // the last write to enable/ or a pid
+  std::uint64_t switches_ GUARDED_BY(kernel_mutex_) = 0;
 
   mutable Mutex fed_mutex_{LockRank::kFedLatencies};
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);

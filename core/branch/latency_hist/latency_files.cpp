@@ -63,6 +63,22 @@ TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
   return parts;
 }
 
+// There is no version: the text says when it was made.
+TextFile::Parts json_parts(const Shared& latencies, const LatencyNames& names) {
+  TextFile::Parts parts = parts_of(latencies);
+  parts.render = [=](const CallContext& call, std::size_t bytes_max) {
+    auto snapshot = get<LatencySnapshot>(latencies, [](LatencySet& set) { return set.snapshot(); });
+    const auto switched = latencies->switched();
+    snapshot.version += switched.changes;
+    return bounded(
+        snapshot.json(
+            {.name = names.name, .epoch = names.epoch, .is_on = switched.is_on, .now = call.now}),
+        bytes_max);
+  };
+  parts.version = {};
+  return parts;
+}
+
 TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext&, std::size_t bytes_max) -> Result<std::string> {
@@ -122,7 +138,7 @@ TextFile::Parts snapshot_reset_parts(const Shared& latencies) {
 
 }  // namespace
 
-void enter_latency_files(Tree& tree, NodeId directory, const std::string& name,
+void enter_latency_files(Tree& tree, NodeId directory, const LatencyNames& names,
                          const Shared& latencies, MaxLatencyFiles files, Moment now) {
   const auto enter = [&](const std::string& file, unsigned permissions, TextFile::Parts parts) {
     tree.add_file(directory, file, permissions, std::make_shared<TextFile>(std::move(parts)), now);
@@ -139,7 +155,8 @@ void enter_latency_files(Tree& tree, NodeId directory, const std::string& name,
   enter("summary", kReadable,
         snapshot_parts(latencies, [](const LatencySnapshot& all) { return all.summary(); }));
   enter("data", kReadable,
-        snapshot_parts(latencies, [=](const LatencySnapshot& all) { return all.data(name); }));
+        snapshot_parts(latencies, [name = names.name](const auto& all) { return all.data(name); }));
+  enter("data.json", kReadable, json_parts(latencies, names));
   enter("top", kReadable, text_parts(latencies, [](LatencySet& set, Moment) { return set.top(); }));
   enter("maxima", kWritable, maxima_parts(latencies));
   enter("snapshot_reset", kConsumable, snapshot_reset_parts(latencies));

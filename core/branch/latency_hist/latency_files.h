@@ -1,6 +1,7 @@
 // The files of one directory of latency_hist; the same for every source of its LatencySet.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,13 +22,23 @@ class LockedLatencies {
   // As File's.
   virtual void opened(const CallContext&) {}
   virtual bool waits() const { return false; }
+  // Whether latencies are measured now, and how often that was changed.
+  struct Switched {
+    bool is_on = true;
+    std::uint64_t changes = 0;
+  };
+  virtual Switched switched() const { return {}; }
 };
 
 enum class MaxLatencyFiles { kNone, kPerCpu };
 
-// Enters CPUn, max_latency-CPUn if there shall be some, reset, summary, data, top, maxima and
-// snapshot_reset. name: what the lines of `data` begin with.
-void enter_latency_files(Tree& tree, NodeId directory, const std::string& name,
+// Enters CPUn, max_latency-CPUn if there shall be some, reset, summary, data, data.json, top,
+// maxima and snapshot_reset. name: what the lines of `data` begin with. epoch: of the daemon.
+struct LatencyNames {
+  std::string name;
+  std::uint64_t epoch = 0;
+};
+void enter_latency_files(Tree& tree, NodeId directory, const LatencyNames& names,
                          const std::shared_ptr<LockedLatencies>& latencies, MaxLatencyFiles files,
                          Moment now);
 

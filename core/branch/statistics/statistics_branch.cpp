@@ -80,6 +80,7 @@ StatisticsBranch::~StatisticsBranch() {
   tree_.remove(directory_, Moment{});
   tree_.remove(rules_file_, Moment{});
   tree_.remove(overview_file_, Moment{});
+  tree_.remove(metrics_directory_, Moment{});
 }
 
 StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {

@@ -1,7 +1,7 @@
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
 // number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
-// too: they are applied to each statistic that comes into being (statistics_rules.cpp). So is
-// statistics.json (statistics_json.cpp).
+// too: they are applied to each statistic that comes into being (statistics_rules.cpp). So are
+// statistics.json (statistics_json.cpp) and `metrics/` (statistics_metrics.cpp).
 //
 // Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
 // handed to their interfaces, so that nothing can be removed under them: for one batch, never
@@ -35,6 +35,7 @@
 #include "core/branch/ports.h"
 #include "core/branch/statistics/named_samples.h"
 #include "core/branch/statistics/rules.h"
+#include "core/exposition/options.h"
 #include "core/statistic/interface.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
@@ -54,6 +55,11 @@ struct Taken {
   // reset.
   std::vector<std::string> saturated;
   std::vector<Rejected> rejected;
+};
+
+struct MetricsSettings {
+  MetricsOptions options{};
+  unsigned permissions = 0400;  // of the files
 };
 
 class StatisticsBranch final : public Branch {
@@ -91,6 +97,9 @@ class StatisticsBranch final : public Branch {
   // statistics to come.
   Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
 
+  // Enters `metrics/`. Called once, before there are readers.
+  void enter_metrics(const MetricsSettings& settings, Moment now);
+
   // What rmdir does. kBusy for the daemon's own, kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
@@ -107,6 +116,7 @@ class StatisticsBranch final : public Branch {
 
  private:
   class InterfacesDirectory;
+  class MetricsFile;
   class OverviewFile;
   struct Saved;
   class RulesFile;
@@ -181,6 +191,13 @@ class StatisticsBranch final : public Branch {
                                            uid_t creator, Moment now) REQUIRES(mutex_);
   void enter_rules(Moment now) REQUIRES(mutex_);
   void enter_overview(Moment now);
+  struct Listed {
+    NodeId node = 0;
+    std::string name;
+    std::shared_ptr<Interface> interface;  // shared with the tree; may be removed meanwhile
+  };
+  // In the order of their creation.
+  std::vector<Listed> list() const EXCLUDES(mutex_);
   void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
   // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
@@ -203,6 +220,7 @@ class StatisticsBranch final : public Branch {
   NodeId directory_ = 0;
   NodeId rules_file_ = 0;
   NodeId overview_file_ = 0;
+  NodeId metrics_directory_ = 0;
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};

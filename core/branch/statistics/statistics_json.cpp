@@ -55,7 +55,7 @@ class StatisticsBranch::OverviewFile final : public File {
     write_daemon(json.begin_object(), call.now);
     json.key("interfaces").begin_array();
     bool is_first = true;
-    for (const Listed& each : list()) {
+    for (const Listed& each : statistics_.list()) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
       write_interface(text, each.name, each.interface->overview(call.now));
@@ -68,27 +68,6 @@ class StatisticsBranch::OverviewFile final : public File {
   Moment last_change(Moment now) const override { return now; }
 
  private:
-  struct Listed {
-    NodeId node = 0;
-    std::string name;
-    std::shared_ptr<Interface> interface;  // shared with the tree; may be removed meanwhile
-  };
-
-  // In the order of their creation.
-  std::vector<Listed> list() const {
-    std::vector<Listed> all;
-    {
-      const MutexLock lock(statistics_.mutex_);
-      all.reserve(statistics_.interfaces_.size());
-      for (const auto& [key, entry] : statistics_.interfaces_) {
-        all.push_back({entry->node, entry->name, entry->interface});
-      }
-    }
-    std::sort(all.begin(), all.end(),
-              [](const Listed& a, const Listed& b) { return a.node < b.node; });
-    return all;
-  }
-
   void write_daemon(JsonWriter& json, Moment now) const {
     const DaemonFacts& daemon = statistics_.daemon_;
     json.key("tallyfs").string(daemon.version).key("format").number(kJsonFormat);
@@ -104,6 +83,20 @@ class StatisticsBranch::OverviewFile final : public File {
 
   StatisticsBranch& statistics_;
 };
+
+std::vector<StatisticsBranch::Listed> StatisticsBranch::list() const {
+  std::vector<Listed> all;
+  {
+    const MutexLock lock(mutex_);
+    all.reserve(interfaces_.size());
+    for (const auto& [key, entry] : interfaces_) {
+      all.push_back({entry->node, entry->name, entry->interface});
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Listed& a, const Listed& b) { return a.node < b.node; });
+  return all;
+}
 
 void StatisticsBranch::enter_overview(Moment now) {
   overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json", 0400,

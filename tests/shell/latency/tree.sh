@@ -81,6 +81,32 @@ my_section >8192 1' "$(grep -v ' 0$' "$HIST/my_section/data")"
   assert_fails test -e "$HIST/my_section"
 }
 
+data_json_says_what_data_says() {
+  _feed my_section 3 3 25 10240 -2
+  py "$HIST/my_section" <<'EOF'
+import pathlib, sys
+from data_json import data_of, parse
+directory = pathlib.Path(sys.argv[1])
+read = lambda: parse((directory / "data.json").read_text())
+text = (directory / "data").read_text()
+first = read()
+assert first["interface"] == "my_section" and len(first["epoch"]) == 16
+assert data_of(first) == text, text
+statistic, = first["statistics"]
+assert (statistic["samples"], statistic["on"], statistic["units"]) == (
+    5, 1, "microseconds/samples"), statistic
+assert (statistic["values"]["below"], statistic["values"]["above"]) == (1, 1), statistic
+assert statistic["hits_out_of_range"] == 2, statistic
+assert read()["serial"] == first["serial"]
+(directory / "reset").write_text("\n")
+after = read()
+statistic, = after["statistics"]
+assert after["serial"] > first["serial"] and statistic["samples"] == 5, statistic
+assert statistic["data_us"] > first["statistics"][0]["data_us"], statistic
+assert sum(statistic["values"]["counts"]) == 0, statistic
+EOF
+}
+
 the_manuals_own_script_resets_all() {
   _feed one 3
   _feed two 4

@@ -114,11 +114,13 @@ TEST_F(LatencyHistTest, HasTheDirectoriesAndModesOfTheManual) {
   EXPECT_EQ(list("enable"),
             "preemptirqsoff 0644\nwakeup 0644\nmissed_timer_offsets 0644\ntimerandwakeup 0644\n");
   EXPECT_EQ(list("irqsoff"),
-            "CPU0 0444\nCPU1 0444\nreset 0644\nsummary 0444\ndata 0444\ntop 0444\nmaxima 0644\n"
+            "CPU0 0444\nCPU1 0444\nreset 0644\nsummary 0444\ndata 0444\ndata.json 0444\ntop "
+            "0444\nmaxima 0644\n"
             "snapshot_reset 0600\n");
   EXPECT_EQ(list("wakeup"),
             "CPU0 0444\nmax_latency-CPU0 0444\nCPU1 0444\nmax_latency-CPU1 0444\nreset 0644\n"
-            "summary 0444\ndata 0444\ntop 0444\nmaxima 0644\nsnapshot_reset 0600\npid 0644\n"
+            "summary 0444\ndata 0444\ndata.json 0444\ntop 0444\nmaxima 0644\nsnapshot_reset "
+            "0600\npid 0644\n"
             "sharedprio dir\n");
   EXPECT_TRUE(node("wakeup/sharedprio/max_latency-CPU1"));
   EXPECT_TRUE(node("missed_timer_offsets/pid"));
@@ -311,9 +313,10 @@ TEST_F(LatencyHistWithSourceTest, CountsAFeederThatWentAsALoss) {
 TEST_F(LatencyHistTest, HasADirectoryForEachNameThatIsFed) {
   ASSERT_TRUE(feed("my_section", 5us));
   ASSERT_TRUE(feed("my_section", 9us, 1));
-  EXPECT_EQ(list("my_section"),
-            "CPU0 0444\nmax_latency-CPU0 0444\nCPU1 0444\nmax_latency-CPU1 0444\nreset 0644\n"
-            "summary 0444\ndata 0444\ntop 0444\nmaxima 0644\nsnapshot_reset 0600\n");
+  EXPECT_EQ(
+      list("my_section"),
+      "CPU0 0444\nmax_latency-CPU0 0444\nCPU1 0444\nmax_latency-CPU1 0444\nreset 0644\n"
+      "summary 0444\ndata 0444\ndata.json 0444\ntop 0444\nmaxima 0644\nsnapshot_reset 0600\n");
   EXPECT_EQ(read("my_section/top"), "CPU1 7 80 9 rt\nCPU0 7 80 5 rt\n");
   EXPECT_TRUE(read("my_section/data").starts_with("my_section <=0 0\n"));
 }

@@ -1,5 +1,8 @@
 #include <limits>
+#include <vector>
 
+#include "core/statistic/array_statistic.h"
+#include "core/statistic/saturating.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {
@@ -87,6 +90,24 @@ TEST(ArrayTest, TotalsStopAtTheEndOf64Bits) {
   stand.add(0, ~std::uint64_t{0});
   EXPECT_EQ(stand.add(0), 1u);
   EXPECT_EQ(stand.data(), "s <=0 18446744073709551615\ns >0 0\n");
+  // What comes behind it in the same run is counted.
+  stand.add({{.x = 0}, {.x = 1}, {.x = 0, .y = 5}, {.x = 7, .y = 2}});
+  EXPECT_EQ(stand.data(), "s <=0 18446744073709551615\ns >0 3\n");
+}
+
+TEST(ArrayTest, SumsXTimesYWhereverXLies) {
+  const Definition definition{.range_min = 0, .range_max = 10, .settings = ArraySettings{}};
+  ArrayStatistic array(ArraySettings{}, definition);
+  const std::vector<Sample> small{{.x = 3, .y = 2}, {.x = 100}, {.x = 0, .y = 7}};
+  EXPECT_FALSE(array.add(small));
+  EXPECT_TRUE(array.sum() == 106);
+  EXPECT_FALSE(array.has_negative());
+  const std::vector<Sample> large{{.x = kMax, .y = ~std::uint64_t{0}}, {.x = -1}};
+  EXPECT_TRUE(array.add(large));  // the counter of `>`
+  EXPECT_TRUE(array.sum() == 105 + product(kMax, ~std::uint64_t{0}));
+  EXPECT_TRUE(array.has_negative());
+  EXPECT_TRUE(array.add(large));
+  EXPECT_TRUE(array.sum() == kInt128Max - 1);
 }
 
 }  // namespace

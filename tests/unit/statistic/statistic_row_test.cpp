@@ -22,8 +22,7 @@ TEST(StatisticRowTest, KeepsTheOrderOfThoseThatAreLeft) {
       row.erase(**at);
       slow.erase(at);
     } else {
-      slow.push_back(&row.append(
-          std::make_unique<Statistic>(numbered(i), Definition{}, std::chrono::nanoseconds(0))));
+      slow.push_back(&row.append(std::make_unique<Statistic>(numbered(i), Definition{}, Moment{})));
     }
     ASSERT_EQ(row.size(), slow.size());
   }
@@ -35,8 +34,7 @@ TEST(StatisticRowTest, KeepsTheOrderOfThoseThatAreLeft) {
 TEST(StatisticRowTest, IsEmptyWhenTheLastIsGone) {
   StatisticRow row;
   for (int round = 0; round < 3; ++round) {
-    Statistic& only =
-        row.append(std::make_unique<Statistic>("s", Definition{}, std::chrono::nanoseconds(0)));
+    Statistic& only = row.append(std::make_unique<Statistic>("s", Definition{}, Moment{}));
     EXPECT_EQ(names_in(row), "s ");
     row.erase(only);
     EXPECT_EQ(names_in(row), "");

@@ -34,8 +34,12 @@ TEST_P(SumsTest, AddInRunsWhatTheyAddOneByOne) {
     Summary summary, expected;
     Increments total;
     std::uint64_t expected_total = 0;
+    SignedSum sum;
+    Products products;
     summary.add(samples);
     total.add(samples);
+    sum.add(samples);
+    products.add(samples);
     for (const Sample& sample : samples) {
       expected.add_exactly({&sample, 1});
       add_saturating(expected_total, sample.y);
@@ -44,6 +48,9 @@ TEST_P(SumsTest, AddInRunsWhatTheyAddOneByOne) {
     EXPECT_EQ(summary.min, expected.min);
     EXPECT_EQ(summary.max, expected.max);
     EXPECT_TRUE(summary.sum == expected.sum);
+    EXPECT_TRUE(sum.total == expected.sum);
+    EXPECT_TRUE(products.total == expected.sum);
+    EXPECT_EQ(sum.has_negative, expected.min < 0);
     EXPECT_EQ(total.total, expected_total);
   }
 }
