@@ -11,8 +11,9 @@ namespace {
 constexpr std::uint64_t kWarnedFrom = 100;
 
 constexpr std::array<LatencyKind, kLatencies> kKinds = {
-    LatencyKind::kSections, LatencyKind::kSections, LatencyKind::kSections, LatencyKind::kWakeups,
-    LatencyKind::kWakeups,  LatencyKind::kTimers,   LatencyKind::kWakeups};
+    LatencyKind::kSections,        LatencyKind::kSections, LatencyKind::kSections,
+    LatencyKind::kWakeups,         LatencyKind::kWakeups,  LatencyKind::kTimers,
+    LatencyKind::kTimersAndWakeups};
 constexpr std::array<std::string_view, kLatencies> kNames = {
     "irqsoff",           "preemptoff",           "preemptirqsoff", "wakeup",
     "wakeup/sharedprio", "missed_timer_offsets", "timerandwakeup"};

@@ -20,6 +20,10 @@ Wording wording_of(LatencyKind kind) {
       return {"wakeups", " without an event that shows the task running", " events lost"};
     case LatencyKind::kTimers:
       return {"timers", " without their start or their wakeup", " events lost"};
+    case LatencyKind::kTimersAndWakeups:
+      return {"timers with their wakeups",
+              " without the timer's start, its wakeup or an event that shows the task running",
+              " events lost"};
     case LatencyKind::kSections:
       return {"sections", " without their end", " events lost"};
     case LatencyKind::kFed:

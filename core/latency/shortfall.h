@@ -8,7 +8,7 @@
 namespace tallyfs {
 
 // What the latencies of a directory are the latencies of.
-enum class LatencyKind { kWakeups, kTimers, kSections, kFed };
+enum class LatencyKind { kWakeups, kTimers, kTimersAndWakeups, kSections, kFed };
 
 struct CpuCounts {
   std::uint64_t samples = 0;    // in the histogram

@@ -8,6 +8,8 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
+// As far behind the end of the text stands the caret for what is missing there.
+constexpr std::size_t kBehindMax = 2;
 // Longer than any entry: location, reason, text and caret, each byte escaped.
 constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
@@ -30,8 +32,10 @@ void ErrorLog::enter(Source source, std::string_view location, std::string_view 
                  kTextBytes + kNameBytesMax, 0);
   entry.append(kind).append(error.reason).append("\n").append(kCommand);
   const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
-  const std::size_t column =
-      append_escaped(entry, error.text.empty() ? text : error.text, kTextBytes, token_at);
+  const std::string_view command = error.text.empty() ? text : std::string_view(error.text);
+  std::size_t column = append_escaped(entry, command, kTextBytes, token_at);
+  const std::size_t behind = token_at - std::min(token_at, command.size());
+  column += std::min(behind, kBehindMax);
   entry.append("\n").append(kCommand.size() + column, ' ').append("^\n");
 
   const MutexLock lock(mutex_);

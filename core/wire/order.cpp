@@ -95,7 +95,11 @@ std::string print(const WantOrder& order) {
 }
 
 std::string print(const DrainOrder& order) { return "drain " + std::to_string(order.number); }
-std::string print(const Hello& reply) { return "hello " + std::to_string(reply.pid); }
+std::string print(const Hello& reply) {
+  std::string text = "hello " + std::to_string(reply.pid);
+  if (!reply.without_events.empty()) text.append(" ").append(reply.without_events);
+  return text;
+}
 std::string print(const Working&) { return "working"; }
 std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
 std::string print(const Failed& reply) {
@@ -126,7 +130,9 @@ std::optional<Reply> parse_reply(std::string_view text) {
   if (verb->text == "working" && !tokens.next()) return Working{};
   const auto number = number_in(tokens);
   if (!number) return std::nullopt;
-  if (verb->text == "hello" && *number <= INT32_MAX) return Hello{static_cast<pid_t>(*number)};
+  if (verb->text == "hello" && *number <= INT32_MAX) {
+    return Hello{static_cast<pid_t>(*number), rest_of(tokens)};
+  }
   if (verb->text == "done") return Done{*number};
   if (verb->text == "failed") return parse_failed(*number, tokens);
   if (verb->text == "placed") return parse_placed(*number, tokens.rest().text);

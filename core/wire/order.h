@@ -5,8 +5,8 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   feeder   hello PID                        it is that process; its offers have been sent to the
-//                                             socket
+//   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
+//                                             socket. REASON: why there are none
 //   feeder   working                          the order takes longer, and it is at work
 //   feeder   done NUMBER
 //   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
@@ -42,6 +42,7 @@ using Order = std::variant<WantOrder, DrainOrder, EventsOrder, PlaceOrder>;
 
 struct Hello {
   pid_t pid = 0;
+  std::string without_events{};  // the reason; empty: it has offered some
 };
 struct Working {};
 struct Done {

@@ -184,7 +184,8 @@ Result<void> EventTracing::begin() {
                          .buffer_kib_per_cpu = options_.buffer_kib_per_cpu,
                          .owner = options_.owner.pid,
                          .predecessor = std::exchange(options_.owner.predecessor,
-                                                      TracefsInstance::Predecessor::kNone)},
+                                                      TracefsInstance::Predecessor::kNone),
+                         .tracefs = options_.owner.tracefs},
                         clock_);
   if (!recording) return recording.error();
   TracefsInstance& instance = recording.value().instance();

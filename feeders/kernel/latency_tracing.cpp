@@ -58,7 +58,8 @@ Result<void> LatencyTracing::begin() {
        .events = {},
        .buffer_kib_per_cpu = kBufferKib,
        .owner = owner_.pid,
-       .predecessor = std::exchange(owner_.predecessor, TracefsInstance::Predecessor::kNone)},
+       .predecessor = std::exchange(owner_.predecessor, TracefsInstance::Predecessor::kNone),
+       .tracefs = owner_.tracefs},
       clock_);
   if (!recording) return recording.error();
   shipper_.begin(recording.value().instance().cpus());

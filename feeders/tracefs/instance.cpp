@@ -53,7 +53,7 @@ void TracefsInstance::remove_left_behind(const Fd& root, pid_t first_of) {
 }
 
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
-  auto root = open_tracefs();
+  auto root = open_tracefs(options.tracefs);
   if (!root) return root.error();
   remove_left_behind(root.value(), 0);
   std::string name(kPrefix);

@@ -37,6 +37,7 @@ class TracefsInstance {
     // The process that it is named after: this one, or one that outlives it.
     pid_t owner = ::getpid();
     Predecessor predecessor = Predecessor::kNone;
+    int tracefs = -1;  // as for open_tracefs()
   };
 
   // Makes the instance, its events still off, or takes over what a predecessor has left, as that

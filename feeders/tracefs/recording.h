@@ -15,10 +15,11 @@
 
 namespace tallyfs {
 
-// Whose the instances of a feeder are.
+// Whose the instances of a feeder are, and where.
 struct RecordingOwner {
   pid_t pid = ::getpid();
   TracefsInstance::Predecessor predecessor = TracefsInstance::Predecessor::kNone;
+  int tracefs = -1;  // as for open_tracefs()
 };
 
 class Recording {

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -16,30 +17,35 @@ namespace tallyfs {
 namespace {
 
 constexpr const char* kMountPoint = "/sys/kernel/tracing";
-constexpr const char* kNotReadable =
+constexpr const char* kUsersReason =
     "not root: /sys/kernel/tracing is no tracefs that can be read here, and mounting one needs "
     "CAP_SYS_ADMIN";
+constexpr const char* kRootsReason =
+    "no tracefs can be reached: none is mounted on /sys/kernel/tracing, or another file system "
+    "lies over it, and mounting one needs CAP_SYS_ADMIN: mount -t tracefs nodev "
+    "/sys/kernel/tracing before tallyfs starts, and lay tracing/ over it by --over-tracefs";
 
+// The second one serves where a file system, perhaps our own, lies over the first.
 Fd open_mounted() {
-  struct statfs status {};
-  Fd root(::open(kMountPoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root.valid() || ::fstatfs(root.get(), &status) != 0 || status.f_type != TRACEFS_MAGIC) {
-    return {};
+  for (const char* const path : {kMountPoint, "/sys/kernel/debug/tracing"}) {
+    struct statfs status {};
+    Fd root(::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.valid() && ::fstatfs(root.get(), &status) == 0 && status.f_type == TRACEFS_MAGIC) {
+      return root;
+    }
   }
-  return root;
+  return {};
 }
 
 Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
-    return {ErrorCode::kNotPermitted, kNotReadable};
+    return {ErrorCode::kNotPermitted, ::geteuid() == 0 ? kRootsReason : kUsersReason};
   }
   return system_error("cannot mount tracefs");
 }
 
 }  // namespace
-
-bool is_tracefs_mounted() { return open_mounted().valid(); }
 
 Error system_error(const std::string& what) {
   const int error = errno;
@@ -50,7 +56,12 @@ Error system_error(const std::string& what) {
   return {code, what + ": " + std::strerror(error) + (forbidden ? " (not root?)" : "")};
 }
 
-Result<Fd> open_tracefs() {
+Result<Fd> open_tracefs(int given) {
+  if (given >= 0) {
+    Fd same(::fcntl(given, F_DUPFD_CLOEXEC, 0));
+    if (same.valid()) return same;
+    return system_error("cannot use the tracefs that this process was given");
+  }
   if (Fd mounted = open_mounted(); mounted.valid()) return mounted;
   const Fd context(::fsopen("tracefs", FSOPEN_CLOEXEC));
   if (!context.valid() ||
@@ -59,6 +70,15 @@ Result<Fd> open_tracefs() {
   }
   Fd root(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
   if (!root.valid()) return cannot_mount();
+  return root;
+}
+
+Result<Fd> open_tracefs_to_keep() {
+  auto root = open_tracefs();
+  if (!root) return root;
+  constexpr unsigned kFlags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+  Fd clone(::open_tree(root.value().get(), "", kFlags));
+  if (clone.valid()) return clone;
   return root;
 }
 

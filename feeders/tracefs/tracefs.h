@@ -13,9 +13,12 @@ namespace tallyfs {
 // An existing mount of tracefs, or else a detached mount of our own, which no other process sees
 // and which ends with its last descriptor. kNotPermitted: that takes root. kNotFound: this kernel
 // has no tracefs.
-Result<Fd> open_tracefs();
-// Whether open_tracefs() finds one, and needs no CAP_SYS_ADMIN to mount its own.
-bool is_tracefs_mounted();
+// given: a descriptor of tracefs that this process was started with, which is duplicated instead;
+// -1: none.
+Result<Fd> open_tracefs(int given = -1);
+// As open_tracefs(), for a process that keeps it: with CAP_SYS_ADMIN it is a detached clone, so
+// that the mount can be unmounted, or covered, meanwhile.
+Result<Fd> open_tracefs_to_keep();
 
 // A file below the directory; at most 64 KiB of it.
 Result<std::string> read_text(const Fd& directory, const std::string& path);

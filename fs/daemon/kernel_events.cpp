@@ -10,7 +10,7 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
   LatencyBranch& latencies = branches_.latencies();
   return {.changed = [&latencies, this] { latencies.feeder_changed(clock_.now()); },
           .wanted = [&latencies] { return latencies.wanted(); },
-          .arrived = [this] { arrived(); },
+          .arrived = [this](const std::string& without_events) { arrived(without_events); },
           .refused = [this](auto what, const auto& error) { refused(what, error); },
           .gone = [this](const std::string& reason) { gone(reason); },
           .left_out =
@@ -18,10 +18,15 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
           .settled = std::move(settled)};
 }
 
-void KernelEvents::arrived() {
+void KernelEvents::arrived(const std::string& without_events) {
   intake_.settle();
   const auto events = branches_.tracing().kernel()->take_offers(clock_.now());
-  log_info("the kernel has " + std::to_string(events) + " events");
+  if (events > 0) return log_info("the kernel has " + std::to_string(events) + " events");
+  std::string reason = "tracing/ has none of the kernel's events";
+  if (!without_events.empty()) reason.append(": ").append(without_events);
+  log_warning(reason);
+  errors_.report(ErrorLog::Source::kMount, "tracing/events", "",
+                 {ErrorCode::kNoDevice, std::move(reason)}, clock_.now());
 }
 
 // Records that the feeder has sent count, and stand before the gap.

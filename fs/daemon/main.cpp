@@ -52,11 +52,9 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
                                            const std::optional<Identity>& identity) {
   SideProcesses started;
   if (options.tracefs) {
-    // With --over-tracefs, ours will lie over the one that is mounted.
-    const bool mounts = options.over_tracefs || feeder_mounts_tracefs();
     auto feeder = start_feeder_supervisor(
         socket, options.foreground ? FeederLog::kStderr : FeederLog::kNowhere,
-        [mounts] { return keep_only_what_traces(mounts); });
+        keep_only_what_traces);
     if (!feeder) return feeder.error();
     started.feeder = std::move(feeder.value());
   }

@@ -149,10 +149,9 @@ Result<void> keep_only_what_unmounts() {
   return keep_only(kKept, {});
 }
 
-Result<void> keep_only_what_traces(bool mounts) {
-  constexpr std::array<unsigned, 3> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SYS_ADMIN};
-  const auto kept = std::span(kKept).first(mounts ? 3 : 2);
-  return keep_only(kept, kept);
+Result<void> keep_only_what_traces() {
+  constexpr std::array<unsigned, 2> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG};
+  return keep_only(kKept, kKept);
 }
 
 }  // namespace tallyfs

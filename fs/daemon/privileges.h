@@ -48,8 +48,8 @@ bool mounts_by_capability();
 Result<void> keep_only_what_unmounts();
 
 // The same for the process that starts the feeder of the kernel's events, and for that: root with
-// CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols. mounts:
-// and CAP_SYS_ADMIN, to mount a tracefs for itself.
-Result<void> keep_only_what_traces(bool mounts);
+// CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols. It has
+// opened tracefs before.
+Result<void> keep_only_what_traces();
 
 }  // namespace tallyfs

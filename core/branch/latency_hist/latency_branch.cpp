@@ -284,16 +284,17 @@ void LatencyBranch::feeder_refused(Moment now) {
 
 Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySample> samples,
                                 std::uint64_t lost, uid_t sender, Moment now) {
+  const auto is_somewhere = [this](const auto& sample) { return sample.cpu < options_.cpus; };
+  const bool some_refused = !std::ranges::all_of(samples, is_somewhere);
+  const Error no_cpu{ErrorCode::kInvalid, "a latency on a CPU that there is not"};
+  // What is refused as a whole leaves no directory.
+  if (some_refused && lost == 0 && std::ranges::none_of(samples, is_somewhere)) return no_cpu;
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
-  bool some_refused = false;
   fed.value()->with([&](LatencySet& set) {
     set.count_lost(lost, LatencySet::kNoCpu, now);
     for (const LatencySample& sample : samples) {
-      if (sample.cpu >= set.cpus()) {
-        some_refused = true;
-        continue;
-      }
+      if (!is_somewhere(sample)) continue;
       const auto time = clamped_near(std::chrono::nanoseconds(sample.time_ns), now);
       set.add({.time = std::min(time, now.monotonic),
                .cpu = sample.cpu,
@@ -302,7 +303,7 @@ Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySa
               now);
     }
   });
-  if (some_refused) return Error{ErrorCode::kInvalid, "a latency on a CPU that there is not"};
+  if (some_refused) return no_cpu;
   return {};
 }
 

@@ -94,7 +94,7 @@ inline constexpr std::string_view
     kInvalidOperator = "Invalid operator", kTooManyOpen = "Too many '('",
     kTooManyClose = "Too few '('", kMissingQuote = "Missing matching quote",
     kOperandTooLong = "Operand too long", kExpectDigit = "Expecting numeric field",
-    kIllegalOperation = "Illegal operation for field type",
+    kExpectText = "Expecting string field", kIllegalOperation = "Illegal operation for field type",
     kFilterFieldNotFound = "Field not found", kIllegalInteger = "Illegal integer value",
     kBadSystemFilter = "Couldn't find or set field in one of a subsystem's events",
     kTooManyTerms = "Too many terms in predicate expression",
@@ -119,12 +119,12 @@ inline constexpr std::string_view
     kIfExpected = "Expected: if FILTER", kTargetExpected = "Expected: SYSTEM:EVENT",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
     kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply",
-    kDuplicateField = "Two fields of this name",
-    kBadPid = "Not a process id (0 to 4194303)",
+    kDuplicateField = "Two fields of this name", kBadPid = "Not a process id (0 to 4194303)",
     kFunctionFilter =
         "Functions are not looked up here: compare the address itself (call_site == 0x...)",
     kUserTextFilter = "The memory of programs is not read here: compare a text of the record's",
     kMaskWithoutCpus = "A mask of CPUs is compared with a list (CPUS{0-3,8}), by &, == or !=",
+    kNoProbes = "There are no probes here: only synthetic events (s:NAME FIELDS)",
     kTooManyPids = "Too many process ids", kBadMask = "Not a mask of CPUs that there are";
 
 }  // namespace fault

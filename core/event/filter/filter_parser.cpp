@@ -12,7 +12,9 @@ namespace tallyfs {
 
 // Parses the text into a tree first. Then lays the tree out from right to left, as terms with
 // jumps. Carets of faults stand where the kernel has them: for most faults of an operator or a
-// value that is one place behind its start, for an unknown field it is the operator.
+// value that is one place behind its start, for an unknown field it is one behind the name's end.
+// As in the kernel, one `||` at the end of the text joins nothing, nor does `&&` without a `||`
+// before it.
 class FilterParser {
  public:
   FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
@@ -39,12 +41,24 @@ class FilterParser {
   };
   using Parsed = Checked<std::unique_ptr<Node>>;
 
+  static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+  static bool is_letter_or_digit(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0;
+  }
   static Fault wrong(std::string_view reason, std::size_t at) {
     return {.reason = reason, .at = at};
   }
   void skip_blanks() {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
+  // Not within parentheses.
+  bool is_at_end() const { return at_ == text_.size() && depth_ == 0; }
+  bool take_or() {
+    if (!take("||")) return false;
+    has_or_ |= depth_ == 0;
+    return !is_at_end();
+  }
+  bool take_and() { return take("&&") && (!is_at_end() || has_or_); }
   bool take(std::string_view what) {
     skip_blanks();
     if (!text_.substr(at_).starts_with(what)) return false;
@@ -64,7 +78,7 @@ class FilterParser {
 
   Parsed any_of() {
     auto left = all_of();
-    while (left && take("||")) {
+    while (left && take_or()) {
       auto right = all_of();
       if (!right) return right;
       left = joined(Node::Kind::kOr, std::move(left.value()), std::move(right.value()));
@@ -74,7 +88,7 @@ class FilterParser {
 
   Parsed all_of() {
     auto left = one();
-    while (left && take("&&")) {
+    while (left && take_and()) {
       auto right = one();
       if (!right) return right;
       left = joined(Node::Kind::kAnd, std::move(left.value()), std::move(right.value()));
@@ -100,8 +114,9 @@ class FilterParser {
     auto inner = any_of();
     depth_ -= 1;
     if (!inner) return inner;
-    if (!take(")")) return wrong(at_ == text_.size() ? fault::kTooManyOpen : fault::kTooManyTerms,
-                                 at_ == text_.size() ? open : at_);
+    if (!take(")"))
+      return wrong(at_ == text_.size() ? fault::kTooManyOpen : fault::kTooManyTerms,
+                   at_ == text_.size() ? open : at_);
     return inner;
   }
 
@@ -109,16 +124,13 @@ class FilterParser {
     if (++terms_ > Filter::kTermsMax) return wrong(fault::kTooManyTerms, at_);
     auto node = std::make_unique<Node>();
     const std::size_t start = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) {
-      ++at_;
-    }
+    while (at_ < text_.size() && (is_letter_or_digit(text_[at_]) || text_[at_] == '_')) ++at_;
     const std::string_view name = text_.substr(start, at_ - start);
     if (name.empty()) return wrong(fault::kMeaninglessFilter, start);
-    const std::size_t op_at = (skip_blanks(), at_);
     if (const auto found = find_field(name, node->term); !found) {
-      return wrong(found.error().reason, op_at);
+      return wrong(found.error().reason, at_ + 1);
     }
+    const std::size_t op_at = (skip_blanks(), at_);
     const auto op = take_operator();
     if (!op) return wrong(reason_of(op_at), op_at + 1);
     node->term.compare = *op;
@@ -203,38 +215,24 @@ class FilterParser {
     return std::nullopt;
   }
 
-  // Takes a word; it ends at a blank, an operator or a parenthesis.
-  std::string_view take_word() {
-    const std::size_t start = at_;
-    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ')' &&
-           !text_.substr(at_).starts_with("&&") && !text_.substr(at_).starts_with("||")) {
-      ++at_;
-    }
-    return text_.substr(start, at_ - start);
-  }
-
   Checked<void> text_operand(Filter::Term& term) {
+    const std::size_t caret = at_ + 1;
+    const char first = at_ < text_.size() ? text_[at_] : '\0';
+    if (first == '-' || is_digit(first)) return wrong(fault::kExpectText, caret);
+    if (text_.substr(at_).starts_with("CPUS")) return wrong(fault::kIllegalOperation, caret);
+    if (first != '"' && first != '\'') return wrong(fault::kInvalidValue, caret);
     if (term.compare == Compare::kEqual) {
       term.compare = Compare::kTextEqual;
     } else if (term.compare == Compare::kUnequal) {
       term.compare = Compare::kTextUnequal;
     } else if (term.compare != Compare::kGlob) {
-      return wrong(fault::kIllegalOperation, at_ + 1);
+      return wrong(fault::kIllegalOperation, caret);
     }
-    const std::size_t start = at_;
-    if (at_ == text_.size()) return wrong(fault::kInvalidValue, start + 1);
-    const char quote = text_[at_];
-    if (quote != '"' && quote != '\'') {
-      // The manual's examples have texts without quotes, which newer kernels refuse.
-      term.text = take_word();
-      if (term.text.empty()) return wrong(fault::kInvalidValue, start + 1);
-    } else {
-      const std::size_t end = text_.find(quote, at_ + 1);
-      if (end == text_.npos) return wrong(fault::kMissingQuote, start);
-      term.text = text_.substr(at_ + 1, end - at_ - 1);
-      at_ = end + 1;
-    }
-    if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, start + 1);
+    const std::size_t end = text_.find(first, caret);
+    if (end == text_.npos) return wrong(fault::kMissingQuote, at_);
+    term.text = text_.substr(caret, end - caret);
+    if (term.text.size() >= Filter::kOperandMax) return wrong(fault::kOperandTooLong, end + 1);
+    at_ = end + 1;
     return {};
   }
 
@@ -260,17 +258,24 @@ class FilterParser {
     return {};
   }
 
+  std::string_view take_letters_and_digits() {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && is_letter_or_digit(text_[at_])) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+
   Checked<void> number_operand(Filter::Term& term) {
     const std::size_t caret = at_ + 1;
-    std::string_view word = take_word();
-    if (word.starts_with('"') || word.starts_with('\'')) return wrong(fault::kExpectDigit, caret);
-    if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, caret);
-    const bool negative = word.starts_with('-');
-    if (negative) word.remove_prefix(1);
-    if (!negative && (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) == 0)) {
-      return wrong(fault::kInvalidValue, caret);
+    const char first = at_ < text_.size() ? text_[at_] : '\0';
+    if (first == '"' || first == '\'') return wrong(fault::kExpectDigit, caret);
+    const bool negative = first == '-';
+    if (!negative && !is_digit(first)) {
+      const bool is_glob = term.compare == Compare::kGlob;
+      return wrong(is_glob ? fault::kIllegalOperation : fault::kInvalidValue, caret);
     }
-    const auto number = parse_c_number(word);
+    if (term.compare == Compare::kGlob) return wrong(fault::kIllegalOperation, caret);
+    if (negative) ++at_;
+    const auto number = parse_c_number(take_letters_and_digits());
     if (!number) return wrong(fault::kIllegalInteger, caret);
     term.number = narrow_number(negative ? 0 - *number : *number, bytes_, term.is_signed);
     return {};
@@ -298,6 +303,7 @@ class FilterParser {
   std::size_t at_ = 0;
   std::size_t terms_ = 0;
   int depth_ = 0;
+  bool has_or_ = false;   // outside of parentheses
   bool is_text_ = false;  // of the field at hand
   std::uint32_t bytes_ = 4;
   Filter filter_;

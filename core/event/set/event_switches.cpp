@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -66,7 +67,11 @@ Result<void> EventSwitches::write(EventNumber event, std::string_view text) {
 Result<void> EventSwitches::write(std::string_view system, std::string_view text) {
   text = trimmed(text);
   const auto on = parse_switch(text);
-  if (!on) return not_zero_or_one("enable:" + std::string(system), text);
+  if (!on) {
+    std::string location = "enable";
+    if (!system.empty()) location.append(":").append(system);
+    return not_zero_or_one(std::move(location), text);
+  }
   for (const auto& event : events_.entries()) {
     if (event->is_listed() && (system.empty() || event->system == system)) event->enable(*on);
   }

@@ -13,6 +13,14 @@ Error refused(const Fault& fault, std::string_view command) {
   return fault.in(kSyntheticLocation, std::string(command));
 }
 
+// `p:NAME PLACE` and the like: a definition of a probe of the kernel's dynamic_events.
+bool is_probe(std::string_view command) {
+  constexpr std::string_view kKinds = "preft";
+  if (command.size() < 2 || kKinds.find(command[0]) == kKinds.npos) return false;
+  const char next = command[1];
+  return next == ':' || next == ' ' || (next >= '0' && next <= '9');
+}
+
 }  // namespace
 
 SyntheticEvents::Definitions SyntheticEvents::definitions() const {
@@ -76,6 +84,9 @@ Result<void> SyntheticEvents::write(std::string_view text) {
 Result<void> SyntheticEvents::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = trimmed(text);
+  if (is_probe(whole)) {
+    return Fault{fault::kNoProbes}.in("dynamic_events", std::string(whole));
+  }
   const bool adds = whole.starts_with("s:");
   if (!adds && !whole.starts_with("-:")) return refused({fault::kInvalidDynamicCommand}, whole);
   std::string_view definition = whole.substr(2);

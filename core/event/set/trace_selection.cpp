@@ -1,6 +1,8 @@
 #include "core/event/set/trace_selection.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <optional>
 
 #include "core/base/text.h"
@@ -108,12 +110,17 @@ std::string TraceSelection::cpumask_text(const Cpus& left_out, std::uint32_t cpu
 }
 
 Result<void> TraceSelection::write_cpumask(std::string_view text, std::uint32_t cpus) {
-  auto mask = parse_mask(trimmed(text));
-  const bool names_some = mask && std::ranges::find(*mask, true) != mask->end();
-  if (mask) mask->resize(cpus);
-  if (!mask || (names_some && std::ranges::find(*mask, true) == mask->end())) {
+  text = trimmed(text);
+  auto mask = parse_mask(text);
+  const auto is_beyond = [cpus](const Cpus& all) {
+    const auto end =
+        all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(cpus, all.size()));
+    return std::find(end, all.end(), true) != all.end();
+  };
+  if (!mask || is_beyond(*mask)) {
     return Fault{fault::kBadMask}.in("tracing_cpumask", std::string(text));
   }
+  mask->resize(cpus);
   mask->flip();
   left_out_cpus_ = std::move(*mask);
   return {};

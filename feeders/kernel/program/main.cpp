@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,9 +38,27 @@ struct Options : ProgramOptions {
   int orders = -1;
   pid_t owner = ::getpid();
   bool is_successor = false;
+  int tracefs = -1;
   unsigned poll_ms = 20;
   unsigned buffer_kib = 8'192;
 };
+
+struct Found {
+  Catalogue catalogue;
+  std::string without_events = {};  // why there are none
+};
+
+// Without tracefs there is nothing to offer; a user that wants an event is given the reason.
+Found read_catalogue(const Options& options) {
+  const auto tracefs = open_tracefs(options.tracefs);
+  if (!tracefs) return {Catalogue({}), tracefs.error().reason};
+  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? 0 : options.owner);
+  Found found{Catalogue::read(tracefs.value())};
+  if (found.catalogue.events().empty()) {
+    found.without_events = "its tracefs has no events that can be read";
+  }
+  return found;
+}
 
 // All that has the kernel trace something.
 struct Tracings {
@@ -92,9 +112,10 @@ class Feeder {
         owner_(options.owner),
         period_(options.poll_ms) {}
 
-  void run() {
+  // without_events: why there are none; empty: there are some.
+  void run(const std::string& without_events) {
     orders_.discard();
-    orders_.answer(wire::Hello{::getpid()});
+    orders_.answer(wire::Hello{::getpid(), without_events});
     while (!stopped_ && !orders_.ended()) {
       take_orders();
       const auto left = tracings_.poll();
@@ -174,26 +195,20 @@ class Feeder {
   bool stopped_ = false;
 };
 
-// Without tracefs there is nothing to offer; a user that wants an event is given the reason.
-Catalogue read_catalogue(const Options& options) {
-  const auto tracefs = open_tracefs();
-  if (!tracefs) return Catalogue({});
-  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? 0 : options.owner);
-  return Catalogue::read(tracefs.value());
-}
-
 int run(const Options& options) {
   const auto stop = StopSignal::create();
   if (!stop) return log_failure(stop.error());
   if (auto done = set_up(options); !done) return log_failure(done.error());
   const SystemClock clock;
   Link link(options.socket);
-  const Catalogue catalogue = read_catalogue(options);
+  const Found found = read_catalogue(options);
+  const Catalogue& catalogue = found.catalogue;
   if (auto offered = offer_all(catalogue, link); !offered) return log_failure(offered.error());
   EventShipper latency_shipper(link);
   using Predecessor = TracefsInstance::Predecessor;
   const RecordingOwner owner{
-      options.owner, options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone};
+      options.owner, options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone,
+      options.tracefs};
   LatencyTracing latencies(latency_shipper, clock, owner);
   Orders orders(options.orders);
   SymbolBook symbols([&orders] { return read_kernel_symbols([&] { orders.note_working(); }); });
@@ -202,7 +217,7 @@ int run(const Options& options) {
                       {.buffer_kib_per_cpu = options.buffer_kib,
                        .owner = owner,
                        .progress = [&orders] { orders.note_working(); }});
-  Feeder(stop.value(), orders, {latencies, events}, symbols, options).run();
+  Feeder(stop.value(), orders, {latencies, events}, symbols, options).run(found.without_events);
   return 0;
 }
 
@@ -222,6 +237,12 @@ int main(int argc, char** argv) {
             .value = "PID",
             .text = "the process that the tracing instances are named after (this one)",
             .check = InRange{1, std::numeric_limits<pid_t>::max()},
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--tracefs",
+            .variable = &options.tracefs,
+            .value = "FD",
+            .text = "the descriptor of the kernel's tracefs (else it looks for one)",
+            .check = InRange{0, std::numeric_limits<int>::max()},
             .shown = Option::Default::kHidden});
   line.add_flag("--successor", options.is_successor,
                 "go on with what a feeder of the same owner has left that died");

@@ -16,8 +16,7 @@ class MetricReader {
     metric_.tags = metric_.container = {};
     metric_.seconds.reset();
     metric_.is_from_datadog = false;
-    at_ = std::min(line_.find_first_of(":|"), line_.size());
-    metric_.name = line_.substr(0, at_);
+    metric_.name = until_colon_or_bar();
     if (at_ == line_.size()) return refuse(Reason::kFormat, 0, "there is no ':' behind a name");
     if (line_[at_] == '|') return refuse(Reason::kFormat, at_, "a '|' stands before the value");
     if (at_ == 0) return refuse(Reason::kFormat, 0, "there is no name");
@@ -35,29 +34,33 @@ class MetricReader {
     return {reason, at, text};
   }
   bool is_at(char c) const { return at_ < line_.size() && line_[at_] == c; }
-  std::string_view until(std::string_view ends) {
+  std::string_view until_bar() {
     const std::size_t begin = at_;
-    at_ = std::min(ends.size() == 1 ? line_.find(ends.front(), at_)
-                                    : line_.find_first_of(ends, at_),
-                   line_.size());
+    at_ = std::min(line_.find('|', at_), line_.size());
+    return line_.substr(begin, at_ - begin);
+  }
+  // By a loop: these pieces are short, and find_first_of() makes a call for each byte.
+  std::string_view until_colon_or_bar() {
+    const std::size_t begin = at_;
+    while (at_ < line_.size() && line_[at_] != ':' && line_[at_] != '|') ++at_;
     return line_.substr(begin, at_ - begin);
   }
 
   // Behind a ':'. Ends at the '|' of a field, the ':' of another part, or the end.
   std::optional<Refusal> read_part() {
     const std::size_t values_at = ++at_;
-    const std::string_view values = until("|");
+    const std::string_view values = until_bar();
     if (!is_at('|')) return refuse(Reason::kFormat, values_at, "there is no '|' behind the value");
     const std::size_t type_at = ++at_;
-    const auto kind = kind_of(until(":|"));
+    const auto kind = kind_of(until_colon_or_bar());
     if (!kind) return refuse(Reason::kType, type_at, "the type is none of c g ms h d s m kv");
     Part part{.kind = *kind};
     if (auto refused = read_values(values, values_at, part.kind)) return refused;
     part.values_end = metric_.values.size();
-    if (is_at('|') && line_.substr(at_).starts_with("|@")) {
+    if (at_ + 1 < line_.size() && line_[at_] == '|' && line_[at_ + 1] == '@') {
       at_ += 2;
       const std::size_t rate_at = at_;
-      if (auto refused = read_rate(until(":|"), rate_at, part)) return refused;
+      if (auto refused = read_rate(until_colon_or_bar(), rate_at, part)) return refused;
     }
     metric_.parts.push_back(part);
     return std::nullopt;
@@ -67,20 +70,26 @@ class MetricReader {
     const std::size_t before = metric_.values.size();
     if (kind == Kind::kSet) {
       if (!values.empty()) metric_.values.push_back({values});
-    } else {
-      for (std::size_t begin = 0; begin <= values.size();) {
-        const std::size_t end = std::min(values.find(':', begin), values.size());
-        const std::string_view text = values.substr(begin, end - begin);
-        if (!text.empty()) {
-          const auto number = parse_number(text);
-          if (!number) return refuse(Reason::kValue, values_at + begin, "it is no decimal number");
-          metric_.values.push_back({text, *number});
-        }
-        begin = end + 1;
-      }
+    } else if (auto refused = read_numbers(values, values_at)) {
+      return refused;
     }
     if (metric_.values.size() != before) return std::nullopt;
     return refuse(Reason::kValue, values_at, "there is no value");
+  }
+
+  std::optional<Refusal> read_numbers(std::string_view values, std::size_t values_at) {
+    for (std::size_t begin = 0; begin <= values.size();) {
+      std::size_t end = begin;
+      while (end < values.size() && values[end] != ':') ++end;
+      const std::string_view text = values.substr(begin, end - begin);
+      if (!text.empty()) {
+        const auto number = parse_number(text);
+        if (!number) return refuse(Reason::kValue, values_at + begin, "it is no decimal number");
+        metric_.values.push_back({text, *number});
+      }
+      begin = end + 1;
+    }
+    return std::nullopt;
   }
 
   static std::optional<Refusal> read_rate(std::string_view text, std::size_t at, Part& part) {
@@ -93,7 +102,7 @@ class MetricReader {
 
   std::optional<Refusal> read_field() {
     const std::size_t field_at = ++at_;
-    const std::string_view field = until("|");
+    const std::string_view field = until_bar();
     const char first = field.empty() ? '\0' : field.front();
     if (first == '#') {
       metric_.tags = field.substr(1);
@@ -131,8 +140,9 @@ class MetricReader {
           return std::nullopt;
       }
     }
-    if (type == "ms") return Kind::kTimer;
-    if (type == "kv") return Kind::kHistogram;
+    if (type.size() != 2) return std::nullopt;
+    if (type[0] == 'm' && type[1] == 's') return Kind::kTimer;
+    if (type[0] == 'k' && type[1] == 'v') return Kind::kHistogram;
     return std::nullopt;
   }
 

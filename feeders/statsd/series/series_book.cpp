@@ -9,8 +9,8 @@
 namespace tallyfs::statsd {
 namespace {
 
-constexpr std::size_t kKnownMax = 32'768;
-constexpr std::size_t kKnownBytesMax = 512;
+// Before it come the kind and the lengths.
+constexpr std::size_t kKnownBytesMax = KnownSeries::kTextBytesMax - 5;
 constexpr const char* kDefaultInterface = "statsd";
 constexpr const char* kChecksInterface = "statsd~checks";
 constexpr std::string_view kOverflow = "{*}";
@@ -59,16 +59,15 @@ const std::string& SeriesBook::text_of(const SeriesKey& key) {
 Series* SeriesBook::find(const SeriesKey& key) {
   if (key.space != SeriesKey::Space::kMetrics) return nullptr;
   if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return nullptr;
-  const auto found = known_.find(text_of(key));
-  return found == known_.end() ? nullptr : found->second;
+  return known_.find(text_of(key));
 }
 
 // Overflowing texts are not kept: a flood of them would drive out the others.
 void SeriesBook::remember(const SeriesKey& key, Series* series) {
   if (series->is_overflow() || key.space != SeriesKey::Space::kMetrics) return;
   if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return;
-  if (known_.size() == kKnownMax) known_.clear();
-  known_.emplace(text_of(key), series);
+  // A line may name it twice.
+  if (!known_.find(text_of(key))) known_.add(text_, series);
 }
 
 std::string_view SeriesBook::split_name(std::string_view name,

@@ -2,8 +2,8 @@
 //
 // Bounds: 5,000 names; Settings::series_max series, and series_per_name_max of a name, beyond which
 // samples go to `name{*}`; 1,024 sets, and 256 `name{*}` of sets; 1,024 interfaces, beyond which
-// names are in `statsd`. What the senders wrote is known again by its own text, without being taken
-// apart: 32,768 of these texts with 512 bytes or less. Confined to one thread.
+// names are in `statsd`. What senders wrote is known again by its own text (known_series.h).
+// Confined to one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,6 +17,7 @@
 
 #include "core/base/keyed_hash.h"
 #include "feeders/statsd/grammar/refusal.h"
+#include "feeders/statsd/series/known_series.h"
 #include "feeders/statsd/series/series.h"
 #include "feeders/statsd/series/settings.h"
 
@@ -43,6 +44,9 @@ class SeriesBook {
   SeriesBook(const Settings& settings, Outlet& outlet);
   ~SeriesBook();
 
+  const KnownSeries& known() const { return known_; }
+  // The key's texts in one piece, as they are known; valid until the next call.
+  const std::string& text_of(const SeriesKey& key);
   // A series whose key was resolved before, with the same texts. nullptr: resolve() finds it.
   Series* find(const SeriesKey& key);
   // The decimals that X of the key's series has.
@@ -86,13 +90,12 @@ class SeriesBook {
   std::string interface_of(std::string_view name, const MapRule* rule, SeriesKey::Space space);
   bool has_room(const Name& name, Kind kind) const;
   Resolved make(const SeriesKey& key, Table& table, Name& name, const NamedSeries& named);
-  const std::string& text_of(const SeriesKey& key);
   void remember(const SeriesKey& key, Series* series);
 
   const Settings& settings_;
   Outlet& outlet_;
   Table tables_[2];
-  ByText<Series*> known_;      // by text_of()
+  KnownSeries known_;          // by text_of()
   ByText<bool> interfaces_;
   std::vector<Series*> sets_;
   std::size_t names_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "core/base/text.h"
@@ -34,25 +35,60 @@ void Translator::take_packet(std::string_view packet, const Arrival& arrival) {
   counts_.bytes += packet.size();
   while (!packet.empty()) {
     const std::size_t end = std::min(packet.find('\n'), packet.size());
-    take_line(packet.substr(0, end), arrival);
+    read(packet.substr(0, end), arrival);
     packet.remove_prefix(std::min(end + 1, packet.size()));
   }
+  do_all(arrival);
 }
 
 void Translator::take_line(std::string_view raw, const Arrival& arrival) {
+  read(raw, arrival);
+  do_all(arrival);
+}
+
+void Translator::read(std::string_view raw, const Arrival& arrival) {
   const std::string_view line = without_blanks_at_end(raw);
   if (line.empty()) return;
-  counts_.lines += 1;
-  const auto refused = is_event(line)   ? take_event(raw, arrival)
-                       : is_check(line) ? take_check(line, arrival)
-                                        : take_metric(line, arrival);
-  if (!refused) return;
-  counts_.refused[static_cast<std::size_t>(refused->reason)] += 1;
-  on_refusal_(line, *refused);
+  Ahead& ahead = ahead_[ahead_count_++];
+  ahead.raw = raw;
+  ahead.line = line;
+  ahead.is_metric = line.front() != '_' || !(is_event(line) || is_check(line));
+  ahead.refused.reset();
+  ahead.hash = 0;
+  if (ahead.is_metric) {
+    ahead.refused = parse_metric(line, ahead.metric);
+    const Metric& metric = ahead.metric;
+    if (!ahead.refused) {
+      ahead.hash = book_.known().prefetch(book_.text_of(
+          {metric.name, metric.tags, metric.container, metric.parts.front().kind}));
+    }
+  }
+  if (ahead_count_ == kAhead) do_all(arrival);
+}
+
+void Translator::do_all(const Arrival& arrival) {
+  const std::span<Ahead> all(ahead_.data(), std::exchange(ahead_count_, 0));
+  for (const Ahead& each : all) book_.known().prefetch_entry(each.hash);
+  for (const Ahead& each : all) book_.known().prefetch_series(each.hash);
+  for (Ahead& each : all) {
+    counts_.lines += 1;
+    const auto refused = take(each, arrival);
+    if (!refused) continue;
+    counts_.refused[static_cast<std::size_t>(refused->reason)] += 1;
+    on_refusal_(each.line, *refused);
+  }
+}
+
+std::optional<Refusal> Translator::take(Ahead& ahead, const Arrival& arrival) {
+  if (ahead.refused) return ahead.refused;
+  if (!ahead.is_metric) {
+    return is_event(ahead.line) ? take_event(ahead.raw, arrival) : take_check(ahead.line, arrival);
+  }
+  std::swap(metric_, ahead.metric);
+  return take_metric(ahead.line, arrival);
 }
 
 std::optional<Refusal> Translator::take_metric(std::string_view line, const Arrival& arrival) {
-  if (auto refused = parse_metric(line, metric_)) return refused;
   if (auto refused = prepare_values(line, arrival)) return refused;
   if (auto refused = find_series()) return refused;
   if (auto refused = check_gauge()) return refused;

@@ -2,7 +2,9 @@
 // the contract. Aggregates nothing but sets. Confined to one thread.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -55,6 +57,21 @@ class Translator {
     bool is_rounded = false;
   };
 
+  // A line that is read, and not done yet.
+  struct Ahead {
+    std::string_view raw{};
+    std::string_view line{};
+    bool is_metric = false;
+    std::optional<Refusal> refused{};
+    Metric metric{};
+    std::uint64_t hash = 0;  // of its first series' key
+  };
+  // Lines are read so many at a time, so that they wait for memory together.
+  static constexpr std::size_t kAhead = 16;
+
+  void read(std::string_view raw, const Arrival& arrival);
+  void do_all(const Arrival& arrival);
+  std::optional<Refusal> take(Ahead& ahead, const Arrival& arrival);
   std::optional<Refusal> take_metric(std::string_view line, const Arrival& arrival);
   std::optional<Refusal> take_event(std::string_view line, const Arrival& arrival);
   std::optional<Refusal> take_check(std::string_view line, const Arrival& arrival);
@@ -76,7 +93,9 @@ class Translator {
   const OnRefusal on_refusal_;
   SeriesBook book_;
   Counts counts_;
-  Metric metric_;                       // these are kept for their memory
+  std::array<Ahead, kAhead> ahead_;  // these are kept for their memory
+  std::size_t ahead_count_ = 0;
+  Metric metric_;
   std::vector<Ready> parts_;
   std::vector<ReadyValue> values_;
 };

@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "core/wire/order.h"
 #include "feeders/tracefs/instance.h"
@@ -69,14 +71,36 @@ void keep_only(const Fd& channel, FeederLog log) {
 
 enum class Place { kFirst, kSuccessor };
 
-[[noreturn]] void execute(const Fd& channel, const std::string& program,
-                          const std::string& socket_path, pid_t supervisor, Place place) {
+// What each feeder of a supervisor is started with.
+struct Start {
+  const Fd& channel;
+  const Fd& tracefs;  // invalid: none was found
+  std::string program;
+  std::string socket_path;
+  pid_t supervisor;
+};
+
+// A descriptor that, unlike the original, outlives the exec.
+std::string inherited(const Fd& original) { return std::to_string(::dup(original.get())); }
+
+[[noreturn]] void execute(const Start& start, Place place) {
   for (const int signal : kEndingSignals) std::signal(signal, SIG_DFL);
-  const int inherited = ::dup(channel.get());  // which, unlike the channel, outlives the exec
-  const std::string orders = std::to_string(inherited);
-  const std::string owner = std::to_string(supervisor);
-  ::execl(program.c_str(), kProgram, "--socket", socket_path.c_str(), "--orders", orders.c_str(),
-          "--owner", owner.c_str(), place == Place::kSuccessor ? "--successor" : nullptr, nullptr);
+  std::vector<std::string> words{kProgram,
+                                 "--socket",
+                                 start.socket_path,
+                                 "--orders",
+                                 inherited(start.channel),
+                                 "--owner",
+                                 std::to_string(start.supervisor)};
+  if (start.tracefs.valid()) {
+    words.emplace_back("--tracefs");
+    words.push_back(inherited(start.tracefs));
+  }
+  if (place == Place::kSuccessor) words.emplace_back("--successor");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(start.program.c_str(), arguments.data());
   ::_exit(kCannotExecute);
 }
 
@@ -120,26 +144,22 @@ void tell(const Fd& channel, const std::string& program, int status) {
 }
 
 // A killed feeder has left its instances, and the kernel goes on recording in them.
-void remove_instances_of(pid_t supervisor) {
-  if (const auto tracefs = open_tracefs()) {
-    TracefsInstance::remove_left_behind(tracefs.value(), supervisor);
-  }
+void remove_instances_of(const Start& start) {
+  if (start.tracefs.valid()) TracefsInstance::remove_left_behind(start.tracefs, start.supervisor);
 }
 
-[[noreturn]] void keep_feeding(const Fd& channel, const std::string& socket_path) {
+[[noreturn]] void keep_feeding(const Start& start) {
   ::prctl(PR_SET_NAME, "tallyfs-superv");
-  const std::string program = feeder_path();
-  const pid_t supervisor = ::getpid();
   Place place = Place::kFirst;
   std::chrono::steady_clock::time_point started;
   do {
     started = std::chrono::steady_clock::now();
     const pid_t feeder = ::fork();
-    if (feeder == 0) execute(channel, program, socket_path, supervisor, place);
+    if (feeder == 0) execute(start, place);
     place = Place::kSuccessor;
-    tell(channel, program, feeder > 0 ? wait_for_end(channel, feeder) : 0);
-  } while (!wait_for_hangup(channel, started + kPause));
-  remove_instances_of(supervisor);
+    tell(start.channel, start.program, feeder > 0 ? wait_for_end(start.channel, feeder) : 0);
+  } while (!wait_for_hangup(start.channel, started + kPause));
+  remove_instances_of(start);
   ::_exit(0);
 }
 
@@ -160,12 +180,12 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
   if (child == 0) {
     ignore_ending_signals();
     keep_only(theirs, log);
+    auto tracefs = open_tracefs_to_keep();
     if (!drop_rights()) ::_exit(1);
-    keep_feeding(theirs, socket_path.value());
+    const Fd kept = tracefs ? std::move(tracefs.value()) : Fd();
+    keep_feeding({theirs, kept, feeder_path(), socket_path.value(), ::getpid()});
   }
   return ours;
 }
-
-bool feeder_mounts_tracefs() { return !is_tracefs_mounted(); }
 
 }  // namespace tallyfs

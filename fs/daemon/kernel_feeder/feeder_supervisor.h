@@ -1,8 +1,9 @@
 // The supervisor of the kernel's feeder, tally-feed-tracefs: it starts the feeder, and starts it
 // again after it has ended. It is a process of its own, forked before the first thread and before
-// privileges are dropped: the feeder needs the privileges that the daemon gives up. It learns of
-// the daemon's end by the end of its socket. Then supervisor and feeder end; a feeder that is
-// stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
+// privileges are dropped: the feeder needs the privileges that the daemon gives up. It opens
+// tracefs at its start, for all feeders: later, a mount of ours may lie over the kernel's. It
+// learns of the daemon's end by the end of its socket. Then supervisor and feeder end; a feeder
+// that is stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
 #pragma once
 
 #include <sys/types.h>
@@ -27,8 +28,5 @@ enum class FeederLog { kStderr, kNowhere };
 // kInvalid: the feed socket has no path, or the process cannot be made.
 Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
                                    const std::function<Result<void>()>& drop_rights);
-
-// Whether the feeder has to mount a tracefs of its own, for which it needs CAP_SYS_ADMIN.
-bool feeder_mounts_tracefs();
 
 }  // namespace tallyfs

@@ -333,7 +333,7 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
     // Nothing can be lost of the first feeder: it got no order before this one.
     if (!is_first) listeners_.changed();
   }
-  listeners_.arrived();
+  listeners_.arrived(reply.without_events);
   if (!is_first) tell_that_is_all();
   dialogue_.open();
 }

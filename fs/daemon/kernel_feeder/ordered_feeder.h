@@ -50,9 +50,9 @@ class OrderedFeeder final : public KernelSource, public EventSource {
     std::function<void()> changed;
     // The demand of latency_hist, for a new feeder.
     std::function<WantedEvents()> wanted;
-    // A new feeder has arrived, and all of its offers have been sent to the socket. Orders that are
-    // given meanwhile on this thread are not waited for.
-    std::function<void()> arrived = [] {};
+    // A new feeder has arrived, and all of its offers have been sent to the socket; or it says why
+    // there are none. Orders that are given meanwhile on this thread are not waited for.
+    std::function<void(const std::string& without_events)> arrived = [](const std::string&) {};
     // The feeder has refused an order that no thread waits for.
     std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
     // The feeder has ended, for this reason. Called before changed, and not when the daemon itself

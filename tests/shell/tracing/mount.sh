@@ -45,6 +45,63 @@ EOT
   umount "$CASE/bound"
 }
 
+# A daemon in a mount namespace of its own, where the case may cover the kernel's directory.
+_start_apart() {
+  need_root
+  need nsenter
+  printf '#!/bin/sh\nexec unshare --mount --propagation private "%s" "$@"\n' \
+    "$(command -v "$TALLYFS")" >"$CASE/apart"
+  chmod 755 "$CASE/apart"
+  local TALLYFS=$CASE/apart
+  start_daemon "$@"
+}
+_inside() { nsenter --target "$DAEMON" --mount "$@"; }
+_feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
+
+a_bind_mount_over_the_kernels_directory_leaves_its_events_in_reach() {
+  _need_tracefs
+  _start_apart -o tracefs
+  local T=/proc/$DAEMON/root$MNT/tracing feeder
+  wait_until '[ -e "/proc/$DAEMON/root$MNT/tracing/events/task/task_newtask" ]'
+  local E=$T/events/task/task_newtask
+  _inside mount --bind "$MNT/tracing" /sys/kernel/tracing
+  echo 'hist:keys=common_comm if comm == "forker"' >"$E/trigger"
+  cp "$(command -v bash)" "$CASE/forker"
+  "$CASE/forker" -c '(:); (:)'
+  assert_has 'Hits: 2' "$(cat "$E/hist")"
+  # A successor of the feeder finds them, too.
+  feeder=$(_feeder)
+  kill -KILL "$feeder"
+  wait_until '[ -n "$(_feeder)" ] && [ "$(_feeder)" != '"$feeder"' ]'
+  wait_until '[ "$(grep -c "the kernel has [1-9]" "$STDERR")" = 2 ]'
+  wait_until '"$CASE/forker" -c "(:)"; [ "$(sed -n "s/^ *Hits: //p" "$E/hist")" -gt 2 ]'
+  assert_eq '' "$(cat "$STDERR" "$T/error_log" | grep 'none of the kernel' || true)"
+  _inside umount /sys/kernel/tracing
+}
+
+# The feeder is a script that has found no events.
+a_feeder_without_events_is_a_warning_with_its_reason() {
+  local bin=$CASE/bin
+  mkdir "$bin"
+  cp "$(command -v "$TALLYFS")" "$bin/tallyfs"
+  cat >"$bin/tally-feed-tracefs" <<'EOT'
+#!/bin/bash
+while [ $# -gt 0 ]; do
+  [ "$1" != --orders ] || orders=$2
+  shift
+done
+printf 'hello %d no tracefs can be reached' $$ >&"$orders"
+exec cat <&"$orders" >/dev/null
+EOT
+  chmod 755 "$bin/tally-feed-tracefs"
+  local TALLYFS=$bin/tallyfs
+  local said="tracing/ has none of the kernel's events: no tracefs can be reached"
+  start_daemon -o tracefs
+  wait_until 'errors | grep -q "^\[.*\] tracing/events: error: "'
+  assert_has "tracing/events: error: $said" "$(errors)"
+  assert_has "[warning] $said" "$(cat "$STDERR")"
+}
+
 _mounts() { awk -v on="$MNT" '$2 == on { print $1, $3 }' /proc/mounts | xargs; }
 _need_tracefs() { need_root; grep -qw tracefs /proc/filesystems || skip 'no tracefs here'; }
 

@@ -58,7 +58,7 @@ class OrderedFeederTest : public testing::Test {
     feeder_.start({.changed = [this] { changes_ += 1; },
                    .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
                    .arrived =
-                       [this] {
+                       [this](const std::string&) {
                          if (on_arrival_) on_arrival_();
                          arrivals_ += 1;
                          arrivals_.notify_all();

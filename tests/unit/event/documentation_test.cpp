@@ -73,8 +73,8 @@ TEST_F(DocumentationTest, TakesTheBasicExamples) {
 
 TEST_F(DocumentationTest, StartsAndStopsAsDocumented) {
   trigger(receive, "hist:key=stacktrace:vals=len:pause");
-  trigger(exec, "enable_hist:net:netif_receive_skb if filename==/usr/bin/wget");
-  trigger(leave, "disable_hist:net:netif_receive_skb if comm==wget");
+  trigger(exec, "enable_hist:net:netif_receive_skb if filename==\"/usr/bin/wget\"");
+  trigger(leave, "disable_hist:net:netif_receive_skb if comm==\"wget\"");
   trigger(receive, "hist:key=stacktrace:vals=len:clear");
   EXPECT_EQ(triggers_text(set.triggers.lines(receive)),
             "hist:keys=common_stacktrace:vals=hitcount,len:sort=hitcount:size=2048 [paused]\n");

@@ -341,11 +341,21 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
     EXPECT_EQ(set.switches.state(kmalloc).text(), "0\n") << text;
   }
   EXPECT_EQ(described(set.switches.write("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
+  EXPECT_EQ(described(set.switches.write("", "3")), "enable: Must be 0 or 1\n3\n^\n");
+  for (const std::string probe : {"p:x do_exit", "p do_exit", "r8:x do_exit",
+                                  "e:x sched/sched_waking", "f:x do_exit", "t:x sched_waking"}) {
+    EXPECT_EQ(described(set.synthetic.write_dynamic(probe)),
+              "dynamic_events: There are no probes here: only synthetic events (s:NAME FIELDS)\n" +
+                  probe + "\n^\n");
+  }
   EXPECT_EQ(described(set.filters.write("kmem", "junk == 3")),
             "event filter parse error: Couldn't find or set field in one of a subsystem's events\n"
             "junk == 3\n^\n");
   EXPECT_EQ(described(set.selection.write_cpumask("f0", 4)),
             "tracing_cpumask: Not a mask of CPUs that there are\nf0\n^\n");
+  EXPECT_EQ(described(set.selection.write_cpumask("ff\n", 2)),
+            "tracing_cpumask: Not a mask of CPUs that there are\nff\n^\n");
+  EXPECT_TRUE(set.selection.write_cpumask("3", 2));
   EventSet small({.pids_max = 2});
   EXPECT_EQ(described(small.selection.write_pids("1 2 3")),
             "set_event_pid: Too many process ids\n1 2 3\n    ^\n");

@@ -79,8 +79,8 @@ TEST_F(EventSetTest, EnablesAnEventByAnother) {
 
 TEST_F(EventSetTest, StartsAndStopsHistogramsByEvents) {
   trigger(kmalloc, "hist:keys=call_site:vals=bytes_req:pause");
-  trigger(exec, "enable_hist:kmem:kmalloc if filename==/usr/bin/wget");
-  trigger(switched, "disable_hist:kmem:kmalloc if prev_comm==wget");
+  trigger(exec, "enable_hist:kmem:kmalloc if filename==\"/usr/bin/wget\"");
+  trigger(switched, "disable_hist:kmem:kmalloc if prev_comm==\"wget\"");
   const auto paused = [&] {
     return triggers_text(set.triggers.lines(kmalloc)).find("[paused]") != std::string::npos;
   };

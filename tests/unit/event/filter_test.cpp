@@ -74,8 +74,7 @@ TEST_F(FilterTest, ComparesTexts) {
   EXPECT_TRUE(matches(waking, "comm ~ \"*work*\"", given));
   EXPECT_TRUE(matches(waking, "comm ~ \"kworker/[0-3]:?\"", given));
   EXPECT_FALSE(matches(waking, "comm ~ \"kworker/[!0-3]:?\"", given));
-  EXPECT_TRUE(matches(waking, "comm==kworker/1:2", given)) << "without quotes, as documented";
-  EXPECT_TRUE(matches(exec, "filename==/usr/bin/wget", {{"filename", "/usr/bin/wget"}}));
+  EXPECT_TRUE(matches(exec, "filename==\"/usr/bin/wget\"", {{"filename", "/usr/bin/wget"}}));
   EXPECT_TRUE(
       matches(exec, "filename ~ \"*wget\" && comm == \"bash\"", {{"filename", "/usr/bin/wget"}}))
       << "comm of the process where the event has no such field";
@@ -134,6 +133,46 @@ TEST_F(FilterTest, ComparesMasksOfCpusWithLists) {
             "A mask of CPUs is compared with a list (CPUS{0-3,8}), by &, == or !=");
 }
 
+// Columns and reasons are those of Linux 6.18.
+TEST_F(FilterTest, PutsTheCaretBehindTheNameOfAnUnknownField) {
+  refuses("foo=^=1", "Field not found");
+  refuses("foo ^== 1", "Field not found");
+  refuses("foo ^  == 1", "Field not found");
+  refuses("(foo=^=1)", "Field not found");
+  refuses("prio == 1 && foo=^=1", "Field not found");
+  refuses_behind("foo", 1, "Field not found");
+}
+
+TEST_F(FilterTest, WantsQuotesAroundTexts) {
+  constexpr std::string_view kNoText = "Expecting string field";
+  constexpr std::string_view kNoQuotes = "Invalid value (did you forget quotes)?";
+  refuses("comm == 3^", kNoText);
+  refuses("comm == 3^abc", kNoText);
+  refuses("comm == -^x", kNoText);
+  refuses("comm < 3^", kNoText);
+  refuses("comm == a^bc", kNoQuotes);
+  refuses("comm ~ a^bc", kNoQuotes);
+  refuses("comm < a^bc", kNoQuotes);
+  refuses("comm==/^usr/bin/x", kNoQuotes);
+  refuses("comm == (^abc)", kNoQuotes);
+  refuses_behind("comm ==", 1, kNoQuotes);
+}
+
+TEST_F(FilterTest, EndsANumberBehindItsDigitsAndLetters) {
+  constexpr std::string_view kTooMuch = "Too many terms in predicate expression";
+  refuses("prio == 3^.5", kTooMuch);
+  refuses("prio == 3^;", kTooMuch);
+  refuses("prio == 3^|prio == 4", kTooMuch);
+  EXPECT_TRUE(matches(waking, "prio==3||prio==4", {{"prio", 4}}));
+}
+
+TEST_F(FilterTest, AnOperatorAtTheEndJoinsNothing) {
+  for (const std::string end : {" &&", " && ", "||", " ||  "}) {
+    EXPECT_TRUE(matches(waking, "prio == 3" + end, {{"prio", 3}})) << end;
+    EXPECT_FALSE(matches(waking, "prio == 3" + end, {{"prio", 4}})) << end;
+  }
+}
+
 TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {
   const std::string_view functions =
       "Functions are not looked up here: compare the address itself (call_site == 0x...)";
@@ -154,7 +193,7 @@ TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("^(prio == 3", "Too many '('");
   refuses("prio == 3^)", "Too few '('");
   refuses("comm == ^\"bash", "Missing matching quote");
-  refuses("comm == x^" + std::string(255, 'x'), "Operand too long");
+  refuses("comm == \"" + std::string(256, 'x') + "\"^", "Operand too long");
   refuses("prio == \"^3\"", "Expecting numeric field");
   refuses("comm < \"^a\"", "Illegal operation for field type");
   refuses("prio ~ \"^a\"", "Expecting numeric field");
@@ -164,7 +203,9 @@ TEST_F(FilterTest, SaysWhatIsWrongAndWhere) {
   refuses("^( prio == 3 && (prio == 4)", "Too many '('");
   refuses("prio == 3^x", "Illegal integer value");
   refuses("prio == x^", "Invalid value (did you forget quotes)?");
-  refuses("prio == 3 && ^", "Meaningless filter expression");
+  refuses("prio == 3 && ^&&", "Meaningless filter expression");
+  refuses("(prio == 3 && ^)", "Meaningless filter expression");
+  refuses("prio == 3 || prio == 4 && ^", "Meaningless filter expression");
   refuses("target_cpu & CPUS{}^", "Invalid cpulist");
   refuses("target_cpu & CPUS{3-1}^", "Invalid cpulist");
   refuses("target_cpu & CPUS{1,,2}^", "Invalid cpulist");

@@ -140,7 +140,7 @@ TEST_F(SyntheticTest, RefusesWhatIsWrongWhereItIsWrong) {
         "^myevent ;char str[]", "^; char str[]", "^;myevent char str[]", "^myevent", ""}) {
     refuses(kSynthetic, text, "Command must be of the form: <name> field[;field] ...");
   }
-  for (const std::string text : {"^s:junk/myevent char str[", "^p:myevent", "^-:junk/myevent"}) {
+  for (const std::string text : {"^s:junk/myevent char str[", "^x:myevent", "^-:junk/myevent"}) {
     refuses(kDynamic, text,
             "Command must be of the form: s or -:[synthetic/]<name> field[;field] ...");
   }

@@ -119,6 +119,21 @@ TEST_F(TimerStory, ForgetsAnExpiredTimer) {
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
 }
 
+TEST_F(TimerStory, TellsWhatIsMissingOfTimersWithTheirWakeups) {
+  replay(R"(
+    10   cpu=0 start a0 expires=1000 by 10
+    500  cpu=0 cancel a0
+    1007 cpu=0 expire a0 at=1006 during 0
+    1008 cpu=0 wakeup rt:10:20
+    1011 cpu=0 switch idle:0:120 -> rt:10:20
+  )");
+  const LatencySet& both = latencies_.set(Latencies::kTimerAndWakeup);
+  EXPECT_EQ(unmatched(Latencies::kWakeup), 0u) << "the wakeup is complete, its timer is not";
+  EXPECT_EQ(shortfall_line(both.kind(), both.counts(0)),
+            "#1 of 1 timers with their wakeups are not in this histogram: 1 without the timer's "
+            "start, its wakeup or an event that shows the task running\n");
+}
+
 TEST_F(TimerStory, ATimerThatWasArmedBeforeAnybodyLookedIsNoUnmatchedOne) {
   replay(R"(
     1007 cpu=0 expire a0 at=1006 during 0

@@ -348,6 +348,15 @@ TEST_F(LatencyHistTest, WhoFedADirectoryFirstAloneMayFeedResetAndRemoveIt) {
   EXPECT_EQ(branch_.reset("wakeup", 0, clock_.now()).error().code, ErrorCode::kBusy);
 }
 
+TEST_F(LatencyHistTest, WhatIsRefusedAsAWholeLeavesNoDirectory) {
+  const LatencySample samples[] = {{.latency_ns = 5, .cpu = 99}, {.latency_ns = 5}};
+  const auto refused = branch_.add("mine", {samples, 1}, 0, kAlice, clock_.now());
+  EXPECT_EQ(refused.error().reason, "a latency on a CPU that there is not");
+  EXPECT_FALSE(node("mine"));
+  EXPECT_FALSE(branch_.add("mine", samples, 0, kAlice, clock_.now())) << "one of two";
+  EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
+}
+
 TEST_F(LatencyHistTest, WhatAProgramHasDroppedIsLostOfItsDirectory) {
   const LatencySample sample{.latency_ns = 5'000};
   ASSERT_TRUE(branch_.add("mine", {&sample, 1}, 3, kAlice, clock_.now()));

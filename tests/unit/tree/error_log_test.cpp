@@ -35,6 +35,13 @@ TEST_F(ErrorLogTest, SaysOfWhatWasTakenThatItIsAWarning) {
   EXPECT_TRUE(text().starts_with("[12.345000] statistics/web: warning: no such key\n")) << text();
 }
 
+TEST_F(ErrorLogTest, PutsACaretBehindTheEndForWhatIsMissing) {
+  report(ErrorLog::Source::kMount, "prio ==", 8);
+  EXPECT_TRUE(text().ends_with("  Command: prio ==\n" + std::string(19, ' ') + "^\n")) << text();
+  report(ErrorLog::Source::kMount, "prio ==", 1 << 20);
+  EXPECT_TRUE(text().ends_with("\n" + std::string(20, ' ') + "^\n")) << "not without bound";
+}
+
 TEST_F(ErrorLogTest, KeepsTheLastEight) {
   for (int i = 0; i < 10; ++i) report(ErrorLog::Source::kMount, "line" + std::to_string(i));
   const std::string all = text();

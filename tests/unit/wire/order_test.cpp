@@ -22,6 +22,9 @@ TEST(OrderTest, OrdersComeBackAsTheyWerePrinted) {
 TEST(OrderTest, RepliesComeBackAsTheyWerePrinted) {
   EXPECT_TRUE(std::holds_alternative<Hello>(parse_reply(print(Hello{7})).value()));
   EXPECT_EQ(std::get<Hello>(parse_reply("hello 7").value()).pid, 7);
+  EXPECT_EQ(std::get<Hello>(parse_reply("hello 7").value()).without_events, "");
+  EXPECT_EQ(std::get<Hello>(parse_reply(print(Hello{7, "not root"})).value()).without_events,
+            "not root");
   EXPECT_EQ(std::get<Done>(parse_reply(print(Done{9})).value()).number, 9u);
   EXPECT_EQ(std::get<Gone>(parse_reply("gone for  good").value()).reason, "for  good");
   EXPECT_TRUE(std::holds_alternative<Working>(parse_reply(print(Working{})).value()));
