@@ -17,9 +17,9 @@ _finds() {
 all_is_well() {
   local said
   send 'web/hits 1'
-  # A queue may be short, without root; the clock may be slow.
-  said=$("$TALLYCTL" doctor) || assert_has WARN "$said"
-  assert_has "$MNT, tallyfs " "$said"
+  # A queue may be short, without root; the clock may be slow; other mounts may have faults.
+  said=$("$TALLYCTL" doctor) || assert_eq '' "$(grep '^FAIL' <<<"$said" | grep -v '^FAIL  mount ')"
+  assert_has "ok    mount        $MNT, tallyfs " "$said"
   assert_has 'no fault was counted since the start' "$said"
   assert_has "$SOCK, held, may be written" "$said"
   assert_has 'this user may read, and change' "$said"
