@@ -73,7 +73,7 @@ void append_decimal(std::string& out, const Quantity& quantity) {
 
 double to_double(const Quantity& quantity) {
   const auto& [value, scale] = quantity;
-  if (scale == UnitScale{} && value <= kExactDoubleMax && -value <= kExactDoubleMax) {
+  if (scale == UnitScale{} && value <= kExactDoubleMax && value >= -kExactDoubleMax) {
     return static_cast<double>(static_cast<std::int64_t>(value));
   }
   std::string digits;

@@ -102,7 +102,7 @@ struct SignedSum : Products {
   class Pass {
    public:
     void note(std::int64_t x, std::uint64_t y) {
-      sum_ += Int128{x} * static_cast<std::int64_t>(y);
+      sum_ += static_cast<UInt128>(Int128{x} * static_cast<std::int64_t>(y));
       bits_of_x_ |= x;
       bits_of_y_ |= y;
     }
@@ -110,7 +110,7 @@ struct SignedSum : Products {
    private:
     friend SignedSum;
 
-    Int128 sum_ = 0;
+    UInt128 sum_ = 0;  // modulo 2^128, which a Y that is not small exceeds
     std::int64_t bits_of_x_ = 0;
     std::uint64_t bits_of_y_ = 0;
   };
@@ -120,7 +120,7 @@ struct SignedSum : Products {
   bool add(const Pass& pass, std::span<const Sample> samples) {
     has_negative |= pass.bits_of_x_ < 0;
     if (pass.bits_of_y_ < kSmallY) [[likely]]
-      return add_saturating(total, pass.sum_);
+      return add_saturating(total, static_cast<Int128>(pass.sum_));
     return Products::add(samples);
   }
   void save(ByteWriter& out) const;

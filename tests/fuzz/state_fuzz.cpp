@@ -83,9 +83,10 @@ void show_all(Tree& tree, NodeId directory, Moment now) {
 
 void load(const StateFile& file) {
   const FakeClock clock{std::chrono::seconds(10)};
-  Tree tree{clock.now()};
+  // What the tree keeps of files is of the ledger.
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 64u << 20},
                  .total = {.interfaces = 32, .statistics = 128, .bytes = 64u << 20}}};
+  Tree tree{clock.now()};
   StatisticsBranch statistics(tree, ledger, 500, clock.now());
   StatsBranch stats(tree, ledger, 500, clock.now());
   const NodeId tracing =
