@@ -18,7 +18,7 @@ namespace {
 // be shorter than the most by nearly one page.
 constexpr std::size_t kWholeWriteBytesMax = protocol::kMaxWriteBytes - 4096;
 // The memory of shorter texts stays in the C library and is soon used again.
-constexpr std::size_t kLongTextBytes = 1 << 20;
+constexpr std::size_t kLongTextBytes = 1 << 19;
 constexpr unsigned kNews = POLLIN | POLLRDNORM;
 constexpr unsigned kAlways = kNews | POLLOUT | POLLWRNORM;
 
