@@ -96,6 +96,7 @@ class Dispatcher {
   void count_put_off() { counts_.add(Own::kPutOff); }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
+  bool has_saturated() const { return !saturated_.empty(); }
   std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);

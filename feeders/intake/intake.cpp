@@ -124,6 +124,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   if (must_wait && before_waiting) before_waiting();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
+  bool has_saturated = false;
   {
     const MutexLock lock(turn_);
     readers_waiting_.fetch_sub(1);
@@ -134,10 +135,12 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     if (queue_.holds_any()) spend_on_others(begun);
+    has_saturated = dispatcher_.has_saturated();
   }
-  if (progress == Progress::kDone) return;
-  statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
-  nudge();
+  const bool was_cut = progress != Progress::kDone;
+  if (was_cut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
+  if (was_cut || has_saturated) nudge();
 }
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {

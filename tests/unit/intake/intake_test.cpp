@@ -243,6 +243,17 @@ TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
   EXPECT_EQ(read("a"), "x 1\n");
 }
 
+TEST_F(IntakeTest, WhatSaturatesInAReadersDrainIsLoggedWithoutAnyMoreDatagrams) {
+  const std::string sample = "web/bytes 9223372036854775807 18446744073709551615\n";
+  Feeder(path_).send("create web/bytes on=1 type=value mode=products\n" + sample + sample);
+  testing::internal::CaptureStdout();  // where the log goes that no program has opened
+  intake_.settle();
+  loop_.post([this] { loop_.stop(); });
+  loop_.run([](int) {});
+  const std::string log = testing::internal::GetCapturedStdout();
+  EXPECT_NE(log.find("a counter of statistics/web reached the end"), std::string::npos) << log;
+}
+
 TEST_F(IntakeTest, AQueueWhoseLengthIsNotKnownIsDrainedUntilItIsEmpty) {
   const std::string path = directory_ / "passed";
   Fd passed;
