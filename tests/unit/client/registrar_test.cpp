@@ -161,7 +161,7 @@ TEST_F(RegistrarTest, PendingChangesAreInTheOrderTypeResetOn) {
   hits.pending_on = false;
   hits.pending_reset = true;
   hits.pending_type = true;
-  registrar_.note_change();
+  registrar_.note_change_anywhere();
   EXPECT_EQ(round(), (Log{"define web name=hits default=1 type=range range_min=0 range_max=9",
                           "define web name=hits data=reset on=0"}));
 }
