@@ -102,7 +102,11 @@ void Registrar::add_interfaces(RequestDatagram& requests) {
 void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface) {
   const std::uint32_t id = interface.id;
   requests.add(create_line(interface),
-               {.sent = [&interface] { interface.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &interface] {
+                      interface.registration = Registration::kRequested;
+                      registry_.due().interfaces.erase(interface.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_interface(id)) {
@@ -135,7 +139,11 @@ void Registrar::add_statistics(RequestDatagram& requests) {
 void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic) {
   const std::uint32_t id = statistic.id;
   requests.add(create_line(statistic),
-               {.sent = [&statistic] { statistic.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &statistic] {
+                      statistic.registration = Registration::kRequested;
+                      registry_.due().statistics.erase(statistic.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_statistic(id)) {
@@ -186,7 +194,7 @@ void Registrar::add_changes(RequestDatagram& requests) {
 
 RequestHandlers Registrar::change_handlers(FedStatistic& statistic, Pending part) {
   const std::uint32_t id = statistic.id;
-  return {.sent = [&statistic, part] { note_change_sent(statistic, part); },
+  return {.sent = [this, &statistic, part] { note_change_sent(statistic, part); },
           .responded =
               [this, id](const Response& response) {
                 if (auto* const found = registry_.find_statistic(id)) take_change(*found, response);
@@ -207,6 +215,7 @@ void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
     statistic.forget_changes();
   }
   statistic.changes_sent += 1;
+  if (!statistic.has_pending()) registry_.due().changes.erase(statistic.id);
 }
 
 void Registrar::define(FedStatistic& statistic, Time now) {

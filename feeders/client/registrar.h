@@ -66,7 +66,7 @@ class Registrar final : public Requester {
   void add_statistics(RequestDatagram& requests);
   void add_statistic(RequestDatagram& requests, FedStatistic& statistic);
   RequestHandlers change_handlers(FedStatistic& statistic, Pending part);
-  static void note_change_sent(FedStatistic& statistic, Pending part);
+  void note_change_sent(FedStatistic& statistic, Pending part);
 
   void take_page(const Response& response);
   void take_removal(const Response& response);
