@@ -19,6 +19,7 @@ SETTLED = min(300, SECONDS / 3)  # from then on memory and descriptors do not gr
 RESIDENT_GROWTH_MIB = 8
 FEEDERS = 4
 PAUSE = 0.01  # between two datagrams of a feeder
+LOOKS_PER_KILL = 10
 ALL = "all"  # the statistic that no user touches
 TYPES = ["type=value mode=increments", "type=value mode=products", "type=range", "type=last",
          "type=array range_min=0 range_max=4096 base_interval=1 scale=log2",
@@ -218,23 +219,23 @@ def soak():
     feeders = [Feeder(feeder) for feeder in range(FEEDERS)]
     deadline = time.monotonic() + time_limit(10)
     while not all(each.has_begun() for each in feeders): assert time.monotonic() < deadline
-    others, growth, waits, kills = [Child(use), Child(read)], Growth(), Waits(), 0
+    others, growth, waits, looks = [Child(use), Child(read)], Growth(), Waits(), 0
     try:
         while time.monotonic() - growth.start < SECONDS:
             time.sleep(0.2)
             growth.look()
             waits.read("tallyfs")
             assert all(each.is_there() for each in others), "a process of the soak ended by itself"
-            if rng.random() < 0.1:
-                rng.choice(feeders).replace()
-                kills += 1
+            looks += 1
+            if looks % LOOKS_PER_KILL == 0: rng.choice(feeders).replace()
     finally:
         for each in others: each.kill()
         for each in feeders: each.end()
     sums = [each.check() for each in feeders]
     print(f"{own('samples')} samples, {own('commands')} commands, "
-          f"{sum(events for _, events in sums)} events, {kills} feeders killed, in {SECONDS:.0f} s")
+          f"{sum(events for _, events in sums)} events, {looks // LOOKS_PER_KILL} feeders killed, "
+          f"in {SECONDS:.0f} s")
     for lost in ["rejects", "dropped", "truncated", "events_lost"]: assert own(lost) == 0, lost
-    assert kills > 0
+    assert looks >= LOOKS_PER_KILL
     growth.check()
     waits.assert_short(0.1, 1)
