@@ -62,7 +62,7 @@ class Operations {
   void show(NodeId root) { root_ = root; }
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
-  // Whether the kernel has the number, or cookie, from a server before. Open files with it are gone.
+  // Whether the kernel has the number, or cookie, from a server before, whose open files are gone.
   bool is_older(NodeId number) const { return number >= Tree::kFirst && number < first_; }
 
   void start_polling() { waiting_.start(); }

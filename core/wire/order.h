@@ -5,8 +5,8 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   daemon   end NUMBER                       the next feeder begins anew, and goes on with what this
-//                                             one records; there is no answer
+//   daemon   end NUMBER                       no response: the next feeder goes on with what this one
+//                                             records
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
 //   feeder   working                          the order takes longer, and it is at work

@@ -164,7 +164,6 @@ Result<int> keep(Prepared& prepared) {
        .unmount = [&] { remove_mount(prepared); },
        .is_gone = [&] { return prepared.mount.is_gone(); },
        .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); }});
-  Keeper::avoid_oom_kill();
   return keeper.run();
 }
 
@@ -182,6 +181,8 @@ Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>&
   auto mount = Mount::make(options.mount_point, options.mount_options);
   if (!mount) return mount.error();
   if (watchdog) watchdog->mounted();
+  // A server that has changed its identity could not take that back for itself.
+  if (options.keeper && !identity) Keeper::avoid_oom_kill();
   if (const auto dropped = drop_privileges(identity); !dropped) return dropped.error();
   return mount;
 }

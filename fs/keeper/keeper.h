@@ -66,7 +66,7 @@ class Keeper {
   };
 
   Keeper(Handover& handover, Duties duties);
-  // The kernel, short of memory, kills others before this process, where it has the right to say so.
+  // When memory is short, the kernel kills other processes before this one, if it may ask for that.
   // Servers are as any process.
   static void avoid_oom_kill();
   // Until the server has ended for good, by a signal, or since the mount is gone. SIGTERM, SIGINT

@@ -90,7 +90,7 @@ a_read_that_the_killed_server_had_not_answered_is_answered() {
     kill -STOP "$SERVER"
     cat "$MNT/statistics.json" >"$CASE/read" &
     reader=$!
-    wait_until 'grep -q fuse "/proc/'$reader'/wchan" || grep -q request_wait "/proc/'$reader'/wchan"'
+    wait_until 'grep -qE "fuse|request_wait" "/proc/'$reader'/wchan"'
     _replace_server
     wait $reader
     assert_has '"pid"' "$(cat "$CASE/read")"
