@@ -225,3 +225,26 @@ the_server_is_another_user() {
   wait_until '[ ! -e "$SOCK" ]'
   _nothing_is_left
 }
+
+# TALLY_KILLS says how many; each is 5 to 60 ms after the last, under readers, writers and feeders.
+the_mount_answers_after_each_of_many_kills() {
+  need_python
+  _start --state "$CASE/state"
+  "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}"
+}
+
+# Its feeder ends, and the next one offers the events to the next server.
+events_of_the_kernel_go_on() {
+  need_root
+  local event=$MNT/tracing/events/task/task_newtask
+  _start -o tracefs --state "$CASE/state" --state-period 1
+  [ -d "$event" ] || skip 'no kernel events here'
+  cp "$(command -v bash)" "$CASE/forker"
+  echo 'hist:keys=common_comm if comm == "forker"' >"$event/trigger"
+  wait_until 'grep -qas forker "$CASE"/state/state.[0-9]*'
+  _replace_server
+  # Once by each feeder.
+  wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
+  # It is told what to record.
+  wait_until '"$CASE/forker" -c "(:)" && grep -q "Hits: [1-9]" "$event/hist"'
+}

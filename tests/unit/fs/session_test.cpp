@@ -69,15 +69,14 @@ class SessionTest : public testing::Test {
     explicit Server(SessionTest& of, NodeId first)
         : tree(of.clock_.now(), first),
           errors(of.clock_.now()),
-          own(std::shared_ptr<Interface>(
-                  std::move(Interface::create(of.ledger_, 0, of.clock_.now()).value())),
+          own(std::shared_ptr<Interface>(Interface::create(of.ledger_, 0, of.clock_.now()).value()),
               of.clock_.now()),
           operations(Parts{tree, errors, own, barrier, of.clock_}, {}, {}, first) {
-      session = std::move(Session::create(operations, {.fd = of.kernel_.device(),
-                                                       .mount_options = {},
-                                                       .handover = &of.handover_,
-                                                       .take_away = [] {}})
-                              .value());
+      session = Session::create(operations, {.fd = of.kernel_.device(),
+                                             .mount_options = {},
+                                             .handover = &of.handover_,
+                                             .take_away = [] {}})
+                    .value();
       session->start([] {}, [] {});
     }
 
@@ -102,7 +101,7 @@ class SessionTest : public testing::Test {
   FakeClock clock_;
   Ledger ledger_{Ledger::Limits{}};
   Kernel kernel_;
-  Handover handover_ = std::move(Handover::create().value());
+  Handover handover_ = Handover::create().value();
 };
 
 TEST_F(SessionTest, ReplaysTheFirstRequestToASuccessorAndSwallowsTheReply) {

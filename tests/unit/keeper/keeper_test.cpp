@@ -32,7 +32,7 @@ class KeeperTest : public testing::Test {
     keeper.say(Word::kReady);
   }
 
-  Handover handover_ = std::move(Handover::create().value());
+  Handover handover_ = Handover::create().value();
   int ready_ = 0;
   int unmounted_ = 0;
   bool is_gone_ = false;
