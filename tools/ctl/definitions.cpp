@@ -100,8 +100,8 @@ class Apply {
       if (trimmed(text).empty() || trimmed(text).starts_with('#')) continue;
       if (const auto done = apply(text); !done) {
         if (status_of(done.error()) == kNoAnswer) return complain(done.error());
-        status_ = complain(kRefused,
-                           shown + ", line " + std::to_string(number_) + ": " + done.error().reason);
+        const std::string place = shown + ", line " + std::to_string(number_);
+        status_ = complain(kRefused, place + ": " + done.error().reason);
       }
     }
     return status_;

@@ -140,8 +140,8 @@ recordings_pass_through_pipes() {
   send 'web/hits 41'
   local counted='.differences[] | select(.interface == "web" and .name == "hits") | .samples'
   assert_eq 1 "$("$TALLYCTL" diff --json - now <"$CASE/a" | jq "$counted")"
-  assert_eq 1 "$("$TALLYCTL" record --every 100ms --count 1 - | "$TALLYCTL" diff --json "$CASE/a" - |
-    jq "$counted")"
+  assert_eq 1 "$("$TALLYCTL" record --every 100ms --count 1 - |
+    "$TALLYCTL" diff --json "$CASE/a" - | jq "$counted")"
   _status 2 'stdin can be only one of them' "$TALLYCTL" diff - -
   # The reader ends first.
   ("$TALLYCTL" record --every 100ms - 2>"$CASE/err" || true) | head -c 10 >/dev/null
