@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
@@ -97,6 +98,7 @@ struct Prepared {
   SideProcesses side;
   std::optional<StateDirectory> state;
   Mount mount;
+  bool is_mounted = true;
 };
 
 void report_ready(Prepared& prepared) {
@@ -106,8 +108,8 @@ void report_ready(Prepared& prepared) {
   std::fflush(stdout);
 }
 
-// Once is enough, and twice does no harm.
 void remove_mount(Prepared& prepared) {
+  if (!std::exchange(prepared.is_mounted, false)) return;
   ::sd_notify(0, "STOPPING=1");
   if (!prepared.side.watchdog) return prepared.mount.remove();
   prepared.side.watchdog->clean_up();

@@ -248,3 +248,26 @@ events_of_the_kernel_go_on() {
   # It is told what to record.
   wait_until '"$CASE/forker" -c "(:)" && grep -q "Hits: [1-9]" "$event/hist"'
 }
+
+# NotifyAccess=main: only what the main process says counts.
+systemd_hears_the_keeper() {
+  py <<'EOT' &
+import os, socket, struct
+heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+heard.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+heard.bind(os.environ["CASE"] + "/notify")
+with open(os.environ["CASE"] + "/heard", "w", buffering=1) as file:
+    while True:
+        text, [(_, _, credentials)], *_ = heard.recvmsg(4096, 4096)
+        print(struct.unpack("iII", credentials)[0], text.decode().strip(), file=file)
+        if text.startswith(b"STOPPING"): break
+EOT
+  local listener=$!
+  wait_until '[ -e "$CASE/notify" ] && [ -e "$CASE/heard" ]'
+  NOTIFY_SOCKET=$CASE/notify _start
+  wait_until '[ -s "$CASE/heard" ]'
+  _replace_server
+  stop_daemon
+  wait $listener
+  assert_eq "$DAEMON READY=1"$'\n'"$DAEMON STOPPING=1" "$(cat "$CASE/heard")"
+}

@@ -1,13 +1,16 @@
 #include "fs/session.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/fuse.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "tests/unit/fake_clock.h"

@@ -1,7 +1,7 @@
 #include "fs/keeper/keeper.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
