@@ -1,6 +1,6 @@
 # The page, embedded: each file of page/ and D3's modules, as they are and as gzip, in one assembler
-# file with .incbin. D3's modules are those that Debian's packages install; no code of others lies in
-# the source. A build without them makes everything but the page, and says so.
+# file with .incbin. D3's modules are those that Debian's packages install; no code of others lies
+# in the source. A build without them makes everything but the page, and says so.
 set(d3_modules array collection color format interpolate path time time-format scale selection axis
   shape)
 set(d3_files "")
@@ -50,16 +50,17 @@ else()
     file(SHA256 ${file} hash)
     string(SUBSTRING ${hash} 0 20 hash)
     string(APPEND bytes "BYTES(${symbol})\n")
-    string(APPEND list "ASSET(\"${name}\", ${symbol}, \"${type_${suffix}}\", \"\\\"${hash}\\\"\")\n")
+    set(etag "\\\"${hash}\\\"")
+    string(APPEND list "ASSET(\"${name}\", ${symbol}, \"${type_${suffix}}\", \"${etag}\")\n")
     foreach(form "_|${file}" "_gz_|${made}/page/${name}.gz")
       string(REPLACE "|" ";" form "${form}")
       list(GET form 0 mark)
       list(GET form 1 path)
       file(SIZE ${path} size)
       file(SHA256 ${path} sum)
-      string(APPEND assembly "  .global tally_web_${symbol}${mark}begin, tally_web_${symbol}${mark}end\n"
-        "tally_web_${symbol}${mark}begin:  # ${sum}\n  .incbin \"${path}\"\n"
-        "tally_web_${symbol}${mark}end:\n  .byte 0\n")
+      set(label tally_web_${symbol}${mark})
+      string(APPEND assembly "  .global ${label}begin, ${label}end\n"
+        "${label}begin:  # ${sum}\n  .incbin \"${path}\"\n${label}end:\n  .byte 0\n")
     endforeach()
   endforeach()
 endif()

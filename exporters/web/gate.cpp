@@ -77,8 +77,8 @@ std::optional<Response> method_refusal(const Request& request, Purpose purpose) 
   const bool fits = changes ? request.method == "POST"
                             : request.method == "GET" || request.method == "HEAD";
   if (fits) return std::nullopt;
-  return text_response(405, changes ? "only POST is taken here" : "only GET and HEAD are taken here",
-                       {{"Allow", changes ? "POST" : "GET, HEAD"}});
+  const std::string allowed = changes ? "POST" : "GET, HEAD";
+  return text_response(405, "taken here: " + allowed, {{"Allow", allowed}});
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ Response page_response(const Request& request, const Target& target) {
 }
 
 Response json_response(int status, std::string body) {
-  return {status, "application/json", std::move(body.append("\n")), {{"Cache-Control", "no-store"}}};
+  return {status, "application/json", std::move(body.append("\n")),
+          {{"Cache-Control", "no-store"}}};
 }
 
 Response json_response(JsonBody body) {

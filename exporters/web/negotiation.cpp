@@ -114,8 +114,9 @@ int match(const MediaRange& range, const Candidate& candidate) {
   const std::string_view version =
       range.version.empty() ? candidate.implied_version : std::string_view(range.version);
   if (candidate.format != Format::kProtobuf && version != candidate.version) return 0;
-  const bool is_ours = (range.proto.empty() || range.proto == "io.prometheus.client.metricfamily") &&
-                       (range.encoding.empty() || range.encoding == "delimited");
+  const bool is_ours =
+      (range.proto.empty() || range.proto == "io.prometheus.client.metricfamily") &&
+      (range.encoding.empty() || range.encoding == "delimited");
   if (candidate.format == Format::kProtobuf && !is_ours) return 0;
   return 3 + range.parameters;
 }

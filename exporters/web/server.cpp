@@ -172,9 +172,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
       return send(text_response(431, "headers of more than 8 KiB"), After::kClose);
     if (code == http::error::body_limit)
       return send(text_response(413, "a body of more than 64 KiB"), After::kClose);
-    const bool is_malformed = code.category() == make_error_code(http::error::bad_method).category();
-    if (!is_malformed || code == http::error::end_of_stream ||
-        code == http::error::partial_message) {
+    const bool is_http = code.category() == make_error_code(http::error::bad_method).category();
+    if (!is_http || code == http::error::end_of_stream || code == http::error::partial_message) {
       return close();
     }
     send(text_response(400, "no HTTP request: " + code.message()), After::kClose);

@@ -163,9 +163,8 @@ void Watch::bound_bytes() {
 }
 
 void Watch::drop_oldest() {
-  const auto oldest =
-      std::ranges::min_element(followed_, {}, [](const auto& each) { return each.second.looked_at; });
-  followed_.erase(oldest);
+  followed_.erase(std::ranges::min_element(
+      followed_, {}, [](const auto& each) { return each.second.looked_at; }));
 }
 
 std::optional<std::uint64_t> Watch::dropped() const {

@@ -1,8 +1,8 @@
 // What is read of the mount, once for all clients: the tree, the interfaces that are looked at, and
 // their last minutes.
 //
-// While there are questions, it is read each second. The rates of all interfaces are kept for a minute;
-// of at most kFollowedMax interfaces all statistics with bins for `keep`, in kPastBytesMax.
+// While there are questions, it is read each second. The rates of all interfaces are kept for a
+// minute; of at most kFollowedMax interfaces all statistics with bins for `keep`, in kPastBytesMax.
 // Those looked at longest ago go first. After kAttention without a question nothing is read.
 // Confined to one thread at a time: the site locks it.
 #pragma once

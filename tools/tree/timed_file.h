@@ -28,8 +28,8 @@ Result<std::vector<std::string>> list_in_time(const std::string& path,
                                               std::chrono::milliseconds limit = kAnswerMax);
 
 // Whether there is a step that has not ended in its time: its thread may be in the kernel for as
-// long as a daemon is stopped. Then the program ends by _Exit(), since nothing may wait for all threads (as
-// LeakSanitizer does at exit()).
+// long as a daemon is stopped. Then the program ends by _Exit(), since nothing may wait for all
+// threads (as LeakSanitizer does at exit()).
 bool left_a_thread_behind();
 
 }  // namespace tallyfs
