@@ -99,11 +99,15 @@ std::string error_json(const std::string& reason) {
   return text;
 }
 
-Response failure(const Error& error) {
-  const bool is_unknown = error.code == ErrorCode::kNotFound;
-  Response made = json_response(is_unknown ? 404 : 503, error_json(error.reason));
-  if (!is_unknown) made.headers.push_back({"Retry-After", "1"});
+Response no_answer(const Error& error) {
+  Response made = json_response(503, error_json(error.reason));
+  made.headers.push_back({"Retry-After", "1"});
   return made;
+}
+
+Response failure(const Error& error) {
+  if (error.code != ErrorCode::kNotFound) return no_answer(error);
+  return json_response(404, error_json(error.reason));
 }
 
 // 304 if the client has it; gzip if it takes it.
@@ -182,7 +186,8 @@ void MountSite::tick() {
 
 Response MountSite::read(const Request&, const Target& target) {
   const std::lock_guard lock(mutex_);
-  if (auto done = watch_.refresh(); !done) return failure(done.error());
+  // A tree that is not there is a mount that is gone.
+  if (auto done = watch_.refresh(); !done) return no_answer(done.error());
   if (target.path[2] == "heat") return heat(target);
   return target.path.size() == 3 ? overview(target) : interface(target);
 }
