@@ -182,7 +182,7 @@ int Client::reset(FedStatistic& statistic) {
 
 // In its order with the samples.
 void Client::pass_on(FedStatistic& statistic) {
-  registrar_.note_change();
+  registrar_.note_change(statistic);
   const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
     registrar_.define(statistic, now_ns());
@@ -265,7 +265,7 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
         return fail_with(ETIMEDOUT, "the daemon has not taken everything in in time");
       }
     }
-    wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
+    wait_for_responses(std::min<Time>(deadline - now_ns(), 5ms));
   }
 }
 

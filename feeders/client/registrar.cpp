@@ -6,6 +6,8 @@
 namespace tallyfs {
 namespace {
 
+using After = DueRequests::After;
+
 // Visits the parts that are to be sent, in their order.
 template <typename Visit>
 void each_pending(FedStatistic& statistic, Visit visit) {
@@ -22,6 +24,7 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, Switches& s
 
 void Registrar::begin() {
   page_ = Registration::kUnregistered;
+  looks_at_all_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
@@ -39,6 +42,7 @@ void Registrar::begin() {
 }
 
 void Registrar::retry_refused() {
+  looks_at_all_ = true;
   const auto retry = [](auto& each) {
     if (each.registration == Registration::kRefused && !each.removed) {
       each.registration = Registration::kUnregistered;
@@ -50,7 +54,23 @@ void Registrar::retry_refused() {
 
 // ---- requests
 
+void Registrar::note_change(const FedStatistic& statistic) {
+  registry_.due().changes.insert(statistic.id);
+  registry_.due().pending.insert(statistic.id);
+  note_change();
+}
+
+void Registrar::note_change_anywhere() {
+  looks_at_all_ = true;
+  note_change();
+}
+
+void Registrar::find_due() {
+  if (std::exchange(looks_at_all_, false)) registry_.find_due();
+}
+
 void Registrar::add_requests(RequestDatagram& requests) {
+  find_due();
   add_page(requests);
   if (changes_ == Changes::kToo) add_changes(requests);
   // What has the name of something that is still to be removed is made after that.
@@ -71,17 +91,22 @@ void Registrar::add_page(RequestDatagram& requests) {
 }
 
 void Registrar::add_interfaces(RequestDatagram& requests) {
-  registry_.for_each_interface([&](FedInterface& interface) {
-    if (interface.registration != Registration::kUnregistered) return;
-    note_change();  // its statistics come next
-    if (!requests.is_full()) add_interface(requests, interface);
+  registry_.due().visit(registry_.due().interfaces, [&](std::uint32_t id) {
+    auto* const interface = registry_.find_interface(id);
+    if (!interface || interface->registration != Registration::kUnregistered) return After::kDrop;
+    add_interface(requests, *interface);
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface) {
   const std::uint32_t id = interface.id;
   requests.add(create_line(interface),
-               {.sent = [&interface] { interface.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &interface] {
+                      interface.registration = Registration::kRequested;
+                      registry_.due().interfaces.erase(interface.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_interface(id)) {
@@ -93,31 +118,32 @@ void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface
                       auto* const found = registry_.find_interface(id);
                       if (found && found->registration == Registration::kRequested) {
                         found->registration = Registration::kUnregistered;
+                        registry_.due().interfaces.insert(id);
                       }
                     }});
 }
 
+// Those of an interface that is not registered yet are due again when it is.
 void Registrar::add_statistics(RequestDatagram& requests) {
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (statistic.registration != Registration::kUnregistered || requests.is_full()) return;
-    switch (statistic.interface->registration) {
-      case Registration::kRefused:
-        statistic.registration = Registration::kRefused;
-        return;
-      case Registration::kRegistered:
-        return add_statistic(requests, statistic);
-      case Registration::kUnregistered:
-      case Registration::kRequested:
-      case Registration::kRemoved:
-        return note_change();
-    }
+  registry_.due().visit(registry_.due().statistics, [&](std::uint32_t id) {
+    auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || statistic->registration != Registration::kUnregistered) return After::kDrop;
+    const Registration of_interface = statistic->interface->registration;
+    if (of_interface == Registration::kRefused) statistic->registration = Registration::kRefused;
+    if (of_interface != Registration::kRegistered) return After::kDrop;
+    if (!requests.is_full()) add_statistic(requests, *statistic);
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic) {
   const std::uint32_t id = statistic.id;
   requests.add(create_line(statistic),
-               {.sent = [&statistic] { statistic.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &statistic] {
+                      statistic.registration = Registration::kRequested;
+                      registry_.due().statistics.erase(statistic.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_statistic(id)) {
@@ -129,6 +155,7 @@ void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic
                       auto* const found = registry_.find_statistic(id);
                       if (found && found->registration == Registration::kRequested) {
                         found->registration = Registration::kUnregistered;
+                        registry_.due().statistics.insert(id);
                       }
                     }});
 }
@@ -136,29 +163,38 @@ void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic
 // ---- changes
 
 bool Registrar::has_pending() {
+  find_due();
   bool found = false;
-  registry_.for_each_statistic([&](FedStatistic& each) {
-    const Registration registration = each.registration;
-    const bool is_heard =
-        registration != Registration::kRefused && registration != Registration::kRemoved;
-    found = found || (is_heard && each.has_pending());
+  registry_.due().visit(registry_.due().pending, [&](std::uint32_t id) {
+    const auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || !statistic->has_pending()) return After::kDrop;
+    const Registration registration = statistic->registration;
+    if (registration == Registration::kRefused || registration == Registration::kRemoved) {
+      return After::kDrop;  // due again when it is asked for again
+    }
+    found = true;
+    return After::kStop;
   });
   return found;
 }
 
+// Those of a statistic that is not registered yet are due again when it is.
 void Registrar::add_changes(RequestDatagram& requests) {
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (statistic.registration != Registration::kRegistered || !statistic.has_pending()) return;
-    each_pending(statistic, [&](Pending part) {
+  registry_.due().visit(registry_.due().changes, [&](std::uint32_t id) {
+    auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || !statistic->has_pending()) return After::kDrop;
+    if (statistic->registration != Registration::kRegistered) return After::kDrop;
+    each_pending(*statistic, [&](Pending part) {
       if (requests.is_full()) return;
-      requests.add(define_line(statistic, part), change_handlers(statistic, part));
+      requests.add(define_line(*statistic, part), change_handlers(*statistic, part));
     });
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 RequestHandlers Registrar::change_handlers(FedStatistic& statistic, Pending part) {
   const std::uint32_t id = statistic.id;
-  return {.sent = [&statistic, part] { note_change_sent(statistic, part); },
+  return {.sent = [this, &statistic, part] { note_change_sent(statistic, part); },
           .responded =
               [this, id](const Response& response) {
                 if (auto* const found = registry_.find_statistic(id)) take_change(*found, response);
@@ -179,6 +215,7 @@ void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
     statistic.forget_changes();
   }
   statistic.changes_sent += 1;
+  if (!statistic.has_pending()) registry_.due().changes.erase(statistic.id);
 }
 
 void Registrar::define(FedStatistic& statistic, Time now) {
@@ -186,7 +223,7 @@ void Registrar::define(FedStatistic& statistic, Time now) {
 }
 
 void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
-  note_change();
+  note_change(statistic);
   if (conversation_.link().full()) return;
   send_now(define_line(statistic, part), change_handlers(statistic, part), now);
 }

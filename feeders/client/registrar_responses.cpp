@@ -23,6 +23,11 @@ void Registrar::take_removal(const Response& response) {
 void Registrar::take_interface(FedInterface& interface, const Response& response) {
   if (interface.removed) return;
   interface.refusal = response.refusal();
+  for (const FedStatistic* const each : interface.statistics) {
+    if (each->registration != Registration::kUnregistered) continue;
+    registry_.due().statistics.insert(each->id);
+    note_change();
+  }
   if (response.error != 0) {
     interface.registration = Registration::kRefused;
     return report_refusal(interface.name, response);
@@ -47,7 +52,7 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
   if (statistic.has_pending_defaults()) {
     define(statistic, conversation_.now(), Pending::kDefaults);
   }
-  if (statistic.has_pending()) note_change();
+  if (statistic.has_pending()) note_change(statistic);
   statistic.number.store(response.number, std::memory_order_release);
   point_at_switch(statistic);
 }
@@ -92,7 +97,7 @@ void Registrar::request_anew() {
   registry_.for_each_statistic([&](FedStatistic& each) {
     if (each.source.empty()) forget(each);
   });
-  note_change();
+  note_change_anywhere();
 }
 
 // A statistic with a void number is gone, and its interface may be.
@@ -105,6 +110,7 @@ void Registrar::look_for_void() {
     statistic.registration = Registration::kRemoved;
     statistic.number.store(0, std::memory_order_release);
     statistic.interface->registration = Registration::kUnregistered;
+    registry_.due().interfaces.insert(statistic.interface->id);
   });
 }
 
