@@ -117,8 +117,7 @@ class PageTest(unittest.TestCase):
         self.browser.choose("#scale", "linear")
         until(lambda: self.browser.text("#legend") != before, "another legend")
         self.browser.click("#window-choice [value='600']")
-        until(lambda: self.browser.run(
-            "return document.querySelector(\"#window-choice [value='600']\").ariaPressed") == "true",
+        until(lambda: self.browser.texts("#window-choice [aria-pressed=true]") == ["10 min"],
               "ten minutes")
 
     def test_draws_a_history_and_bars_of_a_list(self):

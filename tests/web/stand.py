@@ -1,7 +1,7 @@
 """A mount with data, tally-web on it, and a Chromium that looks at the page.
 
-TALLY_BIN is where the programs are. Pictures go to TALLY_WEB_PICTURES, by default build/web-pictures
-of this checkout. Everything waits for conditions, never for time.
+TALLY_BIN is where the programs are. Pictures go to TALLY_WEB_PICTURES, by default
+build/web-pictures of this checkout. Everything waits for conditions, never for time.
 """
 import json
 import os
