@@ -22,6 +22,7 @@ scrape_configs:
     scrape_interval: 1s
     authorization: {credentials_file: $CASE/run/web-token}
     static_configs: [{targets: ["${WEB#http://}"]}]
+rule_files: [$(cd "$here/../.." && pwd)/packaging/prometheus/tallyfs.rules.yml]
 EOF
 }
 _tear_down_prometheus() { kill -TERM "$PROMETHEUS" && wait "$PROMETHEUS" || true; }
@@ -82,5 +83,33 @@ prometheus_has_percentiles_of_native_histograms() {
     'BEGIN { step = 2 ^ (1 / 16); exit !(got > 5e-4 / step && got < 5e-4 * step) }' ||
     fail "the median is $median"
   _becomes 'count(tally_web_requests_total{code="200",format="pb"})' 1
+  _tear_down_prometheus
+}
+
+# With statistics as the ready-made feeders make them.
+every_query_of_dashboard_and_alerts_finds_something() {
+  local project array each
+  project=$(cd "$here/../.." && pwd)
+  array='on=1 type=array scale=log2 base_interval=1 range_min=0 range_max=1048576'
+  for each in block-vda/latencies_read block-vda/latencies_write timer/lateness_cpu0; do
+    send "create $each $array units=microseconds/requests" "$each 120" "$each 3000"
+  done
+  _start_prometheus
+  _becomes 'count_over_time(up{job="tallyfs"}[1m]) >= bool 3' 1
+  promtool check rules "$project/packaging/prometheus/tallyfs.rules.yml" >"$CASE/rules" ||
+    fail "$(cat "$CASE/rules")"
+  {
+    jq -r '.panels[].targets[].expr' "$project/packaging/prometheus/tallyfs.dashboard.json" |
+      sed 's/\$__rate_interval/1m/g; s/\$instance/.*/g'
+    # Of alerts what they compare: it is there while none of them fires.
+    curl -s "${QUERY%/query}/rules" | jq -r '.data.groups[].rules[].query' |
+      sed -E 's/ (>|==) [0-9.]+$//'
+  } >"$CASE/queries"
+  [ "$(wc -l <"$CASE/queries")" -ge 23 ] || fail "queries are missing: $(cat "$CASE/queries")"
+  while read -r each; do
+    curl -s --get --data-urlencode "query=$each" "$QUERY" >"$CASE/found"
+    jq -e '.status == "success" and (.data.result | length > 0)' "$CASE/found" >/dev/null ||
+      fail "nothing is found by $each" "$(cat "$CASE/found")"
+  done <"$CASE/queries"
   _tear_down_prometheus
 }
