@@ -46,7 +46,6 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
 
 // An interface, or a latency histogram; nothing else below the mount.
 bool is_readable_name(const std::string& name) {
-  constexpr std::string_view kLatencies = "tracing/latency_hist/";
   if (!name.starts_with(kLatencies)) return is_name(name);
   std::string_view rest = std::string_view(name).substr(kLatencies.size());
   while (!rest.empty()) {
@@ -205,10 +204,10 @@ Response MountSite::overview(const Target& target) {
 Response MountSite::interface(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  const auto followed = watch_.look_at(name);
-  if (!followed) return failure(followed.error());
   InterfaceOrder order{.filter = text_parameter(target, "filter")};
   if (const std::string* const one = target.find("statistic")) order.statistic = *one;
+  const auto followed = watch_.look_at(name, order.statistic.value_or(""));
+  if (!followed) return failure(followed.error());
   order.first = target.number("first", 0, SIZE_MAX / 2);
   order.rows = target.number("rows", kRowsMax, kRowsMax);
   return json_response(interface_json(*followed.value(), order));
@@ -217,7 +216,7 @@ Response MountSite::interface(const Target& target) {
 Response MountSite::heat(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  const auto followed = watch_.look_at(name);
+  const auto followed = watch_.look_at(name, target.path[4]);
   if (!followed) return failure(followed.error());
   const view::Statistic* const statistic = followed.value()->now.find(target.path[4]);
   if (!statistic) return failure({ErrorCode::kNotFound, "no such statistic"});

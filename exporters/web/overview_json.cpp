@@ -63,6 +63,9 @@ void write_view(JsonWriter& writer, const Watch& watch, const std::string& refus
   writer.key("dropped_text").string(dropped ? view::grouped_text(*dropped) : std::string("-"));
   writer.key("keep_s").number(watch.columns_max());
   writer.key("read_only").string(refusal);
+  writer.key("latencies").begin_array();
+  for (const std::string& each : watch.latencies()) writer.string(each);
+  writer.end_array();
 }
 
 bool is_clock(std::string_view key) { return key == "time_us" || key == "realtime_us"; }

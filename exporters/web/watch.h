@@ -2,7 +2,8 @@
 // their last minutes.
 //
 // While there are questions, it is read each second. The rates of all interfaces are kept for a
-// minute; of at most kFollowedMax interfaces all statistics with bins for `keep`, in kPastBytesMax.
+// minute; of at most kFollowedMax interfaces kPastsMax statistics with bins for `keep`, in
+// kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
 // Those looked at longest ago go first. After kAttention without a question nothing is read.
 // Confined to one thread at a time: the site locks it.
 #pragma once
@@ -14,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/view/statistic.h"
@@ -35,6 +38,7 @@ struct Followed {
   std::optional<view::Interface> before{};
   view::Interface now{};
   std::map<std::string, Past> pasts{};
+  std::string statistic{};      // the one that was looked at last
   std::uint64_t looked_at = 0;  // the reading; 0: by none yet
   std::uint64_t read_at = 0;
 };
@@ -46,6 +50,7 @@ class Watch {
   static constexpr std::chrono::minutes kAttention{10};
   static constexpr std::size_t kMinute = 60;
   static constexpr std::size_t kFollowedMax = 32;
+  static constexpr std::size_t kPastsMax = 64;
   static constexpr std::size_t kPastBytesMax = 64 * 1024 * 1024;
 
   Watch(std::unique_ptr<Source> source, std::chrono::seconds keep)
@@ -63,21 +68,27 @@ class Watch {
   const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;
+  // The latency histograms that there are: names below kLatencies, looked for each 10 readings.
+  const std::vector<std::string>& latencies() const { return latencies_; }
   const std::string& mount() const { return source_->mount(); }
   std::size_t columns_max() const { return columns_max_; }
 
   // After refresh(): the interface, from now on looked at. kNotFound: no such one. Also a path
-  // below the mount, as `tracing/latency_hist/wakeup`.
-  Result<const Followed*> look_at(const std::string& name);
+  // below the mount, as `tracing/latency_hist/wakeup`. `statistic` is the one that matters, or
+  // empty.
+  Result<const Followed*> look_at(const std::string& name, const std::string& statistic);
 
  private:
   Result<void> read();
   void take_rates(const view::Tree& before);
+  void choose_followed();
   void follow();
+  void follow(const std::string& name, Followed& followed, const std::uint64_t* serial);
   bool read_followed(const std::string& name, Followed& followed);
-  void add_columns(Followed& followed, std::uint64_t missed);
+  void add_columns(Followed& followed);
   void bound_bytes();
   void drop_oldest();
+  void find_latencies();
 
   const std::unique_ptr<Source> source_;
   const std::size_t columns_max_;
@@ -90,6 +101,10 @@ class Watch {
   std::optional<double> rate_;
   std::map<std::string, InterfaceRate> rates_;
   std::map<std::string, Followed> followed_;
+  std::vector<std::string> latencies_;
 };
+
+// Their folder in the mount.
+inline constexpr std::string_view kLatencies = "tracing/latency_hist/";
 
 }  // namespace tallyfs::web

@@ -135,6 +135,18 @@ class PageTest(unittest.TestCase):
         self.open("web/size")
         self.browser.shows("#percentiles", "average")
 
+    def test_shows_latency_histograms(self):
+        self.mount.send("latency my_section ns=25999 cpu=0", "latency my_section ns=3000 cpu=0")
+        self.open()
+        until(lambda: self.browser.run(
+            "const found = [...document.querySelectorAll('#latency-list button')]"
+            ".find(e => e.textContent === 'my_section'); found?.click(); return !!found"),
+              "the latencies of my_section")
+        self.browser.shows("#shown-name", "Latency histogram my_section")
+        self.browser.shows("#definition-note", "no definition")
+        self.browser.click("#counted-choice [value=total]")
+        self.browser.shows("#bars", "16µs - 32µs")
+
     def test_keys_and_filter(self):
         self.open()
         self.browser.press("/")
@@ -243,7 +255,7 @@ class PageTest(unittest.TestCase):
         self.browser.faults()  # the console has the status 503
 
     def test_pictures_in_both_themes_and_widths(self):
-        for width, height in ((1280, 800), (320, 640)):
+        for width, height in ((1280, 800), (320, 1700)):
             for theme in ("dark", "light"):
                 with self.subTest(width=width, theme=theme):
                     self.look(width, height, theme)

@@ -3,6 +3,7 @@
 TALLY_BIN is where the programs are. Pictures go to TALLY_WEB_PICTURES, by default
 build/web-pictures of this checkout. Everything waits for conditions, never for time.
 """
+import base64
 import json
 import os
 import pathlib
@@ -210,7 +211,9 @@ class Browser:
 
     def picture(self, name):
         PICTURES.mkdir(parents=True, exist_ok=True)
-        self.driver.save_screenshot(str(PICTURES / f"{name}.png"))
+        picture = self.driver.execute_cdp_cmd("Page.captureScreenshot",
+                                              {"captureBeyondViewport": True})
+        (PICTURES / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
 
     def heap(self):
         """Bytes of JavaScript that are in use, after a collection."""

@@ -33,9 +33,8 @@ function takeFragment() {
   const found = /[#&]s=([^&]*)/.exec(location.hash);
   const name = found ? decodeURIComponent(found[1]) : '';
   const slash = name.lastIndexOf('/');
-  const isPath = name.startsWith('tracing/');
   choose(slash < 0 ? name || null : name.slice(0, slash),
-         slash < 0 ? null : name.slice(slash + 1), isPath);
+         slash < 0 ? null : name.slice(slash + 1));
 }
 
 function leaveFragment() {
@@ -113,6 +112,25 @@ function sortBy(order) {
   refresh();
 }
 
+const kLatencies = 'tracing/latency_hist/';
+
+function showLatencies(names) {
+  const list = byId('latency-list');
+  byId('latencies').hidden = !names.length;
+  while (list.children.length > names.length) list.lastChild.remove();
+  while (list.children.length < names.length) {
+    const item = document.createElement('li');
+    item.append(makeButton(name => choose(kLatencies + name, name)));
+    list.append(item);
+  }
+  names.forEach((name, i) => {
+    const button = list.children[i].firstChild;
+    setText(button, name);
+    if (state.interfaceName === kLatencies + name) button.setAttribute('aria-current', 'true');
+    else button.removeAttribute('aria-current');
+  });
+}
+
 // The neighbour of what is chosen, among the rows that are in view.
 function move(step) {
   const rows = state.overview?.interfaces ?? [];
@@ -142,6 +160,7 @@ function showOverview(overview) {
   setText(byId('rights'), view.read_only ? 'read only' : '');
   byId('rights').title = view.read_only;
   interfaces.show(overview.interfaces, view.first, view.matching);
+  showLatencies(view.latencies);
   const none = view.matching === 0 && view.interfaces > 0;
   setText(byId('nothing-text'), none ? `No interface has '${state.filter}' in its name.`
     : view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
@@ -220,7 +239,8 @@ function showStatistic(statistic) {
   state.data = statistic;
   byId('nothing').hidden = true;
   byId('something').hidden = false;
-  setText(byId('shown-name'), `${state.interfaceName} / ${statistic.name}`);
+  setText(byId('shown-name'), state.interfaceName.startsWith(kLatencies)
+    ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
   const parts = [view.type_text, statistic.units, view.rate_text,
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
@@ -265,7 +285,7 @@ async function readInterface() {
   const answer = await read('interface', `api/1/statistics/${encoded(interfaceName)}` +
     `?statistic=${encoded(state.statistic ?? '')}&first=${first}&rows=${rows}`);
   if (interfaceName !== state.interfaceName) return;
-  byId('statistic-list').hidden = false;
+  byId('statistic-list').hidden = interfaceName.startsWith(kLatencies);
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
   statistics.show(answer.view.rows, answer.view.first, answer.view.matching);
   if (!state.statistic && answer.view.rows.length) {

@@ -57,6 +57,7 @@ a_heat_map_has_a_column_for_each_second() {
 
 latency_histograms_are_read_too() {
   send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
+  wait_until 'api statistics | jq -e ".view.latencies | index(\"my_section\")" >/dev/null' 30
   assert_eq 200 "$(http_status -H "$TOKEN" \
     "$WEB/api/1/statistics/tracing%2Flatency_hist%2Fmy_section")"
   jq -e '.statistics[0].view.total.percentiles | length > 0' "$CASE/answer" >/dev/null ||
