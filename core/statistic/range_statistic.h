@@ -25,6 +25,7 @@ class RangeStatistic {
   static std::uint64_t worst_case_bytes(const RangeSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples) { return summary_.add(samples); }
+  bool add(std::span<const Sample>, const RunSums& sums) { return summary_.add(sums); }
   const Summary& summary() const { return summary_; }
   std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples

@@ -18,6 +18,10 @@ bool ValueStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
 }
 
+bool ValueStatistic::add(std::span<const Sample>, const RunSums& sums) {
+  return std::visit([&](auto& total) { return total.add(sums); }, total_);
+}
+
 std::uint64_t ValueStatistic::text_length(std::string_view name) const {
   std::string columns;
   std::visit([&](const auto& total) { total.append_to(columns); }, total_);

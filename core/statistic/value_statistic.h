@@ -26,6 +26,7 @@ class ValueStatistic {
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples);
+  bool add(std::span<const Sample> samples, const RunSums& sums);
   const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
