@@ -114,7 +114,8 @@ a_refused_line_comes_back_with_the_caret() {
   for body in '' '[]' '{"line":7}' '{"line":"a\nb"}' '{'; do
     assert_eq 400 "$(http_status "${post[@]}" -d "$body" "$WEB/api/1/definition/web")" "$body"
   done
-  assert_eq 404 "$(http_status "${post[@]}" -d '{"line":"on=1"}' "$WEB/api/1/definition/..")"
+  assert_eq 404 "$(http_status --path-as-is "${post[@]}" -d '{"line":"on=1"}' \
+    "$WEB/api/1/definition/..")"
 }
 
 metrics_come_in_the_format_that_is_asked_for() {
