@@ -47,7 +47,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   line.add({.names = "--listen",
             .variable = &options.listen,
             .value = "ADDRESS",
-            .text = "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH"});
+            .text = "an address with a port, as [::1]:8255, or a Unix socket, as unix:/run/http"});
   line.add({.names = "--mount",
             .variable = &options.mount,
             .value = "PATH",
