@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+
 namespace tallyfs::web {
 
 std::string gzip(std::string_view text) {
@@ -19,7 +21,7 @@ std::string gzip(std::string_view text) {
   stream.next_out = reinterpret_cast<Bytef*>(made.data());
   stream.avail_out = static_cast<uInt>(made.size());
   const int status = ::deflate(&stream, Z_FINISH);
-  made.resize(made.size() - stream.avail_out);
+  made.erase(std::min<std::size_t>(stream.total_out, made.size()));
   ::deflateEnd(&stream);
   return status == Z_STREAM_END ? made : std::string();
 }
