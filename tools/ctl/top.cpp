@@ -10,7 +10,7 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/curses_screen.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/line_editor.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/top_draw.h"
