@@ -97,8 +97,13 @@ class Periods {
       take(std::size_t{0}, samples.first(in_time));
       samples = samples.subspan(in_time);
       if (samples.empty()) break;
-      take(age_of(index_at(samples.front().time)), samples.first(1));
-      samples = samples.subspan(1);
+      const std::int64_t index = index_at(samples.front().time);
+      const auto other = std::find_if_not(
+          samples.begin(), samples.end(),
+          [this, index](const Sample& sample) { return is_of(index, sample.time); });
+      const auto of_it = static_cast<std::size_t>(other - samples.begin());
+      take(age_of(index), samples.first(of_it));
+      samples = samples.subspan(of_it);
     }
   }
 
@@ -211,6 +216,11 @@ class Periods {
     return time <= origin_ ? 0 : (time - origin_) / period_;
   }
   Nanoseconds start_of(std::int64_t index) const { return origin_ + index * period_; }
+  // As index_at(), without a division.
+  bool is_of(std::int64_t index, Nanoseconds time) const {
+    if (time < start_of(index)) return index == 0;
+    return time - start_of(index) < period_;
+  }
 
   void open(std::int64_t index) {
     note_open(index);
