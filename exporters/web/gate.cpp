@@ -44,8 +44,8 @@ bool is_own_origin(const Request& request) {
 bool is_same_secret(std::string_view a, std::string_view b) {
   unsigned differ = a.size() == b.size() ? 0u : 1u;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    differ |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^
-                                    static_cast<unsigned char>(b[i]));
+    differ |=
+        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
   }
   return differ == 0;
 }
@@ -74,8 +74,8 @@ bool needs_token(Purpose purpose, const Access& access) {
 
 std::optional<Response> method_refusal(const Request& request, Purpose purpose) {
   const bool changes = purpose == Purpose::kChange;
-  const bool fits = changes ? request.method == "POST"
-                            : request.method == "GET" || request.method == "HEAD";
+  const bool fits =
+      changes ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
   if (fits) return std::nullopt;
   const std::string allowed = changes ? "POST" : "GET, HEAD";
   return text_response(405, "taken here: " + allowed, {{"Allow", allowed}});
@@ -101,8 +101,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
   if (access.changing == Changing::kNever) {
     return text_response(403, "read only: tally-web runs without --allow-changes");
   }
-  if (lower(request.content_type.substr(0, request.content_type.find(';'))) !=
-      "application/json") {
+  if (lower(request.content_type.substr(0, request.content_type.find(';'))) != "application/json") {
     return text_response(415, "only application/json is taken here");
   }
   return std::nullopt;

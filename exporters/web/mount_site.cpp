@@ -241,7 +241,7 @@ Response MountSite::heat(const Target& target) {
 
 Response MountSite::health() {
   const MutexLock lock(mutex_);
-  if (auto done = watch_.refresh(); !done) return text_response(503, "the mount does not answer");
+  if (auto done = watch_.check(); !done) return text_response(503, "the mount does not answer");
   return text_response(200, "ok");
 }
 

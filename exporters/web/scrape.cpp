@@ -119,7 +119,8 @@ Result<std::string> Scrape::read(Format format, std::chrono::milliseconds limit)
   Reading& reading = readings_[static_cast<std::size_t>(format)];
   if (reading.time && Clock::now() - *reading.time < kShared) return reading.text;
   reading.text = read_in_time(mount_ + "/metrics/tallyfs." + name_of(format), limit);
-  reading.time = Clock::now();
+  // A failure within one client's time is not the answer to another.
+  reading.time = reading.text ? std::optional(Clock::now()) : std::nullopt;
   return reading.text;
 }
 

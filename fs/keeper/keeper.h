@@ -7,9 +7,9 @@
 // send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other
 // message kills that server.
 //
-// Bounds, in a row: kFailuresMax servers that fail, which is any end but by SIGKILL, and
-// kKilledMax that are killed (SIGKILL) before they serve. Then it gives up. A server that has
-// served, and lived for kSoundAfter, begins a new row.
+// Bounds, in a row: kFailuresMax servers that fail, which is any end but by SIGKILL, or that cannot
+// be started, and kKilledMax that are killed (SIGKILL) before they serve. Then it gives up. A
+// server that has served, and lived for kSoundAfter, begins a new row.
 #pragma once
 
 #include <sys/types.h>
@@ -86,6 +86,7 @@ class Keeper {
   void take_words();
   void take(char word);
   Next judge(int status);
+  Next try_again(const char* reason);
   Next give_up(const char* reason);
   // A SIGTERM or SIGINT meanwhile ends the pause.
   void pause();
