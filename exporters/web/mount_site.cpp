@@ -178,7 +178,7 @@ Response MountSite::answer(const Request& request) {
     case Purpose::kPage:
       break;
   }
-  return finished(request, read(request, target));
+  return finished(request, read(target));
 }
 
 void MountSite::tick() {
@@ -186,7 +186,7 @@ void MountSite::tick() {
   watch_.tick();
 }
 
-Response MountSite::read(const Request&, const Target& target) {
+Response MountSite::read(const Target& target) {
   const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
   if (auto done = watch_.refresh(); !done) return no_answer(done.error());

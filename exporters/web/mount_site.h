@@ -31,7 +31,7 @@ class MountSite : public Site {
   void tick() override;
 
  private:
-  Response read(const Request& request, const Target& target);
+  Response read(const Target& target);
   Response overview(const Target& target) REQUIRES(mutex_);
   Response interface(const Target& target) REQUIRES(mutex_);
   Response heat(const Target& target) REQUIRES(mutex_);
