@@ -1,5 +1,5 @@
-// How fast a counter of samples grows from one snapshot to the next: in the last interval, smoothed,
-// and in each interval of the last minute. A value, confined to its owner.
+// How fast a counter of samples grows from one snapshot to the next: in the last interval,
+// smoothed, and in each interval of the last minute. A value, confined to its owner.
 #pragma once
 
 #include <cstddef>

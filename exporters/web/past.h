@@ -54,7 +54,7 @@ class Past {
 
   std::deque<PastColumn> columns_;
   std::uint64_t seconds_ = 0;  // of all columns
-  std::string bins_;  // which bins the columns are of
+  std::string bins_;           // which bins the columns are of
 };
 
 // `like` with these hits alone as its values.

@@ -154,7 +154,8 @@ class TopDrawer {
     grid_.put(at, 15, view::cut_middle(row.name, name, look_.charset), style);
     const std::string on = std::to_string(row.on) + "/" + std::to_string(row.statistics);
     right_aligned(at, name_end() + 6, on, style);
-    grid_.put(at, name_end() + 8, view::sparkline(row.recent.minute(), kSpark, look_.charset), style);
+    grid_.put(at, name_end() + 8, view::sparkline(row.recent.minute(), kSpark, look_.charset),
+              style);
   }
 
   void right_aligned(int row, int end, const std::string& text, view::Style style) {

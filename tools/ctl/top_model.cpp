@@ -27,8 +27,8 @@ void TopModel::take(view::Tree tree) {
   std::erase_if(rows_, [&](const auto& row) { return row.second.moment != moments_; });
   tree_ = std::move(tree);
   // The fastest feeder is selected, until a user selects another.
-  const bool has_rates =
-      std::ranges::any_of(rows_, [](const auto& row) { return row.second.recent.smooth().has_value(); });
+  const bool has_rates = std::ranges::any_of(
+      rows_, [](const auto& row) { return row.second.recent.smooth().has_value(); });
   const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
   if (rows_.contains(selected_) && !is_first) return;
   const auto& shown = rows();

@@ -26,7 +26,8 @@ class FakeSource : public Source {
  public:
   Result<Json> tree() override {
     std::string text = begin();
-    text.append(",\"pid\":1,\"socket\":\"/s\",\"queue_length\":1,\"tracefs\":\"off\",\"quotas\":[]");
+    text.append(",\"pid\":1,\"socket\":\"/s\",\"queue_length\":1,\"tracefs\":\"off\"");
+    text.append(",\"quotas\":[]");
     text.append(",\"interfaces\":[");
     for (const auto& [name, each] : interfaces) {
       text.append(text.ends_with('[') ? "" : ",");
