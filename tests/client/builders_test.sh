@@ -155,7 +155,7 @@ check "built without the clock," quietly cmake -S "$ROOT" -B "$WORK/without" -G 
   -DTALLYFS_CLOCK=OFF -DTALLYFS_TESTS=OFF
 # The clock is in the library, which the daemon and the feeders share; tallyctl has none of it.
 check "the library, the daemon and the feeders are made" quietly cmake --build "$WORK/without" \
-  --target tally tally_static tallyfs tally-clock tally-send tally-feed-{block,statsd,tcp,timer} \
+  --target tally tally_static tallyfs tally-send tally-feed-{block,statsd,tcp,timer} \
   tally-feed-tracefs
 check_eq '' "$(find "$WORK/without" -type f \( -name '*.o' -o -name '*.so*' -o -path '*/bin/*' \) \
   -exec nm -C {} + 2>/dev/null | grep -E "$clock_symbols")" "and nothing has a symbol of it"
