@@ -8,7 +8,7 @@
 
 #include "core/definition/array_bounds.h"
 #include "core/model/unit_factor.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

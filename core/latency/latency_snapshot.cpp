@@ -7,7 +7,7 @@
 #include "core/definition/array_bounds.h"
 #include "core/statistic/json_column.h"
 #include "core/statistic/json_head.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 #include "core/statistic/sums.h"
 
 namespace tallyfs {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/definition/definition.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

@@ -19,7 +19,7 @@
 #include "core/base/json.h"
 #include "core/model/sample.h"
 #include "core/statistic/json_column.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 

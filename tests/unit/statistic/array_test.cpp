@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "core/statistic/array_statistic.h"
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {

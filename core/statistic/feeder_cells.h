@@ -1,0 +1,88 @@
+// A statistic as feeders see it, and the cells in which they count its samples: where its switch
+// and its shape are, in which era its cells count, and which lane files have cells of it.
+//
+// Cells are added up on the way to a reader, and belong to no sum of the statistic before their
+// feeder has ended. What was read last is kept, and is what a reader sees who comes when too many
+// cells have been read already.
+//
+// Confined to its Interface's lock. At most kSourcesMax lane files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/lane/cell_source.h"
+#include "core/lane/cell_sums.h"
+#include "core/model/shape.h"
+#include "core/model/switch.h"
+
+namespace tallyfs {
+
+// Where feeders look.
+struct Published {
+  Switch* on = nullptr;    // nullptr: nowhere
+  Shape* shape = nullptr;  // nullptr: all samples go by the socket
+  std::uint64_t number = 0;
+};
+
+// How many cells are read for one open.
+struct CellBudget {
+  static constexpr std::size_t kCellsMax = 100'000;
+  std::size_t left = kCellsMax;
+};
+
+class FeederCells {
+ public:
+  static constexpr std::size_t kSourcesMax = 4096;
+
+  explicit FeederCells(const Published& at) : at_(at) {}
+
+  // ---- the era
+
+  bool is_open() const { return is_open_; }
+  // What feeders add to cells from now on counts. They begin anew.
+  void open(const CellForm& form);
+  // Samples go by the socket. What cells hold counts until forget_era().
+  void close() { is_open_ = false; }
+  void show(std::uint32_t on) {
+    if (at_.on) at_.on->on.store(on, std::memory_order_release);
+  }
+
+  // ---- cells
+
+  // False: there is no room for one more.
+  bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id);
+  bool has_cells() const { return !bound_.empty(); }
+  void read(CellBudget& budget);
+  // As of the last read().
+  const CellSums& sums() const { return sums_; }
+  // Behind close() and a last look: what cells hold is over.
+  void forget_era() {
+    sums_ = {};
+    era_ = 0;
+  }
+  // What the cells of this file hold, which are taken out.
+  CellSums take(const CellSource* source);
+
+ private:
+  struct Bound {
+    std::shared_ptr<const CellSource> source;  // shared with the lanes' table
+    std::uint32_t id = 0;
+    CellPlaces places{};
+  };
+
+  CellKey key(const Bound& bound) const {
+    return {.number = at_.number, .id = bound.id, .era = era_, .form = form_};
+  }
+
+  const Published at_;
+  bool is_open_ = false;
+  std::uint32_t era_ = 0;
+  CellForm form_;
+  std::vector<Bound> bound_;
+  CellSums sums_;
+};
+
+}  // namespace tallyfs
