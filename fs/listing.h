@@ -1,4 +1,4 @@
-// The answer to one readdir or readdirplus: entries packed until the caller's buffer is full.
+// The response to one readdir or readdirplus: entries packed until the caller's buffer is full.
 // Lives for one request, on its thread.
 #pragma once
 

@@ -13,8 +13,8 @@ namespace tallyfs {
 namespace {
 
 // No exception leaves a callback of a C library.
-template <typename Answer>
-void answer(fuse_req_t request, Answer how) {
+template <typename Respond>
+void respond(fuse_req_t request, Respond how) {
   try {
     how(*static_cast<Operations*>(fuse_req_userdata(request)));
   } catch (const std::bad_alloc&) {
@@ -31,7 +31,7 @@ void add_names(fuse_lowlevel_ops& ops) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
+    respond(request, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
   };
   // Nodes live as long as the objects that they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
@@ -39,15 +39,15 @@ void add_names(fuse_lowlevel_ops& ops) {
     fuse_reply_none(request);
   };
   ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.getattr(request, on.at(node), info); });
+    respond(request, [&](Operations& on) { on.getattr(request, on.at(node), info); });
   };
   ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
                    fuse_file_info* info) {
-    answer(request,
-           [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
+    respond(request,
+            [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
   };
   ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
+    respond(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
   };
   ops.statfs = [](fuse_req_t request, fuse_ino_t) {
     struct statvfs numbers {};
@@ -59,15 +59,15 @@ void add_names(fuse_lowlevel_ops& ops) {
 
 void add_directories(fuse_lowlevel_ops& ops) {
   ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
+    respond(request, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
   };
   ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                    fuse_file_info*) {
-    answer(request, [&](Operations& on) { on.readdir(request, on.at(node), size, offset); });
+    respond(request, [&](Operations& on) { on.readdir(request, on.at(node), size, offset); });
   };
   ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                        fuse_file_info*) {
-    answer(request, [&](Operations& on) { on.readdirplus(request, on.at(node), size, offset); });
+    respond(request, [&](Operations& on) { on.readdirplus(request, on.at(node), size, offset); });
   };
   ops.fsyncdir = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);
@@ -76,33 +76,33 @@ void add_directories(fuse_lowlevel_ops& ops) {
     fuse_reply_err(request, 0);
   };
   ops.mkdir = [](fuse_req_t request, fuse_ino_t parent, const char* name, mode_t) {
-    answer(request, [&](Operations& on) { on.mkdir(request, on.at(parent), name); });
+    respond(request, [&](Operations& on) { on.mkdir(request, on.at(parent), name); });
   };
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
+    respond(request, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
   };
 }
 
 void add_files(fuse_lowlevel_ops& ops) {
   ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.open(request, node, *info); });
+    respond(request, [&](Operations& on) { on.open(request, node, *info); });
   };
   ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
                 fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.read(request, size, offset, *info); });
+    respond(request, [&](Operations& on) { on.read(request, size, offset, *info); });
   };
   ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
                  fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.write(request, {text, size}, offset, *info); });
+    respond(request, [&](Operations& on) { on.write(request, {text, size}, offset, *info); });
   };
   ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.flush(request, *info); });
+    respond(request, [&](Operations& on) { on.flush(request, *info); });
   };
   ops.poll = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info, fuse_pollhandle* handle) {
-    answer(request, [&](Operations& on) { on.poll(request, *info, handle); });
+    respond(request, [&](Operations& on) { on.poll(request, *info, handle); });
   };
   ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    answer(request, [&](Operations& on) { on.release(request, *info); });
+    respond(request, [&](Operations& on) { on.release(request, *info); });
   };
   ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);

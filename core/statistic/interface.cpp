@@ -208,7 +208,9 @@ Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t byte
     const MutexLock lock(mutex_);
     advance(now);
     if (data_bytes_min() > bytes_max) return too_long(bytes_max);
-    data.snapshots.reserve(statistics_.size());
+    std::size_t shown = 0;
+    for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;
+    data.snapshots.reserve(shown);
     for (const Statistic& statistic : statistics_) {
       if (statistic.data_bytes_min() != 0) data.snapshots.push_back(statistic.snapshot());
     }

@@ -13,7 +13,7 @@ namespace {
 enum Kind : std::uint16_t {
   kSamples = kSamplesKind,
   kRequest = 2,
-  kAnswer = 3,
+  kResponse = 3,
   kDropped = 4,
   kBlob = 5,
   kTemplate = 6,
@@ -21,7 +21,7 @@ enum Kind : std::uint16_t {
   kLatencies = 8,
 };
 
-// Flags of an answer.
+// Flags of a response.
 constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
 
 constexpr std::size_t record_bytes(SampleFields fields) {
@@ -57,22 +57,22 @@ Result<Message> read_request(std::uint16_t flags, std::span<char> payload) {
   return made(Request{sequence, text});
 }
 
-Result<Message> read_answer(std::uint16_t flags, std::span<char> payload) {
+Result<Message> read_response(std::uint16_t flags, std::span<char> payload) {
   ByteReader in(view(payload));
-  Answer answer;
-  answer.sequence = in.get<std::uint32_t>();
-  answer.error = in.get<std::uint32_t>();
-  answer.number = in.get<std::uint64_t>();
-  answer.made = flags & kWasThereFlag ? Made::kWasThere : Made::kNew;
-  if (answer.error != 0) {
-    answer.at = in.get<std::uint32_t>();
-    answer.reason = in.get_text();
+  Response response;
+  response.sequence = in.get<std::uint32_t>();
+  response.error = in.get<std::uint32_t>();
+  response.number = in.get<std::uint64_t>();
+  response.made = flags & kWasThereFlag ? Made::kWasThere : Made::kNew;
+  if (response.error != 0) {
+    response.at = in.get<std::uint32_t>();
+    response.reason = in.get_text();
   } else if (flags & kTextFlag) {
-    answer.text = in.get_text();
+    response.text = in.get_text();
   }
-  const bool knows_flags = (flags & ~(kWasThereFlag | (answer.error == 0 ? kTextFlag : 0))) == 0;
+  const bool knows_flags = (flags & ~(kWasThereFlag | (response.error == 0 ? kTextFlag : 0))) == 0;
   if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
-  return made(answer);
+  return made(response);
 }
 
 Result<Message> read_dropped(std::uint16_t flags, std::span<char> payload) {
@@ -182,25 +182,25 @@ void DatagramWriter::request(std::uint32_t sequence, std::string_view text) {
   bytes_.append(length - 8 - text.size(), '\0');
 }
 
-void DatagramWriter::answer(const Answer& answer) {
-  const std::string_view reason = answer.reason.substr(0, kReasonBytesMax);
-  const bool has_text = answer.error == 0 && answer.text;
-  const std::size_t more = answer.error != 0 ? 8 + padded(reason.size())
-                           : has_text        ? padded(4 + answer.text->size())
-                                             : 0;
-  const auto flags = static_cast<std::uint16_t>((answer.made == Made::kNew ? 0 : kWasThereFlag) |
+void DatagramWriter::response(const Response& response) {
+  const std::string_view reason = response.reason.substr(0, kReasonBytesMax);
+  const bool has_text = response.error == 0 && response.text;
+  const std::size_t more = response.error != 0 ? 8 + padded(reason.size())
+                           : has_text          ? padded(4 + response.text->size())
+                                               : 0;
+  const auto flags = static_cast<std::uint16_t>((response.made == Made::kNew ? 0 : kWasThereFlag) |
                                                 (has_text ? kTextFlag : 0));
-  message(kAnswer, flags, 16 + more);
+  message(kResponse, flags, 16 + more);
   ByteWriter out(bytes_);
-  out.put(answer.sequence);
-  out.put(answer.error);
-  out.put(answer.number);
+  out.put(response.sequence);
+  out.put(response.error);
+  out.put(response.number);
   if (has_text) {
-    out.put_text(*answer.text);
-    bytes_.append(more - 4 - answer.text->size(), '\0');
+    out.put_text(*response.text);
+    bytes_.append(more - 4 - response.text->size(), '\0');
   }
-  if (answer.error == 0) return;
-  out.put(answer.at);
+  if (response.error == 0) return;
+  out.put(response.at);
   out.put_text(reason);
   bytes_.append(padded(reason.size()) - reason.size(), '\0');
 }
@@ -345,8 +345,8 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_samples(flags, payload);
     case kRequest:
       return read_request(flags, payload);
-    case kAnswer:
-      return read_answer(flags, payload);
+    case kResponse:
+      return read_response(flags, payload);
     case kDropped:
       return read_dropped(flags, payload);
     case kBlob:

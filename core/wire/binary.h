@@ -1,4 +1,4 @@
-// The binary form of FORMAT.md: writing it (client libraries, answers) and reading it (intake).
+// The binary form of FORMAT.md: writing it (client libraries, responses) and reading it (intake).
 // A reader trusts nothing: it yields messages that lie wholly inside the datagram, or errors.
 // Confined to the thread that holds them; a reader's views last as long as the datagram's bytes.
 #pragma once
@@ -37,7 +37,7 @@ enum SampleFields : std::uint16_t { kXOnly = 0, kWithY = 1, kWithTime = 2, kFull
 
 enum class Made : std::uint16_t { kNew = 0, kWasThere = 1 };
 
-struct Answer {
+struct Response {
   static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
   std::uint32_t sequence = 0;
@@ -76,7 +76,7 @@ class DatagramWriter {
   // sequence is not 0; text is one line of the text form.
   void request(std::uint32_t sequence, std::string_view text);
   // Of a reason, the first kReasonBytesMax bytes.
-  void answer(const Answer& answer);
+  void response(const Response& response);
   void dropped(std::uint64_t samples);
   void define_template(const Template& given);
   void blob(std::uint64_t number, std::string_view bytes);
@@ -144,7 +144,7 @@ struct Latencies {
   std::span<const LatencySample> latencies;
 };
 
-using Message = std::variant<PackedSamples, Request, Answer, Dropped, PackedBlob, Template,
+using Message = std::variant<PackedSamples, Request, Response, Dropped, PackedBlob, Template,
                              KernelEvents, Latencies, OfferedEvent, PackedEvents, LostEvents>;
 
 bool is_binary(std::string_view datagram);

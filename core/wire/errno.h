@@ -1,4 +1,4 @@
-// The one place where an ErrorCode becomes the errno that a write(2) or an answer carries.
+// The one place where an ErrorCode becomes the errno that a write(2) or a response carries.
 #pragma once
 
 #include <cerrno>

@@ -265,7 +265,7 @@ int Client::wait_until(Time deadline, const std::function<int()>& check) {
         return fail_with(ETIMEDOUT, "the daemon has not taken everything in in time");
       }
     }
-    wait_for_answers(std::min<Time>(deadline - now_ns(), 5ms));
+    wait_for_responses(std::min<Time>(deadline - now_ns(), 5ms));
   }
 }
 

@@ -231,7 +231,7 @@ class Client {
   bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
   void keep();
-  void wait_for_answers(Time time_max) const;
+  void wait_for_responses(Time time_max) const;
   std::uint64_t dropped() const;
   std::uint64_t held() const;
   void pass_through_lanes();

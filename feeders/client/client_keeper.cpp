@@ -239,7 +239,7 @@ void Client::keep() {
       sleep_.prepare(KeeperSleep::Depth::kLight);
       if (!ending_) sleep_.sleep(due);
     } else if (due < kIdlePause) {
-      wait_for_answers(due);
+      wait_for_responses(due);
     } else if (fall_asleep() && !ending_) {
       sleep_.sleep(due);
     }
@@ -263,7 +263,7 @@ bool Client::fall_asleep() {
 }
 
 // The time may be over already: a pass takes some. ppoll() waits for ever only without a time.
-void Client::wait_for_answers(Time time_max) const {
+void Client::wait_for_responses(Time time_max) const {
   const short room = link_.full() ? POLLOUT : 0;
   pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
   const Time left = std::max(time_max, Time(0));

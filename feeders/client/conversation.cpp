@@ -69,8 +69,8 @@ void Conversation::take_responses(Time now) {
     enter_epoch(reader.value().epoch());
     while (const auto message = reader.value().next()) {
       if (!*message) continue;
-      if (const auto* answer = std::get_if<wire::Answer>(&message->value())) {
-        take({*answer, &received->attached});
+      if (const auto* response = std::get_if<wire::Response>(&message->value())) {
+        take({*response, &received->attached});
       }
     }
   }

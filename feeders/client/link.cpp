@@ -129,7 +129,7 @@ void Link::wait_for_room(std::chrono::milliseconds wait_max) const {
 std::optional<Link::Received> Link::receive() {
   const int fd = fd_.load();
   if (!connected() || !is_ours(fd)) return std::nullopt;
-  iovec bytes{answer_.data(), answer_.size()};
+  iovec bytes{response_.data(), response_.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
   msghdr header{};
   header.msg_iov = &bytes;
@@ -138,7 +138,7 @@ std::optional<Link::Received> Link::receive() {
   header.msg_controllen = control.size();
   const auto size = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (size < 0) return std::nullopt;
-  Received received{std::span<char>(answer_.data(), static_cast<std::size_t>(size)), Fd()};
+  Received received{std::span<char>(response_.data(), static_cast<std::size_t>(size)), Fd()};
   take_descriptors(header, received.attached);
   return received;
 }

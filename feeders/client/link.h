@@ -9,7 +9,7 @@
 // away: every send() makes sure that the descriptor is still our socket, and nothing of ours ever
 // ends up in a file or a connection of the program.
 //
-// Nothing here blocks but wait_for_room(). At most kAnswerBytesMax of a datagram are taken in.
+// Nothing here blocks but wait_for_room(). At most kResponseBytesMax of a datagram are taken in.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ namespace tallyfs {
 class Link {
  public:
   // The daemon sends responses off when they have grown to 8 KiB.
-  static constexpr std::size_t kAnswerBytesMax = 16 * 1024;
+  static constexpr std::size_t kResponseBytesMax = 16 * 1024;
 
   enum class Sent {
     kDone,
@@ -82,7 +82,7 @@ class Link {
   std::atomic<State> state_{State::kGone};
   std::atomic<int> fd_{-1};
   std::atomic<std::uint64_t> cookie_{0};  // the kernel's name for our socket
-  alignas(8) std::array<char, kAnswerBytesMax> answer_;
+  alignas(8) std::array<char, kResponseBytesMax> response_;
 };
 
 }  // namespace tallyfs

@@ -14,7 +14,7 @@
 
 namespace tallyfs {
 
-struct Response : wire::Answer {
+struct Response : wire::Response {
   // The descriptor that the daemon attached; invalid if it attached none.
   const Fd* attached = nullptr;
 

@@ -94,7 +94,7 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
       clock_(ports.clock),
       switches_(ports.switches),
       epoch_(ports.epoch),
-      answers_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
+      responses_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
   find_branches(ports.branches);
 }
 
@@ -121,7 +121,7 @@ void Dispatcher::find_branches(std::span<Branch* const> branches) {
 void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Commands commands) {
   origin_ = &datagram.origin;
   commands_ = commands;
-  answers_.begin(datagram.origin);
+  responses_.begin(datagram.origin);
   call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now};
   reports_ = 0;
   told_stale_ = false;
@@ -151,13 +151,13 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
 
 bool Dispatcher::go_on(const Until& until) {
   if (!(messages_ ? take_binary(until) : take_text(until))) return false;
-  answers_.send();
+  responses_.send();
   origin_ = nullptr;
   return true;
 }
 
 std::vector<char> Dispatcher::put_off() {
-  answers_.send();
+  responses_.send();
   origin_ = nullptr;
   if (!messages_) return {text_left_.begin(), text_left_.end()};
   const auto header = bytes_.first(wire::kHeaderBytes);
@@ -238,7 +238,7 @@ void Dispatcher::take_message(const wire::Message& message) {
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
-                 [&](const wire::Answer&) {
+                 [&](const wire::Response&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  },
                  [&](const auto&) { take_by_branch(message); }},
@@ -255,14 +255,14 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples) {
 void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
   reject(kMessage, error, lost);
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
-  answers_.add({.error = error_number(error), .number = number, .reason = error.reason});
+  responses_.add({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
 void Dispatcher::take_by_branch(const wire::Message& message) {
   const auto done = hand_to_branch(message);
   if (done) counts_.add(done.value().counted.what, done.value().counted.count);
   if (const auto* const given = std::get_if<wire::Template>(&message)) {
-    return answer(given->sequence, kMessage, done);
+    return respond(given->sequence, kMessage, done);
   }
   if (done) return;
   const auto named = named_by(message);
@@ -281,43 +281,43 @@ Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
 
 void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
-  if (!line) return answer(request.sequence, request.text, line.error());
+  if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    return answer_with_switches(request);
+    return respond_with_switches(request);
   }
-  answer(request.sequence, request.text,
-         execute(line.value(), request.text, Call::Response::kSent));
+  respond(request.sequence, request.text,
+          execute(line.value(), request.text, Call::Response::kSent));
 }
 
-void Dispatcher::answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
+void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
     const Done& what = done.value();
-    const wire::Answer answer{
+    const wire::Response response{
         .sequence = sequence, .number = what.number, .made = what.made, .text = what.text};
     if (what.text) {
-      answers_.add_alone(answer);
+      responses_.add_alone(response);
     } else {
-      answers_.add(answer);
+      responses_.add(response);
     }
   } else {
     const Error error = done.error();
     reject(text, error);
-    answers_.add({.sequence = sequence,
-                  .error = error_number(error),
-                  .at = error.token_at == Error::kNoToken
-                            ? wire::Answer::kNowhere
-                            : static_cast<std::uint32_t>(error.token_at),
-                  .reason = error.reason});
+    responses_.add({.sequence = sequence,
+                    .error = error_number(error),
+                    .at = error.token_at == Error::kNoToken
+                              ? wire::Response::kNowhere
+                              : static_cast<std::uint32_t>(error.token_at),
+                    .reason = error.reason});
   }
 }
 
-void Dispatcher::answer_with_switches(const wire::Request& request) {
+void Dispatcher::respond_with_switches(const wire::Request& request) {
   if (switches_.fd < 0) {
-    return answer(request.sequence, request.text,
-                  Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
+    return respond(request.sequence, request.text,
+                   Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
   }
   counts_.add(Own::kCommands);
-  answers_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
+  responses_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
@@ -382,9 +382,9 @@ void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t
 }
 
 void Dispatcher::publish_counts(Moment now) {
-  const Answers::Counts answers = answers_.take_counts();
-  counts_.add(Own::kAnswersDropped, answers.dropped);
-  counts_.add(Own::kAnswersOverShare, answers.over_share);
+  const Responses::Counts responses = responses_.take_counts();
+  counts_.add(Own::kAnswersDropped, responses.dropped);
+  counts_.add(Own::kAnswersOverShare, responses.over_share);
   counts_.publish(statistics_.own(), now);
 }
 

@@ -26,9 +26,9 @@
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
-#include "feeders/intake/answers.h"
 #include "feeders/intake/drop_claims.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/responses.h"
 
 namespace tallyfs {
 
@@ -125,8 +125,8 @@ class Dispatcher {
   void take_samples(const wire::PackedSamples& samples);
   void take_request(const wire::Request& request);
   // text: what the error log shows of the request.
-  void answer(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
-  void answer_with_switches(const wire::Request& request);
+  void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
+  void respond_with_switches(const wire::Request& request);
   // Any line but the one that asks for the page of switches.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
@@ -147,7 +147,7 @@ class Dispatcher {
   std::array<Route, std::variant_size_v<wire::Line>> lines_;
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
-  Answers answers_;
+  Responses responses_;
   OwnCounts counts_;
   DropClaims drop_claims_;
   std::chrono::nanoseconds costs_{0};

@@ -31,18 +31,18 @@ Result<Fd> new_socket() {
 }
 
 // Before the bind: a datagram that was queued earlier would arrive without credentials. And with
-// room for answers, which count until they are read.
+// room for responses, which count until they are read.
 Result<void> prepare(const Fd& fd) {
-  const int answers_bytes = FeedSocket::kAnswersBytes;
+  const int responses_bytes = FeedSocket::kResponsesBytes;
   int bytes = 0;
   socklen_t size = sizeof bytes;
   // The kernel gives twice what is asked for, and tells that. A socket that was passed may have
   // enough, by rights that this process lacks.
   const bool has_room = ::getsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 &&
-                        bytes >= 2 * answers_bytes;
+                        bytes >= 2 * responses_bytes;
   if (!has_room &&
-      ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &answers_bytes, sizeof(int)) != 0) {
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &answers_bytes, sizeof(int));
+      ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUFFORCE, &responses_bytes, sizeof(int)) != 0) {
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDBUF, &responses_bytes, sizeof(int));
   }
   const int on = 1;
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {

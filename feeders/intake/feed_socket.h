@@ -20,8 +20,8 @@ class FeedSocket {
   // What a queue of datagrams may hold decides throughput more than anything else
   // (docs/performance.md); the kernel's default is 10.
   static constexpr unsigned kQueueLength = 512;
-  // What may be on its way to feeders that do not read their answers, all together.
-  static constexpr int kAnswersBytes = 4 << 20;
+  // What may be on its way to feeders that do not read their responses, all together.
+  static constexpr int kResponsesBytes = 4 << 20;
 
   struct Options {
     std::string path;

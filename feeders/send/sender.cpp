@@ -118,7 +118,7 @@ Result<void> Sender::wait(pollfd* polled, nfds_t count) {
   if (::poll(polled, count, wait_ms) < 0) {
     for (nfds_t i = 0; i < count; ++i) polled[i].revents = 0;
   }
-  take_answers();
+  take_responses();
   if (pending_.empty()) return {};
   return stalled(Clock::now() - progress_);
 }
@@ -151,40 +151,40 @@ Result<void> Sender::probe() {
   return {};
 }
 
-void Sender::take_answers() {
+void Sender::take_responses() {
   while (const auto received = link_.receive()) {
     auto reader = wire::DatagramReader::open(received->datagram);
     if (!reader) continue;
     while (const auto message = reader.value().next()) {
-      const auto* answer =
-          message->has_value() ? std::get_if<wire::Answer>(&message->value()) : nullptr;
-      if (answer) take(*answer);
+      const auto* response =
+          message->has_value() ? std::get_if<wire::Response>(&message->value()) : nullptr;
+      if (response) take(*response);
     }
   }
 }
 
 // Answers come in order: what was asked before this one and is still unanswered will stay so.
-void Sender::take(const wire::Answer& answer) {
+void Sender::take(const wire::Response& response) {
   const auto asked = std::find_if(pending_.begin(), pending_.end(), [&](const Pending& each) {
-    return each.sequence == answer.sequence;
+    return each.sequence == response.sequence;
   });
   if (asked == pending_.end()) return;
   progress_ = Clock::now();
   probed_ = false;
-  while (pending_.front().sequence != answer.sequence) settle_front(nullptr);
-  settle_front(&answer);
+  while (pending_.front().sequence != response.sequence) settle_front(nullptr);
+  settle_front(&response);
 }
 
-void Sender::settle_front(const wire::Answer* answer) {
+void Sender::settle_front(const wire::Response* response) {
   const Pending settled = std::move(pending_.front());
   pending_.pop_front();
   if (settled.ends_datagram) unanswered_ -= 1;
-  if (settled.line == 0 || (answer && answer->error == 0)) return;
+  if (settled.line == 0 || (response && response->error == 0)) return;
   Error error{.text = settled.text};
-  if (answer) {
-    error.reason =
-        std::string(answer->reason) + " (" + std::strerror(static_cast<int>(answer->error)) + ")";
-    if (answer->at != wire::Answer::kNowhere) error.token_at = answer->at;
+  if (response) {
+    error.reason = std::string(response->reason) + " (" +
+                   std::strerror(static_cast<int>(response->error)) + ")";
+    if (response->at != wire::Response::kNowhere) error.token_at = response->at;
   } else {
     error.reason = "its answer was lost, whether it took effect is not known";
   }

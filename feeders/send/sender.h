@@ -1,11 +1,11 @@
 // Sends lines of the text form to the daemon as binary requests (FORMAT.md, kind 2), many to a
-// datagram, and learns from the answers what came of each. Confined to its thread.
+// datagram, and learns from the responses what came of each. Confined to its thread.
 //
-// What waits for answers is bounded, in what it may fill of our receive queue too: by default the
-// kernel holds ten datagrams, and an answer that finds no room is lost. Of kUnansweredMax datagrams
-// of kRequestsMax requests the answers come in eight, even if all are refused for reasons of the
-// usual length. Should an answer be lost all the same, a request for nothing, sent when nothing has
-// come for a while, brings it to light; it also notices a daemon that is gone.
+// What waits for responses is bounded, in what it may fill of our receive queue too: by default the
+// kernel holds ten datagrams, and a response that finds no room is lost. Of kUnansweredMax
+// datagrams of kRequestsMax requests the responses come in eight, even if all are refused for
+// reasons of the usual length. Should a response be lost all the same, a request for nothing, sent
+// when nothing has come for a while, brings it to light; it also notices a daemon that is gone.
 #pragma once
 
 #include <poll.h>
@@ -79,9 +79,9 @@ class Sender {
   Result<void> probe();
   std::chrono::milliseconds wait_max() const;
 
-  void take_answers();
-  void take(const wire::Answer& answer);
-  void settle_front(const wire::Answer* answer);
+  void take_responses();
+  void take(const wire::Response& response);
+  void settle_front(const wire::Response* response);
 
   Error gone() const;
   Error silent() const;

@@ -57,7 +57,7 @@ inline sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// A socket connected to that of a receiver, with an address of its own for the answers.
+// A socket connected to that of a receiver, with an address of its own for the responses.
 class Sender {
  public:
   explicit Sender(const std::string& path) : fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -77,7 +77,7 @@ class Sender {
     require(::send(fd_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
             "send");
   }
-  // The number in the answer.
+  // The number in the response.
   std::uint64_t ask(const std::string& text) {
     wire::DatagramWriter request(0);
     request.request(1, text);
@@ -89,9 +89,9 @@ class Sender {
         wire::DatagramReader::open(std::span(bytes).first(static_cast<std::size_t>(size)));
     epoch_ = reader.value().epoch();
     const auto message = reader.value().next();
-    const auto& answer = std::get<wire::Answer>(message->value());
-    if (answer.error != 0) throw std::runtime_error(text + ": " + std::string(answer.reason));
-    return answer.number;
+    const auto& response = std::get<wire::Response>(message->value());
+    if (response.error != 0) throw std::runtime_error(text + ": " + std::string(response.reason));
+    return response.number;
   }
   std::uint64_t epoch() const { return epoch_; }
 

@@ -43,9 +43,9 @@ Held* Drive::find(std::uint64_t handle) {
 }
 
 void Drive::lookup(std::uint64_t node, const std::string& name) {
-  const auto answer = ask(FUSE_LOOKUP, node, name + '\0');
-  if (!answer.ok()) return;
-  const auto entry = value_of<fuse_entry_out>(answer.body);
+  const auto response = ask(FUSE_LOOKUP, node, name + '\0');
+  if (!response.ok()) return;
+  const auto entry = value_of<fuse_entry_out>(response.body);
   must(entry.nodeid != 0 && entry.nodeid == entry.attr.ino, "a node");
   must(entry.attr.uid == 0 && (entry.attr.mode & 07022) == 0, "the owner's alone to write");
   if (std::find(nodes_.begin(), nodes_.end(), entry.nodeid) == nodes_.end()) {
@@ -56,11 +56,11 @@ void Drive::lookup(std::uint64_t node, const std::string& name) {
 void Drive::getattr(std::uint64_t node, Input& input) {
   const std::uint32_t flags = input.byte() & 1 ? FUSE_GETATTR_FH : 0;
   const std::uint64_t handle = flags ? draw_handle(input) : 0;
-  const auto answer = ask(FUSE_GETATTR, node, bytes_of(fuse_getattr_in{flags, 0, handle}));
+  const auto response = ask(FUSE_GETATTR, node, bytes_of(fuse_getattr_in{flags, 0, handle}));
   const Held* const held = flags ? find(handle) : nullptr;
   if (!held || !held->text) return;
-  must(answer.ok(), "an open handle has attributes");
-  must(value_of<fuse_attr_out>(answer.body).attr.size == held->text->size(), "its text's size");
+  must(response.ok(), "an open handle has attributes");
+  must(value_of<fuse_attr_out>(response.body).attr.size == held->text->size(), "its text's size");
 }
 
 void Drive::setattr(std::uint64_t node, Input& input) {
@@ -80,18 +80,18 @@ std::string Drive::read_all(std::uint64_t node, std::uint64_t handle) {
     wanted.fh = handle;
     wanted.offset = text.size();
     wanted.size = kReadBytesMax;
-    const auto answer = ask(FUSE_READ, node, bytes_of(wanted));
-    must(answer.ok(), "what was opened for reading reads");
-    if (answer.body.empty()) return text;
-    text += answer.body;
+    const auto response = ask(FUSE_READ, node, bytes_of(wanted));
+    must(response.ok(), "what was opened for reading reads");
+    if (response.body.empty()) return text;
+    text += response.body;
   }
 }
 
 void Drive::open(std::uint64_t node, std::uint32_t flags) {
   if (flags != O_RDONLY) note_change(node);
-  const auto answer = ask(FUSE_OPEN, node, bytes_of(fuse_open_in{flags, 0}));
-  if (!answer.ok()) return;
-  const auto opened = value_of<fuse_open_out>(answer.body);
+  const auto response = ask(FUSE_OPEN, node, bytes_of(fuse_open_in{flags, 0}));
+  if (!response.ok()) return;
+  const auto opened = value_of<fuse_open_out>(response.body);
   must(opened.open_flags & FOPEN_DIRECT_IO, "nothing is cached");
   must(!find(opened.fh), "no handle is given out twice");
   Held held{.handle = opened.fh, .node = node, .flags = flags, .text = {}};
@@ -104,13 +104,14 @@ void Drive::read(std::uint64_t node, Input& input) {
   wanted.fh = draw_handle(input);
   wanted.offset = input.number(input.byte() % 9);
   wanted.size = static_cast<std::uint32_t>(input.number(3) % (kReadBytesMax + 1));
-  const auto answer = ask(FUSE_READ, node, bytes_of(wanted));
-  must(answer.body.size() <= wanted.size, "no more than asked for");
+  const auto response = ask(FUSE_READ, node, bytes_of(wanted));
+  must(response.body.size() <= wanted.size, "no more than asked for");
   const Held* const held = find(wanted.fh);
   if (!held || !held->text) return;
   const std::string& text = *held->text;
-  must(answer.ok() && answer.body == text.substr(std::min<std::size_t>(wanted.offset, text.size()),
-                                                 wanted.size),
+  must(response.ok() &&
+           response.body ==
+               text.substr(std::min<std::size_t>(wanted.offset, text.size()), wanted.size),
        "a handle's text is that of its open");
 }
 
@@ -127,15 +128,15 @@ void Drive::write(std::uint64_t node, Input& input) {
   wanted.fh = handle;
   wanted.offset = how & 2 ? input.number(8) : how & 4 ? input.number(2) : 0;
   wanted.size = static_cast<std::uint32_t>(text.size());
-  const auto answer = ask(FUSE_WRITE, node, bytes_of(wanted) + text);
-  if (answer.ok()) {
-    must(value_of<fuse_write_out>(answer.body).size == text.size(), "a write is whole");
+  const auto response = ask(FUSE_WRITE, node, bytes_of(wanted) + text);
+  if (response.ok()) {
+    must(value_of<fuse_write_out>(response.body).size == text.size(), "a write is whole");
   }
 }
 
 void Drive::release(std::uint64_t handle) {
-  const auto answer = ask(FUSE_RELEASE, Tree::kRoot, bytes_of(fuse_release_in{handle, 0, 0, 0}));
-  must(answer.ok(), "release cannot fail");
+  const auto response = ask(FUSE_RELEASE, Tree::kRoot, bytes_of(fuse_release_in{handle, 0, 0, 0}));
+  must(response.ok(), "release cannot fail");
   std::erase_if(held_, [handle](const Held& held) { return held.handle == handle; });
 }
 
@@ -153,11 +154,11 @@ void Drive::list(std::uint32_t opcode, std::uint64_t node, Input& input) {
   fuse_read_in wanted{};
   wanted.offset = input.number(input.byte() % 9);
   wanted.size = static_cast<std::uint32_t>(input.number(2) * 2);
-  const auto answer = ask(opcode, node, bytes_of(wanted));
-  must(answer.body.size() <= wanted.size, "no more than asked for");
+  const auto response = ask(opcode, node, bytes_of(wanted));
+  must(response.body.size() <= wanted.size, "no more than asked for");
   const std::size_t before = opcode == FUSE_READDIRPLUS ? sizeof(fuse_entry_out) : 0;
   std::uint64_t last = static_cast<std::int64_t>(wanted.offset) < 0 ? 0 : wanted.offset;
-  for (std::string_view rest = answer.body; !rest.empty();) {
+  for (std::string_view rest = response.body; !rest.empty();) {
     must(rest.size() >= before + FUSE_NAME_OFFSET, "whole entries");
     const auto plus = value_of<fuse_entry_out>(rest.substr(0, before));
     rest.remove_prefix(before);

@@ -1,5 +1,5 @@
 // A user of the mount without a mount: knows what the daemon told it (nodes, handles, the text of
-// each), draws the arguments of requests from the input, and checks each answer against what it
+// each), draws the arguments of requests from the input, and checks each response against what it
 // knows. Confined to one thread.
 #pragma once
 
@@ -81,7 +81,7 @@ class Drive {
   void check_end();
 
  private:
-  Kernel::Answer ask(std::uint32_t opcode, std::uint64_t node, std::string body = {}) {
+  Kernel::Response ask(std::uint32_t opcode, std::uint64_t node, std::string body = {}) {
     if (opcode == FUSE_SETATTR || opcode == FUSE_MKDIR || opcode == FUSE_RMDIR ||
         opcode == FUSE_UNLINK) {
       note_change(node);

@@ -35,9 +35,9 @@ bool may_be_not_implemented(std::uint32_t opcode) {
   }
 }
 
-// The size of what an operation answers when all went well; nothing where the answer has as much
+// The size of what an operation answers when all went well; nothing where the response has as much
 // as it likes.
-std::optional<std::size_t> size_of_answer(std::uint32_t opcode) {
+std::optional<std::size_t> size_of_response(std::uint32_t opcode) {
   switch (opcode) {
     case FUSE_INIT:
     case FUSE_READ:
@@ -64,14 +64,14 @@ std::optional<std::size_t> size_of_answer(std::uint32_t opcode) {
   }
 }
 
-void check(const Request& request, const Kernel::Answer& answer) {
-  must(answer.came == is_answered(request.opcode), "one answer, to what is answered");
-  if (!answer.came) return;
-  must(answer.error >= 0 && answer.error < 512, "an errno");
-  must(answer.error != ENOSYS || may_be_not_implemented(request.opcode), "all is implemented");
-  must(answer.error == 0 || answer.body.empty(), "an error comes alone");
-  const auto size = size_of_answer(request.opcode);
-  must(answer.error != 0 || !size || answer.body.size() == *size, "the operation's own answer");
+void check(const Request& request, const Kernel::Response& response) {
+  must(response.came == is_answered(request.opcode), "one answer, to what is answered");
+  if (!response.came) return;
+  must(response.error >= 0 && response.error < 512, "an errno");
+  must(response.error != ENOSYS || may_be_not_implemented(request.opcode), "all is implemented");
+  must(response.error == 0 || response.body.empty(), "an error comes alone");
+  const auto size = size_of_response(request.opcode);
+  must(response.error != 0 || !size || response.body.size() == *size, "the operation's own answer");
 }
 
 }  // namespace
@@ -91,15 +91,15 @@ Kernel::Kernel(Operations& operations, std::uint32_t capabilities) {
                              .splice_send = nullptr};
   // libfuse closes it with the session.
   must(fuse_session_custom_io(session_, &io, ::open("/dev/null", O_RDWR | O_CLOEXEC)) == 0, "io");
-  const Answer answer = ask({.opcode = FUSE_INIT,
-                             .body = bytes_of(fuse_init_in{.major = FUSE_KERNEL_VERSION,
-                                                           .minor = FUSE_KERNEL_MINOR_VERSION,
-                                                           .max_readahead = 128 * 1024,
-                                                           .flags = capabilities,
-                                                           .flags2 = 0,
-                                                           .unused = {}})});
-  must(answer.ok() && answer.body.size() == sizeof(fuse_init_out), "the connection is made");
-  const auto said = value_of<fuse_init_out>(answer.body);
+  const Response response = ask({.opcode = FUSE_INIT,
+                                 .body = bytes_of(fuse_init_in{.major = FUSE_KERNEL_VERSION,
+                                                               .minor = FUSE_KERNEL_MINOR_VERSION,
+                                                               .max_readahead = 128 * 1024,
+                                                               .flags = capabilities,
+                                                               .flags2 = 0,
+                                                               .unused = {}})});
+  must(response.ok() && response.body.size() == sizeof(fuse_init_out), "the connection is made");
+  const auto said = value_of<fuse_init_out>(response.body);
   must((said.flags & ~(capabilities | FUSE_BIG_WRITES | FUSE_INIT_EXT | FUSE_MAX_PAGES)) == 0,
        "nothing is wanted that was not offered");
   must(said.max_write == protocol::kMaxWriteBytes, "writes have their bound");
@@ -114,12 +114,12 @@ Kernel::~Kernel() {
   current_ = nullptr;
 }
 
-Kernel::Answer Kernel::ask(const Request& request) {
+Kernel::Response Kernel::ask(const Request& request) {
   const std::uint64_t unique = next_unique_;
   next_unique_ += 2;  // odd ones are those of interrupts
   process(unique, request);
-  check(request, answer_);
-  return std::exchange(answer_, {});
+  check(request, response_);
+  return std::exchange(response_, {});
 }
 
 void Kernel::ask_and_go(const Request& request) {
@@ -131,7 +131,7 @@ void Kernel::ask_and_go(const Request& request) {
 void Kernel::interrupt(std::uint64_t unique) {
   if (!interrupts_.insert(unique | 1).second) return;
   process(unique | 1, {.opcode = FUSE_INTERRUPT, .body = bytes_of(fuse_interrupt_in{unique})});
-  must(!answer_.came, "an interrupt has no answer of its own");
+  must(!response_.came, "an interrupt has no answer of its own");
 }
 
 void Kernel::process(std::uint64_t unique, const Request& request) {
@@ -164,12 +164,12 @@ ssize_t Kernel::take(int, iovec* parts, int count, void*) {
   must(bytes.size() >= sizeof(fuse_out_header), "a header");
   const auto header = value_of<fuse_out_header>(bytes);
   must(header.len == bytes.size(), "the length is that of the whole");
-  if (header.unique != 0) return current_->take_answer(bytes);
+  if (header.unique != 0) return current_->take_response(bytes);
   current_->take_notice(bytes);
   return static_cast<ssize_t>(bytes.size());
 }
 
-ssize_t Kernel::take_answer(const std::string& bytes) {
+ssize_t Kernel::take_response(const std::string& bytes) {
   const auto header = value_of<fuse_out_header>(bytes);
   if (header.unique != waiting_for_) {
     // An interrupt that came before its request is told to come again.
@@ -177,8 +177,8 @@ ssize_t Kernel::take_answer(const std::string& bytes) {
     must(interrupts_.contains(header.unique), "an interrupt that was sent");
     return static_cast<ssize_t>(bytes.size());
   }
-  must(!answer_.came, "no second answer");
-  answer_ = {.came = true, .error = -header.error, .body = bytes.substr(sizeof header)};
+  must(!response_.came, "no second answer");
+  response_ = {.came = true, .error = -header.error, .body = bytes.substr(sizeof header)};
   if (!gone_) return static_cast<ssize_t>(bytes.size());
   errno = ENOENT;
   return -1;

@@ -41,7 +41,7 @@ struct Request {
 
 class Kernel {
  public:
-  struct Answer {
+  struct Response {
     bool came = false;
     int error = 0;  // an errno
     std::string body;
@@ -53,9 +53,9 @@ class Kernel {
   Kernel(Operations& operations, std::uint32_t capabilities);
   ~Kernel();
 
-  // Of a request without an answer (FORGET), none.
-  Answer ask(const Request& request);
-  // The same, but the asking process has ended meanwhile, so that the answer finds no receiver.
+  // Of a request without a response (FORGET), none.
+  Response ask(const Request& request);
+  // The same, but the asking process has ended meanwhile, so that the response finds no receiver.
   void ask_and_go(const Request& request);
   // What an INTERRUPT is for: the request that comes next, or none that ever was.
   void interrupt_next() { interrupt(next_unique_); }
@@ -65,7 +65,7 @@ class Kernel {
 
  private:
   static ssize_t take(int fd, iovec* parts, int count, void* userdata);
-  ssize_t take_answer(const std::string& bytes);
+  ssize_t take_response(const std::string& bytes);
   void take_notice(const std::string& bytes);
   void process(std::uint64_t unique, const Request& request);
   void interrupt(std::uint64_t unique);
@@ -76,7 +76,7 @@ class Kernel {
   std::uint64_t next_unique_ = 2;
   std::uint64_t waiting_for_ = 0;  // its unique number
   bool gone_ = false;
-  Answer answer_;
+  Response response_;
   std::set<std::uint64_t> interrupts_;  // their own numbers; libfuse may answer each of them
 };
 

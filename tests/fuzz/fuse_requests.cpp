@@ -1,4 +1,4 @@
-// Requests whose answers need only be well-formed: those that are never permitted, and those that
+// Requests whose responses need only be well-formed: those that are never permitted, and those that
 // mean nothing here.
 #include <fcntl.h>
 

@@ -1,5 +1,5 @@
 // The daemon's side of the socket on a test stand, as far as bytes decide: all branches with small
-// quotas, the dispatcher, and a bound peer that takes its answers. Confined to one thread.
+// quotas, the dispatcher, and a bound peer that takes its responses. Confined to one thread.
 //
 // To make all of it takes a hundred times as long as to carry out an input. So one stand serves
 // kInputs inputs: check_end() takes away what an input has made, and makes a branch anew that an
@@ -146,7 +146,7 @@ class IntakeStand {
     must(!dispatcher.is_busy(), "it is done");
     dispatcher.publish_counts(clock.now());
     (void)dispatcher.take_saturated();
-    check_answers();
+    check_responses();
     if (events.is_changed()) enable_events();
   }
   void end_process(pid_t pid) {
@@ -370,7 +370,7 @@ class IntakeStand {
     const std::string text = file->render(clock.now(), kTextBytes).value();
     must(text.empty() || text.back() == '\n', "texts end with their last line");
   }
-  void check_answers() {
+  void check_responses() {
     for (;;) {
       const ssize_t size = ::recv(line_.peer(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (size < 0) return;
@@ -380,7 +380,7 @@ class IntakeStand {
       must(reader.value().epoch() == dispatcher.epoch(), "of this epoch");
       while (const auto message = reader.value().next()) {
         must(message->has_value(), "of whole messages");
-        must(std::holds_alternative<wire::Answer>(message->value()), "that are answers");
+        must(std::holds_alternative<wire::Response>(message->value()), "that are answers");
       }
     }
   }

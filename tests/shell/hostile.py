@@ -22,7 +22,7 @@ def resident_mib():
 
 
 def assert_resident_below(mib):
-    """Within a moment: the daemon gives the memory of long texts back after their files are closed."""
+    """Within a moment: memory of long texts goes back after their files are closed."""
     got, deadline = resident_mib(), time.monotonic() + time_limit(5)
     while got >= mib and PATIENCE <= 1 and time.monotonic() < deadline: got = resident_mib()
     print(f"resident {got:.1f} MiB, at most {mib:.1f}")

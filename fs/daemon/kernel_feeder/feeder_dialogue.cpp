@@ -68,7 +68,7 @@ void FeederDialogue::end_turn() {
   news_.notify_all();
 }
 
-// The feeder owes an answer also to an order that found no room.
+// The feeder owes a response also to an order that found no room.
 bool FeederDialogue::send(wire::Order& order) {
   const Number number = ++number_;
   std::visit([number](auto& each) { each.number = number; }, order);
@@ -80,20 +80,20 @@ bool FeederDialogue::send(wire::Order& order) {
 
 FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
   const MutexLock lock(mutex_);
-  answer_.reset();
+  response_.reset();
   (void)send(order);
   awaited_ = number_;
   return awaited_;
 }
 
-FeederDialogue::Answer FeederDialogue::wait(Time deadline, const CancellationToken& cancel) {
+FeederDialogue::Response FeederDialogue::wait(Time deadline, const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
   auto last = Wait::kGoesOn;
-  while (!answer_ && is_there_ && last == Wait::kGoesOn) {
+  while (!response_ && is_there_ && last == Wait::kGoesOn) {
     last = wait_until(end_of(deadline), cancel);
   }
   const Number number = std::exchange(awaited_, 0);
-  if (answer_) return *std::exchange(answer_, std::nullopt);
+  if (response_) return *std::exchange(response_, std::nullopt);
   if (!is_there_) return absence(gone_);
   given_up_.push_back(number);
   return last == Wait::kCancelled ? interruption() : silence();
@@ -138,14 +138,14 @@ void FeederDialogue::note_working() {
   if (owes_since_) owes_since_ = now();
 }
 
-FeederDialogue::Heard FeederDialogue::answered(Number number, Answer answer) {
+FeederDialogue::Heard FeederDialogue::answered(Number number, Response response) {
   Heard heard = Heard::kUnasked;
   {
     const MutexLock lock(mutex_);
     owes_since_.reset();
     if (number != number_) owes_since_ = now();
     if (number == awaited_) {
-      answer_ = std::move(answer);
+      response_ = std::move(response);
       heard = Heard::kAwaited;
     } else if (std::erase(given_up_, number) != 0) {
       heard = Heard::kLate;

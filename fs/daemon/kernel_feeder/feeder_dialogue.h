@@ -1,7 +1,7 @@
 // Orders and their replies, over the socket that only the daemon and its feeder of the kernel's
 // events have (core/wire/order.h).
 //
-// Thread-safe. One thread at a time has its turn to wait for an answer. A feeder that owes an
+// Thread-safe. One thread at a time has its turn to wait for a response. A feeder that owes an
 // answer for kSilenceMax is silent: turns are refused at once, until the feeder sends something or
 // another feeder replaces it. So a silent feeder delays the daemon for kSilenceMax once, and not
 // with each order. The listening thread passes replies on to here, and never waits.
@@ -27,14 +27,14 @@ class FeederDialogue {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Number = std::uint64_t;
-  // The answer to an order; its value is empty unless the order was a question.
-  using Answer = Result<wire::Placed>;
+  // The response to an order; its value is empty unless the order was a question.
+  using Response = Result<wire::Placed>;
 
   static constexpr std::chrono::seconds kSilenceMax{1};
   // The longest wait for a feeder that has just been started, or lost.
   static constexpr std::chrono::seconds kHelloMax{1};
 
-  // The right to wait for the answer to one order, as long as it lives. Confined to one thread.
+  // The right to wait for the response to one order, as long as it lives. Confined to one thread.
   class Turn {
    public:
     Turn(FeederDialogue& dialogue, CancellationToken cancel)
@@ -48,10 +48,10 @@ class FeederDialogue {
 
     // Does not wait. The order gets its number here.
     Number send(wire::Order order) { return dialogue_->send_awaited(std::move(order)); }
-    // Waits for the answer to the last order. kNoDevice: the feeder has ended. kTimedOut: no answer
-    // until the deadline, or for as long as the feeder may be silent. If the answer comes later,
-    // answered() returns kLate.
-    Answer wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
+    // Waits for the response to the last order. kNoDevice: the feeder has ended. kTimedOut: no
+    // response until the deadline, or for as long as the feeder may be silent. If the response
+    // comes later, answered() returns kLate.
+    Response wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
 
    private:
     FeederDialogue* dialogue_;
@@ -68,7 +68,7 @@ class FeederDialogue {
 
   // ---- for the listening thread
 
-  // Sends an order without a wait for its answer. Nothing: the channel is full of orders that the
+  // Sends an order without a wait for its response. Nothing: the channel is full of orders that the
   // feeder has not read yet, and the order is not sent.
   std::optional<Number> tell(wire::Order order) EXCLUDES(mutex_);
   // A new feeder has come; other threads send it orders after open(). Returns whether it is the
@@ -80,11 +80,11 @@ class FeederDialogue {
   // The feeder is at work on its order: the silence begins anew.
   void note_working() EXCLUDES(mutex_);
   enum class Heard { kAwaited, kUnasked, kLate };
-  Heard answered(Number number, Answer answer) EXCLUDES(mutex_);
+  Heard answered(Number number, Response response) EXCLUDES(mutex_);
 
  private:
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
-  Answer wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
+  Response wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
   // Returns whether there was room for the order. It gets its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);
@@ -102,9 +102,9 @@ class FeederDialogue {
   bool is_busy_ GUARDED_BY(mutex_) = false;  // a thread has the turn
   Number number_ GUARDED_BY(mutex_) = 0;     // the last that was sent
   Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
-  std::optional<Answer> answer_ GUARDED_BY(mutex_);
+  std::optional<Response> response_ GUARDED_BY(mutex_);
   std::vector<Number> given_up_ GUARDED_BY(mutex_);    // as many as fit into a silence
-  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // an answer; anew with each message
+  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // a response; anew with each message
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };
 

@@ -27,8 +27,8 @@ FeederDialogue::Time within(std::chrono::milliseconds most) {
 }
 
 // The result of an order that is only carried out or refused.
-Result<void> outcome(const FeederDialogue::Answer& answer) {
-  return answer ? Result<void>() : Result<void>(answer.error());
+Result<void> outcome(const FeederDialogue::Response& response) {
+  return response ? Result<void>() : Result<void>(response.error());
 }
 
 // The feeder has not said anything about it, and may be slow with the next order as well.
@@ -184,8 +184,8 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
 
 // ---- names
 
-// The names for one call, on its thread. After one answer that does not come, the call requests no
-// further name: a text with many addresses is delayed once.
+// The names for one call, on its thread. After one response that does not come, the call requests
+// no further name: a text with many addresses is delayed once.
 class OrderedFeeder::SymbolsOfCall final : public Symbols {
  public:
   SymbolsOfCall(const OrderedFeeder& feeder, CancellationToken cancel)

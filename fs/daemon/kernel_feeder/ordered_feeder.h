@@ -2,8 +2,8 @@
 // tracing/latency_hist at once.
 //
 // Thread-safe. A thread of its own receives the replies, and calls the Listeners. No lock is held
-// during a wait for the feeder, or while a Listener is called. An order without an answer in time
-// may still be carried out: when the answer comes, the feeder gets the current demand anew.
+// during a wait for the feeder, or while a Listener is called. An order without a response in time
+// may still be carried out: when the response comes, the feeder gets the current demand anew.
 // Remembers at most kPlacesMax names of addresses; with one more all are requested again.
 #pragma once
 
@@ -114,7 +114,8 @@ class OrderedFeeder final : public KernelSource, public EventSource {
 
   // Nothing: it has to be requested.
   std::optional<Place> known_place(std::uint64_t address) const EXCLUDES(mutex_);
-  // kNoDevice, kTimedOut, kInterrupted: no answer came. It may come later, and is remembered then.
+  // kNoDevice, kTimedOut, kInterrupted: no response came. It may come later, and is remembered
+  // then.
   Result<Place> request_place(std::uint64_t address, const CancellationToken& cancel) const
       EXCLUDES(mutex_);
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);

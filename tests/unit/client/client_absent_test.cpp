@@ -239,7 +239,7 @@ TEST_F(ClientTest, AStatisticThatSomebodyRemovedComesAgainWithItsNextSample) {
   feeder.add(hits, 1);
   feeder.client.flush();
   daemon_->take();
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   feeder.client.flush();
   feeder.add(hits, 2);
   exchange(feeder);
@@ -258,8 +258,8 @@ TEST_F(ClientTest, SamplesThatNamedAStatisticThatWasGoneAreLost) {
   const auto samples = daemon_->take();
   const auto ping = daemon_->take();
   ASSERT_TRUE(samples && ping && ping->requests.size() == 1);
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
-  daemon_->answer({{.sequence = ping->requests[0].first}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = ping->requests[0].first}});
   feeder.client.flush();
   EXPECT_EQ(feeder.counts().lost, 1u);
   EXPECT_EQ(feeder.counts().confirmed, 0u);

@@ -104,11 +104,11 @@ TEST_F(ConversationTest, AResponseAfterTheTimeOutIsTakenAndThatToTheRepetitionTo
   conversation_.request(now_);
   const auto repeated = daemon_.take();
   ASSERT_EQ(repeated->requests.size(), 1u);
-  daemon_.answer({{.sequence = early->requests.at(0).first}});
+  daemon_.respond({{.sequence = early->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses, Log{"define a 0"});
   EXPECT_FALSE(conversation_.is_settled()) << "the repetition is pending";
-  daemon_.answer({{.sequence = repeated->requests.at(0).first}});
+  daemon_.respond({{.sequence = repeated->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses.size(), 2u);
   EXPECT_TRUE(conversation_.is_settled());
@@ -118,8 +118,8 @@ TEST_F(ConversationTest, AResponseIsTakenOnce) {
   ask(first_, "define a");
   conversation_.request(now_);
   const auto asked = daemon_.take();
-  const wire::Answer answer{.sequence = asked->requests.at(0).first};
-  daemon_.answer({answer, answer});
+  const wire::Response response{.sequence = asked->requests.at(0).first};
+  daemon_.respond({response, response});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses.size(), 1u);
 }
@@ -146,7 +146,7 @@ TEST_F(ConversationTest, ADatagramHas8KiBAtMostUnlessOneRequestIsLonger) {
     const auto asked = daemon_.take();
     ASSERT_TRUE(asked);
     EXPECT_TRUE(asked->bytes <= RequestDatagram::kBytesMax || asked->requests.size() == 1);
-    for (const auto& [sequence, text] : asked->requests) daemon_.answer({{.sequence = sequence}});
+    for (const auto& [sequence, text] : asked->requests) daemon_.respond({{.sequence = sequence}});
     conversation_.take_responses(now_);
   }
   EXPECT_EQ(datagrams, 4u);
@@ -162,7 +162,7 @@ TEST_F(ConversationTest, OfMoreThan4096PendingRequestsTheOldestTimeOut) {
     if (!oldest) oldest = asked->requests.at(0).first;
   }
   EXPECT_EQ(first_.due, (std::deque<std::string>{"define 0"}));
-  daemon_.answer({{.sequence = *oldest}});
+  daemon_.respond({{.sequence = *oldest}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses, Log{});
   conversation_.request(now_);
@@ -177,7 +177,7 @@ TEST_F(ConversationTest, AnotherEpochBeginsAnewAndForgetsWhatIsPending) {
   const auto asked = daemon_.take();
   const int begun = first_.begun;
   daemon_.epoch += 1;
-  daemon_.answer({{.sequence = asked->requests.at(0).first}});
+  daemon_.respond({{.sequence = asked->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.begun, begun + 1);
   EXPECT_EQ(second_.begun, begun + 1);

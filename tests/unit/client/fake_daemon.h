@@ -78,7 +78,7 @@ class FakeDaemon {
   std::uint64_t epoch;
   std::set<std::string> there;         // made by others before
   std::map<std::string, int> refuses;  // by target or first word: the errno
-  std::set<std::string> ignores;       // requests, by their whole text, that get no answer
+  std::set<std::string> ignores;       // requests, by their whole text, that get no response
   std::unique_ptr<SwitchPage> page;    // none: `switches` is refused
 
   // ---- by hand
@@ -115,9 +115,9 @@ class FakeDaemon {
     }
     return datagram;
   }
-  void answer(const std::vector<wire::Answer>& answers, const Fd* attached = nullptr) {
+  void respond(const std::vector<wire::Response>& responses, const Fd* attached = nullptr) {
     wire::DatagramWriter writer(epoch);
-    for (const auto& each : answers) writer.answer(each);
+    for (const auto& each : responses) writer.response(each);
     send(writer.bytes(), attached ? std::vector<int>{attached->get()} : std::vector<int>{});
   }
   // To the sender of the last datagram.
@@ -150,7 +150,7 @@ class FakeDaemon {
     while (const auto datagram = take()) {
       log.insert(log.end(), datagram->log.begin(), datagram->log.end());
       largest = std::max(largest, datagram->bytes);
-      for (const auto& [sequence, text] : datagram->requests) answer_one(sequence, text);
+      for (const auto& [sequence, text] : datagram->requests) respond_one(sequence, text);
     }
     return log;
   }
@@ -269,21 +269,21 @@ class FakeDaemon {
     EXPECT_FALSE(packed.broken());
   }
 
-  void answer_one(std::uint32_t sequence, const std::string& text) {
+  void respond_one(std::uint32_t sequence, const std::string& text) {
     if (ignores.contains(text)) return;
     const std::string verb = text.substr(0, text.find(' '));
     const std::string rest = text.size() > verb.size() ? text.substr(verb.size() + 1) : "";
     const std::string target = rest.substr(0, rest.find(' '));
-    wire::Answer made{.sequence = sequence};
+    wire::Response made{.sequence = sequence};
     for (const std::string& key : {verb, target}) {
       const auto found = refuses.find(key);
       if (found != refuses.end()) made.error = static_cast<std::uint32_t>(found->second);
     }
     if (verb == "switches" && !page) made.error = EINVAL;
-    if (made.error != 0) return answer({made});
+    if (made.error != 0) return respond({made});
     if (verb == "switches") {
       made.number = page->bytes();
-      return answer({made}, &page->fd());
+      return respond({made}, &page->fd());
     }
     if (verb == "create") {
       const bool is_new = made_.insert(target).second && !there.contains(target);
@@ -293,7 +293,7 @@ class FakeDaemon {
     if (verb == "event") made.number = give_number(event_target(rest), text);
     if (verb == "subsystem" || verb == "object") made.number = give_number(target, text);
     if (verb == "remove") remove(target);
-    answer({made});
+    respond({made});
   }
   // Of `define SYS/NAME ...`.
   static std::string event_target(const std::string& rest) {

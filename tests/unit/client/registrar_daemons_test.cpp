@@ -24,7 +24,7 @@ TEST_F(RegistrarTest, InAnotherEpochAllBeginsAnew) {
   daemon_->epoch = 2;
   daemon_->remove("web");
   daemon_->remove("web/hits");
-  daemon_->answer({{.sequence = ping->requests.at(0).first}});
+  daemon_->respond({{.sequence = ping->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, 0u);
   EXPECT_EQ(hits.registration, Registration::kUnregistered);
@@ -101,7 +101,7 @@ TEST_F(RegistrarTest, ANewConnectionForgetsRemovalsAndPings) {
   link_.disconnect();
   connect();
   EXPECT_EQ(settle(), (Log{"switches", "create web"}));
-  daemon_->answer({{.sequence = ping->requests.at(0).first}});
+  daemon_->respond({{.sequence = ping->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
   conversation_.ping(now_, 6);
@@ -134,11 +134,11 @@ TEST_F(RegistrarTest, AnAnswerToAnEarlierPingConfirmsNothing) {
   const auto first = daemon_->take();
   conversation_.ping(now_ + 1s, 3);
   const auto second = daemon_->take();
-  daemon_->answer({{.sequence = first->requests.at(0).first}});
+  daemon_->respond({{.sequence = first->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(confirmed_.empty());
-  daemon_->answer({{.sequence = second->requests.at(0).first}});
-  daemon_->answer({{.sequence = second->requests.at(0).first}});
+  daemon_->respond({{.sequence = second->requests.at(0).first}});
+  daemon_->respond({{.sequence = second->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(confirmed_, (decltype(confirmed_){{3, false}}));
 }
@@ -157,7 +157,7 @@ TEST_F(RegistrarTest, APingDoesNotKeepRequestsFromBeingAsked) {
 TEST_F(RegistrarTest, AStaleAnswerMakesTheNextPingSaySo) {
   statistic(interface("web"), "hits");
   settle();
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.ping(now_, 5);
   daemon_->serve();
   conversation_.take_responses(now_);
@@ -174,7 +174,7 @@ TEST_F(RegistrarTest, WithoutAPageAStaleAnswerMakesItAskForEverythingAgain) {
   settle();
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, number);
   EXPECT_EQ(settle(), (Log{"create web", "create web/hits", "create web/gone"}));
@@ -192,7 +192,7 @@ TEST_F(RegistrarTest, AStaleAnswerLetsViewsRest) {
   view.started = true;
   EXPECT_EQ(settle(),
             (Log{"switches", "create web", "create web/hits", "create web/view of=hits on=1"}));
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   EXPECT_EQ(settle(), (Log{"create web", "create web/hits"}));
   EXPECT_EQ(view.registration, Registration::kRegistered);
@@ -202,7 +202,7 @@ TEST_F(RegistrarTest, AStaleAnswerLetsViewsRest) {
 TEST_F(RegistrarTest, AResetSaidWhileItAsksForEverythingAgainIsSent) {
   FedStatistic& hits = statistic(interface("web"), "hits");
   settle();
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   hits.pending_reset = true;
   const Log log = settle();
@@ -217,7 +217,7 @@ TEST_F(RegistrarTest, WithAPageOnlyWhatIsVoidIsGone) {
   settle();
   const std::uint64_t number = hits.number;
   daemon_->remove("web/gone");
-  daemon_->answer({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, number);
   EXPECT_EQ(hits.registration, Registration::kRegistered);

@@ -38,11 +38,11 @@ TEST_F(RegistrarTest, UntilAChangeIsAnsweredTheSwitchIsAsTheFeederWantsIt) {
   conversation_.ping(now_, 0);
   const auto define = daemon_->take();
   const auto ping = daemon_->take();
-  daemon_->answer({{.sequence = ping->requests.at(0).first}});
+  daemon_->respond({{.sequence = ping->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(hits.is_on());
   // The fake daemon does not switch it, as if a user had stopped it again.
-  daemon_->answer({{.sequence = define->requests.at(0).first}});
+  daemon_->respond({{.sequence = define->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_FALSE(hits.is_on());
 }
@@ -62,7 +62,7 @@ TEST_F(RegistrarTest, AStatisticBeyondThePageIsOn) {
   FedStatistic& hits = statistic(web, "hits");
   conversation_.request(now_);
   const auto asked = daemon_->take();
-  daemon_->answer({{.sequence = asked->requests.at(0).first, .number = 1ull << 32 | 512}});
+  daemon_->respond({{.sequence = asked->requests.at(0).first, .number = 1ull << 32 | 512}});
   conversation_.take_responses(now_);
   EXPECT_TRUE(hits.is_on());
 }

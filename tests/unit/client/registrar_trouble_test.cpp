@@ -23,11 +23,11 @@ TEST_F(RegistrarTest, TheDaemonsReasonIsInTheReport) {
   interface("web");
   conversation_.request(now_);
   const auto asked = daemon_->take();
-  daemon_->answer({{.sequence = asked->requests.at(0).first, .error = EINVAL},
-                   {.sequence = asked->requests.at(1).first,
-                    .error = ENOSPC,
-                    .at = 7,
-                    .reason = "too many interfaces"}});
+  daemon_->respond({{.sequence = asked->requests.at(0).first, .error = EINVAL},
+                    {.sequence = asked->requests.at(1).first,
+                     .error = ENOSPC,
+                     .at = 7,
+                     .reason = "too many interfaces"}});
   conversation_.take_responses(now_);
   ASSERT_EQ(reports_.size(), 1u);
   EXPECT_EQ(reports_[0], "the daemon refused web: too many interfaces (No space left on device)");
@@ -61,7 +61,7 @@ TEST_F(RegistrarTest, InARefusedInterfaceNothingIsAskedForUntilItIsAskedAgain) {
   EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
-// ---- lost answers
+// ---- lost responses
 
 TEST_F(RegistrarTest, AnAnswerThatDoesNotComeIsAskedForAgainAfterASecond) {
   FedStatistic& hits = statistic(interface("web"), "hits");
@@ -84,16 +84,16 @@ TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   now_ += 1s;
   conversation_.request(now_);
   const auto second = daemon_->take();
-  const wire::Answer answer{.sequence = first->requests.at(0).first, .number = 1ull << 32 | 5};
-  daemon_->answer({answer});
+  const wire::Response response{.sequence = first->requests.at(0).first, .number = 1ull << 32 | 5};
+  daemon_->respond({response});
   conversation_.take_responses(now_);
-  EXPECT_EQ(hits.number, answer.number);
-  wire::Answer again = answer;
+  EXPECT_EQ(hits.number, response.number);
+  wire::Response again = response;
   again.sequence = second->requests.at(0).first;
   again.made = wire::Made::kWasThere;
-  daemon_->answer({again});
+  daemon_->respond({again});
   conversation_.take_responses(now_);
-  EXPECT_EQ(hits.number, answer.number);
+  EXPECT_EQ(hits.number, response.number);
   EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_FALSE(hits.was_there);
   EXPECT_TRUE(registrar_.is_settled());
@@ -145,8 +145,8 @@ TEST_F(RegistrarTest, WhatIsNoAnswerIsIgnored) {
   wire::DatagramWriter writer(daemon_->epoch);
   writer.request(1, "create web");
   writer.dropped(5);
-  writer.answer({.sequence = 77, .number = 5});
-  writer.answer({.sequence = 7u << 29 | 1, .number = 5});
+  writer.response({.sequence = 77, .number = 5});
+  writer.response({.sequence = 7u << 29 | 1, .number = 5});
   daemon_->send(writer.bytes());
   conversation_.take_responses(now_);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));

@@ -53,19 +53,19 @@ class Feeder {
   void send(std::string_view bytes) {
     ASSERT_EQ(::send(fd_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
-  // The answers of the next datagram, which must be there already; their reasons are as they were
+  // The responses of the next datagram, which must be there already; their reasons are as they were
   // received, until the next call.
-  std::vector<wire::Answer> answers() {
-    std::vector<wire::Answer> answers;
+  std::vector<wire::Response> responses() {
+    std::vector<wire::Response> responses;
     const ssize_t size = receive();
-    if (size < 0) return answers;
+    if (size < 0) return responses;
     auto reader =
         wire::DatagramReader::open(std::span(buffer_).first(static_cast<std::size_t>(size)));
     epoch_ = reader.value().epoch();
     while (const auto message = reader.value().next()) {
-      answers.push_back(std::get<wire::Answer>(message->value()));
+      responses.push_back(std::get<wire::Response>(message->value()));
     }
-    return answers;
+    return responses;
   }
   std::uint64_t epoch() const { return epoch_; }
   // What was attached to the last of them.

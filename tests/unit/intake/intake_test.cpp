@@ -53,20 +53,20 @@ TEST_F(IntakeTest, ARequestIsAnsweredWithItsNumberByWhichSamplesThenArrive) {
   writer.request(2, "attach web/nothing");
   feeder.send(writer.bytes());
   intake_.settle();
-  const auto answers = feeder.answers();
-  ASSERT_EQ(answers.size(), 2u);
-  EXPECT_EQ(answers[0].sequence, 1u);
-  EXPECT_EQ(answers[0].error, 0u);
-  EXPECT_EQ(answers[1].sequence, 2u);
-  EXPECT_EQ(answers[1].error, static_cast<std::uint32_t>(ENOENT));
+  const auto responses = feeder.responses();
+  ASSERT_EQ(responses.size(), 2u);
+  EXPECT_EQ(responses[0].sequence, 1u);
+  EXPECT_EQ(responses[0].error, 0u);
+  EXPECT_EQ(responses[1].sequence, 2u);
+  EXPECT_EQ(responses[1].error, static_cast<std::uint32_t>(ENOENT));
 
   writer.clear(feeder.epoch());
-  writer.samples(answers[0].number, std::array{Sample{.x = 1, .y = 2}, Sample{.x = 1, .y = 3}},
+  writer.samples(responses[0].number, std::array{Sample{.x = 1, .y = 2}, Sample{.x = 1, .y = 3}},
                  wire::kFull);
   feeder.send(writer.bytes());
   intake_.settle();
   EXPECT_EQ(read("web"), "hits 5\n");
-  EXPECT_TRUE(feeder.answers().empty());
+  EXPECT_TRUE(feeder.responses().empty());
 }
 
 TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
@@ -76,10 +76,10 @@ TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
   writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
   feeder.send(writer.bytes());
   intake_.settle();
-  const auto answers = feeder.answers();
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(answers[0].sequence, 0u);
-  EXPECT_EQ(answers[0].error, static_cast<std::uint32_t>(ESTALE));
+  const auto responses = feeder.responses();
+  ASSERT_EQ(responses.size(), 1u);
+  EXPECT_EQ(responses[0].sequence, 0u);
+  EXPECT_EQ(responses[0].error, static_cast<std::uint32_t>(ESTALE));
   EXPECT_EQ(own("rejects"), 2u);
 }
 

@@ -86,7 +86,7 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.request(1, "attach web/hits");
   EXPECT_EQ(writer.bytes(), golden.at("samples-and-request"));
   writer.clear(kEpoch);
-  writer.answer({.sequence = 1, .number = 7});
+  writer.response({.sequence = 1, .number = 7});
   EXPECT_EQ(writer.bytes(), golden.at("answer"));
   writer.clear(kEpoch);
   const std::array full = {Sample{.x = -9, .y = 3, .time = nanoseconds(1'000'000'001)}};
@@ -98,8 +98,8 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.dropped(12);
   EXPECT_EQ(writer.bytes(), golden.at("all-records"));
   writer.clear(kEpoch);
-  writer.answer({.sequence = 2, .number = kReused, .made = Made::kWasThere});
-  writer.answer({.sequence = 3, .error = 2, .at = 7, .reason = kReason});
+  writer.response({.sequence = 2, .number = kReused, .made = Made::kWasThere});
+  writer.response({.sequence = 3, .error = 2, .at = 7, .reason = kReason});
   EXPECT_EQ(writer.bytes(), golden.at("answers"));
   writer.clear(kEpoch);
   std::string blob = blob_of_t();
@@ -108,7 +108,7 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   writer.blob(kReused, blob);
   EXPECT_EQ(writer.bytes(), golden.at("template-and-blob"));
   writer.clear(kEpoch);
-  writer.answer({.sequence = 5, .number = 3, .text = ":2074500719=10"});
+  writer.response({.sequence = 5, .number = 3, .text = ":2074500719=10"});
   EXPECT_EQ(writer.bytes(), golden.at("rates"));
   writer.clear(kEpoch);
   writer.kernel_events(kWakeupAndSwitch);
@@ -186,7 +186,7 @@ TEST(FormatTest, TheWorkedExamplesOfLatenciesAreReadAsTheySay) {
 TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
   const auto golden = golden_datagrams();
   Messages one(golden.at("answer"));
-  const auto done = one.next<Answer>();
+  const auto done = one.next<Response>();
   EXPECT_EQ(done.sequence, 1u);
   EXPECT_EQ(done.error, 0u);
   EXPECT_EQ(done.number, 7u);
@@ -194,11 +194,11 @@ TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
   EXPECT_TRUE(one.at_end());
 
   Messages two(golden.at("answers"));
-  const auto there = two.next<Answer>();
+  const auto there = two.next<Response>();
   EXPECT_EQ(there.sequence, 2u);
   EXPECT_EQ(there.number, kReused);
   EXPECT_EQ(there.made, Made::kWasThere);
-  const auto refused = two.next<Answer>();
+  const auto refused = two.next<Response>();
   EXPECT_EQ(refused.sequence, 3u);
   EXPECT_EQ(refused.error, 2u);
   EXPECT_EQ(refused.number, 0u);
@@ -222,7 +222,7 @@ TEST(FormatTest, TheWorkedExamplesOfStatsAreReadAsTheySay) {
   EXPECT_EQ(blob.bytes[56], 7);
   EXPECT_TRUE(both.at_end());
   Messages one(golden.at("rates"));
-  const auto rates = one.next<Answer>();
+  const auto rates = one.next<Response>();
   EXPECT_EQ(rates.number, 3u);
   EXPECT_EQ(rates.text, ":2074500719=10");
   EXPECT_EQ(rates.made, Made::kNew);
@@ -244,18 +244,18 @@ TEST(BinaryTest, ReasonsOfAllLengthsComeBackAndTheLongestAreCut) {
   for (const std::size_t length : {0u, 1u, 7u, 8u, 9u, 1023u, 1024u, 1025u, 5000u}) {
     const std::string reason(length, 'x');
     DatagramWriter writer(kEpoch);
-    writer.answer({.sequence = 1, .error = 22, .reason = reason});
-    writer.answer({.sequence = 2});
+    writer.response({.sequence = 1, .error = 22, .reason = reason});
+    writer.response({.sequence = 2});
     EXPECT_EQ(writer.size() % 8, 0u);
     Messages messages(writer.bytes());
-    const auto refused = messages.next<Answer>();
+    const auto refused = messages.next<Response>();
     EXPECT_EQ(refused.reason, reason.substr(0, kReasonBytesMax));
-    EXPECT_EQ(refused.at, Answer::kNowhere);
-    EXPECT_EQ(messages.next<Answer>().sequence, 2u);
+    EXPECT_EQ(refused.at, Response::kNowhere);
+    EXPECT_EQ(messages.next<Response>().sequence, 2u);
   }
 }
 
-// What a message of answers or drops must not be; what comes behind it is read all the same.
+// What a message of responses or drops must not be; what comes behind it is read all the same.
 TEST(BinaryTest, MalformedAnswersAndDropsAreRefused) {
   const auto message = [](std::uint16_t kind, std::uint16_t flags,
                           const std::vector<std::uint64_t>& words) {
@@ -322,7 +322,7 @@ TEST(BinaryTest, NoSampleIsLaterThanItsArrival) {
 TEST(BinaryTest, ABadMessageIsRefusedAndThoseBehindItAreRead) {
   DatagramWriter writer(1);
   writer.request(0, "attach a/b");  // sequence 0
-  writer.answer({.sequence = 3, .number = 4});
+  writer.response({.sequence = 3, .number = 4});
   Buffer buffer(writer.bytes());
   auto reader = DatagramReader::open(buffer.bytes());
   EXPECT_FALSE(reader.value().next()->has_value());
@@ -354,8 +354,8 @@ TEST(BinaryTest, EveryPrefixAndRandomDamageOfADatagramEndsInErrorsOnly) {
       if (!*message) continue;
       if (const auto* packed = std::get_if<PackedSamples>(&message->value())) {
         ASSERT_LE(unpack_all(*packed, nanoseconds(1)).size(), damaged.size() / 8);
-      } else if (const auto* answer = std::get_if<Answer>(&message->value())) {
-        ASSERT_LE(answer->reason.size(), damaged.size());
+      } else if (const auto* response = std::get_if<Response>(&message->value())) {
+        ASSERT_LE(response->reason.size(), damaged.size());
       }
     }
   }

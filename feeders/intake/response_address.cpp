@@ -1,4 +1,4 @@
-#include "feeders/intake/answer_address.h"
+#include "feeders/intake/response_address.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,10 +10,10 @@
 
 namespace tallyfs {
 
-std::optional<AnswerAddress> AnswerAddress::find(const Origin& origin) {
+std::optional<ResponseAddress> ResponseAddress::find(const Origin& origin) {
   if (!origin.bound()) return std::nullopt;
   const char* const path = origin.address.sun_path;
-  if (*path == '\0') return AnswerAddress(origin.address, origin.address_size, Fd());
+  if (*path == '\0') return ResponseAddress(origin.address, origin.address_size, Fd());
   if (*path != '/') return std::nullopt;
   // The kernel gives a path of full length without the zero behind it.
   const std::string whole(path, ::strnlen(path, sizeof origin.address.sun_path));
@@ -24,7 +24,7 @@ std::optional<AnswerAddress> AnswerAddress::find(const Origin& origin) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const std::string name = "/proc/self/fd/" + std::to_string(held.get());
   name.copy(address.sun_path, sizeof address.sun_path - 1);
-  return AnswerAddress(address, sizeof address, std::move(held));
+  return ResponseAddress(address, sizeof address, std::move(held));
 }
 
 }  // namespace tallyfs

@@ -1,16 +1,16 @@
-#include "feeders/intake/answers.h"
+#include "feeders/intake/responses.h"
 
 #include <sys/socket.h>
 
 #include <array>
 #include <cstring>
 
-#include "feeders/intake/answer_address.h"
+#include "feeders/intake/response_address.h"
 
 namespace tallyfs {
 namespace {
 
-std::size_t room_for_answers(int fd) {
+std::size_t room_for_responses(int fd) {
   int bytes = 0;
   socklen_t size = sizeof bytes;
   ::getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size);
@@ -19,32 +19,32 @@ std::size_t room_for_answers(int fd) {
 
 }  // namespace
 
-Answers::Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag)
+Responses::Responses(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag)
     : fd_(fd),
       epoch_(epoch),
       sockets_(sock_diag),
-      unread_(owner, room_for_answers(fd), clock,
+      unread_(owner, room_for_responses(fd), clock,
               [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
       gathered_(epoch) {}
 
-void Answers::add(const wire::Answer& answer) {
-  gathered_.answer(answer);
+void Responses::add(const wire::Response& response) {
+  gathered_.response(response);
   if (gathered_.size() >= kBytes) send();
 }
 
-void Answers::add_alone(const wire::Answer& answer, int attached) {
+void Responses::add_alone(const wire::Response& response, int attached) {
   send();
-  gathered_.answer(answer);
+  gathered_.response(response);
   send_with(attached);
 }
 
-void Answers::send_with(int attached) {
+void Responses::send_with(int attached) {
   if (gathered_.empty()) return;
   if (to_->bound()) send_or_drop(gathered_.bytes(), attached);
   gathered_.clear(epoch_);
 }
 
-void Answers::send_or_drop(std::string_view bytes, int attached) {
+void Responses::send_or_drop(std::string_view bytes, int attached) {
   if (!unread_.may_send(*to_, bytes.size())) {
     counts_.over_share += 1;
   } else if (send_to_origin(bytes, attached)) {
@@ -54,8 +54,8 @@ void Answers::send_or_drop(std::string_view bytes, int attached) {
   }
 }
 
-bool Answers::send_to_origin(std::string_view bytes, int attached) const {
-  auto to = AnswerAddress::find(*to_);
+bool Responses::send_to_origin(std::string_view bytes, int attached) const {
+  auto to = ResponseAddress::find(*to_);
   if (!to) return false;
   // sendmsg() changes neither.
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};

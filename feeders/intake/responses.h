@@ -1,5 +1,5 @@
-// The answers to what a datagram asks: gathered, and sent to where it came from in datagrams of
-// their own. An answer that cannot be sent at once is dropped and counted; sending never waits.
+// The responses to what a datagram asks: gathered, and sent to where it came from in datagrams of
+// their own. A response that cannot be sent at once is dropped and counted; sending never waits.
 //
 // Confined to the thread that has the intake's turn.
 #pragma once
@@ -13,11 +13,11 @@
 #include "core/wire/binary.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
-#include "feeders/intake/unread_answers.h"
+#include "feeders/intake/unread_responses.h"
 
 namespace tallyfs {
 
-class Answers {
+class Responses {
  public:
   // They are sent when they have grown to this.
   static constexpr std::size_t kBytes = 8 * 1024;
@@ -26,19 +26,19 @@ class Answers {
   // In datagrams.
   struct Counts {
     std::uint64_t dropped = 0;     // the queue is full, or there is no permitted address
-    std::uint64_t over_share = 0;  // the uid does not read its answers (unread_answers.h)
+    std::uint64_t over_share = 0;  // the uid does not read its responses (unread_responses.h)
   };
 
   // fd: where they are sent from. epoch: of the numbers in them. clock outlives this.
   // sock_diag: as SocketDump's.
-  Answers(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag);
+  Responses(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag);
 
-  // The addressee of answers that are added from now on; must outlive their sending.
+  // The addressee of responses that are added from now on; must outlive their sending.
   void begin(const Origin& to) { to_ = &to; }
-  void add(const wire::Answer& answer);
+  void add(const wire::Response& response);
   // In a datagram of its own: a long text, which with others might not fit into what the sender has
   // room for, or one that a descriptor goes with.
-  void add_alone(const wire::Answer& answer, int attached = kNothing);
+  void add_alone(const wire::Response& response, int attached = kNothing);
   void send() { send_with(kNothing); }
 
   // Since the last call.
@@ -52,7 +52,7 @@ class Answers {
   const int fd_;
   const std::uint64_t epoch_;
   UnixSockets sockets_;
-  UnreadAnswers unread_;
+  UnreadResponses unread_;
   Counts counts_;
   const Origin* to_ = nullptr;
   wire::DatagramWriter gathered_;

@@ -1,4 +1,4 @@
-// The answers under way, by the uid that has not read them. They all share what the kernel
+// The responses under way, by the uid that has not read them. They all share what the kernel
 // lets the daemon's one socket hold, and feeders that ask and never read could fill that, so that
 // no feeder is answered any more. So a uid may have a share of it under way, all strangers together
 // not all of it, and root and the daemon's owner are not held to a share.
@@ -7,9 +7,9 @@
 // to have half of its share, for no more than a twentieth of the time.
 //
 // Limits: a uid's share is a quarter of the room, that of all strangers three quarters. Of a feeder
-// in another network namespace nothing is known, and its answers are counted as read at the next
+// in another network namespace nothing is known, and its responses are counted as read at the next
 // look.
-// Confined to the thread that sends the answers.
+// Confined to the thread that sends the responses.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@
 
 namespace tallyfs {
 
-class UnreadAnswers {
+class UnreadResponses {
  public:
   using Look = std::function<Result<void>(const UnixSockets::Visit&)>;
 
@@ -38,7 +38,7 @@ class UnreadAnswers {
   static constexpr int kLookShare = 20;
 
   // room: what the kernel lets be under way, as SO_SNDBUF tells. clock outlives this.
-  UnreadAnswers(uid_t owner, std::size_t room, const Clock& clock, Look look)
+  UnreadResponses(uid_t owner, std::size_t room, const Clock& clock, Look look)
       : ownership_(owner), room_(room), clock_(clock), look_(std::move(look)) {}
 
   // Whether a datagram of so many bytes may be sent to it.

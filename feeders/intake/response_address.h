@@ -1,11 +1,11 @@
-// Where the answers to a datagram go: to the address that its sender was bound to.
+// Where the responses to a datagram go: to the address that its sender was bound to.
 //
 // An abstract address is the sender's as it stands. A path is looked up by us, with our rights and
 // from where we stand, so that a sender could name what it may not reach itself, and have the
 // daemon speak to that. So a path is answered only if it is absolute and leads, the last step not
-// by a link, to a socket that belongs to the sender; and the answer goes to that very socket,
+// by a link, to a socket that belongs to the sender; and the response goes to that very socket,
 // whatever has taken its place in the meantime.
-// Confined to the thread that sends the answers.
+// Confined to the thread that sends the responses.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,16 +19,16 @@
 
 namespace tallyfs {
 
-class AnswerAddress {
+class ResponseAddress {
  public:
   // Nothing: it cannot be answered, or may not be.
-  static std::optional<AnswerAddress> find(const Origin& origin);
+  static std::optional<ResponseAddress> find(const Origin& origin);
 
   const sockaddr_un& address() const { return address_; }
   socklen_t size() const { return size_; }
 
  private:
-  AnswerAddress(const sockaddr_un& address, socklen_t size, Fd held)
+  ResponseAddress(const sockaddr_un& address, socklen_t size, Fd held)
       : address_(address), size_(size), held_(std::move(held)) {}
 
   sockaddr_un address_;

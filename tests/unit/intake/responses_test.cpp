@@ -13,24 +13,24 @@ std::string a_request(std::uint32_t sequence, std::string_view text) {
   return std::string(writer.bytes());
 }
 
-class AnswersTest : public IntakeTest {
+class ResponsesTest : public IntakeTest {
  protected:
-  // The one answer to a line that is sent as a request.
-  wire::Answer ask(std::string_view text) {
+  // The one response to a line that is sent as a request.
+  wire::Response ask(std::string_view text) {
     feeder_.send(a_request(++sequence_, text));
     intake_.settle();
-    const auto answers = feeder_.answers();
-    EXPECT_EQ(answers.size(), 1u) << text;
-    if (answers.empty()) return {};
-    EXPECT_EQ(answers.front().sequence, sequence_);
-    return answers.front();
+    const auto responses = feeder_.responses();
+    EXPECT_EQ(responses.size(), 1u) << text;
+    if (responses.empty()) return {};
+    EXPECT_EQ(responses.front().sequence, sequence_);
+    return responses.front();
   }
 
   Feeder feeder_{path_};
   std::uint32_t sequence_ = 0;
 };
 
-TEST_F(AnswersTest, ACreateSaysWhetherItWasThere) {
+TEST_F(ResponsesTest, ACreateSaysWhetherItWasThere) {
   EXPECT_EQ(ask("create web").made, wire::Made::kNew);
   EXPECT_EQ(ask("create web").made, wire::Made::kWasThere);
   const auto made = ask("create web/hits on=1");
@@ -49,7 +49,7 @@ struct Refused {
   const char* reason;
 };
 
-TEST_F(AnswersTest, ARefusalSaysWhereTheFaultIsAndWhy) {
+TEST_F(ResponsesTest, ARefusalSaysWhereTheFaultIsAndWhy) {
   ask("create web/hits on=1");
   for (const auto& [text, error, at, reason] :
        {Refused{"create web/size type=list", EINVAL, 16, "entries_max"},
@@ -62,38 +62,39 @@ TEST_F(AnswersTest, ARefusalSaysWhereTheFaultIsAndWhy) {
         Refused{"remove tallyfs", EBUSY, 7, "daemon's own"},
         Refused{"tallyfs/samples 1", EBUSY, 0, "daemon's own"},
         Refused{"web/hits x", EINVAL, 9, ""}, Refused{"garbage", EINVAL, 0, "neither"}}) {
-    const auto answer = ask(text);
-    EXPECT_EQ(answer.error, error) << text;
-    EXPECT_EQ(answer.at, at) << text;
-    EXPECT_NE(answer.reason.find(reason), std::string_view::npos) << text << ": " << answer.reason;
-    EXPECT_FALSE(answer.reason.empty()) << text;
+    const auto response = ask(text);
+    EXPECT_EQ(response.error, error) << text;
+    EXPECT_EQ(response.at, at) << text;
+    EXPECT_NE(response.reason.find(reason), std::string_view::npos)
+        << text << ": " << response.reason;
+    EXPECT_FALSE(response.reason.empty()) << text;
   }
 }
 
-TEST_F(AnswersTest, AnEmptyRequestIsAnsweredBehindWhatWasSentBefore) {
+TEST_F(ResponsesTest, AnEmptyRequestIsAnsweredBehindWhatWasSentBefore) {
   feeder_.send("web/hits 5");
-  const auto answer = ask("");
-  EXPECT_EQ(answer.error, 0u);
-  EXPECT_EQ(answer.number, 0u);
+  const auto response = ask("");
+  EXPECT_EQ(response.error, 0u);
+  EXPECT_EQ(response.number, 0u);
   EXPECT_EQ(read("web"), "hits 1\n");
   EXPECT_EQ(own("rejects"), 0u);
 }
 
-TEST_F(AnswersTest, ManyRefusalsOfADatagramComeInOrderAndInDatagramsThatFit) {
+TEST_F(ResponsesTest, ManyRefusalsOfADatagramComeInOrderAndInDatagramsThatFit) {
   constexpr std::uint32_t kRequests = 500;
   wire::DatagramWriter writer(0);
   for (std::uint32_t i = 1; i <= kRequests; ++i) writer.request(i, "create web/size type=list");
   feeder_.send(writer.bytes());
   while (own("rejects") < kRequests) intake_.settle();  // one may be cut
   std::uint32_t expected = 0;
-  for (auto answers = feeder_.answers(); !answers.empty(); answers = feeder_.answers()) {
-    for (const auto& answer : answers) EXPECT_EQ(answer.sequence, ++expected);
+  for (auto responses = feeder_.responses(); !responses.empty(); responses = feeder_.responses()) {
+    for (const auto& response : responses) EXPECT_EQ(response.sequence, ++expected);
   }
   EXPECT_GE(expected, 100u);
   EXPECT_EQ(expected<kRequests, own("answers_dropped")> 0);
 }
 
-TEST_F(AnswersTest, DropsCountInAllAndByTheirFeeder) {
+TEST_F(ResponsesTest, DropsCountInAllAndByTheirFeeder) {
   wire::DatagramWriter writer(0);
   writer.dropped(12);
   writer.dropped(3);
@@ -103,7 +104,7 @@ TEST_F(AnswersTest, DropsCountInAllAndByTheirFeeder) {
   std::array<char, 32> line;
   std::snprintf(line.data(), line.size(), "\ndropped_by 0x%x 15\n", ::getpid());
   EXPECT_NE(read("tallyfs").find(line.data()), std::string::npos) << read("tallyfs");
-  EXPECT_TRUE(feeder_.answers().empty());
+  EXPECT_TRUE(feeder_.responses().empty());
   writer.clear(0);
   writer.dropped(~0ull);
   feeder_.send(writer.bytes());
@@ -111,22 +112,22 @@ TEST_F(AnswersTest, DropsCountInAllAndByTheirFeeder) {
   EXPECT_EQ(own("dropped"), DropClaims::kOfUidMax) << "a claim does not bring it to its end";
 }
 
-TEST_F(AnswersTest, WithoutAPageSwitchesAreRefused) {
-  const auto answer = ask("switches");
-  EXPECT_EQ(answer.error, static_cast<std::uint32_t>(ENOENT));
-  EXPECT_EQ(answer.at, 0u);
-  EXPECT_EQ(answer.reason, "this daemon has no page of switches");
+TEST_F(ResponsesTest, WithoutAPageSwitchesAreRefused) {
+  const auto response = ask("switches");
+  EXPECT_EQ(response.error, static_cast<std::uint32_t>(ENOENT));
+  EXPECT_EQ(response.at, 0u);
+  EXPECT_EQ(response.reason, "this daemon has no page of switches");
   EXPECT_FALSE(feeder_.attached().valid());
 }
 
-class SwitchesAnswerTest : public IntakeTest {
+class SwitchesResponseTest : public IntakeTest {
  protected:
   SwitchPage page_ = SwitchPage::create(1000).value();
   EventLoop own_loop_;
   Intake with_page_{own_loop_, socket_, ports({.fd = page_.fd(), .bytes = page_.bytes()})};
 };
 
-TEST_F(SwitchesAnswerTest, TheDescriptorComesWithTheVeryAnswer) {
+TEST_F(SwitchesResponseTest, TheDescriptorComesWithTheVeryAnswer) {
   Feeder feeder(path_);
   wire::DatagramWriter writer(0);
   writer.request(1, "create web/a");
@@ -134,34 +135,34 @@ TEST_F(SwitchesAnswerTest, TheDescriptorComesWithTheVeryAnswer) {
   writer.request(3, "create web/b");
   feeder.send(writer.bytes());
   with_page_.settle();
-  const auto first = feeder.answers();
+  const auto first = feeder.responses();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(first[0].sequence, 1u);
   EXPECT_FALSE(feeder.attached().valid());
-  const auto second = feeder.answers();
+  const auto second = feeder.responses();
   ASSERT_EQ(second.size(), 1u);
   EXPECT_EQ(second[0].sequence, 2u);
   EXPECT_EQ(second[0].error, 0u);
   EXPECT_EQ(second[0].number, page_.bytes());
   EXPECT_TRUE(feeder.attached().valid());
-  const auto third = feeder.answers();
+  const auto third = feeder.responses();
   ASSERT_EQ(third.size(), 1u);
   EXPECT_EQ(third[0].sequence, 3u);
   EXPECT_FALSE(feeder.attached().valid());
 }
 
-TEST_F(SwitchesAnswerTest, ALineOfTextIsRefusedAndTheOthersTaken) {
+TEST_F(SwitchesResponseTest, ALineOfTextIsRefusedAndTheOthersTaken) {
   Feeder feeder(path_);
   feeder.send("web/hits 1\nswitches\nweb/hits 1");
   with_page_.settle();
-  EXPECT_TRUE(feeder.answers().empty());
+  EXPECT_TRUE(feeder.responses().empty());
   EXPECT_EQ(read("web"), "hits 2\n");
   EXPECT_EQ(own("rejects"), 1u);
   EXPECT_NE(errors_.render(clock_.now(), 1 << 20).value().find("  Command: switches\n"),
             std::string::npos);
 }
 
-TEST_F(SwitchesAnswerTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
+TEST_F(SwitchesResponseTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
   const Fd unbound(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const sockaddr_un daemon = address_of(path_);
   const std::string request = a_request(1, "switches");
@@ -177,13 +178,13 @@ TEST_F(SwitchesAnswerTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
   EXPECT_EQ(own("rejects"), 0u);
 }
 
-TEST_F(SwitchesAnswerTest, WhoNeverReadsCostsNoDescriptorAndHasItsAnswersDropped) {
+TEST_F(SwitchesResponseTest, WhoNeverReadsCostsNoDescriptorAndHasItsAnswersDropped) {
   const int next_before = Fd(::dup(0)).get();
   {
     Feeder deaf(path_);
     wire::DatagramWriter writer(0);
     for (std::uint32_t i = 1; i <= 100; ++i) writer.request(i, "switches");
-    // Until the room for answers under way is used up.
+    // Until the room for responses under way is used up.
     for (int i = 0; i < 200 && own("answers_dropped") == 0; ++i) {
       deaf.send(writer.bytes());
       with_page_.settle();

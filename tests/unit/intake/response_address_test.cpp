@@ -1,4 +1,4 @@
-#include "feeders/intake/answer_address.h"
+#include "feeders/intake/response_address.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace tallyfs {
 namespace {
 
-class AnswerAddressTest : public testing::Test {
+class ResponseAddressTest : public testing::Test {
  protected:
   static Origin origin(std::string_view path, uid_t uid = ::getuid()) {
     Origin made{.uid = uid};
@@ -35,28 +35,28 @@ class AnswerAddressTest : public testing::Test {
   const std::string path_ = directory_ / "peer";
 };
 
-TEST_F(AnswerAddressTest, AnAbstractAddressIsTheSenders) {
-  const auto found = AnswerAddress::find(origin(std::string_view("\0abc", 4)));
+TEST_F(ResponseAddressTest, AnAbstractAddressIsTheSenders) {
+  const auto found = ResponseAddress::find(origin(std::string_view("\0abc", 4)));
   ASSERT_TRUE(found);
   EXPECT_EQ(std::memcmp(found->address().sun_path, "\0abc", 4), 0);
-  EXPECT_FALSE(AnswerAddress::find(Origin{})) << "it is not bound";
+  EXPECT_FALSE(ResponseAddress::find(Origin{})) << "it is not bound";
 }
 
-TEST_F(AnswerAddressTest, APathLeadsToTheSendersOwnSocketOrNowhere) {
+TEST_F(ResponseAddressTest, APathLeadsToTheSendersOwnSocketOrNowhere) {
   const Fd peer = bound_to(path_);
-  EXPECT_TRUE(AnswerAddress::find(origin(path_)));
-  EXPECT_FALSE(AnswerAddress::find(origin(path_, ::getuid() + 1))) << "it is another user's";
-  EXPECT_FALSE(AnswerAddress::find(origin(path_.substr(1)))) << "relative";
-  EXPECT_FALSE(AnswerAddress::find(origin(path_ + "s"))) << "there is nothing";
+  EXPECT_TRUE(ResponseAddress::find(origin(path_)));
+  EXPECT_FALSE(ResponseAddress::find(origin(path_, ::getuid() + 1))) << "it is another user's";
+  EXPECT_FALSE(ResponseAddress::find(origin(path_.substr(1)))) << "relative";
+  EXPECT_FALSE(ResponseAddress::find(origin(path_ + "s"))) << "there is nothing";
   std::filesystem::create_symlink(path_, directory_ / "link");
-  EXPECT_FALSE(AnswerAddress::find(origin(directory_ / "link")));
+  EXPECT_FALSE(ResponseAddress::find(origin(directory_ / "link")));
   std::ofstream(directory_ / "file") << "no socket";
-  EXPECT_FALSE(AnswerAddress::find(origin(directory_ / "file")));
+  EXPECT_FALSE(ResponseAddress::find(origin(directory_ / "file")));
 }
 
-TEST_F(AnswerAddressTest, TheAnswerReachesTheSocketThatWasFoundWhateverTakesItsPlace) {
+TEST_F(ResponseAddressTest, TheAnswerReachesTheSocketThatWasFoundWhateverTakesItsPlace) {
   const Fd peer = bound_to(path_);
-  const auto found = AnswerAddress::find(origin(path_));
+  const auto found = ResponseAddress::find(origin(path_));
   ASSERT_TRUE(found);
   std::filesystem::rename(path_, path_ + ".old");
   const Fd other = bound_to(path_);

@@ -1,4 +1,4 @@
-#include "feeders/intake/unread_answers.h"
+#include "feeders/intake/unread_responses.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +18,7 @@ std::string_view name_of(const Origin& origin) {
 
 }  // namespace
 
-bool UnreadAnswers::may_send(const Origin& to, std::size_t bytes) {
+bool UnreadResponses::may_send(const Origin& to, std::size_t bytes) {
   if (ownership_.is_trusted(to.uid)) return true;
   // Early enough, so that a feeder that is just reading is seen to have read before its share is
   // full.
@@ -26,13 +26,13 @@ bool UnreadAnswers::may_send(const Origin& to, std::size_t bytes) {
   return has_room(to.uid, cost_of(bytes));
 }
 
-bool UnreadAnswers::has_room(uid_t uid, std::size_t bytes) const {
+bool UnreadResponses::has_room(uid_t uid, std::size_t bytes) const {
   const auto found = by_uid_.find(uid);
   const std::size_t held = found == by_uid_.end() ? 0 : found->second;
   return held + bytes <= room_ / kShares && total_ + bytes <= room_ - room_ / kShares;
 }
 
-void UnreadAnswers::sent(const Origin& to, std::size_t bytes) {
+void UnreadResponses::sent(const Origin& to, std::size_t bytes) {
   if (ownership_.is_trusted(to.uid)) return;
   const std::size_t cost = cost_of(bytes);
   Unread& unread = by_name_[std::string(name_of(to))];
@@ -46,7 +46,7 @@ void UnreadAnswers::sent(const Origin& to, std::size_t bytes) {
   total_ += cost;
 }
 
-void UnreadAnswers::forget(const Unread& unread) {
+void UnreadResponses::forget(const Unread& unread) {
   if (unread.bytes == 0) return;
   total_ -= unread.bytes;
   std::size_t& held = by_uid_[unread.uid];
@@ -56,7 +56,7 @@ void UnreadAnswers::forget(const Unread& unread) {
 
 // A feeder whose socket is gone or empty has read all. Where the kernel does not tell, no uid is
 // held to a share: the bound of all is the kernel's own.
-void UnreadAnswers::look() {
+void UnreadResponses::look() {
   const auto begun = clock_.now().monotonic;
   if (begun < next_look_) return;
   for (auto& [name, unread] : by_name_) unread.stays = false;

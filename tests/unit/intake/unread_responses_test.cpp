@@ -1,5 +1,5 @@
 // Which senders are sent answers while others leave theirs unread.
-#include "feeders/intake/unread_answers.h"
+#include "feeders/intake/unread_responses.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr uid_t kDaemon = 500;
 constexpr uid_t kGreedy = 1000;
 constexpr uid_t kPolite = 1001;
 constexpr std::size_t kRoom = 1 << 20;
-constexpr std::size_t kAnswer = 8 * 1024;
+constexpr std::size_t kResponse = 8 * 1024;
 
 Origin origin(uid_t uid, int number) {
   Origin origin{.uid = uid};
@@ -27,15 +27,15 @@ Origin origin(uid_t uid, int number) {
   return origin;
 }
 
-class UnreadAnswersTest : public testing::Test {
+class UnreadResponsesTest : public testing::Test {
  protected:
   std::string name(int number) const {
     return std::string(1, '\0') + "socket" + std::to_string(number);
   }
   bool send(uid_t uid, int number) {
     const Origin to = origin(uid, number);
-    if (!answers_.may_send(to, kAnswer)) return false;
-    answers_.sent(to, kAnswer);
+    if (!responses_.may_send(to, kResponse)) return false;
+    responses_.sent(to, kResponse);
     sockets_[name(number)] = Inbox::kHasUnread;
     return true;
   }
@@ -49,27 +49,27 @@ class UnreadAnswersTest : public testing::Test {
   FakeClock clock_{std::chrono::hours(1)};
   std::map<std::string, Inbox> sockets_;
   int looks_ = 0;
-  UnreadAnswers answers_{kDaemon, kRoom, clock_,
-                         [this](const UnixSockets::Visit& visit) -> Result<void> {
-                           ++looks_;
-                           for (const auto& [each, inbox] : sockets_) visit(each, inbox);
-                           return {};
-                         }};
+  UnreadResponses responses_{kDaemon, kRoom, clock_,
+                             [this](const UnixSockets::Visit& visit) -> Result<void> {
+                               ++looks_;
+                               for (const auto& [each, inbox] : sockets_) visit(each, inbox);
+                               return {};
+                             }};
 };
 
-TEST_F(UnreadAnswersTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters) {
+TEST_F(UnreadResponsesTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters) {
   const std::size_t of_one = send_until_refused(kGreedy, 0);
-  EXPECT_GT(of_one * 2 * kAnswer, kRoom / 5);
-  EXPECT_LE(of_one * 2 * kAnswer, kRoom / 4);
+  EXPECT_GT(of_one * 2 * kResponse, kRoom / 5);
+  EXPECT_LE(of_one * 2 * kResponse, kRoom / 4);
   std::size_t of_all = of_one;
   for (uid_t uid = kGreedy + 1; uid < kGreedy + 9; ++uid) {
     of_all += send_until_refused(uid, static_cast<int>(uid) * 10'000);
   }
-  EXPECT_GT(of_all * 2 * kAnswer, kRoom / 2);
-  EXPECT_LE(of_all * 2 * kAnswer, kRoom - kRoom / 4);
+  EXPECT_GT(of_all * 2 * kResponse, kRoom / 2);
+  EXPECT_LE(of_all * 2 * kResponse, kRoom - kRoom / 4);
 }
 
-TEST_F(UnreadAnswersTest, RootAndTheOwnerAreHeldToNoShare) {
+TEST_F(UnreadResponsesTest, RootAndTheOwnerAreHeldToNoShare) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(send(0, i));
     ASSERT_TRUE(send(kDaemon, i));
@@ -77,7 +77,7 @@ TEST_F(UnreadAnswersTest, RootAndTheOwnerAreHeldToNoShare) {
   EXPECT_EQ(looks_, 0);
 }
 
-TEST_F(UnreadAnswersTest, WhoHasReadMayBeSentMore) {
+TEST_F(UnreadResponsesTest, WhoHasReadMayBeSentMore) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(send(kPolite, 1)) << i;
     sockets_[name(1)] = Inbox::kEmpty;
@@ -86,16 +86,16 @@ TEST_F(UnreadAnswersTest, WhoHasReadMayBeSentMore) {
   EXPECT_LE(looks_, 1000 / 10);
 }
 
-TEST_F(UnreadAnswersTest, ASocketThatIsGoneHoldsNothing) {
+TEST_F(UnreadResponsesTest, ASocketThatIsGoneHoldsNothing) {
   send_until_refused(kGreedy, 0);
-  clock_.advance(UnreadAnswers::kLookPause);
+  clock_.advance(UnreadResponses::kLookPause);
   EXPECT_FALSE(send(kGreedy, 5));
   sockets_.clear();
-  clock_.advance(UnreadAnswers::kLookPause);
+  clock_.advance(UnreadResponses::kLookPause);
   EXPECT_TRUE(send(kGreedy, 5));
 }
 
-TEST_F(UnreadAnswersTest, LooksNoMoreOftenThanThePause) {
+TEST_F(UnreadResponsesTest, LooksNoMoreOftenThanThePause) {
   send_until_refused(kGreedy, 0);
   const int before = looks_;
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(send(kGreedy, 5));
