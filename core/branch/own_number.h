@@ -29,6 +29,9 @@ enum class Own {
   kStateBytes,
   kStateUs,
   kStateFailures,
+  kLanes,
+  kCellsMerged,
+  kLaneBad,
 };
 
 }  // namespace tallyfs

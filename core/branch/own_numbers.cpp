@@ -73,6 +73,12 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kStateUs, "state_us", "on=1 type=range units=microseconds/files"},
     // files that could not be written
     OwnStatistic{Own::kStateFailures, "state_failures", COUNTER "units=files"},
+    // lane files of feeders that are there now
+    OwnStatistic{Own::kLanes, "lanes", "on=1 type=last units=lanes"},
+    // cells of feeders that were read
+    OwnStatistic{Own::kCellsMerged, "cells_merged", COUNTER "units=cells"},
+    // what in lane files no feeder writes
+    OwnStatistic{Own::kLaneBad, "lane_bad", COUNTER "units=faults"},
 };
 
 #undef COUNTER

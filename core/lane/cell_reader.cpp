@@ -134,8 +134,7 @@ bool CellSums::add(const CellSums& other) {
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
                    CellSums& sums) {
   const std::uint64_t bytes = cell_bytes(key.form.intervals);
-  if (at < kLaneHeapAt || at % alignof(Cell) != 0 || at > file.size() ||
-      file.size() - at < bytes) {
+  if (at < kLaneHeapAt || at % alignof(Cell) != 0 || at > file.size() || file.size() - at < bytes) {
     return CellRead::kBad;
   }
   const Cell& cell = *reinterpret_cast<const Cell*>(file.data() + at);

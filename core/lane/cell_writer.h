@@ -65,7 +65,8 @@ class CellWriter {
         counted = get(*count);
         add_saturating(counted, y);
         add_product(from, to, x, y);
-        const std::uint64_t negative = (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
+        const std::uint64_t negative =
+            (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
         put(to.values[kFlagsAt], negative | place << 32);
         put(to.values[kLatestAt], counted);
         break;
@@ -137,10 +138,8 @@ inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint3
     put(slot.outside, 0);
     for (auto& value : slot.values) put(value, 0);
     if (form.kind != CellKind::kRange) continue;
-    put(slot.values[kMinAt],
-        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-    put(slot.values[kMaxAt],
-        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min()));
+    put(slot.values[kMinAt], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    put(slot.values[kMaxAt], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min()));
   }
   for (std::uint32_t i = 0; i < form.intervals; ++i) put(counts()[i], 0);
   cell_.kind.store(static_cast<std::uint32_t>(form.kind), std::memory_order_relaxed);

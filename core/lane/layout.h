@@ -52,7 +52,8 @@ inline constexpr std::size_t kLatestAt = 3;  // of arrays: the new count of the 
 inline constexpr std::size_t kNumberAt = 2;  // of a range
 inline constexpr std::size_t kMinAt = 3;
 inline constexpr std::size_t kMaxAt = 4;
-inline constexpr std::uint64_t kHasNegative = 1;  // a flag; above 32 bits stands the latest interval
+inline constexpr std::uint64_t kHasNegative =
+    1;  // a flag; above 32 bits stands the latest interval
 
 struct alignas(64) Cell {
   std::atomic<std::uint64_t> number;  // of the statistic
@@ -64,7 +65,7 @@ struct alignas(64) Cell {
   std::int64_t range_min;
   std::int64_t range_max;
   std::uint64_t base_interval;
-  std::uint32_t shift;      // of a base_interval that is a power of two; else kNoShift
+  std::uint32_t shift;          // of a base_interval that is a power of two; else kNoShift
   std::uint32_t intervals_max;  // for which there is room
   std::uint64_t spare;
 

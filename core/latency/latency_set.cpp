@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/text.h"
 #include "core/base/saturating.h"
+#include "core/base/text.h"
 
 namespace tallyfs {
 namespace {

@@ -32,7 +32,7 @@ struct CellForm {
 inline constexpr std::uint32_t kCellIntervalsMax = 1024;
 
 struct Shape {
-  std::atomic<std::uint32_t> era;  // counts up whenever cells begin anew; never 0; written last
+  std::atomic<std::uint32_t> era;      // counts up whenever cells begin anew; never 0; written last
   std::atomic<std::uint32_t> version;  // odd while the rest is written
   std::atomic<std::int64_t> range_min;
   std::atomic<std::int64_t> range_max;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/lane/cell_source.h"
@@ -46,6 +47,8 @@ class FeederCells {
   void open(const CellForm& form);
   // Samples go by the socket. What cells hold counts until forget_era().
   void close() { is_open_ = false; }
+  // Behind close() and a last look: what cells hold is over.
+  void forget_era();
   void show(std::uint32_t on) {
     if (at_.on) at_.on->on.store(on, std::memory_order_release);
   }
@@ -54,17 +57,23 @@ class FeederCells {
 
   // False: there is no room for one more.
   bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id);
-  bool has_cells() const { return !bound_.empty(); }
-  void read(CellBudget& budget);
+  bool has_cells() const { return held_ && !held_->bound.empty(); }
+  // form: that of this era.
+  void read(const CellForm& form, CellBudget& budget);
   // As of the last read().
-  const CellSums& sums() const { return sums_; }
-  // Behind close() and a last look: what cells hold is over.
-  void forget_era() {
-    sums_ = {};
-    era_ = 0;
+  const CellSums& sums() const { return held_->sums; }
+  // What the cells of this file hold, which are taken out. The others are to be read again.
+  CellSums take(const CellForm& form, const CellSource* source);
+
+  // Samples that cells held at the last read(), and count_samples() has not counted.
+  std::uint64_t uncounted() const;
+  void count_samples();
+  // What the last read() found was counted before.
+  void skip_samples() {
+    if (held_) held_->counted = held_->sums.samples;
   }
-  // What the cells of this file hold, which are taken out.
-  CellSums take(const CellSource* source);
+  // How many were counted since the last call.
+  std::uint64_t take_counted() { return held_ ? std::exchange(held_->untold, 0) : 0; }
 
  private:
   struct Bound {
@@ -72,17 +81,22 @@ class FeederCells {
     std::uint32_t id = 0;
     CellPlaces places{};
   };
+  // Of a statistic that has had cells.
+  struct Held {
+    std::vector<Bound> bound{};
+    CellSums sums{};
+    std::uint64_t counted = 0;  // of the samples in sums
+    std::uint64_t untold = 0;   // of all that were ever counted
+  };
 
-  CellKey key(const Bound& bound) const {
-    return {.number = at_.number, .id = bound.id, .era = era_, .form = form_};
+  CellKey key(const Bound& bound, const CellForm& form) const {
+    return {.number = at_.number, .id = bound.id, .era = era_, .form = form};
   }
 
   const Published at_;
-  bool is_open_ = false;
   std::uint32_t era_ = 0;
-  CellForm form_;
-  std::vector<Bound> bound_;
-  CellSums sums_;
+  bool is_open_ = false;
+  std::unique_ptr<Held> held_;
 };
 
 }  // namespace tallyfs

@@ -172,8 +172,7 @@ class Interface {
                            Moment now, By by) REQUIRES(mutex_);
   void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
   Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
-  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by)
-      REQUIRES(mutex_);
+  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by) REQUIRES(mutex_);
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);

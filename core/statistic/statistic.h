@@ -87,16 +87,11 @@ class Statistic {
   // Makes what the cells of a feeder that has ended hold its own.
   void absorb_cells(const CellSource* source);
   // Looks at what the cells hold now. What is shown from then on includes it.
-  void read_cells(CellBudget& budget) const {
-    if (cells_) cells_->read(budget);
-  }
+  void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.
   std::uint64_t count_cells();
   // How many samples cells held at the last look that were not counted yet.
-  std::uint64_t uncounted_in_cells() const {
-    const std::uint64_t now = cells_ ? cells_->sums().samples : 0;
-    return now > counted_in_cells_ ? now - counted_in_cells_ : 0;
-  }
+  std::uint64_t uncounted_in_cells() const { return cells_ ? cells_->uncounted() : 0; }
 
   // What its users have asked for stays when a feeder's defaults come.
   void note_asked(const Change& change) {
@@ -168,6 +163,7 @@ class Statistic {
   bool goes_by_cell() const;
   bool has_cells() const { return cells_ && cells_->has_cells(); }
   void merge(const CellSums& cells);
+  void note_cells();
   void add_cells(Gathered& all) const;
   std::uint64_t hits_out_of_range() const;
   enum class CellData { kKept, kDiscarded };
@@ -196,8 +192,6 @@ class Statistic {
   Definition definition_;
   Gathered gathered_;
   std::unique_ptr<FeederCells> cells_;  // null: no feeder sees it
-  std::uint64_t counted_in_cells_ = 0;  // samples of theirs that samples_ includes
-  std::uint64_t new_in_cells_ = 0;      // and those of them that count_cells() did not tell yet
   Statistic* source_ = nullptr;
   std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
   std::chrono::nanoseconds created_;  // the same as data_since_, on the wall clock; 0: not known

@@ -66,10 +66,9 @@ void Statistic::end_era(CellData data) {
   publish();
   CellBudget budget;
   read_cells(budget);
-  new_in_cells_ = count_cells();
-  if (data == CellData::kKept) merge(cells_->sums());
+  note_cells();
+  if (data == CellData::kKept && has_cells()) merge(cells_->sums());
   cells_->forget_era();
-  counted_in_cells_ = 0;
 }
 
 void Statistic::begin_era() {
@@ -88,23 +87,27 @@ void Statistic::absorb_cells(const CellSource* source) {
   if (!cells_) return;
   CellBudget budget;
   read_cells(budget);
-  new_in_cells_ = count_cells();
-  merge(cells_->take(source));
+  note_cells();
+  merge(cells_->take(cell_form(definition_), source));
   CellBudget rest;
   read_cells(rest);
-  counted_in_cells_ = cells_->sums().samples;
+  cells_->skip_samples();
+}
+
+void Statistic::read_cells(CellBudget& budget) const {
+  if (has_cells()) cells_->read(cell_form(definition_), budget);
+}
+
+void Statistic::note_cells() {
+  if (!cells_) return;
+  add_saturating(samples_, cells_->uncounted());
+  cells_->count_samples();
 }
 
 std::uint64_t Statistic::count_cells() {
-  std::uint64_t more = std::exchange(new_in_cells_, 0);
-  if (!cells_) return more;
-  const std::uint64_t now = cells_->sums().samples;
-  if (now > counted_in_cells_) {
-    add_saturating(samples_, now - counted_in_cells_);
-    add_saturating(more, now - counted_in_cells_);
-  }
-  counted_in_cells_ = now;
-  return more;
+  if (!cells_) return 0;
+  note_cells();
+  return cells_->take_counted();
 }
 
 void Statistic::merge(const CellSums& cells) {

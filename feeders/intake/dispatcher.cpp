@@ -72,6 +72,12 @@ std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
+bool asks_for_memory(const wire::Line& line) {
+  return std::holds_alternative<wire::SwitchesLine>(line) ||
+         std::holds_alternative<wire::ShapesLine>(line) ||
+         std::holds_alternative<wire::LaneLine>(line);
+}
+
 template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
@@ -93,6 +99,8 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
       errors_(ports.errors),
       clock_(ports.clock),
       switches_(ports.switches),
+      shapes_(ports.shapes),
+      lanes_(ports.lanes),
       epoch_(ports.epoch),
       responses_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
   find_branches(ports.branches);
@@ -206,9 +214,10 @@ void Dispatcher::take_line(std::string_view line) {
   if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     return take_named(*sample);
   }
-  if (std::holds_alternative<wire::SwitchesLine>(parsed.value())) {
-    return reject(
-        line, {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0});
+  if (asks_for_memory(parsed.value())) {
+    return reject(line,
+                  {ErrorCode::kInvalid,
+                   "switches, shapes and lane are for a binary request, which can be answered", 0});
   }
   // In the order in which they stand: a sample before a remove counts.
   flush_named();
@@ -238,6 +247,7 @@ void Dispatcher::take_message(const wire::Message& message) {
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
+                 [&](const wire::Binding& binding) { take_binding(binding); },
                  [&](const wire::Response&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  },
@@ -283,7 +293,13 @@ void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
   if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    return respond_with_switches(request);
+    return respond_with(switches_, request);
+  }
+  if (std::holds_alternative<wire::ShapesLine>(line.value())) {
+    return respond_with(shapes_, request);
+  }
+  if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
+    return respond_with_lane(request, lane->bytes);
   }
   respond(request.sequence, request.text,
           execute(line.value(), request.text, Call::Response::kSent));
@@ -311,13 +327,34 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
   }
 }
 
-void Dispatcher::respond_with_switches(const wire::Request& request) {
-  if (switches_.fd < 0) {
+void Dispatcher::respond_with(const SharedPage& page, const wire::Request& request) {
+  if (page.fd < 0) {
     return respond(request.sequence, request.text,
-                   Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
+                   Error{ErrorCode::kNotFound, "this daemon has no such page", 0});
   }
   counts_.add(Own::kCommands);
-  responses_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
+  responses_.add_alone({.sequence = request.sequence, .number = page.bytes}, page.fd);
+}
+
+void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t bytes) {
+  const auto lane =
+      lanes_ ? lanes_->make(call_.sender, bytes, call_.now)
+             : Result<Lanes::Made>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
+  if (!lane) return respond(request.sequence, request.text, lane.error());
+  counts_.add(Own::kCommands);
+  responses_.add_alone({.sequence = request.sequence, .number = lane.value().number},
+                       lane.value().file->fd());
+}
+
+void Dispatcher::take_binding(const wire::Binding& binding) {
+  const auto bind = [&]() -> Result<void> {
+    if (!lanes_) return Error{ErrorCode::kNotFound, "this daemon has no lanes"};
+    if (!has_our_epoch()) return stale("a binding");
+    return lanes_->bind(call_.sender, binding);
+  };
+  const auto bound = bind();
+  if (bound) counts_.add(Own::kCommands);
+  respond(binding.sequence, kMessage, bound ? Result<Done>(Done{}) : Result<Done>(bound.error()));
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
@@ -385,6 +422,7 @@ void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
   counts_.add(Own::kAnswersDropped, responses.dropped);
   counts_.add(Own::kAnswersOverShare, responses.over_share);
+  if (lanes_) lanes_->publish_counts(now);
   counts_.publish(statistics_.own(), now);
 }
 

@@ -61,9 +61,7 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reserva
       counts_(std::move(counts)),
       places_left_(static_cast<std::int64_t>(memory.size() / sizeof(Cell))) {}
 
-LaneFile::~LaneFile() {
-  ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size());
-}
+LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
 
 void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const {
   if (bad() >= kBadMax) return;

@@ -21,6 +21,14 @@
 namespace tallyfs {
 namespace {
 
+// Without shapes everything works, but no feeder counts in cells of its own.
+std::optional<ShapePage> make_shapes(const DaemonOptions& options) {
+  auto made = ShapePage::create(options.ledger.total.statistics);
+  if (made) return std::move(made.value());
+  log_warning(made.error().reason + ": feeders send all samples");
+  return std::nullopt;
+}
+
 // The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
@@ -46,6 +54,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
     : options_(options),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
+      shapes_(make_shapes(options)),
       processes_(loop_, ::geteuid(), [this](pid_t process) { process_ended(process); }),
       ledger_(options.ledger, ::geteuid()),
       tree_(clock_.now()),
@@ -86,7 +95,8 @@ void Daemon::make_branches() {
                               .processes = processes_,
                               .clock = clock_,
                               .errors = errors_,
-                              .switches = switches_ ? switches_->switches() : std::span<Switch>(),
+                              .switches = switches_ ? switches_->entries() : std::span<Switch>(),
+                              .shapes = shapes_ ? shapes_->entries() : std::span<Shape>(),
                               .feeder = feeder_.get(),
                               .facts = facts(),
                               .metrics = options_.metrics};
@@ -94,6 +104,10 @@ void Daemon::make_branches() {
 }
 
 void Daemon::make_intake() {
+  if (switches_ && shapes_) {
+    lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_},
+                   ::geteuid());
+  }
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
                           .branches = branches_->all(),
                           .errors = *errors_,
@@ -101,6 +115,8 @@ void Daemon::make_intake() {
                           .sock_diag = options_.sock_diag,
                           .epoch = epoch_};
   if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
+  if (shapes_) ports.shapes = {.fd = shapes_->fd(), .bytes = shapes_->bytes()};
+  if (lanes_) ports.lanes = &*lanes_;
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
 
@@ -143,6 +159,8 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
   session.value()->start([this] { loop_.post([this] { part_is_ready(); }); },
                          [this] { loop_.stop(); });
   serve();
+  // What feeders add from now on they send, or keep for the next daemon.
+  branches_->statistics().end_cells(clock_.now());
   ::sd_notify(0, "STOPPING=1");
   tree_.observe(nullptr);
   session.value()->unmount();
@@ -206,6 +224,7 @@ void Daemon::part_is_ready() {
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
 void Daemon::process_ended(pid_t process) {
   intake_->settle();
+  if (lanes_) lanes_->process_ended(process, clock_.now());
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
 }
 

@@ -85,8 +85,8 @@ class StatisticsBranch final : public Branch {
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
   }
-  // A feeder has cells of the statistic of this number, under this id of its own. kStale: the number
-  // names nothing (any more); kNotPermitted; kNoSpace.
+  // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
+  // number names nothing (any more); kNotPermitted; kNoSpace.
   Result<void> bind_cells(std::uint64_t number, std::shared_ptr<const CellSource> source,
                           std::uint32_t id) EXCLUDES(mutex_);
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.

@@ -142,9 +142,9 @@ TEST(CellTest, HasTheSampleThatWasCommittedBeforeAKill) {
 TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
   CellStand stand(form(CellKind::kRange));
   CellSums sums;
-  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{kLaneHeapAt - 64},
-                                 std::uint64_t{kLaneHeapAt + 8}, std::uint64_t{stand.size()},
-                                 std::uint64_t{stand.size() - 64}, UINT64_MAX - 63}) {
+  for (const std::uint64_t at :
+       {std::uint64_t{0}, std::uint64_t{kLaneHeapAt - 64}, std::uint64_t{kLaneHeapAt + 8},
+        std::uint64_t{stand.size()}, std::uint64_t{stand.size() - 64}, UINT64_MAX - 63}) {
     EXPECT_EQ(stand.read(sums, stand.key(), at), CellRead::kBad) << at;
   }
 }
