@@ -34,6 +34,10 @@ void FeederCells::forget_era() {
 
 bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id) {
   if (!held_) held_ = std::make_unique<Held>();
+  // A feeder that got no response asks again.
+  for (const Bound& each : held_->bound) {
+    if (each.source == source && each.id == id) return true;
+  }
   if (held_->bound.size() >= kSourcesMax) return false;
   held_->bound.push_back({std::move(source), id});
   return true;

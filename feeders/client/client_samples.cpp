@@ -53,6 +53,13 @@ void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
   add(*lane, statistic, x, y, [this] { return now(); });
 }
 
+Cell* Client::prepare_cell(Lane& lane, FedStatistic& statistic) {
+  if (Cell* const cell = lane.cells().prepare(statistic, cell_files_)) return cell;
+  if (!settings_.has_lane || statistic.wants_cells.load(std::memory_order_relaxed)) return nullptr;
+  if (!statistic.wants_cells.exchange(true)) wanted_ = true;
+  return nullptr;
+}
+
 void Client::add_nested(Lane& lane, const Entry& entry) {
   if (!entry.statistic()->is_wanted()) return;
   if (!lane.push_nested(entry)) {
@@ -64,6 +71,13 @@ void Client::take_nested(Lane& lane) {
   while (lane.has_nested()) {
     lane.enter();
     lane.take_nested([&](const Entry& entry) {
+      FedStatistic& statistic = *entry.statistic();
+      Cell* const cell =
+          statistic.goes_by_cell() ? lane.cells().find(statistic, cell_files_) : nullptr;
+      if (cell) {
+        CellWriter(*cell).add(entry.x(), entry.y());
+        return lane.count_cell();
+      }
       if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
     });
     if (sends_each()) send_each(lane);

@@ -10,9 +10,11 @@
 #include <string>
 
 #include "core/wire/binary.h"
+#include "feeders/client/cell_file.h"
 #include "feeders/client/conversation.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/requester.h"
+#include "feeders/client/shapes.h"
 #include "feeders/client/switches.h"
 
 namespace tallyfs {
@@ -23,7 +25,16 @@ class Registrar final : public Requester {
   // Removals that wait for room; the oldest of more are forgotten, and stay in the tree.
   static constexpr std::size_t kRemovalsMax = 1024;
 
-  Registrar(Registry& registry, Conversation& conversation, Switches& switches);
+  // What the daemon shares with this process.
+  struct Shared {
+    Switches& switches;
+    Shapes& shapes;
+    CellFiles& cells;
+  };
+  // kNone: no sample is counted in a cell.
+  enum class Lane { kNone, kWanted };
+
+  Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
 
   // Whether requests contain changes of statistics, or samples have to be sent before them.
   enum class Changes { kLater, kToo };
@@ -53,6 +64,10 @@ class Registrar final : public Requester {
   void take_stale(std::uint64_t number) override;
 
   void add_page(RequestDatagram& requests);
+  void add_cells(RequestDatagram& requests);
+  void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
+                  void (Registrar::*take)(const Response&));
+  void add_binding(RequestDatagram& requests, FedStatistic& statistic);
   void add_changes(RequestDatagram& requests);
   void define(FedStatistic& statistic, Time now, Pending part);
   bool add_removals(RequestDatagram& requests);
@@ -64,6 +79,9 @@ class Registrar final : public Requester {
   static void note_change_sent(FedStatistic& statistic, Pending part);
 
   void take_page(const Response& response);
+  void take_shapes(const Response& response);
+  void take_lane(const Response& response);
+  void take_binding(FedStatistic& statistic, std::uint64_t number, const Response& response);
   void take_removal(const Response& response);
   void take_interface(FedInterface& interface, const Response& response);
   void take_statistic(FedStatistic& statistic, const Response& response);
@@ -73,8 +91,13 @@ class Registrar final : public Requester {
 
   Registry& registry_;
   Switches& switches_;
+  Shapes& shapes_;
+  CellFiles& cells_;
+  const Lane lane_;
   Changes changes_ = Changes::kToo;
   Registration page_ = Registration::kUnregistered;  // of switches
+  Registration shapes_page_ = Registration::kUnregistered;
+  Registration lane_file_ = Registration::kUnregistered;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
 };

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -79,16 +80,14 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums) co
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
 }
 
-// Entries are used from the first one on.
+// Entries are used from the first one on, though not each is written before the next.
 void LaneFile::find(std::uint32_t id, CellPlaces& places) const {
   std::array<EntryCopy, kEntriesAtOnce> some;
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
     if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
-    for (const EntryCopy& entry : some) {
-      if (entry.thread == 0) return;
-      find_in_index(entry.index, id, places);
-    }
+    if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
+    for (const EntryCopy& entry : some) find_in_index(entry.index, id, places);
   }
 }
 
