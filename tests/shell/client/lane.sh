@@ -1,0 +1,135 @@
+# Samples that a program on libtally counts in cells, in memory that it shares with the daemon.
+. ./client/_probe.sh
+
+own() { data tallyfs | sed -n "s/^$1 //p"; }
+_in_cells() {
+  local before
+  before=$(own samples)
+  tell "inc $1 1"
+  ok 'sync 5000'
+  [ "$(own samples)" = "$before" ]
+}
+# into_cells NAME...: from now on its samples go into cells. They are reset.
+into_cells() {
+  local each
+  for each; do
+    wait_until "_in_cells $each"
+    ok "reset $each" 'sync 5000'
+    wait_until "_in_cells $each"
+    define web "name=$each data=reset"
+  done
+}
+
+each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
+  start_probe
+  ok 'interface web' 'statistic web a' 'start a' 'statistic web b' 'define b products' 'start b' \
+    'statistic web c' 'define c range' 'start c' 'statistic web d' 'define d array' 'start d' \
+    'sync 5000'
+  into_cells a b c d
+  local before
+  before=$(own samples)
+  for each in a b c d; do
+    ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
+  done
+  assert_eq "$before" "$(own samples)" 'samples that the daemon took in'
+  assert_eq 1 "$(own lanes)" lanes
+  local cells
+  cells=$(data web; definition web | sed 's/ data=.*//')
+  assert_has 'a 15' "$cells"
+  # The same once more over the socket: a view needs each sample.
+  for each in a b c d; do define web "name=$each data=reset"; done
+  for each in a b c d; do define web "name=v$each of=$each"; done
+  for each in a b c d; do
+    ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
+  done
+  ok 'sync 5000'
+  assert_eq $((before + 28)) "$(own samples)" 'samples over the socket'
+  assert_eq "$cells" "$(data web | grep -v '^v'; definition web | grep -v '^name=v' |
+    sed 's/ data=.*//')"
+  assert_balanced
+  assert_eq 0 "$(own lane_bad)"
+}
+
+what_cells_hold_changes_serial_samples_and_mtime() {
+  web_hits
+  ok 'sync 5000'
+  into_cells hits
+  local json before after
+  json() { cat "$STAT/web/data.json" | grep -oE '"(samples|serial)":[0-9]+' | tr '\n' ' '; }
+  before=$(json)
+  ok 'inc hits 100'
+  after=$(json)
+  assert_eq 100 $((${after#*samples\":} - ${before#*samples\":})) 2>/dev/null ||
+    assert_has_not "$before" "$after"
+  [ "$before" != "$after" ] || fail "nothing changed: $before"
+  assert_data web 'hits 100'
+  assert_eq "$(json)" "$(json)" 'without samples nothing changes'
+}
+
+what_a_killed_feeder_counted_is_kept() {
+  local round total=0
+  start_daemon_once_more=0
+  for round in 1 2 3 4 5; do
+    start_probe
+    ok 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+    wait_until '_in_cells hits'
+    ok 'inc hits 12345'
+    total=$(data web | sed 's/hits //')
+    ok 'inc hits 54321'
+    kill -KILL "$PROBE"
+    wait "$PROBE" 2>/dev/null || true
+    assert_data web "hits $((total + 54321))"
+    wait_until '[ "$(own lanes)" = 0 ]'
+    assert_data web "hits $((total + 54321))"
+  done
+}
+
+a_definition_begins_anew_while_threads_count() {
+  web_hits
+  ok 'sync 5000'
+  into_cells hits
+  local i
+  echo 'threads 8 hits 3000000' >&7
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    define web 'name=hits type=range'
+    data web >/dev/null
+    define web 'name=hits type=value mode=increments'
+  done
+  IFS= read -r -t 120 SAID <&8
+  assert_eq ok "$SAID"
+  define web 'name=hits data=reset'
+  ok 'inc hits 7' 'sync 5000'
+  assert_data web 'hits 7'
+  assert_balanced
+  assert_eq 0 "$(own lane_bad)"
+}
+
+what_is_out_of_range_is_counted_by_cells_after_a_change_that_keeps_the_data() {
+  web_hits
+  ok 'sync 5000'
+  into_cells hits
+  ok 'add hits 5 1 10'
+  define web 'name=hits range_min=0 range_max=9'
+  assert_data web 'hits 10'
+  wait_until '_in_cells hits'
+  define web 'name=hits range_max=8'
+  local before
+  before=$(data web | sed 's/hits //')
+  ok 'add hits 9 1 4' 'add hits 8 1 2' 'sync 5000'
+  assert_data web "hits $((before + 2))"
+  assert_attribute web hits hits_out_of_range 4
+}
+
+a_daemon_that_ends_saves_what_cells_hold() {
+  stop_daemon
+  mkdir "$CASE/kept"
+  start_daemon --state "$CASE/kept"
+  web_hits
+  ok 'sync 5000'
+  into_cells hits
+  ok 'inc hits 1000'
+  stop_daemon
+  start_daemon --state "$CASE/kept"
+  ok 'inc hits 10' 'sync 5000'
+  assert_data web 'hits 1010'
+}
