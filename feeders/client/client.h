@@ -51,9 +51,9 @@ class Client {
     std::chrono::microseconds delay{10'000};
     std::chrono::milliseconds wait_max{0};
     std::size_t held_max = 65'536;  // a power of two
-    bool has_lane = true;
     void (*report)(const char* text, void* context) = nullptr;
     void* context = nullptr;
+    bool has_lane = true;
   };
   using Time = std::chrono::nanoseconds;
   static constexpr Time kConnectPauseMin = std::chrono::milliseconds(50);
