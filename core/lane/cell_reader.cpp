@@ -26,12 +26,12 @@ struct Slot {
   }
 };
 
-std::uint64_t newest_sequence(const Cell& cell) {
+std::uint64_t newest_sequence(const LaneCell& cell) {
   return std::max(cell.slots[0].sequence.load(std::memory_order_acquire),
                   cell.slots[1].sequence.load(std::memory_order_acquire));
 }
 
-std::optional<Slot> newest_slot(const Cell& cell) {
+std::optional<Slot> newest_slot(const LaneCell& cell) {
   for (int i = 0; i < kSlotTriesMax; ++i) {
     const std::uint64_t first = cell.slots[0].sequence.load(std::memory_order_acquire);
     const std::uint64_t second = cell.slots[1].sequence.load(std::memory_order_acquire);
@@ -51,7 +51,7 @@ std::optional<Slot> newest_slot(const Cell& cell) {
 
 // The slot and the counts of one moment, if the writer leaves time for it. Of a process that was
 // killed behind its commit the latest count stands in the slot alone.
-std::optional<Slot> read_array(const Cell& cell, std::vector<std::uint64_t>& counts) {
+std::optional<Slot> read_array(const LaneCell& cell, std::vector<std::uint64_t>& counts) {
   const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(&cell + 1);
   std::optional<Slot> slot;
   for (int i = 0; i < kCountsTriesMax; ++i) {
@@ -107,7 +107,7 @@ bool interpret(const Slot& slot, CellKind kind, CellSums& one) {
   return false;
 }
 
-bool is_of(const Cell& cell, const CellKey& key) {
+bool is_of(const LaneCell& cell, const CellKey& key) {
   return cell.number.load(std::memory_order_relaxed) == key.number &&
          cell.id.load(std::memory_order_relaxed) == key.id &&
          cell.kind.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(key.form.kind) &&
@@ -134,10 +134,11 @@ bool CellSums::add(const CellSums& other) {
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
                    CellSums& sums) {
   const std::uint64_t bytes = cell_bytes(key.form.intervals);
-  if (at < kLaneHeapAt || at % alignof(Cell) != 0 || at > file.size() || file.size() - at < bytes) {
+  if (at < kLaneHeapAt || at % alignof(LaneCell) != 0 || at > file.size() ||
+      file.size() - at < bytes) {
     return CellRead::kBad;
   }
-  const Cell& cell = *reinterpret_cast<const Cell*>(file.data() + at);
+  const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
   if (key.era == 0 || cell.era.load(std::memory_order_acquire) != key.era) return CellRead::kVoid;
   if (!is_of(cell, key)) return CellRead::kVoid;
   CellSums one;

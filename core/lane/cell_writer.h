@@ -20,7 +20,7 @@ namespace tallyfs {
 
 class CellWriter {
  public:
-  explicit CellWriter(Cell& cell) : cell_(cell) {}
+  explicit CellWriter(LaneCell& cell) : cell_(cell) {}
 
   // Whether it counts for this statistic in this era.
   bool is_of(std::uint64_t number, std::uint32_t era) const {
@@ -118,14 +118,14 @@ class CellWriter {
   std::uint64_t steps(std::uint64_t distance) const {
     const auto kind = static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed));
     if (kind == CellKind::kArrayLog2) return doublings(distance, cell_.base_interval);
-    if (cell_.shift != Cell::kNoShift) return (distance - 1) >> cell_.shift;
+    if (cell_.shift != LaneCell::kNoShift) return (distance - 1) >> cell_.shift;
     return (distance - 1) / cell_.base_interval;
   }
   std::atomic<std::uint64_t>* counts() {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(&cell_ + 1);
   }
 
-  Cell& cell_;
+  LaneCell& cell_;
 };
 
 inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint32_t era,
@@ -149,7 +149,7 @@ inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint3
   cell_.base_interval = form.base_interval;
   cell_.shift = std::has_single_bit(form.base_interval)
                     ? static_cast<std::uint32_t>(std::countr_zero(form.base_interval))
-                    : Cell::kNoShift;
+                    : LaneCell::kNoShift;
   cell_.id.store(id, std::memory_order_relaxed);
   cell_.number.store(number, std::memory_order_relaxed);
   cell_.era.store(era, std::memory_order_release);

@@ -55,7 +55,7 @@ inline constexpr std::size_t kMaxAt = 4;
 inline constexpr std::uint64_t kHasNegative =
     1;  // a flag; above 32 bits stands the latest interval
 
-struct alignas(64) Cell {
+struct alignas(64) LaneCell {
   std::atomic<std::uint64_t> number;  // of the statistic
   std::atomic<std::uint32_t> era;     // 0: being cleared
   std::atomic<std::uint32_t> kind;
@@ -73,12 +73,12 @@ struct alignas(64) Cell {
 
   static constexpr std::uint32_t kNoShift = 64;
 };
-static_assert(sizeof(Cell) == 192 && sizeof(CellSlot) == 64);
+static_assert(sizeof(LaneCell) == 192 && sizeof(CellSlot) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // The counts of an array's intervals follow its cell.
 inline std::size_t cell_bytes(std::uint32_t intervals) {
-  const std::size_t bytes = sizeof(Cell) + intervals * sizeof(std::uint64_t);
+  const std::size_t bytes = sizeof(LaneCell) + intervals * sizeof(std::uint64_t);
   return (bytes + 63) / 64 * 64;
 }
 

@@ -2,8 +2,8 @@
 // and its shape are, in which era its cells count, and which lane files have cells of it.
 //
 // Cells are added up on the way to a reader, and belong to no sum of the statistic before their
-// feeder has ended. What was read last is kept, and is what a reader sees who comes when too many
-// cells have been read already.
+// feeder has ended. What was read last is kept: it is shown when too many cells have been read for
+// one open already.
 //
 // Confined to its Interface's lock. At most kSourcesMax lane files.
 #pragma once

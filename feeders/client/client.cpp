@@ -1,4 +1,4 @@
-// The program's side: interfaces, statistics, counts. Samples are in client_samples.cpp, the
+// The program's side: interfaces and statistics. Samples and counts are in client_samples.cpp, the
 // keeper's side in client_keeper.cpp.
 #include "feeders/client/client.h"
 
@@ -305,37 +305,6 @@ int Client::sync(std::chrono::milliseconds time_max) {
     }
     return 0;
   });
-}
-
-// ---- counts
-
-std::uint64_t Client::held() const {
-  std::uint64_t held = 0;
-  for_each_lane([&](const Lane& lane) { held += lane.held(); });
-  return held;
-}
-
-std::uint64_t Client::dropped() const {
-  std::uint64_t dropped = refused_.load() + laneless_.load() + records_dropped_.load();
-  for_each_lane([&](const Lane& lane) { dropped += lane.dropped(); });
-  return dropped;
-}
-
-std::uint64_t Client::counted_in_cells() const {
-  std::uint64_t counted = 0;
-  for_each_lane([&](const Lane& lane) { counted += lane.counted(); });
-  return counted;
-}
-
-void Client::count(statistic_counts& counts) const {
-  const std::uint64_t counted = counted_in_cells();
-  counts.confirmed = confirmed_.load() + counted;
-  counts.lost = lost_.load();
-  counts.sent = sent_.load() + counted;
-  counts.held = held() + records_held_.load();
-  counts.dropped = dropped();
-  counts.added = laneless_.load() + records_added_.load() + counted;
-  for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
 }
 
 // ---- fork

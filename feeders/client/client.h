@@ -153,7 +153,7 @@ class Client {
     if (lane.is_inside()) [[unlikely]]
       return false;
     lane.enter();
-    Cell* cell = lane.cells().find(statistic, cell_files_);
+    LaneCell* cell = lane.cells().find(statistic, cell_files_);
     if (!cell) [[unlikely]]
       cell = prepare_cell(lane, statistic);
     if (cell) [[likely]] {
@@ -210,7 +210,7 @@ class Client {
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
   void add_nested(Lane& lane, const Entry& entry);
   // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
-  [[gnu::cold]] Cell* prepare_cell(Lane& lane, FedStatistic& statistic);
+  [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);
   std::uint64_t counted_in_cells() const;
   [[gnu::cold]] void take_nested(Lane& lane);

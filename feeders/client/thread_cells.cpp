@@ -84,7 +84,7 @@ bool ThreadCells::make_room_for(std::uint32_t id) {
   return true;
 }
 
-Cell* ThreadCells::prepare(const FedStatistic& statistic, const CellFiles& files) {
+LaneCell* ThreadCells::prepare(const FedStatistic& statistic, const CellFiles& files) {
   const Shape* const shape = statistic.shape.load(std::memory_order_acquire);
   if (!shape || !enter(files) || !make_room_for(statistic.id)) return nullptr;
   const std::uint64_t number = statistic.number.load(std::memory_order_acquire);
@@ -93,14 +93,14 @@ Cell* ThreadCells::prepare(const FedStatistic& statistic, const CellFiles& files
   if (number == 0 || statistic.shape.load(std::memory_order_acquire) != shape) return nullptr;
   std::atomic<std::uint32_t>& its = index_[statistic.id];
   std::uint32_t at = its.load(std::memory_order_relaxed);
-  auto* cell = at == 0 ? nullptr : reinterpret_cast<Cell*>(base_ + at);
+  auto* cell = at == 0 ? nullptr : reinterpret_cast<LaneCell*>(base_ + at);
   if (cell && cell->intervals_max >= read->form.intervals) {
     CellWriter(*cell).begin(number, statistic.id, read->era, read->form);
     return cell;
   }
   at = file_->take(cell_bytes(read->form.intervals));
   if (at == 0) return nullptr;
-  cell = reinterpret_cast<Cell*>(base_ + at);
+  cell = reinterpret_cast<LaneCell*>(base_ + at);
   cell->intervals_max = read->form.intervals;
   CellWriter(*cell).begin(number, statistic.id, read->era, read->form);
   its.store(at, std::memory_order_release);

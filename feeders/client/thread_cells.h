@@ -16,18 +16,18 @@ namespace tallyfs {
 class ThreadCells {
  public:
   // The cell in which a sample of the statistic counts now; nullptr: prepare() may have one.
-  Cell* find(const FedStatistic& statistic, const CellFiles& files) const {
+  LaneCell* find(const FedStatistic& statistic, const CellFiles& files) const {
     const Shape* const shape = statistic.shape.load(std::memory_order_acquire);
     if (!shape || generation_ != files.generation() || statistic.id >= ids_) return nullptr;
     const std::uint32_t at = index_[statistic.id].load(std::memory_order_relaxed);
     if (at == 0) return nullptr;
-    auto* const cell = reinterpret_cast<Cell*>(base_ + at);
+    auto* const cell = reinterpret_cast<LaneCell*>(base_ + at);
     const std::uint64_t number = statistic.number.load(std::memory_order_relaxed);
     const std::uint32_t era = shape->era.load(std::memory_order_acquire);
     return CellWriter(*cell).is_of(number, era) ? cell : nullptr;
   }
   // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
-  Cell* prepare(const FedStatistic& statistic, const CellFiles& files);
+  LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
 
  private:
   bool enter(const CellFiles& files);

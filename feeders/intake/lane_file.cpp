@@ -60,7 +60,7 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reserva
       memory_(memory),
       reservation_(std::move(reservation)),
       counts_(std::move(counts)),
-      places_left_(static_cast<std::int64_t>(memory.size() / sizeof(Cell))) {}
+      places_left_(static_cast<std::int64_t>(memory.size() / sizeof(LaneCell))) {}
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
 

@@ -13,7 +13,7 @@ namespace {
 std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
 
 // No more statistics than there is room for cells.
-std::size_t bound_max(const LaneFile& file) { return file.bytes() / sizeof(Cell); }
+std::size_t bound_max(const LaneFile& file) { return file.bytes() / sizeof(LaneCell); }
 
 Error no_room(std::size_t most, const std::string& of) {
   return {ErrorCode::kNoSpace, "more than " + std::to_string(most) + " lanes" + of};

@@ -26,7 +26,7 @@ class CellStand {
   }
 
   CellWriter writer() { return CellWriter(cell()); }
-  Cell& cell() { return *reinterpret_cast<Cell*>(bytes() + kLaneHeapAt); }
+  LaneCell& cell() { return *reinterpret_cast<LaneCell*>(bytes() + kLaneHeapAt); }
   char* bytes() { return reinterpret_cast<char*>(memory_.data()); }
   std::size_t size() const { return memory_.size() * sizeof(Line); }
   CellKey key() const { return {.number = kNumber, .id = kId, .era = kEra, .form = form_}; }
@@ -220,7 +220,7 @@ TEST(CellTest, SurvivesAnyBytesConcurrently) {
       std::mt19937_64 random(seed);
       auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell());
       while (!ends) {
-        const std::size_t at = 5 + random() % (sizeof(Cell) / 8 + 12 - 5);
+        const std::size_t at = 5 + random() % (sizeof(LaneCell) / 8 + 12 - 5);
         words[at].store(random() >> random() % 64, std::memory_order_relaxed);
       }
     });
