@@ -152,8 +152,11 @@ LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel)
             }
             return {};
           },
-          .report = [this, &open](std::string_view text,
-                                  const Error& error) { report(open, text, error); }};
+          .report =
+              [this, &open](std::string_view text, const Error& error) {
+                open.file->note_refused_line();
+                report(open, text, error);
+              }};
 }
 
 void Operations::report(const OpenFile& open, std::string_view text, const Error& error) {

@@ -26,6 +26,8 @@ Result<void> File::write_line(std::string_view, const CallContext&) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
 
+void File::note_refused_line() {}
+
 std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
 
 Result<void> File::write_by(pid_t, std::string_view text, const CallContext& call) {

@@ -78,6 +78,9 @@ class File {
   // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
   // reading.
   virtual Result<void> write_line(std::string_view line, const CallContext& call);
+  // A line of a write was refused, by write_line() or before it, as too long or at a wrong offset.
+  // The default does nothing.
+  virtual void note_refused_line();
   // A warning about a line that was taken, for the error log. The default
   // has none.
   virtual std::optional<Error> remark(std::string_view line) const;

@@ -10,25 +10,32 @@ namespace {
 constexpr Int128 kCounterMax = std::numeric_limits<std::uint64_t>::max();
 
 std::optional<Int128> grown(Int128 before, Int128 after) {
-  if (after < before || after == kCounterMax) return std::nullopt;
-  return after - before;
+  Int128 difference = 0;
+  const bool is_known = after >= before && after != kCounterMax &&
+                        !__builtin_sub_overflow(after, before, &difference);
+  return is_known ? std::optional(difference) : std::nullopt;
 }
 
 std::optional<Values> subtract(const Value& before, const Value& after) {
-  // Products may fall: of those only the end of the type is unknown.
-  if (after.total == kCounterMax || after.total < before.total) return std::nullopt;
-  return Value{after.total - before.total};
+  const auto total = grown(before.total, after.total);
+  return total ? std::optional<Values>(Value{*total}) : std::nullopt;
 }
 
-Range range_between(const Range& before, const Range& after) {
-  Range made{.number = after.number - before.number, .sum = after.sum - before.sum};
+// A sum may fall.
+std::optional<Range> range_between(const Range& before, const Range& after) {
+  Range made;
+  if (!grown(before.number, after.number) ||
+      __builtin_sub_overflow(after.sum, before.sum, &made.sum)) {
+    return std::nullopt;
+  }
+  made.number = after.number - before.number;
   if (made.number != 0) made.avg = static_cast<double>(made.sum) / static_cast<double>(made.number);
   return made;
 }
 
 std::optional<Values> subtract(const Range& before, const Range& after) {
-  if (!grown(before.number, after.number)) return std::nullopt;
-  return range_between(before, after);
+  const auto range = range_between(before, after);
+  return range ? std::optional<Values>(*range) : std::nullopt;
 }
 
 std::optional<Values> subtract(const List& before, const List& after) {
@@ -88,10 +95,9 @@ std::optional<Values> subtract(const Quantiles& before, const Quantiles& after) 
   auto positive = buckets_between(before.positive, after.positive);
   auto negative = buckets_between(before.negative, after.negative);
   const auto zero = grown(before.zero, after.zero);
-  if (!positive || !negative || !zero || !grown(before.all.number, after.all.number)) {
-    return std::nullopt;
-  }
-  Quantiles made{.all = range_between(before.all, after.all), .shown = after.shown, .zero = *zero};
+  const auto all = range_between(before.all, after.all);
+  if (!positive || !negative || !zero || !all) return std::nullopt;
+  Quantiles made{.all = *all, .shown = after.shown, .zero = *zero};
   for (ShownQuantile& each : made.shown) each.value.reset();
   made.positive = *std::move(positive);
   made.negative = *std::move(negative);

@@ -20,7 +20,7 @@ Distribution of_array(const Array& array, const Statistic& statistic) {
   const std::size_t bins = std::min(array.bounds.size() + 1, array.counts.size());
   for (std::size_t i = 0; i < bins; ++i) {
     Bin bin{.count = array.counts[i]};
-    if (i > 0) bin.first = Int128{array.bounds[i - 1]} + 1;
+    if (i > 0) bin.first = array.bounds[i - 1] + 1;
     if (i < array.bounds.size()) bin.last = array.bounds[i];
     if (i == 0) bin.ends = Bin::Ends::kNoFirst;
     if (i == array.bounds.size()) bin.ends = Bin::Ends::kNoLast;
@@ -88,7 +88,7 @@ Percentile in_bin(const Distribution& distribution, const Bin& bin, Int128 befor
   found.estimate = static_cast<double>(found.high);
   if (bin.ends != Bin::Ends::kBoth) return found;
   if (distribution.scale == Distribution::Scale::kBuckets) {
-    if (distribution.max) found.high = std::min(found.high, Int128{*distribution.max});
+    if (distribution.max) found.high = std::clamp(Int128{*distribution.max}, found.low, found.high);
     found.estimate = static_cast<double>(found.high);
     return found;
   }

@@ -93,7 +93,7 @@ std::optional<Series> series_of(const Interface& interface, const Statistic& sta
     return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
   };
   for (std::size_t i = 0; i < history->end_us.size(); ++i) {
-    Point point{.realtime_us = interface.realtime_us - interface.time_us + history->end_us[i]};
+    Point point{.realtime_us = interface.realtime_at(history->end_us[i])};
     if (has_totals) {
       point.value = static_cast<double>(history->totals[i]);
     } else {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ struct List {
 // counts[i] is of X up to bounds[i]; the last count, beyond all bounds, has no bound. A latency
 // histogram also counts what lies outside of its range.
 struct Array {
-  std::vector<std::int64_t> bounds;
+  std::vector<Int128> bounds;  // the last one may be 2^63
   std::vector<Int128> counts;
   std::uint64_t below = 0;
   std::uint64_t above = 0;
@@ -131,6 +132,12 @@ struct Interface {
   std::uint64_t realtime_us = 0;
   std::vector<Statistic> statistics;
 
+  // The wall clock of a CLOCK_MONOTONIC, as this moment has both; 0 before 1970.
+  std::uint64_t realtime_at(std::uint64_t monotonic_us) const {
+    const Int128 moment = Int128{realtime_us} - time_us + monotonic_us;
+    constexpr Int128 kMax = std::numeric_limits<std::uint64_t>::max();
+    return static_cast<std::uint64_t>(std::clamp<Int128>(moment, 0, kMax));
+  }
   const Statistic* find(std::string_view wanted) const {
     const auto found = std::ranges::find(statistics, wanted, &Statistic::name);
     return found == statistics.end() ? nullptr : &*found;

@@ -185,7 +185,7 @@ int Client::reset(FedStatistic& statistic) {
 void Client::pass_on(FedStatistic& statistic) {
   // What is added from now on comes behind the change, as no cell says.
   if (statistic.goes_by_cell()) statistic.set_switch(&FedStatistic::kOn);
-  registrar_.note_change();
+  registrar_.note_change(statistic);
   const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
     registrar_.define(statistic, now_ns());

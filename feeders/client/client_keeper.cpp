@@ -62,7 +62,7 @@ void Client::pass_locked(Time now, Urgency urgency) {
   reach_daemon(now);
   if (link_.connected()) {
     conversation_.take_responses(now);
-    if (wanted_.exchange(false)) registrar_.note_change();
+    if (wanted_.exchange(false)) registrar_.note_change_anywhere();
     publisher_.look(now);
     events_.look(now);
     if (urgency == Urgency::kNow || now >= register_at_) {

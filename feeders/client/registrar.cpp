@@ -6,6 +6,8 @@
 namespace tallyfs {
 namespace {
 
+using After = DueRequests::After;
+
 // Visits the parts that are to be sent, in their order.
 template <typename Visit>
 void each_pending(FedStatistic& statistic, Visit visit) {
@@ -28,6 +30,7 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, const Share
 
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = Registration::kUnregistered;
+  looks_at_all_ = cells_due_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
@@ -48,6 +51,7 @@ void Registrar::begin() {
 }
 
 void Registrar::retry_refused() {
+  looks_at_all_ = true;
   const auto retry = [](auto& each) {
     if (each.registration == Registration::kRefused && !each.removed) {
       each.registration = Registration::kUnregistered;
@@ -59,7 +63,23 @@ void Registrar::retry_refused() {
 
 // ---- requests
 
+void Registrar::note_change(const FedStatistic& statistic) {
+  registry_.due().changes.insert(statistic.id);
+  registry_.due().pending.insert(statistic.id);
+  note_change();
+}
+
+void Registrar::note_change_anywhere() {
+  looks_at_all_ = cells_due_ = true;
+  note_change();
+}
+
+void Registrar::find_due() {
+  if (std::exchange(looks_at_all_, false)) registry_.find_due();
+}
+
 void Registrar::add_requests(RequestDatagram& requests) {
+  find_due();
   add_page(requests);
   if (lane_ == Lane::kWanted) add_cells(requests);
   if (changes_ == Changes::kToo) add_changes(requests);
@@ -84,7 +104,7 @@ void Registrar::add_page(RequestDatagram& requests) {
 
 // Asked for when a thread would count in one, each after the one before.
 void Registrar::add_cells(RequestDatagram& requests) {
-  if (!switches_.has_page()) return;
+  if (!switches_.has_page() || !std::exchange(cells_due_, false)) return;
   bool is_wanted = false;
   registry_.for_each_statistic([&](FedStatistic& each) {
     const bool is_due = each.wants_cells && each.registration == Registration::kRegistered &&
@@ -93,12 +113,13 @@ void Registrar::add_cells(RequestDatagram& requests) {
     is_wanted = is_wanted || is_due;
   });
   if (!is_wanted) return;
+  if (requests.is_full()) cells_due_ = true;
   if (shapes_page_ == Registration::kUnregistered) {
     return add_memory(requests, "shapes", shapes_page_, &Registrar::take_shapes);
   }
   if (shapes_page_ != Registration::kRegistered) return;
   if (lane_file_ != Registration::kUnregistered) return;
-  if (cells_.has_retired()) return note_change();  // its memory is not free yet
+  if (cells_.has_retired()) return note_cells();  // its memory is not free yet
   add_memory(requests, "lane " + std::to_string(kLaneBytesMin), lane_file_, &Registrar::take_lane);
 }
 
@@ -110,9 +131,10 @@ void Registrar::add_memory(RequestDatagram& requests, const std::string& line, R
                             if (state == Registration::kRequested) (this->*take)(response);
                           },
                       .timed_out =
-                          [&state] {
-                            if (state == Registration::kRequested)
-                              state = Registration::kUnregistered;
+                          [this, &state] {
+                            if (state != Registration::kRequested) return;
+                            state = Registration::kUnregistered;
+                            note_cells();
                           }});
 }
 
@@ -132,22 +154,28 @@ void Registrar::add_binding(RequestDatagram& requests, FedStatistic& statistic) 
                               auto* const found = registry_.find_statistic(id);
                               if (found && found->binding == Registration::kRequested) {
                                 found->binding = Registration::kUnregistered;
+                                note_cells();
                               }
                             }});
 }
 
 void Registrar::add_interfaces(RequestDatagram& requests) {
-  registry_.for_each_interface([&](FedInterface& interface) {
-    if (interface.registration != Registration::kUnregistered) return;
-    note_change();  // its statistics come next
-    if (!requests.is_full()) add_interface(requests, interface);
+  registry_.due().visit(registry_.due().interfaces, [&](std::uint32_t id) {
+    auto* const interface = registry_.find_interface(id);
+    if (!interface || interface->registration != Registration::kUnregistered) return After::kDrop;
+    add_interface(requests, *interface);
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface) {
   const std::uint32_t id = interface.id;
   requests.add(create_line(interface),
-               {.sent = [&interface] { interface.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &interface] {
+                      interface.registration = Registration::kRequested;
+                      registry_.due().interfaces.erase(interface.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_interface(id)) {
@@ -159,31 +187,32 @@ void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface
                       auto* const found = registry_.find_interface(id);
                       if (found && found->registration == Registration::kRequested) {
                         found->registration = Registration::kUnregistered;
+                        registry_.due().interfaces.insert(id);
                       }
                     }});
 }
 
+// Those of an interface that is not registered yet are due again when it is.
 void Registrar::add_statistics(RequestDatagram& requests) {
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (statistic.registration != Registration::kUnregistered || requests.is_full()) return;
-    switch (statistic.interface->registration) {
-      case Registration::kRefused:
-        statistic.registration = Registration::kRefused;
-        return;
-      case Registration::kRegistered:
-        return add_statistic(requests, statistic);
-      case Registration::kUnregistered:
-      case Registration::kRequested:
-      case Registration::kRemoved:
-        return note_change();
-    }
+  registry_.due().visit(registry_.due().statistics, [&](std::uint32_t id) {
+    auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || statistic->registration != Registration::kUnregistered) return After::kDrop;
+    const Registration of_interface = statistic->interface->registration;
+    if (of_interface == Registration::kRefused) statistic->registration = Registration::kRefused;
+    if (of_interface != Registration::kRegistered) return After::kDrop;
+    if (!requests.is_full()) add_statistic(requests, *statistic);
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic) {
   const std::uint32_t id = statistic.id;
   requests.add(create_line(statistic),
-               {.sent = [&statistic] { statistic.registration = Registration::kRequested; },
+               {.sent =
+                    [this, &statistic] {
+                      statistic.registration = Registration::kRequested;
+                      registry_.due().statistics.erase(statistic.id);
+                    },
                 .responded =
                     [this, id](const Response& response) {
                       if (auto* const found = registry_.find_statistic(id)) {
@@ -195,6 +224,7 @@ void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic
                       auto* const found = registry_.find_statistic(id);
                       if (found && found->registration == Registration::kRequested) {
                         found->registration = Registration::kUnregistered;
+                        registry_.due().statistics.insert(id);
                       }
                     }});
 }
@@ -202,29 +232,38 @@ void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic
 // ---- changes
 
 bool Registrar::has_pending() {
+  find_due();
   bool found = false;
-  registry_.for_each_statistic([&](FedStatistic& each) {
-    const Registration registration = each.registration;
-    const bool is_heard =
-        registration != Registration::kRefused && registration != Registration::kRemoved;
-    found = found || (is_heard && each.has_pending());
+  registry_.due().visit(registry_.due().pending, [&](std::uint32_t id) {
+    const auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || !statistic->has_pending()) return After::kDrop;
+    const Registration registration = statistic->registration;
+    if (registration == Registration::kRefused || registration == Registration::kRemoved) {
+      return After::kDrop;  // due again when it is asked for again
+    }
+    found = true;
+    return After::kStop;
   });
   return found;
 }
 
+// Those of a statistic that is not registered yet are due again when it is.
 void Registrar::add_changes(RequestDatagram& requests) {
-  registry_.for_each_statistic([&](FedStatistic& statistic) {
-    if (statistic.registration != Registration::kRegistered || !statistic.has_pending()) return;
-    each_pending(statistic, [&](Pending part) {
+  registry_.due().visit(registry_.due().changes, [&](std::uint32_t id) {
+    auto* const statistic = registry_.find_statistic(id);
+    if (!statistic || !statistic->has_pending()) return After::kDrop;
+    if (statistic->registration != Registration::kRegistered) return After::kDrop;
+    each_pending(*statistic, [&](Pending part) {
       if (requests.is_full()) return;
-      requests.add(define_line(statistic, part), change_handlers(statistic, part));
+      requests.add(define_line(*statistic, part), change_handlers(*statistic, part));
     });
+    return requests.is_full() ? After::kStop : After::kKeep;
   });
 }
 
 RequestHandlers Registrar::change_handlers(FedStatistic& statistic, Pending part) {
   const std::uint32_t id = statistic.id;
-  return {.sent = [&statistic, part] { note_change_sent(statistic, part); },
+  return {.sent = [this, &statistic, part] { note_change_sent(statistic, part); },
           .responded =
               [this, id](const Response& response) {
                 if (auto* const found = registry_.find_statistic(id)) take_change(*found, response);
@@ -245,6 +284,7 @@ void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
     statistic.forget_changes();
   }
   statistic.changes_sent += 1;
+  if (!statistic.has_pending()) registry_.due().changes.erase(statistic.id);
 }
 
 void Registrar::define(FedStatistic& statistic, Time now) {
@@ -252,7 +292,7 @@ void Registrar::define(FedStatistic& statistic, Time now) {
 }
 
 void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
-  note_change();
+  note_change(statistic);
   if (conversation_.link().full()) return;
   send_now(define_line(statistic, part), change_handlers(statistic, part), now);
 }

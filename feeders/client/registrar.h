@@ -21,6 +21,7 @@ namespace tallyfs {
 
 class Registrar final : public Requester {
  public:
+  using Requester::note_change;
   using Time = std::chrono::nanoseconds;
   // Removals that wait for room; the oldest of more are forgotten, and stay in the tree.
   static constexpr std::size_t kRemovalsMax = 1024;
@@ -39,6 +40,9 @@ class Registrar final : public Requester {
   // Whether requests contain changes of statistics, or samples have to be sent before them.
   enum class Changes { kLater, kToo };
   void set_changes(Changes changes) { changes_ = changes; }
+  // Something about this statistic may be due; or about any, which are then all looked at.
+  void note_change(const FedStatistic& statistic);
+  void note_change_anywhere();
   // Changes of statistics have not been sent yet, and will be.
   bool has_pending();
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
@@ -63,8 +67,13 @@ class Registrar final : public Requester {
   void retry_refused() override;
   void take_stale(std::uint64_t number) override;
 
+  void find_due();
   void add_page(RequestDatagram& requests);
   void add_cells(RequestDatagram& requests);
+  void note_cells() {
+    cells_due_ = true;
+    note_change();
+  }
   void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
                   void (Registrar::*take)(const Response&));
   void add_binding(RequestDatagram& requests, FedStatistic& statistic);
@@ -76,7 +85,7 @@ class Registrar final : public Requester {
   void add_statistics(RequestDatagram& requests);
   void add_statistic(RequestDatagram& requests, FedStatistic& statistic);
   RequestHandlers change_handlers(FedStatistic& statistic, Pending part);
-  static void note_change_sent(FedStatistic& statistic, Pending part);
+  void note_change_sent(FedStatistic& statistic, Pending part);
 
   void take_page(const Response& response);
   void take_shapes(const Response& response);
@@ -100,6 +109,8 @@ class Registrar final : public Requester {
   Registration lane_file_ = Registration::kUnregistered;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
+  bool cells_due_ = false;     // statistics that want cells may have none
+  bool looks_at_all_ = false;  // before the next requests, for what is due
 };
 
 }  // namespace tallyfs

@@ -22,7 +22,7 @@ void Registrar::take_shapes(const Response& response) {
     return conversation_.report(done.error().reason);
   }
   shapes_page_ = Registration::kRegistered;
-  note_change();
+  note_cells();
 }
 
 void Registrar::take_lane(const Response& response) {
@@ -34,7 +34,7 @@ void Registrar::take_lane(const Response& response) {
     return conversation_.report(done.error().reason);
   }
   lane_file_ = Registration::kRegistered;
-  note_change();
+  note_cells();
 }
 
 void Registrar::take_binding(FedStatistic& statistic, std::uint64_t number,
@@ -56,6 +56,11 @@ void Registrar::take_removal(const Response& response) {
 void Registrar::take_interface(FedInterface& interface, const Response& response) {
   if (interface.removed) return;
   interface.refusal = response.refusal();
+  for (const FedStatistic* const each : interface.statistics) {
+    if (each->registration != Registration::kUnregistered) continue;
+    registry_.due().statistics.insert(each->id);
+    note_change();
+  }
   if (response.error != 0) {
     interface.registration = Registration::kRefused;
     return report_refusal(interface.name, response);
@@ -80,8 +85,9 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
   if (statistic.has_pending_defaults()) {
     define(statistic, conversation_.now(), Pending::kDefaults);
   }
-  if (statistic.has_pending()) note_change();
+  if (statistic.has_pending()) note_change(statistic);
   if (statistic.number != response.number) statistic.unbind();
+  if (statistic.wants_cells) note_cells();
   statistic.number.store(response.number, std::memory_order_release);
   point_at_switch(statistic);
 }
@@ -126,7 +132,7 @@ void Registrar::request_anew() {
   registry_.for_each_statistic([&](FedStatistic& each) {
     if (each.source.empty()) forget(each);
   });
-  note_change();
+  note_change_anywhere();
 }
 
 // A statistic with a void number is gone, and its interface may be.
@@ -140,6 +146,7 @@ void Registrar::look_for_void() {
     statistic.registration = Registration::kRemoved;
     statistic.number.store(0, std::memory_order_release);
     statistic.interface->registration = Registration::kUnregistered;
+    registry_.due().interfaces.insert(statistic.interface->id);
   });
 }
 

@@ -22,6 +22,7 @@ Result<FedInterface*> Registry::create_interface(std::string_view name, unsigned
   interface.id = next_id_;
   interface.name = name;
   interface.flags = flags;
+  due_.interfaces.insert(interface.id);
   interfaces_by_name_.emplace(interface.name, &interface);
   interfaces_.emplace(next_id_++, std::move(made));
   return &interface;
@@ -41,6 +42,7 @@ Result<FedStatistic*> Registry::create_statistic(FedInterface& interface, std::s
   statistic.id = next_id_;
   statistic.name = name;
   statistic.units = units;
+  due_.statistics.insert(statistic.id);
   interface.statistics.insert(&statistic);
   statistics_by_path_.emplace(path_of(statistic), &statistic);
   statistics_.emplace(next_id_++, std::move(made));
@@ -58,11 +60,29 @@ void Registry::detach(FedInterface& interface) {
 }
 
 void Registry::erase(FedStatistic& statistic) {
+  due_.forget(statistic.id);
   statistic.interface->statistics.erase(&statistic);
   statistics_.erase(statistic.id);
 }
 
-void Registry::erase(FedInterface& interface) { interfaces_.erase(interface.id); }
+void Registry::erase(FedInterface& interface) {
+  due_.forget(interface.id);
+  interfaces_.erase(interface.id);
+}
+
+void Registry::find_due() {
+  for_each_interface([this](const FedInterface& each) {
+    due_.note_visit();
+    if (each.registration == Registration::kUnregistered) due_.interfaces.insert(each.id);
+  });
+  for_each_statistic([this](const FedStatistic& each) {
+    due_.note_visit();
+    if (each.registration == Registration::kUnregistered) due_.statistics.insert(each.id);
+    if (!each.has_pending()) return;
+    due_.changes.insert(each.id);
+    due_.pending.insert(each.id);
+  });
+}
 
 FedInterface* Registry::find_interface(std::uint32_t id) const {
   const auto found = interfaces_.find(id);

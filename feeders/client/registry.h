@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "core/base/result.h"
+#include "feeders/client/due_requests.h"
 #include "feeders/client/fed_statistic.h"
 
 namespace tallyfs {
@@ -39,6 +40,11 @@ class Registry {
   FedInterface* find_interface(std::uint32_t id) const;
   FedStatistic* find_statistic(std::uint32_t id) const;
 
+  // What is created is due, and what is erased no longer is.
+  DueRequests& due() { return due_; }
+  // Looks at all for what is due.
+  void find_due();
+
   template <typename Do>
   void for_each_interface(Do&& what) {
     for (auto& [id, interface] : interfaces_) what(*interface);
@@ -51,6 +57,7 @@ class Registry {
 
  private:
   std::uint32_t next_id_ = 1;
+  DueRequests due_;
   std::map<std::uint32_t, std::unique_ptr<FedInterface>> interfaces_;
   std::map<std::uint32_t, std::unique_ptr<FedStatistic>> statistics_;
   std::unordered_map<std::string, FedInterface*> interfaces_by_name_;

@@ -14,8 +14,12 @@ namespace tallyfs::statsd {
 namespace {
 
 constexpr std::chrono::milliseconds kPublishDelay{100};
-// At the end, for the daemon.
+// At the end, for the daemon; and the longest time without progress in registrations.
 constexpr std::chrono::milliseconds kSyncTime{2'000};
+// Samples that libtally holds, half of what it can.
+constexpr std::uint64_t kHeldBound = 32'768;
+// After a wait in vain: the daemon is away, or slow.
+constexpr std::chrono::seconds kCatchUpPause{10};
 
 }  // namespace
 
@@ -101,6 +105,22 @@ void Service::take(std::string_view packet, const Sender& sender) {
   sender_ = &sender;
   translator_.take_packet(packet, arrival_);
   sender_ = nullptr;
+  if (tally::counts().held >= kHeldBound) [[unlikely]]
+    let_daemon_catch_up();
+}
+
+// Samples of new series, and all behind them, are held until the daemon has registered the series.
+// Meanwhile packets wait in the kernel's queues, which count what they drop.
+void Service::let_daemon_catch_up() {
+  if (SystemClock::monotonic() < catch_up_at_) return;
+  for (std::uint64_t held = UINT64_MAX; tally::counts().held >= kHeldBound;) {
+    if (tally::counts().held >= held) {
+      catch_up_at_ = SystemClock::monotonic() + kCatchUpPause;
+      return;
+    }
+    held = tally::counts().held;
+    (void)tally::sync(kSyncTime);
+  }
 }
 
 void Service::lose(Loss loss, const Sender& sender) {

@@ -35,6 +35,7 @@ class Service final : public PacketSink {
   void take(std::string_view packet, const Sender& sender) override;
   void lose(Loss loss, const Sender& sender) override;
   void log_refusal(std::string_view line, const Refusal& refusal);
+  void let_daemon_catch_up();
   void publish_soon();
   void publish();
   static void log_losses();
@@ -58,6 +59,7 @@ class Service final : public PacketSink {
   Arrival arrival_;
   const Sender* sender_ = nullptr;  // while a packet of it is taken
   bool will_publish_ = false;
+  std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
 };
 
 }  // namespace tallyfs::statsd

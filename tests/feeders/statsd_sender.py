@@ -6,6 +6,7 @@
   statsd_sender.py frames PATH                a stream of frames, in pieces
   statsd_sender.py idle PATH COUNT            COUNT connections; prints how many were closed
   statsd_sender.py series ADDRESS COUNT       COUNT different tag sets, in packets of 1,400 bytes
+  statsd_sender.py burst ADDRESS COUNT TIMES  TIMES rounds of one counter for each of COUNT series
   statsd_sender.py noise ADDRESS SEED         random bytes, half lines and lines
   statsd_sender.py activate PATH COUNT PROGRAM ARGUMENT...
       COUNT datagrams to a socket that PROGRAM is handed, as systemd does, while it is started anew
@@ -81,15 +82,23 @@ def idle(path, count):
     sys.stdin.read()
 
 
-def series(address, count):
+def send_packed(address, lines):
     sender, packet = connected(address), b""
-    for number in range(int(count)):
-        line = b"many:1|c|#id:%d,of:them,k:v\n" % number
+    for line in lines:
         if len(packet) + len(line) > 1400:
             sender.send(packet)
             packet = b""
         packet += line
     sender.send(packet)
+
+
+def series(address, count):
+    send_packed(address, (b"many:1|c|#id:%d,of:them,k:v\n" % n for n in range(int(count))))
+
+
+def burst(address, count, times):
+    numbers = [n for _ in range(int(times)) for n in range(int(count))]
+    send_packed(address, (b"burst.%d:1|c|#id:%d\n" % (n % 50, n) for n in numbers))
 
 
 def noise(address, seed):

@@ -135,6 +135,14 @@ check "some were dropped" [ "$(own kernel_drops)" -gt 0 ]
 check_eq $(($(own packets) - packets)) "$(value statsd flood)" "the others are in the tree"
 stop "$FEEDER"
 
+# ---- ten thousand new series at once, of which each gets samples before the daemon knows it
+start_feeder --listen "unixgram:$DGRAM"
+send burst "unixgram:$DGRAM" 10000 20
+burst_in_all() { data statsd-burst | awk '/^burst/ { n += $NF; ++series } END { print n, series }'; }
+becomes "200000 10000" burst_in_all
+stop "$FEEDER"
+check_eq '' "$(grep -o '[0-9]* samples were dropped' "$LOG")" "none of a burst's is dropped"
+
 # ---- other machines, by a network of its own
 if unshare -n ip link set lo up 2>/dev/null; then
   start unshare -n sh -c 'ip link set lo up && ip addr add 192.0.2.1/32 dev lo && exec "$@"' - \

@@ -86,11 +86,16 @@ std::optional<bool> holds_one_of(std::uint64_t pid, const std::vector<std::strin
 
 }  // namespace
 
-Finding check_version(const view::Tree& tree, const std::string& own) {
-  const std::string both = "daemon " + tree.version + ", tallyctl " + own;
-  if (tree.version == own) return {Level::kOk, "versions", both, ""};
-  return {Level::kWarning, "versions", both,
-          "install both from one release, and restart the daemon"};
+Finding check_versions(const view::Tree& tree, const std::string& own,
+                       const std::optional<std::string>& library) {
+  std::string text("daemon ");
+  text.append(tree.version).append(", tallyctl ").append(own);
+  text.append(library ? ", libtally " + *library : ", no libtally is installed");
+  if (tree.version == own && library.value_or(own) == own) {
+    return {Level::kOk, "versions", std::move(text), ""};
+  }
+  return {Level::kWarning, "versions", std::move(text),
+          "install all from one release, and restart the daemon and programs with libtally"};
 }
 
 Finding check_program(const view::Tree& tree) {

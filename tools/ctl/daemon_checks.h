@@ -2,6 +2,7 @@
 // Any thread may call these.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/view/statistic.h"
@@ -9,7 +10,9 @@
 
 namespace tallyfs {
 
-Finding check_version(const view::Tree& tree, const std::string& own);
+// library: that of libtally, if it is installed.
+Finding check_versions(const view::Tree& tree, const std::string& own,
+                       const std::optional<std::string>& library);
 Finding check_program(const view::Tree& tree);
 Finding check_socket(const view::Tree& tree);
 Finding check_queue(const view::Tree& tree);

@@ -56,7 +56,7 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   const std::string what = view::quantity_of_counts(before->units).name;
   text.append(count ? view::grouped_text(*count) + " " + (what.empty() ? "samples" : what)
                     : std::string("the data"));
-  const std::uint64_t since = was_of.realtime_us - was_of.time_us + before->data_us;
+  const std::uint64_t since = was_of.realtime_at(before->data_us);
   return text.append(" since ").append(look.clock(since)).append(" discarded");
 }
 

@@ -85,9 +85,11 @@ class Apply {
 
   int run() {
     const std::string& path = session_.options.words.front();
+    const bool is_stdin = path == "-";
+    const std::string shown = is_stdin ? "stdin" : path;
     std::ifstream file;
-    if (path != "-") file.open(path);
-    std::istream& input = path == "-" ? std::cin : file;
+    if (!is_stdin) file.open(path);
+    std::istream& input = is_stdin ? std::cin : file;
     if (!input) return complain(kRefused, path + ": it cannot be opened");
     const auto tree = read_tree(*session_.source);
     if (!tree) return complain(tree.error());
@@ -98,8 +100,8 @@ class Apply {
       if (trimmed(text).empty() || trimmed(text).starts_with('#')) continue;
       if (const auto done = apply(text); !done) {
         if (status_of(done.error()) == kNoAnswer) return complain(done.error());
-        status_ = complain(kRefused,
-                           path + ", line " + std::to_string(number_) + ": " + done.error().reason);
+        const std::string place = shown + ", line " + std::to_string(number_);
+        status_ = complain(kRefused, place + ": " + done.error().reason);
       }
     }
     return status_;

@@ -187,6 +187,9 @@ int run_diff(int argc, char** argv) {
   line.add_arguments("A B", session.options.words, "recordings, or now, or - for stdin",
                      {.least = 2, .most = 2});
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (session.options.words[0] == "-" && session.options.words[1] == "-") {
+    return complain(kWrongUsage, "stdin can be only one of them");
+  }
   session.terminal = find_terminal(session.options);
   session.look = look_of(session.options, session.terminal);
   return Diff(session).run(tells_by_status);

@@ -71,7 +71,7 @@ class Doctor {
              ", answers in " + millis,
          ""});
     add(check_rights(session_.source->mount()));
-    add(check_version(tree, TALLYFS_VERSION));
+    add(check_versions(tree, TALLYFS_VERSION, installed_libtally()));
     add(check_program(tree));
     add(check_socket(tree));
     add(check_queue(tree));
@@ -93,8 +93,11 @@ class Doctor {
     const auto own = read_interface(*session_.source, "tallyfs");
     if (!own) return no_answer(own.error());
     add(check_feeders(before, now.value()));
-    add(check_jump(static_cast<std::int64_t>(now.value().realtime_us - before.realtime_us) -
-                   static_cast<std::int64_t>(now.value().time_us - before.time_us)));
+    const auto passed = [](std::uint64_t from, std::uint64_t to) {
+      return static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
+    };
+    add(check_jump(passed(before.realtime_us, now.value().realtime_us) -
+                   passed(before.time_us, now.value().time_us)));
     const auto log = read_in_time(session_.source->mount() + "/tracing/error_log");
     add(check_counts(own_before.value(), own.value(), log ? log.value() : std::string()));
     const bool is_well = std::ranges::all_of(

@@ -1,5 +1,6 @@
 #include "tools/ctl/machine_checks.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "core/base/fd.h"
@@ -16,6 +18,10 @@
 
 namespace tallyfs {
 namespace {
+
+struct CloseLibrary {
+  void operator()(void* library) const { ::dlclose(library); }
+};
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -79,6 +85,13 @@ Finding check_clock(const std::string& source) {
   if (is_fast) return {Level::kOk, "clock", "read from " + name, ""};
   return {Level::kWarning, "clock", "read from " + name + ", which takes a system call each time",
           "tally-clock says what that costs; the kernel's log says why it is not tsc"};
+}
+
+std::optional<std::string> installed_libtally() {
+  const std::unique_ptr<void, CloseLibrary> library(::dlopen("libtally.so.0", RTLD_LAZY));
+  if (!library) return std::nullopt;
+  void* const found = ::dlsym(library.get(), "tally_version");
+  return found ? reinterpret_cast<const char* (*)()>(found)() : "unknown";
 }
 
 Finding check_jump(std::int64_t moved_us) {

@@ -2,6 +2,7 @@
 // the clock. Any thread may call these.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tools/ctl/finding.h"
@@ -16,6 +17,8 @@ Findings check_mounts();
 // `source`: the kernel's file with the name of the clock in use.
 Finding check_clock(
     const std::string& source = "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+// The version of the libtally that programs would load now; nothing if the loader finds none.
+std::optional<std::string> installed_libtally();
 // How far the wall clock has moved against CLOCK_MONOTONIC between two snapshots.
 Finding check_jump(std::int64_t moved_us);
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,6 +38,12 @@ void set_number(Json& json, std::string_view key, std::uint64_t value) {
   json.items[static_cast<std::size_t>(found - json.keys.begin())].text = std::to_string(value);
 }
 
+// A recording may say anything: a sum ends at the end of its type.
+std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
 // Of an interface that came after the first line.
 Json summary_of(const std::string& name) {
   Json made{.kind = Json::Kind::kObject, .keys = {"interface"}};
@@ -50,10 +57,11 @@ Json summary_of(const std::string& name) {
 
 class RecordedSource : public Source {
  public:
-  explicit RecordedSource(std::string path) : path_(std::move(path)) {}
+  explicit RecordedSource(const std::string& path)
+      : is_stdin_(path == "-"), path_(is_stdin_ ? "stdin" : path) {}
 
   Result<void> open() {
-    if (path_ != "-") {
+    if (!is_stdin_) {
       file_.open(path_, std::ios::binary);
       if (!file_) return Error{ErrorCode::kNotFound, path_ + ": it cannot be opened"};
     }
@@ -71,7 +79,7 @@ class RecordedSource : public Source {
   Result<Json> tree() override {
     Json made = tree_;
     if (moment_us_ > 0) {
-      set_number(made, "realtime_us", moment_us_ + offset_us_);
+      set_number(made, "realtime_us", sum_of(moment_us_, offset_us_));
       set_number(made, "time_us", moment_us_);
     }
     const auto interfaces = std::ranges::find(made.keys, "interfaces");
@@ -98,7 +106,7 @@ class RecordedSource : public Source {
     // It did not change until this moment.
     if (!seen_.contains(name) && number_of_key(made, "time_us") < moment_us_) {
       set_number(made, "time_us", moment_us_);
-      set_number(made, "realtime_us", moment_us_ + offset_us_);
+      set_number(made, "realtime_us", sum_of(moment_us_, offset_us_));
     }
     return made;
   }
@@ -130,7 +138,8 @@ class RecordedSource : public Source {
  private:
   void take(const std::string& name) {
     moment_us_ = std::max(moment_us_, number_of_key(*ahead_, "time_us"));
-    offset_us_ = number_of_key(*ahead_, "realtime_us") - number_of_key(*ahead_, "time_us");
+    const std::uint64_t time_us = number_of_key(*ahead_, "time_us");
+    offset_us_ = std::max(number_of_key(*ahead_, "realtime_us"), time_us) - time_us;
     newest_.insert_or_assign(name, *std::exchange(ahead_, std::nullopt));
   }
 
@@ -143,7 +152,7 @@ class RecordedSource : public Source {
     std::uint64_t samples = 0;
     std::uint64_t on = 0;
     for (const view::Statistic& each : interface.value().statistics) {
-      samples += each.samples;
+      samples = sum_of(samples, each.samples);
       on += each.on ? 1 : 0;
     }
     set_number(summary, "samples", samples);
@@ -154,7 +163,7 @@ class RecordedSource : public Source {
 
   // Nothing at the end.
   Result<std::optional<Json>> read_line() {
-    std::istream& input = path_ == "-" ? std::cin : file_;
+    std::istream& input = is_stdin_ ? std::cin : file_;
     std::string line;
     while (std::getline(input, line)) {
       ++number_;
@@ -174,7 +183,8 @@ class RecordedSource : public Source {
     return {ErrorCode::kInvalid, path_ + ", line " + std::to_string(number_) + ": " + error.reason};
   }
 
-  const std::string path_;
+  const bool is_stdin_;
+  const std::string path_;  // for reasons, too
   const std::string no_mount_;
   std::ifstream file_;
   std::uint64_t number_ = 0;  // of the line read last

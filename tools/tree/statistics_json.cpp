@@ -1,7 +1,11 @@
 #include "tools/tree/statistics_json.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -34,12 +38,23 @@ class Members {
   const Json& json_;
 };
 
-Int128 to_total(const std::string& text) {
-  Int128 total = 0;
+// Exact up to 127 bits, and the end of those beyond; 0 if it is no integer.
+Int128 to_total(std::string_view text) {
+  constexpr UInt128 kMax = ~UInt128{0} >> 1;
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  UInt128 total = 0;
   for (const char c : text) {
-    if (c >= '0' && c <= '9') total = total * 10 + (c - '0');
+    if (c < '0' || c > '9') return 0;
+    const auto digit = static_cast<UInt128>(c - '0');
+    total = total > (kMax - digit) / 10 ? kMax : total * 10 + digit;
   }
-  return text.starts_with('-') ? -total : total;
+  return is_negative ? -static_cast<Int128>(total) : static_cast<Int128>(total);
+}
+
+// Counts are never below 0, and have 64 bits: sums of them do not overflow.
+Int128 to_count(const std::string& text) {
+  return static_cast<Int128>(parse_unsigned(text).value_or(0));
 }
 
 std::optional<double> to_average(const Json& json) {
@@ -56,7 +71,9 @@ void convert(const Json& from, Int128& to) { to = to_total(from.text); }
 void convert(const Json& from, std::optional<std::int64_t>& to) { to = parse_signed(from.text); }
 void convert(const Json& from, std::optional<double>& to) { to = to_average(from); }
 void convert(const Json& from, std::int32_t& to) {
-  to = static_cast<std::int32_t>(parse_signed(from.text).value_or(0));
+  using Limits = std::numeric_limits<std::int32_t>;
+  const std::int64_t index = parse_signed(from.text).value_or(0);
+  to = static_cast<std::int32_t>(std::clamp<std::int64_t>(index, Limits::min(), Limits::max()));
 }
 
 template <typename T>
@@ -68,6 +85,15 @@ std::vector<T> column(const std::vector<Json>& items) {
 template <typename T>
 void fill(std::vector<T>& to, const Members& from, std::string_view key) {
   to = column<T>(from.items(key));
+}
+void fill_counts(std::vector<Int128>& to, const Members& from, std::string_view key) {
+  to.clear();
+  for (const Json& each : from.items(key)) to.push_back(to_count(each.text));
+}
+
+template <typename T>
+bool ascends(const std::vector<T>& values) {
+  return std::ranges::adjacent_find(values, std::greater_equal<T>()) == values.end();
 }
 
 view::Range to_range(const Members& from, std::string_view count) {
@@ -81,7 +107,7 @@ view::Range to_range(const Members& from, std::string_view count) {
 Result<view::Values> to_list(const Members& from) {
   view::List made;
   fill(made.x, from, "x");
-  fill(made.totals, from, "totals");
+  fill_counts(made.totals, from, "totals");
   if (made.x.size() != made.totals.size()) return invalid("a list with columns of two lengths");
   return made;
 }
@@ -89,7 +115,8 @@ Result<view::Values> to_list(const Members& from) {
 Result<view::Values> to_array(const Members& from) {
   view::Array made{.below = from.count("below"), .above = from.count("above")};
   fill(made.bounds, from, "bounds");
-  fill(made.counts, from, "counts");
+  fill_counts(made.counts, from, "counts");
+  if (!ascends(made.bounds)) return invalid("bounds of an array that do not ascend");
   if (made.counts.size() != made.bounds.size() + 1 && !made.bounds.empty()) {
     return invalid("an array needs one count more than bounds");
   }
@@ -109,11 +136,13 @@ Result<view::Values> to_raw(const Members& from) {
   return made;
 }
 
-view::Buckets to_buckets(const Members& from) {
+Result<view::Buckets> to_buckets(const Members& from) {
   view::Buckets made;
   fill(made.indexes, from, "indexes");
-  fill(made.counts, from, "counts");
-  made.counts.resize(made.indexes.size());
+  fill_counts(made.counts, from, "counts");
+  if (made.indexes.size() != made.counts.size() || !ascends(made.indexes)) {
+    return invalid("buckets with columns of two lengths, or whose indexes do not ascend");
+  }
   return made;
 }
 
@@ -125,10 +154,14 @@ Result<view::Values> to_quantiles(const Members& from) {
     made.shown.push_back(std::move(shown));
   }
   const Members buckets(from.member("buckets"));
-  made.zero = to_total(buckets.text("zero"));
-  made.positive = to_buckets(Members(buckets.member("positive")));
-  made.negative = to_buckets(Members(buckets.member("negative")));
-  return made;
+  auto positive = to_buckets(Members(buckets.member("positive")));
+  if (!positive) return positive.error();
+  auto negative = to_buckets(Members(buckets.member("negative")));
+  if (!negative) return negative.error();
+  made.zero = to_count(buckets.text("zero"));
+  made.positive = std::move(positive).value();
+  made.negative = std::move(negative).value();
+  return view::Values(std::move(made));
 }
 
 // Of mode=quantiles the column is `count`, of mode=range `number`.

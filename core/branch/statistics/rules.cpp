@@ -183,11 +183,15 @@ Error Rules::refuse(Error error) {
   error.location = std::string("rules:").append(std::to_string(line_));
   if (!former_) return error;
   error.reason.append("; the rules stay as they were");
-  if (std::exchange(is_refused_, true)) return error;
+  give_up_replacement();
+  return error;
+}
+
+void Rules::give_up_replacement() {
+  if (!former_ || std::exchange(is_refused_, true)) return;
   from_file_ = std::move(former_->from_file);
   written_ = std::move(former_->written);
   bytes_ = former_->bytes;
-  return error;
 }
 
 std::string Rules::text() const {

@@ -86,9 +86,12 @@ class Rules {
 
   // What is written from now on has line 1, and adds to the rules that there are.
   void begin_write();
-  // The same, but it replaces them: all of it, or nothing. A line that is refused brings the former
-  // rules back, and those behind it are only checked.
+  // The same, but it replaces them: all of it, or nothing. A line that is refused gives the
+  // replacement up.
   void begin_replacement();
+  // What is written replaces nothing: the former rules are back, and its further lines are only
+  // checked.
+  void give_up_replacement();
   // One line that is written. As add(), and at location stands its number.
   Result<void> write(std::string_view line);
   // The same for the line `apply`. kInvalid: what is written has replaced the rules, and none has

@@ -38,6 +38,10 @@ class StatisticsBranch::RulesFile final : public File {
     if (allowed) statistics_.apply_rules(call.now);
     return allowed;
   }
+  void note_refused_line() override {
+    const MutexLock lock(statistics_.mutex_);
+    statistics_.rules_.give_up_replacement();
+  }
   Result<void> truncate(const CallContext& call) override {
     const MutexLock lock(statistics_.mutex_);
     statistics_.rules_.begin_replacement();

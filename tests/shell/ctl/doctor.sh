@@ -170,6 +170,36 @@ EOT
   _finds WARN answers_over_share 'were not sent to a uid that reads none'
 }
 
+records_of_the_kernel_that_are_lost() {
+  need_root
+  stop_daemon
+  start_daemon -o tracefs
+  local event=$MNT/tracing/events/task/task_newtask
+  [ -d "$event" ] || skip 'no kernel events here'
+  echo 1 >"$event/enable"
+  # What it had read is gone with it; another takes its place.
+  kill -9 "$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)"
+  wait_until 'data tallyfs | grep -q "^events_lost [1-9]"'
+  _finds WARN events_lost 'records of events were lost' 'buffer_size_kb'
+}
+
+the_kernel_s_feeder_that_has_ended() {
+  need_root
+  stop_daemon
+  mkdir "$CASE/alone"
+  cp "$(command -v "$TALLYFS")" "$CASE/alone/tallyfs"  # which finds no feeder beside it
+  TALLYFS=$CASE/alone/tallyfs start_daemon -o tracefs
+  _finds FAIL tracefs 'wanted, but its feeder has ended' 'mount as root with -o tracefs'
+}
+
+a_library_of_another_version() {
+  need cc
+  echo 'const char* tally_version(void) { return "0.0.9"; }' >"$CASE/tally.c"
+  cc -shared -fPIC -o "$CASE/libtally.so.0" "$CASE/tally.c"
+  export LD_LIBRARY_PATH=$CASE${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  _finds WARN versions ', libtally 0.0.9' 'from one release'
+}
+
 a_short_queue() {
   stop_daemon
   start_daemon --queue-length 10

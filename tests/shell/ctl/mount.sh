@@ -120,12 +120,34 @@ definitions_come_back() {
   "$TALLYCTL" apply "$CASE/saved" >/dev/null
   assert_eq "$before" "$("$TALLYCTL" definitions web db)"
   assert_eq 0 "$("$TALLY_SEND" --socket "$SOCK" <"$CASE/saved"; echo $?)"
+  assert_eq "$("$TALLYCTL" apply "$CASE/saved")" "$("$TALLYCTL" apply - <"$CASE/saved")"
   rmdir "$STAT/db"
   _status 1 'there is no db/us; --create makes it' "$TALLYCTL" apply "$CASE/saved"
   assert_has '+ db/us' "$("$TALLYCTL" apply --create "$CASE/saved")"
   assert_attribute db us type range
   echo 'define web name=us type=lisp' >"$CASE/wrong"
-  _status 1 'line 1: refused, nothing changed: type must be' "$TALLYCTL" apply "$CASE/wrong"
+  _status 1 "$CASE/wrong, line 1: refused, nothing changed: type must be" \
+    "$TALLYCTL" apply "$CASE/wrong"
+  _status 1 'stdin, line 1: refused, nothing changed: type must be' \
+    "$TALLYCTL" apply - <"$CASE/wrong"
+}
+
+recordings_pass_through_pipes() {
+  need jq
+  assert_has '1 queries in' "$("$TALLYCTL" record --every 100ms --count 1 - |
+    "$TALLYCTL" show --from - db/us)"
+  "$TALLYCTL" record --every 100ms --count 1 "$CASE/a"
+  send 'web/hits 41'
+  local counted='.differences[] | select(.interface == "web" and .name == "hits") | .samples'
+  assert_eq 1 "$("$TALLYCTL" diff --json - now <"$CASE/a" | jq "$counted")"
+  assert_eq 1 "$("$TALLYCTL" record --every 100ms --count 1 - |
+    "$TALLYCTL" diff --json "$CASE/a" - | jq "$counted")"
+  _status 2 'stdin can be only one of them' "$TALLYCTL" diff - -
+  # The reader ends first.
+  ("$TALLYCTL" record --every 100ms - 2>"$CASE/err" || true) | head -c 10 >/dev/null
+  assert_eq '' "$(cat "$CASE/err")"
+  echo 'no recording' >"$CASE/text"
+  _status 1 'stdin, line 1: no JSON' "$TALLYCTL" diff - now <"$CASE/text"
 }
 
 recordings_are_whole_and_replayed() {

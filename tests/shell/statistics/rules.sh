@@ -87,6 +87,26 @@ a_replacement_that_fails_changes_nothing() {
   assert_eq '' "$(cat "$MNT/rules")"
 }
 
+# One write(2), however long; cat writes what is left once more, and hears of the error.
+a_replacement_with_a_line_that_is_too_long_changes_nothing() {
+  local was='web/a on=1'
+  echo "$was" >"$MNT/rules"
+  { echo 'web/c on=1'; printf 'web/d on=1 %70000s\nweb/e on=1\n' ''; } >"$CASE/long"
+  _replace() { dd if="$CASE/long" of="$MNT/rules" bs=1M; }
+  assert_fails_with 'File too large' _replace
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  assert_has 'line longer than 65536 bytes' "$(errors)"
+  _replace_by_cat() { cat "$CASE/long" >"$MNT/rules"; }
+  assert_fails_with 'File too large' _replace_by_cat
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  # Good in its first 64 KiB, and too many bytes of rules in all.
+  seq -f "web/%g_$(printf '%200s' '' | tr ' ' x) on=1" 600 >"$CASE/long"
+  assert_fails_with 'No space left on device' _replace
+  assert_eq "$was" "$(cat "$MNT/rules")"
+  assert_fails_with 'No space left on device' _replace_by_cat
+  assert_eq "$was" "$(cat "$MNT/rules")"
+}
+
 apply_that_would_replace_the_rules_is_refused_with_a_hint() {
   send 'create web/x'
   _rule 'web/* on=1'

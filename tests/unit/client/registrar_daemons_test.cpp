@@ -227,7 +227,7 @@ TEST_F(RegistrarTest, WithAPageOnlyWhatIsVoidIsGone) {
   EXPECT_EQ(settle(), Log{});
   // There is a sample for it again.
   gone.registration = Registration::kUnregistered;
-  registrar_.note_change();
+  registrar_.note_change_anywhere();
   EXPECT_EQ(settle(), (Log{"create web", "create web/gone"}));
   EXPECT_EQ(gone.number, daemon_->number_of("web/gone"));
 }

@@ -26,11 +26,11 @@ class RegistrarTest : public testing::Test {
     conversation_.begin();
   }
   FedInterface& interface(std::string_view name, unsigned flags = 0) {
-    registrar_.note_change();
+    registrar_.note_change_anywhere();
     return *registry_.create_interface(name, flags).value();
   }
   FedStatistic& statistic(FedInterface& in, std::string_view name, std::string_view units = "") {
-    registrar_.note_change();
+    registrar_.note_change_anywhere();
     return *registry_.create_statistic(in, name, units).value();
   }
   void start(FedStatistic& statistic) { statistic.has_begun = statistic.started = true; }

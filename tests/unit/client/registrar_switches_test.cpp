@@ -103,7 +103,7 @@ TEST_F(RegistrarTest, SwitchesThatTheDaemonRefusesAreNotAskedForAgain) {
   interface("web");
   settle();
   now_ += 100s;
-  registrar_.note_change();
+  registrar_.note_change_anywhere();
   EXPECT_EQ(round(), Log{});
 }
 

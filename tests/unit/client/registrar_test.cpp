@@ -59,6 +59,45 @@ TEST_F(RegistrarTest, AThousandStatisticsAreAskedForInDatagramsOf8KiBAtMost) {
   }
 }
 
+// The cost is counted in looks at interfaces and statistics.
+TEST_F(RegistrarTest, TenThousandStatisticsCostAsMuchEachAsOne) {
+  constexpr std::uint64_t kStatistics = 10'000;
+  const auto looks = [this] { return registry_.due().visits(); };
+  FedInterface& web = interface("web");
+  std::vector<FedStatistic*> made;
+  for (std::uint64_t i = 0; i < kStatistics; ++i) {
+    made.push_back(registry_.create_statistic(web, "s" + std::to_string(i), "").value());
+  }
+  settle();
+  EXPECT_EQ(made.back()->registration, Registration::kRegistered);
+  EXPECT_LE(looks(), 4 * kStatistics);
+
+  const std::uint64_t looks_before_changes = looks();
+  for (FedStatistic* const each : made) {
+    each->pending_reset = true;
+    registrar_.note_change(*each);
+  }
+  EXPECT_EQ(settle().size(), kStatistics);
+  EXPECT_FALSE(registrar_.has_pending());
+  EXPECT_LE(looks() - looks_before_changes, 4 * kStatistics);
+
+  const std::uint64_t looks_before_one = looks();
+  ASSERT_TRUE(registry_.create_statistic(web, "one_more", ""));
+  registrar_.note_change();
+  EXPECT_EQ(settle(), Log{"create web/one_more"});
+  EXPECT_LE(looks() - looks_before_one, 4u);
+}
+
+TEST_F(RegistrarTest, StatisticsOfManyNewInterfacesAreNotLookedAtForEach) {
+  constexpr std::uint64_t kInterfaces = 1'000;
+  for (std::uint64_t i = 0; i < kInterfaces; ++i) {
+    FedInterface& made = interface(std::string("interface").append(std::to_string(i)));
+    for (const char* const name : {"a", "b", "c"}) statistic(made, name);
+  }
+  EXPECT_EQ(settle().size(), 1 + 4 * kInterfaces);
+  EXPECT_LE(registry_.due().visits(), 4 * 4 * kInterfaces);
+}
+
 TEST_F(RegistrarTest, AThousandInterfacesAreAskedForToo) {
   for (int i = 0; i < 1000; ++i) {
     statistic(interface(std::string("interface").append(std::to_string(i))), "hits");
@@ -161,7 +200,7 @@ TEST_F(RegistrarTest, PendingChangesAreInTheOrderTypeResetOn) {
   hits.pending_on = false;
   hits.pending_reset = true;
   hits.pending_type = true;
-  registrar_.note_change();
+  registrar_.note_change_anywhere();
   EXPECT_EQ(round(), (Log{"define web name=hits default=1 type=range range_min=0 range_max=9",
                           "define web name=hits data=reset on=0"}));
 }

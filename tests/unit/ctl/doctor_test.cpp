@@ -74,8 +74,13 @@ TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
 }
 
 TEST(DaemonChecksTest, AnotherVersionIsAFault) {
-  EXPECT_EQ(check_version({.version = "0.1.0"}, "0.1.0").level, Level::kOk);
-  EXPECT_EQ(check_version({.version = "0.1.0"}, "0.2.0").level, Level::kWarning);
+  const view::Tree tree{.version = "0.1.0"};
+  EXPECT_EQ(check_versions(tree, "0.1.0", std::nullopt).level, Level::kOk);
+  EXPECT_EQ(check_versions(tree, "0.1.0", "0.1.0").level, Level::kOk);
+  EXPECT_EQ(check_versions(tree, "0.2.0", std::nullopt).level, Level::kWarning);
+  const Finding other = check_versions(tree, "0.1.0", "0.0.9");
+  EXPECT_EQ(other.level, Level::kWarning);
+  EXPECT_EQ(other.text, "daemon 0.1.0, tallyctl 0.1.0, libtally 0.0.9");
 }
 
 TEST(DaemonChecksTest, QuotasNearTheirBoundsAreFaults) {

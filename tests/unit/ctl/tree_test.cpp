@@ -60,6 +60,12 @@ TEST(StatisticsJsonTest, TotalsBeyond64BitsAreExact) {
   EXPECT_EQ(read.data_us, 5u);
 }
 
+TEST(StatisticsJsonTest, TheLastBoundMayBeBeyond63Bits) {
+  const auto read = read_one(R"({"bounds":[-5,9223372036854775808],"counts":[1,2,0]})", "array");
+  const auto& array = std::get<view::Array>(read.values);
+  EXPECT_EQ(view::exact_text(array.bounds[1]), "9223372036854775808");
+}
+
 TEST(StatisticsJsonTest, DefinitionsHaveOnlyWhatCanBeWritten) {
   const auto read = read_one(R"({"total":1})", "value");
   std::string keys;
@@ -88,6 +94,29 @@ TEST(StatisticsJsonTest, ColumnsOfTwoLengthsAreRefused) {
   EXPECT_EQ(fault_of(R"({"interface":"a","format":1,"statistics":[{"name":"x","type":"list",)"
                      R"("values":{"x":[1],"totals":[]}}]})"),
             "x: a list with columns of two lengths");
+}
+
+TEST(StatisticsJsonTest, BinsThatAreNotInOrderAreRefused) {
+  const auto fault = [](const std::string& type, const std::string& values) {
+    return fault_of(R"({"interface":"a","format":1,"statistics":[{"name":"x","type":")" + type +
+                    R"(","values":)" + values + "}]}");
+  };
+  EXPECT_EQ(fault("array", R"({"bounds":[2,1],"counts":[0,0,0]})"),
+            "x: bounds of an array that do not ascend");
+  EXPECT_EQ(fault("quantiles", R"({"buckets":{"positive":{"indexes":[3,3],"counts":[1,1]}}})"),
+            "x: buckets with columns of two lengths, or whose indexes do not ascend");
+}
+
+TEST(StatisticsJsonTest, WhatIsNoIntegerOrTooLongIsBounded) {
+  const auto total = [](const std::string& text) {
+    const auto read = read_one(R"({"total":)" + text + "}", "value");
+    return view::exact_text(std::get<view::Value>(read.values).total);
+  };
+  const std::string most = "170141183460469231731687303715884105727";
+  EXPECT_EQ(total(most + "0"), most);
+  EXPECT_EQ(total("-" + most + "9"), "-" + most);
+  EXPECT_EQ(total("1.5"), "0");
+  EXPECT_EQ(total("1e3"), "0");
 }
 
 class RecordingTest : public testing::Test {

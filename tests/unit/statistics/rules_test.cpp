@@ -182,6 +182,22 @@ TEST_F(RulesTest, AReplacementThatFailsChangesNothing) {
   EXPECT_EQ(text(), before);
 }
 
+TEST_F(RulesTest, ALineThatIsRefusedBeforeItComesHereBringsTheFormerRulesBack) {
+  ASSERT_TRUE(write("web/a on=1"));
+  rules()->note_refused_line();  // of a write that adds
+  EXPECT_EQ(text(), "web/a on=1\n");
+  open_to_replace();
+  ASSERT_TRUE(write("web/b on=1"));
+  rules()->note_refused_line();
+  EXPECT_EQ(text(), "web/a on=1\n");
+  ASSERT_TRUE(write("web/c on=1"));
+  EXPECT_FALSE(write("web/d on=maybe"));
+  EXPECT_EQ(text(), "web/a on=1\n");
+  open_to_add();
+  ASSERT_TRUE(write("web/e on=1"));
+  EXPECT_EQ(text(), "web/a on=1\nweb/e on=1\n");
+}
+
 TEST_F(RulesTest, WhatIsWrittenNextIsNoPartOfTheReplacement) {
   ASSERT_TRUE(write("web/a on=1"));
   open_to_replace();
