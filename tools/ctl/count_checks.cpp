@@ -96,6 +96,8 @@ const std::vector<CountedFault>& counted_faults() {
       {"state_failures", "files of --state could not be written",
        "the daemon's log says why: room and rights in its directory; the file before is still "
        "there"},
+      {"lane_bad", "memory that feeders count in held what no feeder writes",
+       "tracing/error_log names the process: it is broken or hostile"},
       {"answers_over_share", "answers were not sent to a uid that reads none",
        "that uid's feeders must read their answers, or not ask for them"},
   };
