@@ -190,6 +190,7 @@ void Interface::advance(Moment now) {
   read_cells();
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
+    if (!has_cells_) continue;
     const std::uint64_t more = statistic.count_cells();
     changed |= more != 0;
     samples_ += more;

@@ -52,6 +52,7 @@ bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells_->is_o
 void Statistic::publish_at(const Published& at) {
   if (cells_) end_era(CellData::kKept);
   cells_ = at.on ? std::make_unique<FeederCells>(at) : nullptr;
+  has_cells_ = false;
   begin_era();
 }
 
@@ -80,7 +81,9 @@ void Statistic::begin_era() {
 // ---- what cells hold
 
 bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id) {
-  return cells_ && cells_->bind(std::move(source), id);
+  const bool bound = cells_ && cells_->bind(std::move(source), id);
+  has_cells_ |= bound;
+  return bound;
 }
 
 void Statistic::absorb_cells(const CellSource* source) {
@@ -89,6 +92,7 @@ void Statistic::absorb_cells(const CellSource* source) {
   read_cells(budget);
   note_cells();
   merge(cells_->take(cell_form(definition_), source));
+  has_cells_ = cells_->has_cells();
   CellBudget rest;
   read_cells(rest);
   cells_->skip_samples();

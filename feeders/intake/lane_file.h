@@ -22,6 +22,7 @@ namespace tallyfs {
 // What lane files count, all together.
 struct LaneCounts {
   std::atomic<std::uint64_t> merged{0};    // cells that were read
+  std::atomic<std::uint64_t> bad{0};       // things that no feeder writes
   std::atomic<std::uint64_t> not_read{0};  // looks at cells when too many had been read
 };
 
@@ -50,7 +51,10 @@ class LaneFile final : public CellSource {
            std::shared_ptr<LaneCounts> counts);
   void find(std::uint32_t id, CellPlaces& places) const;
   void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
-  void note_bad() const { bad_.fetch_add(1, std::memory_order_relaxed); }
+  void note_bad() const {
+    bad_.fetch_add(1, std::memory_order_relaxed);
+    counts_->bad.fetch_add(1, std::memory_order_relaxed);
+  }
 
   const Fd fd_;
   const std::span<const std::byte> memory_;

@@ -48,18 +48,20 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
   }
-  const auto number = enter(sender, file.value());
+  const auto number = enter(sender, file.value(), now);
   if (!number) return number.error();
   // One that has ended meanwhile was perhaps heard of before the lane was there.
   if (!ports_.processes.watches(sender.pid)) process_ended(sender.pid, now);
   return Made{number.value(), file.value()};
 }
 
-Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<const LaneFile> file) {
+Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<const LaneFile> file,
+                                   Moment now) {
   const MutexLock lock(mutex_);
   if (auto room = check_room(sender.uid); !room) return room.error();
   lanes_.emplace(++last_number_,
                  Lane{.process = sender.pid, .uid = sender.uid, .file = std::move(file)});
+  note_size(now);
   return last_number_;
 }
 
@@ -91,6 +93,7 @@ void Lanes::process_ended(pid_t process, Moment now) {
       ended.push_back(std::move(each.second));
       return true;
     });
+    if (!ended.empty()) note_size(now);
   }
   for (const Lane& lane : ended) {
     for (const std::uint64_t number : lane.bound) {
@@ -105,21 +108,29 @@ void Lanes::publish_counts(Moment now) {
   const std::uint64_t not_read = counts_->not_read.exchange(0, std::memory_order_relaxed);
   if (merged != 0) own.count(Own::kCellsMerged, merged, now);
   if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
+  const std::uint64_t bad = counts_->bad.exchange(0, std::memory_order_relaxed);
+  if (bad == 0) return;
+  own.count(Own::kLaneBad, bad, now);
+  report_bad(now);
+}
+
+void Lanes::report_bad(Moment now) {
   const MutexLock lock(mutex_);
   for (auto& [number, lane] : lanes_) {
     const unsigned bad = lane.file->bad();
-    if (bad == lane.bad_reported) continue;
-    own.count(Own::kLaneBad, bad - std::exchange(lane.bad_reported, bad), now);
+    if (bad == std::exchange(lane.bad_reported, bad)) continue;
     std::string where = "lane pid ";
     where.append(std::to_string(lane.process)).append(" uid ").append(std::to_string(lane.uid));
-    ports_.errors.report(
-        ErrorLog::Source::kSocket, where, "(a lane file)",
-        {ErrorCode::kInvalid, bad >= LaneFile::kBadMax ? "closed: this is not what a feeder writes"
-                                                       : "this is not what a feeder writes"},
-        now);
+    const Error closed{ErrorCode::kInvalid, "closed: this is not what a feeder writes"};
+    const Error fault{ErrorCode::kInvalid, "this is not what a feeder writes"};
+    ports_.errors.report(ErrorLog::Source::kSocket, where, "(a lane file)",
+                         bad >= LaneFile::kBadMax ? closed : fault, now);
   }
-  if (lanes_.size() == std::exchange(told_, lanes_.size())) return;
-  own.record(Own::kLanes, static_cast<std::int64_t>(told_), 1, now);
+}
+
+// How many there are now.
+void Lanes::note_size(Moment now) {
+  ports_.statistics.own().record(Own::kLanes, static_cast<std::int64_t>(lanes_.size()), 1, now);
 }
 
 }  // namespace tallyfs

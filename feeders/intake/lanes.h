@@ -67,8 +67,10 @@ class Lanes {
   };
 
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
-  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<const LaneFile> file)
-      EXCLUDES(mutex_);
+  void note_size(Moment now) REQUIRES(mutex_);
+  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<const LaneFile> file,
+                              Moment now) EXCLUDES(mutex_);
+  void report_bad(Moment now) EXCLUDES(mutex_);
 
   const Ports ports_;
   const QuotaReserve reserve_;
@@ -77,7 +79,6 @@ class Lanes {
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
-  std::size_t told_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tallyfs
