@@ -131,6 +131,7 @@ void Client::let_go_of_cell_files() {
   if (!cell_files_.has_retired()) return;
   for_each_lane([&](const Lane& lane) { lanes.push_back(&lane); });
   cell_files_.let_go(lanes.size(), [&](std::size_t i) { return lanes[i]->is_inside(); });
+  if (!cell_files_.has_retired()) registrar_.note_cells();
 }
 
 void Client::pass_through_lanes() {

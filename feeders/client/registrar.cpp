@@ -119,7 +119,10 @@ void Registrar::add_cells(RequestDatagram& requests) {
   }
   if (shapes_page_ != Registration::kRegistered) return;
   if (lane_file_ != Registration::kUnregistered) return;
-  if (cells_.has_retired()) return note_cells();  // its memory is not free yet
+  if (cells_.has_retired()) {
+    cells_due_ = true;  // and noted when its memory is free
+    return;
+  }
   add_memory(requests, "lane " + std::to_string(kLaneBytesMin), lane_file_, &Registrar::take_lane);
 }
 

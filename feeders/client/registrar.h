@@ -37,6 +37,11 @@ class Registrar final : public Requester {
 
   Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
 
+  // Statistics that want cells may get some now.
+  void note_cells() {
+    cells_due_ = true;
+    note_change();
+  }
   // Whether requests contain changes of statistics, or samples have to be sent before them.
   enum class Changes { kLater, kToo };
   void set_changes(Changes changes) { changes_ = changes; }
@@ -70,10 +75,6 @@ class Registrar final : public Requester {
   void find_due();
   void add_page(RequestDatagram& requests);
   void add_cells(RequestDatagram& requests);
-  void note_cells() {
-    cells_due_ = true;
-    note_change();
-  }
   void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
                   void (Registrar::*take)(const Response&));
   void add_binding(RequestDatagram& requests, FedStatistic& statistic);

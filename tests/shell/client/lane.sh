@@ -1,16 +1,16 @@
 # Samples that a program on libtally counts in cells, in memory that it shares with the daemon.
 . ./client/_probe.sh
 
-own() { data tallyfs | sed -n "s/^$1 //p"; }
+_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 _in_cells() {
   local before
-  before=$(own samples)
+  before=$(_own samples)
   tell "inc $1 1"
   ok 'sync 5000'
-  [ "$(own samples)" = "$before" ]
+  [ "$(_own samples)" = "$before" ]
 }
-# into_cells NAME...: from now on its samples go into cells. They are reset.
-into_cells() {
+# _into_cells NAME...: from now on its samples go into cells. They are reset.
+_into_cells() {
   local each
   for each; do
     wait_until "_in_cells $each"
@@ -25,14 +25,14 @@ each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
   ok 'interface web' 'statistic web a' 'start a' 'statistic web b' 'define b products' 'start b' \
     'statistic web c' 'define c range' 'start c' 'statistic web d' 'define d array' 'start d' \
     'sync 5000'
-  into_cells a b c d
+  _into_cells a b c d
   local before
-  before=$(own samples)
+  before=$(_own samples)
   for each in a b c d; do
     ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
   done
-  assert_eq "$before" "$(own samples)" 'samples that the daemon took in'
-  assert_eq 1 "$(own lanes)" lanes
+  assert_eq "$before" "$(_own samples)" 'samples that the daemon took in'
+  assert_eq 1 "$(_own lanes)" lanes
   local cells
   cells=$(data web; definition web | sed 's/ data=.*//')
   assert_has 'a 15' "$cells"
@@ -43,17 +43,17 @@ each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
     ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
   done
   ok 'sync 5000'
-  assert_eq $((before + 28)) "$(own samples)" 'samples over the socket'
+  assert_eq $((before + 28)) "$(_own samples)" 'samples over the socket'
   assert_eq "$cells" "$(data web | grep -v '^v'; definition web | grep -v '^name=v' |
     sed 's/ data=.*//')"
   assert_balanced
-  assert_eq 0 "$(own lane_bad)"
+  assert_eq 0 "$(_own lane_bad)"
 }
 
 what_cells_hold_changes_serial_samples_and_mtime() {
   web_hits
   ok 'sync 5000'
-  into_cells hits
+  _into_cells hits
   local samples serial
   _number() { grep -oE "\"$1\":[0-9]+" "$2" | head -n 1 | cut -d: -f2; }
   samples=$(_number samples "$STAT/web/data.json")
@@ -80,7 +80,7 @@ what_a_killed_feeder_counted_is_kept() {
     kill -KILL "$PROBE"
     wait "$PROBE" 2>/dev/null || true
     assert_data web "hits $((total + 54321))"
-    wait_until '[ "$(own lanes)" = 0 ]'
+    wait_until '[ "$(_own lanes)" = 0 ]'
     assert_data web "hits $((total + 54321))"
   done
 }
@@ -89,13 +89,13 @@ a_feeder_may_be_killed_at_any_moment() {
   local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
   command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
   assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "${TALLY_KILLS:-20}" "$STAT/web/data")"
-  assert_eq 0 "$(own lane_bad)"
+  assert_eq 0 "$(_own lane_bad)"
 }
 
 a_definition_begins_anew_while_threads_count() {
   web_hits
   ok 'sync 5000'
-  into_cells hits
+  _into_cells hits
   local i
   echo 'threads 8 hits 3000000' >&7
   for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -109,13 +109,13 @@ a_definition_begins_anew_while_threads_count() {
   ok 'inc hits 7' 'sync 5000'
   assert_data web 'hits 7'
   assert_balanced
-  assert_eq 0 "$(own lane_bad)"
+  assert_eq 0 "$(_own lane_bad)"
 }
 
 what_is_out_of_range_is_counted_by_cells_after_a_change_that_keeps_the_data() {
   web_hits
   ok 'sync 5000'
-  into_cells hits
+  _into_cells hits
   ok 'add hits 5 1 10'
   define web 'name=hits range_min=0 range_max=9'
   assert_data web 'hits 10'
@@ -130,11 +130,11 @@ what_is_out_of_range_is_counted_by_cells_after_a_change_that_keeps_the_data() {
 
 a_daemon_that_ends_saves_what_cells_hold() {
   stop_daemon
-  mkdir "$CASE/kept"
+  mkdir -m 700 "$CASE/kept"
   start_daemon --state "$CASE/kept"
   web_hits
   ok 'sync 5000'
-  into_cells hits
+  _into_cells hits
   ok 'inc hits 1000'
   stop_daemon
   start_daemon --state "$CASE/kept"

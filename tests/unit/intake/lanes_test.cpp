@@ -58,7 +58,7 @@ class LanesStand {
   }
   // One thread's cell of web/s, as its shape has it now.
   LaneCell& begin_cell() {
-    const Shape& shape = shapes_[number_];
+    const Shape& shape = shapes_[slot()];
     auto& entry = *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt);
     auto* const index = reinterpret_cast<std::atomic<std::uint32_t>*>(memory_ + kLaneHeapAt);
     auto& cell = *reinterpret_cast<LaneCell*>(memory_ + kLaneHeapAt + 256);
@@ -74,8 +74,9 @@ class LanesStand {
     reinterpret_cast<LaneHeader*>(memory_)->changes += 1;
     return cell;
   }
-  std::uint32_t on() { return switches_[number_].on; }
-  std::uint32_t era() { return shapes_[number_].era; }
+  std::uint32_t slot() const { return static_cast<std::uint32_t>(number_); }
+  std::uint32_t on() { return switches_[slot()].on; }
+  std::uint32_t era() { return shapes_[slot()].era; }
   std::string read(const std::string& name) {
     const auto web = tree_.lookup(tree_.lookup(Tree::kRoot, "statistics").value().id, "web");
     const auto file = tree_.lookup(web.value().id, name);
