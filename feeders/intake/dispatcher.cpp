@@ -72,10 +72,18 @@ std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
-bool asks_for_memory(const wire::Line& line) {
-  return std::holds_alternative<wire::SwitchesLine>(line) ||
-         std::holds_alternative<wire::ShapesLine>(line) ||
-         std::holds_alternative<wire::LaneLine>(line);
+// Why a line of text cannot ask for a descriptor; nullptr: it does not.
+const char* refusal_as_text(const wire::Line& line) {
+  if (std::holds_alternative<wire::SwitchesLine>(line)) {
+    return "switches are for a binary request, which can be answered";
+  }
+  if (std::holds_alternative<wire::ShapesLine>(line)) {
+    return "shapes are for a binary request, which can be answered";
+  }
+  if (std::holds_alternative<wire::LaneLine>(line)) {
+    return "a lane is for a binary request, which can be answered";
+  }
+  return nullptr;
 }
 
 template <typename... Cases>
@@ -214,10 +222,8 @@ void Dispatcher::take_line(std::string_view line) {
   if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     return take_named(*sample);
   }
-  if (asks_for_memory(parsed.value())) {
-    return reject(line,
-                  {ErrorCode::kInvalid,
-                   "switches, shapes and lane are for a binary request, which can be answered", 0});
+  if (const char* const refusal = refusal_as_text(parsed.value())) {
+    return reject(line, {ErrorCode::kInvalid, refusal, 0});
   }
   // In the order in which they stand: a sample before a remove counts.
   flush_named();
@@ -293,10 +299,10 @@ void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
   if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    return respond_with(switches_, request);
+    return respond_with(switches_, "switches", request);
   }
   if (std::holds_alternative<wire::ShapesLine>(line.value())) {
-    return respond_with(shapes_, request);
+    return respond_with(shapes_, "shapes", request);
   }
   if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
     return respond_with_lane(request, lane->bytes);

@@ -129,7 +129,7 @@ class Dispatcher {
   void take_request(const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
-  void respond_with(const SharedPage& page, const wire::Request& request);
+  void respond_with(const SharedPage& page, const char* of, const wire::Request& request);
   void respond_with_lane(const wire::Request& request, std::uint64_t bytes);
   void take_binding(const wire::Binding& binding);
   // Any line but those that ask for a page or a lane.

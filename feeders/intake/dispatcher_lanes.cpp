@@ -4,10 +4,12 @@
 
 namespace tallyfs {
 
-void Dispatcher::respond_with(const SharedPage& page, const wire::Request& request) {
+void Dispatcher::respond_with(const SharedPage& page, const char* of,
+                              const wire::Request& request) {
   if (page.fd < 0) {
-    return respond(request.sequence, request.text,
-                   Error{ErrorCode::kNotFound, "this daemon has no such page", 0});
+    return respond(
+        request.sequence, request.text,
+        Error{ErrorCode::kNotFound, std::string("this daemon has no page of ").append(of), 0});
   }
   counts_.add(Own::kCommands);
   responses_.add_alone({.sequence = request.sequence, .number = page.bytes}, page.fd);
