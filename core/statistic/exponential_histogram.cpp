@@ -62,7 +62,19 @@ std::uint64_t& ExponentialHistogram::Window::grown(std::uint32_t place, std::uin
 }
 
 bool ExponentialHistogram::add(std::span<const Sample> samples, const Span& span) {
-  bool saturated = summary_.add(samples);
+  const bool saturated = summary_.add(samples);
+  return count(samples, span) || saturated;
+}
+
+bool ExponentialHistogram::add(std::span<const Sample> samples, const Span& span,
+                               const RunSums& sums) {
+  const bool saturated = summary_.add(sums);
+  return count(samples, span) || saturated;
+}
+
+// The summary has them already.
+bool ExponentialHistogram::count(std::span<const Sample> samples, const Span& span) {
+  bool saturated = false;
   // No counter is above the number, so that while this fits all do.
   const bool all_fit = summary_.number != std::numeric_limits<std::uint64_t>::max();
   while (true) {

@@ -45,6 +45,7 @@ class ExponentialHistogram {
   // True when a counter reached the end of its type. X of samples lie within the span, which never
   // gets narrower for one histogram.
   bool add(std::span<const Sample> samples, const Span& span);
+  bool add(std::span<const Sample> samples, const Span& span, const RunSums& sums);
   // Adds what another counted, with the same buckets and a span that holds both.
   bool merge(const ExponentialHistogram& other, const Span& span);
   void clear();
@@ -97,6 +98,7 @@ class ExponentialHistogram {
 
   static Limits positive_limits(const ExponentialBuckets& buckets, const Span& span);
   static Limits negative_limits(const ExponentialBuckets& buckets, const Span& span);
+  bool count(std::span<const Sample> samples, const Span& span);
   std::size_t add_common(std::span<const Sample> samples);
   bool add_rest(std::int64_t x, std::uint64_t y, const Span& span);
   UInt128 weight() const;

@@ -90,6 +90,10 @@ bool HistoryStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& periods) { return periods.add(samples); }, *periods_);
 }
 
+bool HistoryStatistic::add(std::span<const Sample> samples, const RunSums& sums) {
+  return std::visit([&](auto& periods) { return periods.add(samples, sums); }, *periods_);
+}
+
 std::uint64_t HistoryStatistic::lines() const {
   return std::visit([](const auto& periods) { return periods.completed(); }, *periods_);
 }

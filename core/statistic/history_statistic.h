@@ -63,6 +63,7 @@ class HistoryStatistic {
 
   // Samples are not later than the last advance().
   bool add(std::span<const Sample> samples);
+  bool add(std::span<const Sample> samples, const RunSums& sums);
   std::uint64_t lines() const;
   // Visits the newest completed period, if there is one: visit(end, sum, percentiles), where sum is
   // one of sums.h.

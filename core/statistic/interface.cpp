@@ -135,16 +135,20 @@ void Interface::remove(Statistic& gone) {
 std::size_t Interface::add(std::span<const Run> runs, Moment now) {
   std::size_t saturated = 0;
   std::uint64_t taken = 0;
-  const auto add_to = [&](Statistic& statistic, std::span<const Sample> samples) {
+  const auto add_to = [&](Statistic& statistic, const auto& samples) {
     const Statistic::Added added = statistic.add(samples, now.monotonic);
     saturated += added.saturated ? 1 : 0;
     return added.changed;
   };
   const MutexLock lock(mutex_);
   for (const Run& run : runs) {
-    bool is_taken = add_to(*run.statistic, run.samples);
-    if (run.statistic->has_views()) [[unlikely]] {
-      for (Statistic* const view : run.statistic->views()) is_taken |= add_to(*view, run.samples);
+    bool is_taken = false;
+    if (!run.statistic->has_views()) [[likely]] {
+      is_taken = add_to(*run.statistic, run.samples);
+    } else {
+      const SharedRun shared(run.samples);
+      is_taken = add_to(*run.statistic, shared);
+      for (Statistic* const view : run.statistic->views()) is_taken |= add_to(*view, shared);
     }
     if (is_taken) taken += run.samples.size();
   }

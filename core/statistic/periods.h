@@ -27,6 +27,7 @@
 #include "core/statistic/json_column.h"
 #include "core/statistic/ring.h"
 #include "core/statistic/saved.h"
+#include "core/statistic/sums.h"
 #include "core/statistic/text_length.h"
 
 namespace tallyfs {
@@ -80,6 +81,11 @@ class Periods {
     });
     return saturated;
   }
+  bool add(std::span<const Sample> samples, const RunSums& sums) {
+    return is_in_open(sums) ? at_age(0).add(sums) : add(samples);
+  }
+  // Whether all samples go into the open period.
+  bool is_in_open(const RunSums& sums) const { return sums.oldest >= open_since_; }
   // Calls take(age, samples) for runs of samples of one period each; the open one has age 0.
   template <typename Take>
   void split(std::span<const Sample> samples, Take take) const {

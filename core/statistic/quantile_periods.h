@@ -100,6 +100,11 @@ class QuantilePeriods {
     return saturated;
   }
 
+  bool add(std::span<const Sample> samples, const RunSums& sums) {
+    if (!periods_.is_in_open(sums)) return add(samples);
+    return kept(periods_.serial()).add(samples, span_, sums);
+  }
+
   // What is shown; shares the memory of older periods.
   class Snapshot {
    public:

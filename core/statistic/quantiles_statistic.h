@@ -46,6 +46,9 @@ class QuantilesStatistic {
   bool add(std::span<const Sample> samples) {
     return histogram_->histogram.add(samples, histogram_->span);
   }
+  bool add(std::span<const Sample> samples, const RunSums& sums) {
+    return histogram_->histogram.add(samples, histogram_->span, sums);
+  }
   const ExponentialHistogram& histogram() const { return histogram_->histogram; }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
   // What is shown of the histogram, which may be much larger.

@@ -31,6 +31,7 @@ class RangeStatistic {
     return summary_.merge(
         {.number = cells.number, .min = cells.min, .max = cells.max, .sum = cells.sum});
   }
+  bool add(std::span<const Sample>, const RunSums& sums) { return summary_.add(sums); }
   const Summary& summary() const { return summary_; }
   std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples

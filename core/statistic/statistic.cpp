@@ -60,13 +60,15 @@ Statistic::Statistic(std::string_view name, Definition definition, Moment now)
       started_(now.monotonic),
       stopped_(now.monotonic) {}
 
-Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::nanoseconds now) {
+template <typename AddTo>
+Statistic::Added Statistic::add_by(std::span<const Sample> samples, std::chrono::nanoseconds now,
+                                   AddTo add_to) {
   if (!on_ || samples.empty()) return {};
   samples_ += samples.size();
   const bool saturated = std::visit(
       [&](auto& gathered) {
         if constexpr (requires { gathered.advance(now); }) gathered.advance(now);
-        return add_to(gathered, samples);
+        return add_to(gathered);
       },
       gathered_);
   const bool is_first = saturated && !saturated_;
@@ -74,12 +76,31 @@ Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::na
   return {.changed = true, .saturated = is_first};
 }
 
+Statistic::Added Statistic::add(std::span<const Sample> samples, std::chrono::nanoseconds now) {
+  return add_by(samples, now, [&](auto& gathered) { return add_to(gathered, samples); });
+}
+
+Statistic::Added Statistic::add(const SharedRun& run, std::chrono::nanoseconds now) {
+  return add_by(run.samples(), now, [&](auto& gathered) { return add_shared(gathered, run); });
+}
+
+template <typename Type>
+bool Statistic::add_shared(Type& gathered, const SharedRun& run) {
+  if constexpr (requires(const RunSums& sums) { gathered.add(run.samples(), sums); }) {
+    const auto& sums = run.sums();
+    if (sums && is_in_range(sums->summary.min) && is_in_range(sums->summary.max)) {
+      return gathered.add(run.samples(), *sums);
+    }
+  }
+  return add_to(gathered, run.samples());
+}
+
 template <typename Type>
 bool Statistic::add_to(Type& gathered, std::span<const Sample> samples) {
   if (definition_.has_full_range()) return gathered.add(samples);
   if constexpr (!requires { Type::kTakesOutOfRange; }) return add_in_range(gathered, samples);
-  const auto outside = std::count_if(samples.begin(), samples.end(),
-                                     [this](const Sample& sample) { return !is_in_range(sample); });
+  const auto is_outside = [this](const Sample& sample) { return !is_in_range(sample.x); };
+  const auto outside = std::count_if(samples.begin(), samples.end(), is_outside);
   bool saturated = add_saturating(hits_out_of_range_, static_cast<std::uint64_t>(outside));
   saturated |= gathered.add(samples);
   return saturated;
@@ -88,7 +109,7 @@ bool Statistic::add_to(Type& gathered, std::span<const Sample> samples) {
 // Hands on what lies between samples that are out of range, without copying any.
 template <typename Type>
 bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
-  const auto inside = [this](const Sample& sample) { return is_in_range(sample); };
+  const auto inside = [this](const Sample& sample) { return is_in_range(sample.x); };
   bool saturated = false;
   while (!samples.empty()) {
     const auto hit = std::find_if_not(samples.begin(), samples.end(), inside);

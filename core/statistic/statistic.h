@@ -28,6 +28,7 @@
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
 #include "core/statistic/feeder_cells.h"
+#include "core/statistic/shared_run.h"
 #include "core/statistic/snapshot_of.h"
 #include "core/statistic/statistic_copy.h"
 #include "core/statistic/types.h"
@@ -63,6 +64,8 @@ class Statistic {
     bool saturated = false;  // a counter reached its end, and none had since the last reset
   };
   Added add(std::span<const Sample> samples, std::chrono::nanoseconds now);
+  // The same for one of a source and its views.
+  Added add(const SharedRun& run, std::chrono::nanoseconds now);
   // Has the processor fetch what add() will look at; changes nothing, and needs no lock.
   void prefetch() const {
     __builtin_prefetch(&name_);
@@ -173,12 +176,16 @@ class Statistic {
   enum class Gathering { kGoesOn, kAnew };
   bool take_effect(const Change& change, Gathering gathering, Moment now);
   void gather_anew(Moment now);
+  template <typename AddTo>
+  Added add_by(std::span<const Sample> samples, std::chrono::nanoseconds now, AddTo add_to);
   template <typename Type>
   bool add_to(Type& gathered, std::span<const Sample> samples);
   template <typename Type>
+  bool add_shared(Type& gathered, const SharedRun& run);
+  template <typename Type>
   bool add_in_range(Type& gathered, std::span<const Sample> samples);
-  bool is_in_range(const Sample& sample) const {
-    return sample.x >= definition_.range_min && sample.x <= definition_.range_max;
+  bool is_in_range(std::int64_t x) const {
+    return x >= definition_.range_min && x <= definition_.range_max;
   }
 
   // What add() needs comes first, and together: with many statistics each line of memory counts.

@@ -36,12 +36,44 @@ struct SmallSums {
   }
 };
 
+Summary summary_of(const SmallSums& sums) {
+  return {.number = sums.number,
+          .min = sums.min,
+          .max = sums.max,
+          .sum = static_cast<std::int64_t>(sums.sum)};
+}
+
 UInt128 magnitude(Int128 number) {
   const auto bits = static_cast<UInt128>(number);
   return number < 0 ? 0 - bits : bits;
 }
 
 }  // namespace
+
+std::optional<RunSums> RunSums::of(std::span<const Sample> samples) {
+  if (samples.empty()) return std::nullopt;
+  RunSums all{.summary = {}, .oldest = samples[0].time};
+  for (const Sample& sample : samples) all.oldest = std::min(all.oldest, sample.time);
+  while (!samples.empty()) {
+    const auto few = samples.first(std::min(samples.size(), kFew));
+    const SmallSums sums(few);
+    if (!sums.are_small()) return std::nullopt;
+    all.summary.merge(summary_of(sums));
+    samples = samples.subspan(few.size());
+  }
+  return all;
+}
+
+bool Increments::add(const RunSums& sums) { return add_saturating(total, sums.summary.number); }
+
+bool Products::add(const RunSums& sums) { return add_saturating(total, sums.summary.sum); }
+
+bool SignedSum::add(const RunSums& sums) {
+  has_negative |= sums.summary.min < 0;
+  return Products::add(sums);
+}
+
+bool Summary::add(const RunSums& sums) { return merge(sums.summary); }
 
 // The loops below sum in locals: `this` might alias the samples as far as the compiler knows.
 
@@ -86,10 +118,7 @@ bool Summary::add(std::span<const Sample> samples) {
     const auto few = samples.first(std::min(samples.size(), kFew));
     const SmallSums sums(few);
     if (sums.are_small()) [[likely]] {
-      saturated |= merge({.number = sums.number,
-                          .min = sums.min,
-                          .max = sums.max,
-                          .sum = static_cast<std::int64_t>(sums.sum)});
+      saturated |= merge(summary_of(sums));
     } else {
       saturated |= add_exactly(few);
     }

@@ -7,9 +7,11 @@
 // would not have written.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,11 +25,14 @@
 
 namespace tallyfs {
 
+struct RunSums;
+
 // Sum of Y.
 struct Increments {
   std::uint64_t total = 0;
 
   bool add(std::span<const Sample> samples);
+  bool add(const RunSums& sums);
   void append_to(std::string& out) const;
   template <typename At>
   static void write_columns(JsonWriter& json, std::size_t size, At at) {
@@ -42,6 +47,7 @@ struct Products {
   Int128 total = 0;
 
   bool add(std::span<const Sample> samples);
+  bool add(const RunSums& sums);
   void append_to(std::string& out) const;
   template <typename At>
   static void write_columns(JsonWriter& json, std::size_t size, At at) {
@@ -60,6 +66,7 @@ struct Summary {
   Int128 sum = 0;
 
   bool add(std::span<const Sample> samples);
+  bool add(const RunSums& sums);
   // Adds the samples of another.
   bool merge(const Summary& other);
   void append_to(std::string& out) const;
@@ -89,6 +96,16 @@ struct Summary {
   bool add_exactly(std::span<const Sample> samples);
 };
 
+// The sums of a run of samples that several statistics get, added up once. add() of these is as
+// that of the samples.
+struct RunSums {
+  Summary summary;
+  std::chrono::nanoseconds oldest;  // the least time
+
+  // Nothing: there is no sample, or they would have to be added up one by one, as X or Y are large.
+  static std::optional<RunSums> of(std::span<const Sample> samples);
+};
+
 // With Y below this, sums of Y and of X * Y of samples that memory can hold are far from the ends
 // of their types.
 inline constexpr std::uint64_t kSmallY = 1 << 22;
@@ -116,6 +133,7 @@ struct SignedSum : Products {
   };
 
   bool add(std::span<const Sample> samples);
+  bool add(const RunSums& sums);
   // Adds the samples of a pass. Inline: a pass whose address is taken would be kept in memory.
   bool add(const Pass& pass, std::span<const Sample> samples) {
     has_negative |= pass.bits_of_x_ < 0;

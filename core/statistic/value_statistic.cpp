@@ -28,6 +28,10 @@ bool ValueStatistic::merge(const CellSums& cells) {
   return add_saturating(sum.total, cells.sum);
 }
 
+bool ValueStatistic::add(std::span<const Sample>, const RunSums& sums) {
+  return std::visit([&](auto& total) { return total.add(sums); }, total_);
+}
+
 std::uint64_t ValueStatistic::text_length(std::string_view name) const {
   std::string columns;
   std::visit([&](const auto& total) { total.append_to(columns); }, total_);

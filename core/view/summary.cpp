@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/model/quantile_list.h"
+#include "core/view/grid.h"
 
 namespace tallyfs::view {
 namespace {
@@ -124,6 +125,53 @@ struct ValuesText {
   }
 };
 
+// How many, and how fast: "573,437 requests in 10 min 14 s, 934/s".
+std::string counted_text(const Statistic& statistic, std::uint64_t now_us) {
+  const std::uint64_t micros = gathered_us(statistic, now_us);
+  const auto count = count_of(statistic);
+  if (!count) return std::string("for ").append(duration_text(micros));
+  const std::string what = quantity_of_counts(statistic.units).name;
+  std::string text = grouped_text(*count).append(" ").append(what.empty() ? "samples" : what);
+  if (micros == 0) return text;
+  text.append(" in ").append(duration_text(micros));
+  if (!statistic.on) return text;
+  const double rate = static_cast<double>(*count) * 1e6 / static_cast<double>(micros);
+  return text.append(", ").append(rate_text(rate));
+}
+
+std::vector<std::string> heading_parts(const std::string& interface, const Statistic& statistic,
+                                       std::uint64_t now_us) {
+  return {std::string(interface).append("/").append(statistic.name), type_text(statistic),
+          statistic.units, statistic.on ? "on" : "off", counted_text(statistic, now_us)};
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view gap) {
+  std::string text;
+  for (const std::string& part : parts) text = joined_by(std::move(text), gap, part);
+  return text;
+}
+
+std::vector<std::string> left_out_parts(const Statistic& statistic, const Look& look) {
+  std::vector<std::string> parts;
+  const auto add = [&](Int128 count, const std::string& what) {
+    if (count > 0) parts.push_back(grouped_text(count).append(what));
+  };
+  if (const auto* array = std::get_if<Array>(&statistic.values);
+      array && !array->bounds.empty() && array->counts.size() > array->bounds.size()) {
+    const double bound = static_cast<double>(array->bounds.back());
+    add(array->counts.back(),
+        std::string(" above ").append(
+            number_text(bound, quantity_of_x(statistic.units), Digits::kThree, look.charset)));
+    add(array->below, " below the range");
+    add(array->above, " above the range");
+  }
+  // An array counts them in its first and last bins as well.
+  const bool is_array = std::holds_alternative<Array>(statistic.values);
+  add(statistic.hits_out_of_range, is_array ? " out of range (in the end rows)" : " out of range");
+  add(statistic.hits_missed, " missed");
+  return parts;
+}
+
 }  // namespace
 
 std::vector<NamedPercentile> percentiles_of(const Statistic& statistic) {
@@ -152,21 +200,14 @@ std::optional<Int128> count_of(const Statistic& statistic) {
 
 std::string heading_of(const std::string& interface, const Statistic& statistic,
                        std::uint64_t now_us) {
-  std::string text = interface;
-  text.append("/").append(statistic.name).append("  ").append(type_text(statistic));
-  text = joined_by(std::move(text), "  ", statistic.units);
-  text.append(statistic.on ? "  on" : "  off");
-  const std::uint64_t micros = gathered_us(statistic, now_us);
-  const auto count = count_of(statistic);
-  if (!count) return text.append("  for ").append(duration_text(micros));
-  const std::string what = quantity_of_counts(statistic.units).name;
-  text.append("  ").append(grouped_text(*count)).append(" ");
-  text.append(what.empty() ? "samples" : what);
-  if (micros == 0) return text;
-  text.append(" in ").append(duration_text(micros));
-  if (!statistic.on) return text;
-  const double rate = static_cast<double>(*count) * 1e6 / static_cast<double>(micros);
-  return text.append(", ").append(rate_text(rate));
+  return joined(heading_parts(interface, statistic, now_us), "  ");
+}
+
+std::string short_heading_of(const std::string& interface, const Statistic& statistic,
+                             std::uint64_t now_us, int width, Charset charset) {
+  auto parts = heading_parts(interface, statistic, now_us);
+  while (parts.size() > 1 && width_of(joined(parts, "  "), charset) > width) parts.pop_back();
+  return cut_middle(joined(parts, "  "), width, charset);
 }
 
 std::string percentiles_text(const Statistic& statistic, const Look& look) {
@@ -174,24 +215,26 @@ std::string percentiles_text(const Statistic& statistic, const Look& look) {
 }
 
 std::string left_out_text(const Statistic& statistic, const Look& look) {
-  std::string text;
-  const auto add = [&](Int128 count, const std::string& what) {
-    if (count > 0) text = joined_by(std::move(text), "   ", grouped_text(count).append(what));
-  };
-  if (const auto* array = std::get_if<Array>(&statistic.values);
-      array && !array->bounds.empty() && array->counts.size() > array->bounds.size()) {
-    const double bound = static_cast<double>(array->bounds.back());
-    add(array->counts.back(),
-        std::string(" above ").append(
-            number_text(bound, quantity_of_x(statistic.units), Digits::kThree, look.charset)));
-    add(array->below, " below the range");
-    add(array->above, " above the range");
+  return joined(left_out_parts(statistic, look), "   ");
+}
+
+std::string short_summary_of(const Statistic& statistic, int width, const Look& look) {
+  auto percentiles = percentiles_of(statistic);
+  auto left_out = left_out_parts(statistic, look);
+  for (;;) {
+    const std::string text =
+        joined_by(text_of(percentiles, statistic, look), "   ", joined(left_out, "   "));
+    if (width_of(text, look.charset) <= width) return text;
+    if (percentiles.size() > 2) {
+      percentiles = two_of(std::move(percentiles));
+    } else if (left_out.size() > 1) {
+      left_out.pop_back();
+    } else if (percentiles.size() > 1) {
+      percentiles.pop_back();
+    } else {
+      return text;
+    }
   }
-  // An array counts them in its first and last bins as well.
-  const bool is_array = std::holds_alternative<Array>(statistic.values);
-  add(statistic.hits_out_of_range, is_array ? " out of range (in the end rows)" : " out of range");
-  add(statistic.hits_missed, " missed");
-  return text;
 }
 
 std::string values_text(const Statistic& statistic, const Look& look) {

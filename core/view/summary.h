@@ -28,10 +28,17 @@ std::optional<Int128> count_of(const Statistic& statistic);
 // Counted since its `data_us`, at the moment `now_us`.
 std::string heading_of(const std::string& interface, const Statistic& statistic,
                        std::uint64_t now_us);
+// The same in at most `width` columns: what was counted goes first, then units and type; the name
+// loses its middle at last.
+std::string short_heading_of(const std::string& interface, const Statistic& statistic,
+                             std::uint64_t now_us, int width, Charset charset);
 // "p50 27us (17-32)   p99 2.0ms (1.0-2.0)"; empty without samples or bins.
 std::string percentiles_text(const Statistic& statistic, const Look& look);
 // "2 above 1.05s   7 out of range   3 missed"; empty if nothing was left out.
 std::string left_out_text(const Statistic& statistic, const Look& look);
+// Percentiles and what was left out, in at most `width` columns if one of each fits: less and less
+// of both, from their ends.
+std::string short_summary_of(const Statistic& statistic, int width, const Look& look);
 // The values in short, for a row among others.
 std::string values_text(const Statistic& statistic, const Look& look);
 

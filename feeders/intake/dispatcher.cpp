@@ -72,20 +72,6 @@ std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
-// Why a line of text cannot ask for a descriptor; nullptr: it does not.
-const char* refusal_as_text(const wire::Line& line) {
-  if (std::holds_alternative<wire::SwitchesLine>(line)) {
-    return "switches are for a binary request, which can be answered";
-  }
-  if (std::holds_alternative<wire::ShapesLine>(line)) {
-    return "shapes are for a binary request, which can be answered";
-  }
-  if (std::holds_alternative<wire::LaneLine>(line)) {
-    return "a lane is for a binary request, which can be answered";
-  }
-  return nullptr;
-}
-
 template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;

@@ -129,6 +129,8 @@ class Dispatcher {
   void take_request(const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
+  // Why a line of text cannot ask for a descriptor; nullptr: it does not.
+  static const char* refusal_as_text(const wire::Line& line);
   void respond_with(const SharedPage& page, const char* of, const wire::Request& request);
   void respond_with_lane(const wire::Request& request, std::uint64_t bytes);
   void take_binding(const wire::Binding& binding);

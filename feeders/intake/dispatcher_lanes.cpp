@@ -4,6 +4,19 @@
 
 namespace tallyfs {
 
+const char* Dispatcher::refusal_as_text(const wire::Line& line) {
+  if (std::holds_alternative<wire::SwitchesLine>(line)) {
+    return "switches are for a binary request, which can be answered";
+  }
+  if (std::holds_alternative<wire::ShapesLine>(line)) {
+    return "shapes are for a binary request, which can be answered";
+  }
+  if (std::holds_alternative<wire::LaneLine>(line)) {
+    return "a lane is for a binary request, which can be answered";
+  }
+  return nullptr;
+}
+
 void Dispatcher::respond_with(const SharedPage& page, const char* of,
                               const wire::Request& request) {
   if (page.fd < 0) {

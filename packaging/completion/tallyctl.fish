@@ -22,7 +22,16 @@ end
 
 complete -c tallyctl -f
 complete -c tallyctl -n "not __fish_seen_subcommand_from $commands" -a "$commands"
-complete -c tallyctl -n "string match -q -- '-*' (commandline -ct)" -a "(__tallyctl_options $commands)"
+complete -c tallyctl -n "string match -q -- '-*' (commandline -ct)" \
+    -a "(__tallyctl_options $commands)"
 complete -c tallyctl -n "not __fish_seen_subcommand_from apply record diff doctor top" \
     -a '(__tallyctl_names)'
 complete -c tallyctl -n '__fish_seen_subcommand_from apply record diff' -F
+complete -c tallyctl -l mount -x -a '(__fish_complete_directories)'
+complete -c tallyctl -l color -x -a 'auto always never'
+complete -c tallyctl -l theme -x -a 'dark light'
+complete -c tallyctl -n '__fish_seen_subcommand_from top show plot heat ls definitions' \
+    -l from -r -F
+complete -c tallyctl -n '__fish_seen_subcommand_from top show plot heat record' -l every -x \
+    -a '250ms 1s 10s 1m'
+complete -c tallyctl -n '__fish_seen_subcommand_from heat' -l scale -x -a 'log sqrt linear'

@@ -327,12 +327,12 @@ double rank_error(const std::vector<std::uint32_t>& sorted, double q, double val
 }
 
 void print_ranks(std::size_t count) {
-  constexpr std::array<double, 5> kQuantiles = {0.01, 0.5, 0.9, 0.99, 0.999};
+  constexpr std::array<double, 6> kQuantiles = {0.01, 0.5, 0.9, 0.99, 0.999, 0.9999};
   std::printf(
       "rank errors in percentage points, %zu samples, 100 centroids of 32 bits (wanted: p50 at "
       "most 0.5, p99 and\n"
-      "p99.9 at most 0.1)\n%-24s %7s %7s %7s %7s %7s\n",
-      count, "", "p1", "p50", "p90", "p99", "p99.9");
+      "p99.9 at most 0.1)\n%-24s %7s %7s %7s %7s %7s %7s\n",
+      count, "", "p1", "p50", "p90", "p99", "p99.9", "p99.99");
   for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
     const auto drawn = distributed(name, count);
     auto sorted = drawn;

@@ -94,6 +94,7 @@ class Apply {
     const auto tree = read_tree(*session_.source);
     if (!tree) return complain(tree.error());
     socket_ = tree.value().socket;
+    writer_.begin_object().key("lines").begin_array();
     std::string text;
     while (std::getline(input, text)) {
       ++number_;
@@ -102,8 +103,11 @@ class Apply {
         if (status_of(done.error()) == kNoAnswer) return complain(done.error());
         const std::string place = shown + ", line " + std::to_string(number_);
         status_ = complain(kRefused, place + ": " + done.error().reason);
+        add_json(text, "refused", done.error().reason);
       }
     }
+    writer_.end_array().end_object();
+    if (session_.options.json) print(json_.append("\n"));
     return status_;
   }
 
@@ -115,7 +119,11 @@ class Apply {
     const auto interface = read_interface(*session_.source, line.interface);
     if (!interface && interface.error().code != ErrorCode::kNotFound) return interface.error();
     const view::Statistic* const now = interface ? interface.value().find(line.statistic) : nullptr;
-    if (!now) return make(line, interface.has_value());
+    if (!now) {
+      auto made = make(line, interface.has_value());
+      if (made) add_json(text, "made", "");
+      return made;
+    }
     std::string changes;
     for (const view::Key& key : line.parsed) {
       const std::string_view was = now->key(key.name);
@@ -126,6 +134,7 @@ class Apply {
       if (auto done = write(line); !done) return done;
     }
     show(changes.empty() ? "=" : "~", line, changes);
+    add_json(text, changes.empty() ? "same" : "changed", "");
     return {};
   }
 
@@ -156,13 +165,28 @@ class Apply {
     return invalid(name + " was not made; tracing/error_log says why");
   }
 
-  static void show(const char* mark, const Line& line, const std::string& changes) {
+  void show(const char* mark, const Line& line, const std::string& changes) const {
+    if (session_.options.json) return;
     print(std::string(mark) + " " + line.interface + "/" + line.statistic + changes + "\n");
+  }
+
+  // what: "made", "changed", "same" or "refused".
+  void add_json(const std::string& line, const char* what, const std::string& reason) {
+    writer_.begin_object().key("line").number(number_).key("text").string(line);
+    writer_.key("what").string(what).key("refused");
+    if (reason.empty()) {
+      writer_.null();
+    } else {
+      writer_.string(reason);
+    }
+    writer_.end_object();
   }
 
   Session& session_;
   const bool is_dry_;
   const bool creates_;
+  std::string json_;
+  JsonWriter writer_{json_};
   std::string socket_;
   std::uint64_t number_ = 0;
   int status_ = kDone;

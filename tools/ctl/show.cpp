@@ -1,5 +1,5 @@
-// tallyctl show: tables of anything. Of an interface a row for each statistic, of a statistic all
-// that it has; with --every what was counted in each interval.
+// tallyctl show: tables of anything. Of an interface, and of what a pattern matches, a row for each
+// statistic; of a statistic all that it has. With --every what was counted in each interval.
 #include "core/view/show.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr CommandText kShowText = {
     "show", "Shows statistics as tables, with percentiles and rates.",
     "  tallyctl show block-vda                          a row for each statistic\n"
     "  tallyctl show block-vda/latencies_read           one with all it has\n"
-    "  tallyctl show --every 1s 'web/*_us'              what each second brought"};
+    "  tallyctl show --every 1s 'block-*/latencies_*'   what each second brought"};
 
 struct Read {
   Json json;
@@ -54,6 +54,14 @@ class Show {
     auto found = select(*session_.source, words);
     if (!found) return complain(found.error());
     selections_ = std::move(found).value();
+    // A pattern that one statistic alone matches is its name.
+    std::size_t matched = 0;
+    for (const Selection& each : selections_) {
+      matched += each.is_pattern ? each.statistics.size() : 0;
+    }
+    if (matched == 1) {
+      for (Selection& each : selections_) each.is_pattern = false;
+    }
     return kDone;
   }
 
@@ -104,7 +112,7 @@ class Show {
       const view::Interface& interface = found->second.interface;
       for (const view::Statistic* each : selected(interface, selection)) {
         const auto change = change_of(before, interface, each->name);
-        if (selection.is_whole)
+        if (selection.is_whole || selection.is_pattern)
           rows.push_back({&interface, each, change});
         else
           draw_one(grid, interface, *each, change);

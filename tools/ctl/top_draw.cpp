@@ -14,9 +14,11 @@ namespace {
 constexpr int kListWidth = 58;  // beside a picture
 constexpr int kNarrow = 100;    // below it, the list is alone
 constexpr int kSpark = 20;
-constexpr const char* kKeys =
-    "Enter zoom  Tab next  h heat  b bars  / filter  s sort  Space pause  d define  o on/off  "
-    "r reset  e every  ? help  q quit";
+// As many as there is room for, and the last two always.
+constexpr std::array kKeys = {"Enter zoom", "Tab next", "/ filter", "Space pause",
+                              "h heat",     "b bars",   "s sort",   "d define",
+                              "o on/off",   "r reset",  "e every"};
+constexpr const char* kLastKeys = "? help  q quit";
 constexpr std::array kHelp = {
     "Up Down j k PgUp PgDn Home End   move",
     "Enter      the selected one alone; Esc goes back",
@@ -69,19 +71,36 @@ class TopDrawer {
     const view::Tree& tree = model_.tree();
     std::uint64_t statistics = 0;
     for (const auto& each : tree.interfaces) statistics += each.statistics;
-    std::string text = " tallyfs " + tree.version + "  " + screen_.where + "   ";
-    text.append(view::grouped_text(tree.interfaces.size())).append(" interfaces  ");
-    text.append(view::grouped_text(statistics)).append(" statistics   ");
-    text.append(rate_text(model_.rate())).append(" samples/s  dropped ");
-    text.append(view::grouped_text(screen_.dropped));
-    if (!screen_.fault.empty()) text = " " + screen_.fault;
     const view::Tone tone = screen_.fault.empty() ? view::Tone::kBold : view::Tone::kBad;
     std::string right = screen_.is_paused ? "paused  " : "";
     if (tree.realtime_us != 0) right.append(look_.clock(tree.realtime_us)).append("  ");
     right.append(screen_.every).append(" ");
     const int at = grid_.width() - view::width_of(right, look_.charset);
-    grid_.put(0, 0, view::cut_middle(text, std::max(0, at - 1), look_.charset), {tone});
+    const std::string text =
+        screen_.fault.empty() ? summary(at - 2, statistics) : std::string(screen_.fault);
+    grid_.put(0, 1, view::cut_middle(text, std::max(0, at - 2), look_.charset), {tone});
     grid_.put(0, at, right, {view::Tone::kBold});
+  }
+
+  // What does not fit loses the version, then the counts, then the middle of the path.
+  std::string summary(int width, std::uint64_t statistics) const {
+    const view::Tree& tree = model_.tree();
+    const std::string version = "tallyfs " + tree.version + "  ";
+    const std::string counts = view::grouped_text(tree.interfaces.size()) + " interfaces  " +
+                               view::grouped_text(statistics) + " statistics   ";
+    const std::string rates =
+        rate_text(model_.rate()) + " samples/s  dropped " + view::grouped_text(screen_.dropped);
+    constexpr int kPathMin = 16;
+    const auto room = [&](const std::string& rest) {
+      return width - view::width_of(rest, look_.charset) - 3;
+    };
+    const int path = std::min(kPathMin, view::width_of(screen_.where, look_.charset));
+    std::string before = version;
+    std::string behind = counts + rates;
+    if (room(before + behind) < path) before.clear();
+    if (room(before + behind) < path) behind = rates;
+    const int left = std::max(0, room(before + behind));
+    return before + view::cut_middle(screen_.where, left, look_.charset) + "   " + behind;
   }
 
   static std::string rate_text(double rate) {
@@ -127,7 +146,7 @@ class TopDrawer {
     }
     const std::string rate = row.on == 0 ? "off" : row.rate ? rate_text(*row.rate) : "-";
     right_aligned(at, 7, rate, style);
-    if (row.rate && row.on != 0 && model_.rate() > 0) {
+    if (row.rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
       const auto scaled = [](double value) { return static_cast<Int128>(value * 1000); };
       right_aligned(at, 13, view::share_text(scaled(*row.rate), scaled(model_.rate())), style);
     }
@@ -146,8 +165,10 @@ class TopDrawer {
     const view::Statistic* const statistic = model_.statistic();
     if (!statistic) return;
     const view::Interface& interface = *model_.interface();
-    const std::string heading = view::heading_of(interface.name, *statistic, interface.time_us);
-    put_cut(area.row, area, heading, view::Tone::kBold);
+    grid_.put(area.row, area.column,
+              view::short_heading_of(interface.name, *statistic, interface.time_us, area.width,
+                                     look_.charset),
+              {view::Tone::kBold});
     const view::Area below{area.row + 1, area.column, area.width, area.height - 2};
     const bool has_bins = view::distribution_of(*statistic, view::Detail::kOctaves).has_value();
     if (has_bins && screen_.picture == TopScreen::Picture::kHeat) {
@@ -155,10 +176,9 @@ class TopDrawer {
     } else {
       draw_part(below, interface, *statistic);
     }
-    std::string text = view::percentiles_text(*statistic, look_);
-    const std::string out = view::left_out_text(*statistic, look_);
-    if (!text.empty() && !out.empty()) text.append("   ");
-    put_cut(area.row + area.height - 1, area, text.append(out), view::Tone::kPlain);
+    const std::string text = view::short_summary_of(*statistic, area.width, look_);
+    grid_.put(area.row + area.height - 1, area.column,
+              view::cut_middle(text, area.width, look_.charset));
   }
 
   // Bars, lines or the table of `show`, on a grid of their own.
@@ -184,21 +204,24 @@ class TopDrawer {
     }
   }
 
-  void put_cut(int row, const view::Area& area, const std::string& text, view::Tone tone) {
-    grid_.put(row, area.column, view::cut_middle(text, area.width, look_.charset), {tone});
-  }
-
   void draw_help() {
     int row = 2;
     for (const char* line : kHelp) grid_.put(row++, 2, line);
   }
 
+  void draw_keys() {
+    const int room = grid_.width() - view::width_of(kLastKeys, look_.charset) - 1;
+    int column = 1;
+    for (const std::string_view key : kKeys) {
+      if (column + view::width_of(key, look_.charset) + 2 > room) break;
+      column = grid_.put(screen_.height - 1, column, key, {view::Tone::kDim}) + 2;
+    }
+    grid_.put(screen_.height - 1, column, kLastKeys, {view::Tone::kDim});
+  }
+
   // The message may have several lines: a reason, a line, the caret below it.
   void draw_foot() {
-    if (screen_.message.empty()) {
-      grid_.put(screen_.height - 1, 1, kKeys, {view::Tone::kDim});
-      return;
-    }
+    if (screen_.message.empty()) return draw_keys();
     const auto lines = 1 + static_cast<int>(std::ranges::count(screen_.message, '\n'));
     std::string_view rest = screen_.message;
     for (int row = screen_.height - lines; row < screen_.height; ++row) {

@@ -31,12 +31,14 @@ void TopModel::take(const view::Tree& tree) {
   }
   std::erase_if(rows_, [&](const auto& row) { return !names.contains(row.first); });
   tree_ = tree;
-  // The fastest one is selected, until a user selects another.
+  // The fastest feeder is selected, until a user selects another.
   const bool has_rates =
       std::ranges::any_of(rows_, [](const auto& row) { return row.second.rate.has_value(); });
   const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
   if (rows_.contains(selected_) && !is_first) return;
   const auto shown = rows();
+  const auto first = std::ranges::find_if(shown, [](auto* row) { return row->name != kOwn; });
+  if (first != shown.end()) return select((*first)->name);
   select(shown.empty() ? std::string() : shown.front()->name);
 }
 
@@ -77,7 +79,7 @@ void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
 
 double TopModel::rate() const {
   double sum = 0;
-  for (const auto& [name, row] : rows_) sum += row.rate.value_or(0);
+  for (const auto& [name, row] : rows_) sum += name == kOwn ? 0 : row.rate.value_or(0);
   return sum;
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/view/heat_panel.h"
@@ -34,6 +35,8 @@ class TopModel {
  public:
   static constexpr std::size_t kMinute = 60;
   static constexpr std::size_t kColumnsMax = 600;
+  // The interface of the daemon's own numbers, which each reading moves.
+  static constexpr std::string_view kOwn = "tallyfs";
 
   // Snapshots in their order. A new epoch forgets all rates.
   void take(const view::Tree& tree);
@@ -41,7 +44,7 @@ class TopModel {
   void take(const view::Interface& interface, std::uint64_t period_us);
 
   const view::Tree& tree() const { return tree_; }
-  double rate() const;  // of all
+  double rate() const;  // of all but the daemon's own
   // Filtered, in order.
   std::vector<const TopRow*> rows() const;
 

@@ -62,7 +62,8 @@ class Selector {
   }
 
   void add_all() {
-    for (const std::string& name : names_) selections_.push_back({name, true, {}});
+    for (const std::string& name : names_)
+      selections_.push_back({.interface = name, .is_whole = true});
   }
 
   Result<void> add(const std::string& word) {
@@ -83,20 +84,21 @@ class Selector {
 
  private:
   Result<void> add_whole(const std::string& name) {
-    selections_.push_back({name, true, {}});
+    selections_.push_back({.interface = name, .is_whole = true});
     return {};
   }
 
   Result<void> add_some(const std::string& name, const std::string& pattern) {
     const auto interface = read_interface(source_, name);
     if (!interface) return interface.error();
-    Selection made{name, false, {}};
+    Selection made{.interface = name};
     std::vector<std::string> known;
     for (const view::Statistic& each : interface.value().statistics) {
       known.push_back(each.name);
       if (matches(pattern, each.name)) made.statistics.push_back(each.name);
     }
     if (!made.statistics.empty()) {
+      made.is_pattern = std::ranges::count(made.statistics, pattern) == 0;
       selections_.push_back(std::move(made));
       return {};
     }

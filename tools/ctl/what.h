@@ -16,7 +16,8 @@ namespace tallyfs {
 struct Selection {
   std::string interface;
   bool is_whole = false;
-  std::vector<std::string> statistics;
+  std::vector<std::string> statistics{};
+  bool is_pattern = false;  // which they matched
 };
 
 // A file or directory of tracing/ or stats/, from the mount's root on; empty if WHAT is of

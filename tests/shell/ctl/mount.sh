@@ -130,6 +130,12 @@ definitions_come_back() {
     "$TALLYCTL" apply "$CASE/wrong"
   _status 1 'stdin, line 1: refused, nothing changed: type must be' \
     "$TALLYCTL" apply - <"$CASE/wrong"
+  need jq
+  rmdir "$STAT/db"
+  sed -i 's/range_max=4096/range_max=512/' "$CASE/saved"
+  cat "$CASE/wrong" >>"$CASE/saved"
+  _status 1 'line 4: refused' "$TALLYCTL" apply --json --create "$CASE/saved"
+  assert_eq 'changed same made refused' "$(jq -r '.lines[].what' "$CASE/out" | paste -sd' ')"
 }
 
 recordings_pass_through_pipes() {

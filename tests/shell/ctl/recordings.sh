@@ -63,12 +63,28 @@ heat_draws_in_all_colours() {
   _same show.16.txt
 }
 
+each_is_drawn_in_256_and_16_colours() {
+  local columns terminal file
+  for terminal in xterm-256color xterm; do
+    file=colours.256.txt
+    [ $terminal != xterm ] || file=colours.16.txt
+    for columns in 60 100 200; do
+      TERM=$terminal _picture $file $columns show --color=always web web/latency
+      TERM=$terminal _picture $file $columns plot --color=always web/latency
+      TERM=$terminal _picture $file $columns plot --color=always web/by_second
+      TERM=$terminal _picture $file $columns heat --color=always web/latency
+    done
+    _same $file
+  done
+}
+
 show_draws_rows_and_intervals() {
   _picture rows.txt 100 ls
   _picture rows.txt 100 ls web
   _picture rows.txt 100 ls --names
   _picture rows.txt 100 show
   _picture rows.txt 100 show 'w*/l*'
+  _picture rows.txt 100 show 'web/qui*'
   _picture rows.txt 100 show --every 1s web
   _picture rows.txt 100 show --every 1s --count 2 web/depth web/us
   _picture rows.txt 100 show --every 1s --total --count 1 --no-header web

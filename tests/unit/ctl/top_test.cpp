@@ -57,6 +57,15 @@ TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
   EXPECT_EQ(model.selected(), "b");
 }
 
+TEST(TopModelTest, TheDaemonsOwnNumbersAreNotSelectedFirst) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("tallyfs", 0), with_samples("a", 0)}));
+  model.take(tree_at(2, {with_samples("tallyfs", 90), with_samples("a", 10)}));
+  EXPECT_EQ(names_of(model), "tallyfs a ");
+  EXPECT_EQ(model.selected(), "a");
+  EXPECT_EQ(model.rate(), 10);
+}
+
 TEST(TopModelTest, AFilterHidesAndSelects) {
   TopModel model;
   model.take(tree_at(1, {with_samples("web", 0), with_samples("db", 0)}));

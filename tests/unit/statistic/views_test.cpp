@@ -1,4 +1,8 @@
 // Views: several ways to look at the same samples at once.
+#include <algorithm>
+#include <iterator>
+
+#include "tests/unit/statistic/each_type.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {
@@ -200,6 +204,53 @@ TEST(ViewsTest, CreationSaysWhetherItWasThere) {
   EXPECT_EQ(create("w", "of=x").error().code, ErrorCode::kNotFound);
   const auto refused = stand.interface->create_statistic("v", "", stand.clock.now());
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+}
+
+// What is added up once for a source and its views gives what each alone would have.
+TEST(ViewsTest, AnyViewsHaveTheDataOfStatisticsThatGetTheSameSamples) {
+  Random random;
+  TRACE_SEED(random);
+  // Without units, which a view has from its source.
+  const auto any_definition = [&random] {
+    const std::string text = kEachType[random.below(std::size(kEachType))];
+    return text.substr(0, text.find(" units="));
+  };
+  for (int round = 0; round < 20; ++round) {
+    const std::string mixed = any_definition();
+    Stand viewed(mixed);
+    Stand alone(mixed);
+    std::vector<Statistic*> each{alone.interface->find("s")};
+    for (std::size_t i = 0; i < Interface::kViewsBound; ++i) {
+      const std::string definition = any_definition();
+      const std::string line = "name=" + numbered(i) + " of=s " + definition;
+      // Without a type: that of the source.
+      if (definition.find("type=") == definition.npos) continue;
+      ASSERT_EQ(viewed.define(line), "");
+      each.push_back(alone.create(numbered(i), definition));
+    }
+    for (int run = 0; run < 20; ++run) {
+      const auto now = viewed.clock.now().monotonic;
+      std::vector<Sample> samples(1 + random.below(600));
+      const bool has_large = random.below(4) == 0;
+      const std::uint64_t range = 1 + random.below(200);
+      const auto offset = static_cast<std::int64_t>(random.below(100));
+      for (Sample& sample : samples) {
+        sample.x = static_cast<std::int64_t>(random.below(range)) - offset;
+        sample.y = random.below(3);
+        sample.time = now;
+        if (has_large && random.below(50) == 0) sample.x = static_cast<std::int64_t>(random.any());
+        if (has_large && random.below(50) == 0) sample.y = random.any();
+        if (run % 3 != 0) continue;
+        sample.time -= std::min(now, std::chrono::nanoseconds(random.below(5'000'000)));
+      }
+      viewed.add(samples);
+      for (Statistic* const statistic : each) alone.add(statistic, samples);
+      const auto passed = std::chrono::microseconds(random.below(2'000));
+      viewed.clock.advance(passed);
+      alone.clock.advance(passed);
+    }
+    ASSERT_EQ(viewed.data(), alone.data());
+  }
 }
 
 }  // namespace
