@@ -117,7 +117,7 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
-  advance(now);  // which counts what its cells hold
+  count_cells(*gone);
   while (gone->has_views()) remove(*gone->views().back());
   remove(*gone);
   note_change(now);

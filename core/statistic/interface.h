@@ -183,6 +183,7 @@ class Interface {
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
   void read_cells() const REQUIRES(mutex_);
+  bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
   // What the data file shows, and how many bytes that takes.
   struct Measured;

@@ -18,13 +18,22 @@ Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const C
 void Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now) {
   const MutexLock lock(mutex_);
   statistic->absorb_cells(source);
-  advance(now);
+  if (count_cells(*statistic)) note_change(now);
 }
 
 void Interface::end_cells(Moment now) {
   const MutexLock lock(mutex_);
   for (Statistic& statistic : statistics_) statistic.end_cells();
   advance(now);
+}
+
+// Counts what the cells of this one hold. True: there were more samples than before.
+bool Interface::count_cells(Statistic& statistic) {
+  CellBudget budget;
+  statistic.read_cells(budget);
+  const std::uint64_t more = statistic.count_cells();
+  samples_ += more;
+  return more != 0;
 }
 
 void Interface::read_cells() const {

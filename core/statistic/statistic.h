@@ -94,7 +94,7 @@ class Statistic {
   // Counts the samples that cells held at the last look, and were not counted yet.
   std::uint64_t count_cells();
   // How many samples cells held at the last look that were not counted yet.
-  std::uint64_t uncounted_in_cells() const { return cells_ ? cells_->uncounted() : 0; }
+  std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells_->uncounted() : 0; }
 
   // What its users have asked for stays when a feeder's defaults come.
   void note_asked(const Change& change) {
