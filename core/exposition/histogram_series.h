@@ -1,21 +1,20 @@
 // One series of a histogram, as every format needs it: cumulative counts at bounds, the sum, and
-// the buckets of a native histogram where they are exact. Values.
+// the buckets of a native histogram where they are exact. Values, but for the bounds, which the
+// maker of the series keeps.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/exposition/number.h"
 
 namespace tallyfs {
 
-// The bounds of a classic histogram, ascending, `+Inf` not among them.
-struct HistogramBounds {
-  std::vector<double> bounds;
-  std::vector<std::string> texts;  // each as `le` has it
+// A bound of a classic histogram, and as `le` has it.
+struct HistogramBound {
+  double value = 0;
+  std::string text{};
 };
 
 // Buckets of exponential width (core/model/exponential_buckets.h) by index, those that counted.
@@ -32,12 +31,13 @@ struct NativeBuckets {
 };
 
 struct HistogramSeries {
-  const HistogramBounds* bounds = nullptr;
-  std::vector<std::uint64_t> counts;  // cumulative, one for each bound
-  std::uint64_t count = 0;            // of all
+  std::vector<const HistogramBound*> bounds;  // ascending, `+Inf` not among them
+  std::vector<std::uint64_t> counts;          // cumulative, one for each bound
+  std::uint64_t count = 0;                    // of all
   Quantity sum{};
   bool is_negative = false;  // an X below 0 came, or may have
-  std::optional<NativeBuckets> native{};
+  bool is_native = false;    // it has these buckets
+  NativeBuckets native{};
 };
 
 }  // namespace tallyfs

@@ -13,9 +13,10 @@
 namespace tallyfs {
 namespace {
 
-void add_bound(HistogramBounds& to, double bound) {
-  to.bounds.push_back(bound);
-  append_go_double(to.texts.emplace_back(), bound);
+HistogramBound bound_of(double value) {
+  HistogramBound made{.value = value};
+  append_go_double(made.text, value);
+  return made;
 }
 
 std::optional<int> exponent_of(std::uint64_t number) {
@@ -40,12 +41,16 @@ std::optional<int> native_exponent(const Definition& definition) {
   return *base + *up - *down;
 }
 
-std::optional<NativeBuckets> native_of(const ArrayStatistic& array, const Definition& definition) {
+// Where the array has one.
+void add_native(HistogramSeries& series, const ArrayStatistic& array,
+                const Definition& definition) {
   const auto exponent = native_exponent(definition);
-  if (!exponent || array.has_negative()) return std::nullopt;
+  if (!exponent || array.has_negative()) return;
   const auto totals = array.totals();
   const bool is_wide = std::get<ArraySettings>(definition.settings).base_interval > 1;
-  NativeBuckets native{.zero_count = totals[0]};
+  series.is_native = true;
+  NativeBuckets& native = series.native;
+  native.zero_count = totals[0];
   std::size_t first = 1;
   if (is_wide) {
     native.zero_threshold = std::ldexp(1.0, *exponent);
@@ -56,7 +61,6 @@ std::optional<NativeBuckets> native_of(const ArrayStatistic& array, const Defini
     if (totals[i] == 0) continue;
     native.positive.push_back({*exponent + static_cast<std::int32_t>(i) - 1, totals[i]});
   }
-  return native;
 }
 
 }  // namespace
@@ -73,79 +77,91 @@ const Histograms::Kept& Histograms::bounds_of(const ArrayShape& shape) {
   for (std::size_t i = 0; i < size; i += step) made.places.push_back(i);
   if (made.places.back() != size - 1) made.places.push_back(size - 1);
   for (const std::size_t place : made.places) {
-    add_bound(made.bounds, to_double({.value = bounds[place], .scale = shape.scale}));
+    made.bounds.push_back(bound_of(to_double({.value = bounds[place], .scale = shape.scale})));
   }
   return made;
 }
 
-HistogramSeries Histograms::of(const ArrayStatistic& array, const Definition& definition,
-                               const UnitScale& scale) {
+const HistogramBound& Histograms::power_of_two(std::int32_t exponent) {
+  const auto found = powers_.find(exponent);
+  if (found != powers_.end()) return found->second;
+  return powers_.emplace(exponent, bound_of(std::ldexp(1.0, exponent))).first->second;
+}
+
+void Histograms::begin(const UnitScale& scale, std::uint64_t count, Int128 sum, bool is_negative) {
+  series_.bounds.clear();
+  series_.counts.clear();
+  series_.count = count;
+  series_.sum = {.value = sum, .scale = scale};
+  series_.is_negative = is_negative;
+  series_.is_native = false;
+  series_.native.schema = 0;
+  series_.native.zero_threshold = 0;
+  series_.native.zero_count = 0;
+  series_.native.positive.clear();
+  series_.native.negative.clear();
+}
+
+// At which all that was counted so far lies.
+void Histograms::add_bound(const HistogramBound& bound) {
+  series_.bounds.push_back(&bound);
+  series_.counts.push_back(series_.count);
+}
+
+const HistogramSeries& Histograms::of(const ArrayStatistic& array, const Definition& definition,
+                                      const UnitScale& scale) {
   const Kept& kept = bounds_of({.settings = std::get<ArraySettings>(definition.settings),
                                 .range_min = definition.range_min,
                                 .range_max = definition.range_max,
                                 .scale = scale});
+  begin(scale, 0, array.sum(), array.has_negative() || definition.range_min < 0);
+  add_native(series_, array, definition);
   const auto totals = array.totals();
-  HistogramSeries series{.bounds = &kept.bounds,
-                         .sum = {.value = array.sum(), .scale = scale},
-                         .is_negative = array.has_negative() || definition.range_min < 0,
-                         .native = native_of(array, definition)};
-  series.counts.reserve(kept.places.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < totals.size(); ++i) {
-    add_saturating(series.count, totals[i]);
-    if (next < kept.places.size() && kept.places[next] == i) {
-      series.counts.push_back(series.count);
-      ++next;
-    }
+    add_saturating(series_.count, totals[i]);
+    if (next < kept.places.size() && kept.places[next] == i) add_bound(kept.bounds[next++]);
   }
-  return series;
+  return series_;
 }
 
-HistogramSeries Histograms::of(const Summary& summary, const UnitScale& scale) {
-  return {.count = summary.number,
-          .sum = {.value = summary.sum, .scale = scale},
-          .is_negative = summary.min < 0};
+const HistogramSeries& Histograms::of(const Summary& summary, const UnitScale& scale) {
+  begin(scale, summary.number, summary.sum, summary.min < 0);
+  return series_;
 }
 
-HistogramSeries Histograms::of(const QuantilesStatistic& quantiles, const Definition& definition,
-                               const UnitScale& scale) {
+const HistogramSeries& Histograms::of(const QuantilesStatistic& quantiles,
+                                      const Definition& definition, const UnitScale& scale) {
   const ExponentialHistogram& histogram = quantiles.histogram();
-  const auto precision = std::get<QuantilesSettings>(definition.settings).precision;
   const Summary& summary = histogram.summary();
-  NativeBuckets native{.schema = precision, .zero_count = histogram.zeros()};
-  HistogramSeries series{.bounds = &powers_,
-                         .count = histogram.zeros(),
-                         .sum = {.value = summary.sum, .scale = scale},
-                         .is_negative = summary.min < 0};
+  begin(scale, histogram.zeros(), summary.sum, summary.min < 0);
+  const auto precision = std::get<QuantilesSettings>(definition.settings).precision;
+  NativeBuckets& native = series_.native;
+  series_.is_native = true;
+  native.schema = precision;
+  native.zero_count = histogram.zeros();
   histogram.each_negative([&](std::int32_t index, std::uint64_t count) {
     native.negative.push_back({index, count});
-    add_saturating(series.count, count);
+    add_saturating(series_.count, count);
   });
-  powers_ = {};
-  if (series.count != 0) {
-    add_bound(powers_, 0);
-    series.counts.push_back(series.count);
-  }
+  if (series_.count != 0) add_bound(zero_);
+  add_powers(histogram, precision);
+  return series_;
+}
+
+void Histograms::add_powers(const ExponentialHistogram& histogram, unsigned precision) {
   // The power of two that is the upper end of a bucket, or lies above it.
   const auto power_above = [&](std::int32_t index) {
     return (index + (1 << precision) - 1) >> precision;
   };
   std::optional<std::int32_t> power;
   histogram.each_positive([&](std::int32_t index, std::uint64_t count) {
-    native.positive.push_back({index, count});
+    series_.native.positive.push_back({index, count});
     if (!power) power = power_above(index);
-    for (; *power < power_above(index); ++*power) {
-      add_bound(powers_, std::ldexp(1.0, *power));
-      series.counts.push_back(series.count);
-    }
-    add_saturating(series.count, count);
+    for (; *power < power_above(index); ++*power) add_bound(power_of_two(*power));
+    add_saturating(series_.count, count);
   });
-  if (power) {
-    add_bound(powers_, std::ldexp(1.0, *power));
-    series.counts.push_back(series.count);
-  }
-  series.native = std::move(native);
-  return series;
+  if (power) add_bound(power_of_two(*power));
 }
 
 }  // namespace tallyfs

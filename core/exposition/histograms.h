@@ -1,12 +1,13 @@
 // Makes series of histograms from statistics: arrays, ranges and percentiles.
 //
-// Keeps the bounds of the last arrays that it saw, since most are alike. A series is good until the
-// next is made. Confined to one thread.
+// Keeps the bounds of the last arrays that it saw, since most are alike, and the powers of two that
+// were bounds. A series is good until the next is made. Confined to one thread.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/definition/definition.h"
@@ -22,13 +23,13 @@ class Histograms {
   // More bounds are thinned out; the first and the last stay.
   static constexpr std::size_t kBucketsMax = 256;
 
-  HistogramSeries of(const ArrayStatistic& array, const Definition& definition,
-                     const UnitScale& scale);
+  const HistogramSeries& of(const ArrayStatistic& array, const Definition& definition,
+                            const UnitScale& scale);
   // The one bucket `+Inf`.
-  HistogramSeries of(const Summary& summary, const UnitScale& scale);
+  const HistogramSeries& of(const Summary& summary, const UnitScale& scale);
   // Buckets at all powers of two, from the smallest to the largest that counted.
-  HistogramSeries of(const QuantilesStatistic& quantiles, const Definition& definition,
-                     const UnitScale& scale);
+  const HistogramSeries& of(const QuantilesStatistic& quantiles, const Definition& definition,
+                            const UnitScale& scale);
 
  private:
   struct ArrayShape {
@@ -41,17 +42,23 @@ class Histograms {
   };
   struct Kept {
     ArrayShape shape;
-    HistogramBounds bounds;
+    std::vector<HistogramBound> bounds;
     std::vector<std::size_t> places;  // of the bounds, in the array
   };
 
   static constexpr std::size_t kKept = 16;
 
   const Kept& bounds_of(const ArrayShape& shape);
+  const HistogramBound& power_of_two(std::int32_t exponent);
+  void begin(const UnitScale& scale, std::uint64_t count, Int128 sum, bool is_negative);
+  void add_bound(const HistogramBound& bound);
+  void add_powers(const ExponentialHistogram& histogram, unsigned precision);
 
   std::array<Kept, kKept> kept_;
   std::size_t next_ = 0;
-  HistogramBounds powers_;
+  const HistogramBound zero_{.value = 0, .text = "0.0"};
+  std::map<std::int32_t, HistogramBound> powers_;  // by exponent; at most those of doubles
+  HistogramSeries series_;                         // the newest; it keeps its memory
 };
 
 }  // namespace tallyfs

@@ -13,6 +13,8 @@ constexpr std::size_t kListSeriesMax = 1'000;
 constexpr std::size_t kResolvedMax = 65'536;
 // What stands before the series of a family, beside its name in three places.
 constexpr std::size_t kFamilyBytes = 200;
+// A part of a family's text is full beyond this.
+constexpr std::size_t kPartBytes = 64 * 1024;
 
 // What a text says of itself: family and unit. No statistic can take their names.
 enum OwnFamily : std::size_t { kSeries, kOmitted, kRenderSeconds, kOwnFamiliesCount };
@@ -29,13 +31,14 @@ Quantity count_of(std::uint64_t count, const UnitScale& scale = {}) {
 // Adds one statistic, whole or not at all.
 class Metrics::Adder {
  public:
+  // place: of the statistic in its interface.
   Adder(Metrics& metrics, std::string_view interface, std::string_view interface_labels,
-        const StatisticCopy& statistic)
+        const StatisticCopy& statistic, std::size_t place)
       : metrics_(metrics),
         format_(*metrics.format_),
         interface_(interface),
         statistic_(statistic),
-        resolved_(metrics.resolve(statistic)),
+        resolved_(metrics.resolve(statistic, place)),
         labels_(metrics.labels_.assign(interface_labels)),
         touched_(metrics.touched_),
         bytes_before_(metrics.bytes_),
@@ -187,7 +190,7 @@ class Metrics::Adder {
     } else if (family.first == labels_ || !family.others.insert(labels_).second) {
       return false;
     }
-    touched_.push_back({&family, family.body.size()});
+    metrics_.touch(family);
     return true;
   }
   Family* duplicate() {
@@ -208,7 +211,7 @@ class Metrics::Adder {
     format_.add_label(labels, "interface", interface_);
     format_.add_label(labels, "statistic", statistic_.name);
     std::swap(labels, labels_);
-    touched_.push_back({family, family->body.size()});
+    metrics_.touch(*family);
     add(*family);
     std::swap(labels, labels_);
   }
@@ -222,23 +225,23 @@ class Metrics::Adder {
   }
 
   void add_counter(Family& family, const Quantity& value) {
-    format_.add_counter(family.body, family.name.name, labels_, value, statistic_.created);
+    format_.add_counter(family.body(), family.name.name, labels_, value, statistic_.created);
     count_series(1);
   }
   void add_gauge(Family& family, const Quantity& value) {
-    format_.add_gauge(family.body, family.name.name, labels_, value);
+    format_.add_gauge(family.body(), family.name.name, labels_, value);
     count_series(1);
   }
   void add_histogram(Family& family, const HistogramSeries& series) {
-    format_.add_histogram(family.body, family.name.name, labels_, series, statistic_.created);
-    count_series(series.counts.size() + 3);  // +Inf, sum and count
+    format_.add_histogram(family.body(), family.name.name, labels_, series, statistic_.created);
+    count_series(series.bounds.size() + 3);  // +Inf, sum and count
   }
   void count_series(std::uint64_t series) { metrics_.series_ += series; }
 
   void count_bytes() {
     for (const Touched& each : touched_) {
-      if (each.size == 0) metrics_.bytes_ += kFamilyBytes + 3 * each.family->name.name.size();
-      metrics_.bytes_ += each.family->body.size() - each.size;
+      if (each.is_first) metrics_.bytes_ += kFamilyBytes + 3 * each.family->name.name.size();
+      metrics_.bytes_ += each.family->body().size() - each.size;
     }
   }
 
@@ -251,7 +254,7 @@ class Metrics::Adder {
 
   void take_back() {
     while (!touched_.empty()) {
-      touched_.back().family->body.resize(touched_.back().size);
+      touched_.back().family->body().resize(touched_.back().size);
       touched_.pop_back();
     }
     metrics_.bytes_ = bytes_before_;
@@ -283,17 +286,36 @@ Metrics::Metrics(MetricsFormat format, const MetricsOptions& options, Moment now
 
 Metrics::~Metrics() = default;
 
-Metrics::Resolved& Metrics::resolve(const StatisticCopy& statistic) {
+Metrics::Resolved& Metrics::resolve(const StatisticCopy& statistic, std::size_t place) {
+  if (place == at_place_.size()) at_place_.push_back(nullptr);
+  Resolved*& found = at_place_[place];
+  if (!found || !found->is_of(statistic)) found = &find_resolved(statistic);
+  return *found;
+}
+
+Metrics::Resolved& Metrics::find_resolved(const StatisticCopy& statistic) {
   // A name has no blank.
   key_.assign(statistic.name).append(" ").append(statistic.definition.units);
   const auto found = resolved_.find(key_);
   if (found != resolved_.end()) return *found->second;
-  if (resolved_.size() == kResolvedMax) resolved_.clear();
+  if (resolved_.size() == kResolvedMax) {
+    std::ranges::fill(at_place_, nullptr);
+    resolved_.clear();
+  }
   TaggedName tagged = split_tags(statistic.name);
   auto made = std::make_unique<Resolved>(
-      Resolved{.names = FamilyNames(options_.prefix, tagged.name, statistic.definition.units),
+      Resolved{.name = statistic.name,
+               .units = statistic.definition.units,
+               .names = FamilyNames(options_.prefix, tagged.name, statistic.definition.units),
                .labels = std::move(tagged.labels)});
   return *resolved_.emplace(key_, std::move(made)).first->second;
+}
+
+void Metrics::touch(Family& family) {
+  if (family.body().size() > kPartBytes) {
+    family.parts.emplace_back().reserve(kPartBytes + kPartBytes / 8);
+  }
+  touched_.push_back({&family, family.body().size(), family.empty()});
 }
 
 Metrics::Family* Metrics::family(const FamilyName& name) {
@@ -311,11 +333,11 @@ void Metrics::add(std::string_view interface, const std::vector<StatisticCopy>& 
   ++interfaces_;
   std::string labels;
   format_->add_label(labels, "interface", interface);
-  for (const StatisticCopy& statistic : statistics) {
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
     if (is_full_) {
       ++omitted_.limit;
     } else {
-      Adder(*this, interface, labels, statistic).add();
+      Adder(*this, interface, labels, statistics[i], i).add();
     }
   }
 }
@@ -325,7 +347,7 @@ void Metrics::add_own(std::size_t which, std::span<const OwnSeries> all) {
   for (const OwnSeries& series : all) {
     std::string labels;
     if (!series.reason.empty()) format_->add_label(labels, "reason", series.reason);
-    format_->add_gauge(to.body, to.name.name, labels, series.value);
+    format_->add_gauge(to.body(), to.name.name, labels, series.value);
   }
 }
 
@@ -344,7 +366,7 @@ std::string Metrics::finish(std::chrono::nanoseconds rendering) {
   std::string text;
   text.reserve(bytes_ + families_.size() * kFamilyBytes);
   for (const auto& each : families_) {
-    if (!each->body.empty()) format_->add_family(text, each->name, each->body);
+    if (!each->empty()) format_->add_family(text, each->name, each->parts);
   }
   format_->finish(text);
   return text;

@@ -55,32 +55,47 @@ class Metrics {
   class Adder;
   struct Family {
     FamilyName name;
-    std::string body;
+    // Of its series: parts that are full, and the last one, to which is added. All of a statistic
+    // is in one part. So nothing is copied as the text grows.
+    std::vector<std::string> parts{1};
     // Labels of the series of the interface that came last: the first series, and all others.
     std::uint64_t interface = 0;
     std::string first;
     boost::unordered_flat_set<std::string> others;
+
+    bool empty() const { return parts.size() == 1 && parts.front().empty(); }
+    std::string& body() { return parts.back(); }
   };
   // What the name and the units of a statistic come to. Families are found when they are needed.
   struct Resolved {
+    bool is_of(const StatisticCopy& statistic) const {
+      return name == statistic.name && units == statistic.definition.units;
+    }
+
     struct Target {
       Family* family = nullptr;  // nullptr: not yet, or of another kind than this wants
       UnitScale scale{};
       bool is_found = false;
     };
 
+    std::string name;
+    std::string units;
     FamilyNames names;
     std::vector<Label> labels;
     std::array<Target, kRoles> targets{};
   };
 
-  // Where a statistic was added, and how long the text was before.
+  // Where a statistic was added, how long that part was before, and whether it was the first one.
   struct Touched {
     Family* family;
     std::size_t size;
+    bool is_first;
   };
 
-  Resolved& resolve(const StatisticCopy& statistic);
+  // place: of the statistic in its interface.
+  Resolved& resolve(const StatisticCopy& statistic, std::size_t place);
+  Resolved& find_resolved(const StatisticCopy& statistic);
+  void touch(Family& family);
   // Nullptr: there is one of that name and of another kind.
   Family* family(const FamilyName& name);
   struct OwnSeries {
@@ -97,6 +112,8 @@ class Metrics {
   std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
   boost::unordered_flat_map<std::string, Family*> by_name_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Resolved>> resolved_;
+  // By place, of the interfaces that came last: most are alike.
+  std::vector<Resolved*> at_place_;
   // Of one statistic; members, so that each keeps its memory.
   std::string key_;
   std::string labels_;

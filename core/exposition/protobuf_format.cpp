@@ -160,25 +160,28 @@ void ProtobufFormat::add_histogram(std::string& body, std::string_view, std::str
     std::string bucket;
     ProtobufWriter bucket_writer(bucket);
     bucket_writer.number(kCumulativeCount, series.counts[i]);
-    bucket_writer.real(kUpperBound, series.bounds->bounds[i]);
+    bucket_writer.real(kUpperBound, series.bounds[i]->value);
     writer.bytes(kBucket, bucket);
   }
-  if (series.native) add_native(writer, *series.native);
+  if (series.is_native) add_native(writer, series.native);
   add_time(writer, kHistogramCreated, created);
   add_metric(body, labels, kHistogram, histogram);
 }
 
 // Counters are called by the name of their samples, as in the text.
 void ProtobufFormat::add_family(std::string& out, const FamilyName& family,
-                                std::string_view body) const {
-  std::string message;
-  ProtobufWriter writer(message);
+                                std::span<const std::string> parts) const {
+  std::string head;
+  ProtobufWriter writer(head);
   writer.bytes(kName, family.name + (family.kind == MetricKind::kCounter ? "_total" : ""));
   writer.bytes(kHelp, help_of(family.kind));
   writer.number(kType, type_number(family.kind));
-  message.append(body);
   if (!family.unit.empty()) writer.bytes(kUnit, family.unit);
-  ProtobufWriter(out).delimited(message);
+  std::size_t size = head.size();
+  for (const std::string& part : parts) size += part.size();
+  ProtobufWriter(out).varint(size);
+  out.append(head);
+  for (const std::string& part : parts) out.append(part);
 }
 
 }  // namespace tallyfs

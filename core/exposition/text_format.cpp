@@ -1,6 +1,9 @@
 // The text formats: 0.0.4 of Prometheus, and OpenMetrics 1.0.
 #include "core/exposition/text_format.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "core/base/text.h"
 
 namespace tallyfs {
@@ -26,11 +29,23 @@ void append_escaped_value(std::string& out, std::string_view value) {
   out.append(value);
 }
 
+// With one look at the room that is left, as this is done for each series.
+void append_all(std::string& out, std::initializer_list<std::string_view> texts) {
+  std::size_t size = 0;
+  for (const std::string_view text : texts) size += text.size();
+  const std::size_t start = out.size();
+  out.resize(start + size);
+  char* to = out.data() + start;
+  for (const std::string_view text : texts) to = std::copy(text.begin(), text.end(), to);
+}
+
 void add_line(std::string& out, std::string_view family, std::string_view end,
               std::string_view labels, const Quantity& value) {
-  out.append(family).append(end);
-  if (!labels.empty()) out.append("{").append(labels).append("}");
-  out.push_back(' ');
+  if (labels.empty()) {
+    append_all(out, {family, end, " "});
+  } else {
+    append_all(out, {family, end, "{", labels, "} "});
+  }
   append_decimal(out, value);
   out.push_back('\n');
 }
@@ -82,13 +97,12 @@ void TextFormat::add_histogram(std::string& body, std::string_view family, std::
                                const HistogramSeries& series,
                                std::chrono::nanoseconds created) const {
   const auto add_bucket = [&](std::string_view le, std::uint64_t count) {
-    body.append(family).append("_bucket{").append(labels);
-    body.append(labels.empty() ? "le=\"" : ",le=\"").append(le).append("\"} ");
+    append_all(body, {family, "_bucket{", labels, labels.empty() ? "le=\"" : ",le=\"", le, "\"} "});
     append_number(body, count);
     body.push_back('\n');
   };
   for (std::size_t i = 0; i < series.counts.size(); ++i) {
-    add_bucket(series.bounds->texts[i], series.counts[i]);
+    add_bucket(series.bounds[i]->text, series.counts[i]);
   }
   add_bucket("+Inf", series.count);
   // OpenMetrics allows no sum of a histogram with values below 0, and no count without a sum.
@@ -100,7 +114,7 @@ void TextFormat::add_histogram(std::string& body, std::string_view family, std::
 
 // Text 0.0.4 calls a counter by the name of its samples.
 void TextFormat::add_family(std::string& out, const FamilyName& family,
-                            std::string_view body) const {
+                            std::span<const std::string> parts) const {
   const bool is_total = family.kind == MetricKind::kCounter && !is_open_metrics_;
   const std::string name = family.name + (is_total ? "_total" : "");
   out.append("# HELP ").append(name).append(" ").append(help_of(family.kind)).append("\n");
@@ -108,7 +122,7 @@ void TextFormat::add_family(std::string& out, const FamilyName& family,
   if (is_open_metrics_ && !family.unit.empty()) {
     out.append("# UNIT ").append(name).append(" ").append(family.unit).append("\n");
   }
-  out.append(body);
+  for (const std::string& part : parts) out.append(part);
 }
 
 void TextFormat::finish(std::string& out) const {

@@ -23,7 +23,8 @@ class TextFormat final : public Format {
   void add_histogram(std::string& body, std::string_view family, std::string_view labels,
                      const HistogramSeries& series,
                      std::chrono::nanoseconds created) const override;
-  void add_family(std::string& out, const FamilyName& family, std::string_view body) const override;
+  void add_family(std::string& out, const FamilyName& family,
+                  std::span<const std::string> parts) const override;
   void finish(std::string& out) const override;
 
  private:

@@ -64,6 +64,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
 
 void Interface::copy(std::vector<StatisticCopy>& copies, Moment now) {
   const MutexLock lock(mutex_);
+  statistics_.prefetch_first();
   advance(now);
   copies.resize(statistics_.size());
   std::size_t i = 0;

@@ -32,6 +32,14 @@ QuantilesStatistic::QuantilesStatistic(const QuantilesSettings& settings,
           Kept{ExponentialHistogram(buckets_of(settings, definition)), range_of(definition)})),
       quantiles_(settings.quantiles) {}
 
+QuantilesStatistic& QuantilesStatistic::operator=(const QuantilesStatistic& other) {
+  if (this == &other) return *this;
+  if (!histogram_) return *this = QuantilesStatistic(other);  // it was moved from
+  *histogram_ = *other.histogram_;
+  quantiles_ = other.quantiles_;
+  return *this;
+}
+
 std::uint64_t QuantilesStatistic::worst_case_bytes(const QuantilesSettings& settings,
                                                    const Definition& definition) {
   return worst_case_bytes(settings, definition, range_of(definition));

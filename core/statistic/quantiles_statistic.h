@@ -30,11 +30,9 @@ class QuantilesStatistic {
   QuantilesStatistic(const QuantilesStatistic& other)
       : histogram_(std::make_unique<Kept>(*other.histogram_)), quantiles_(other.quantiles_) {}
   QuantilesStatistic(QuantilesStatistic&&) noexcept = default;
-  QuantilesStatistic& operator=(QuantilesStatistic other) noexcept {
-    histogram_ = std::move(other.histogram_);
-    quantiles_ = std::move(other.quantiles_);
-    return *this;
-  }
+  QuantilesStatistic& operator=(QuantilesStatistic&&) noexcept = default;
+  // What this holds is used again.
+  QuantilesStatistic& operator=(const QuantilesStatistic& other);
 
   static std::uint64_t worst_case_bytes(const QuantilesSettings& settings,
                                         const Definition& definition);

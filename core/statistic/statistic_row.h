@@ -48,6 +48,14 @@ class StatisticRow {
   Iterator end() const { return {*this, places_.size()}; }
   std::size_t size() const { return places_.size() - empty_; }
 
+  // Has the processor fetch the first ones whole.
+  void prefetch_first() const {
+    constexpr std::size_t kFirst = 16;
+    for (std::size_t i = 0; i < std::min(places_.size(), kFirst); ++i) {
+      if (places_[i]) places_[i]->prefetch_whole();
+    }
+  }
+
   // Fewer than 2^32 of them, which the ledger sees to.
   Statistic& append(std::unique_ptr<Statistic> statistic) {
     statistic->place_ = static_cast<std::uint32_t>(places_.size());
