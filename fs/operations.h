@@ -46,8 +46,14 @@ class Operations {
     Groups groups = {};
   };
 
-  Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
-      : parts_(parts), owner_(owner), handles_(limits, owner.uid), waiting_(parts.clock) {}
+  // first: the number of the tree's first node but the root. Lower ones are of a server before.
+  Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits,
+             NodeId first = Tree::kFirst)
+      : parts_(parts),
+        owner_(owner),
+        handles_(limits, owner.uid),
+        waiting_(parts.clock),
+        first_(first) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -56,6 +62,8 @@ class Operations {
   void show(NodeId root) { root_ = root; }
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
+  // Whether the kernel has the number, or cookie, from a server before, whose open files are gone.
+  bool is_older(NodeId number) const { return number >= Tree::kFirst && number < first_; }
 
   void start_polling() { waiting_.start(); }
   // Called before the session ends: waiting readers are not notified any more.
@@ -166,6 +174,7 @@ class Operations {
   Handles handles_;
   TextCache texts_;
   WaitingReaders waiting_;
+  const NodeId first_;
   NodeId root_ = Tree::kRoot;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};

@@ -52,6 +52,7 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   const auto directory =
       at_its_path(node, [&](NodeId current) { return parts_.tree.info(current); });
   if (!directory) return reply_error(request, directory.error());
+  if (is_older(static_cast<NodeId>(offset))) return reply_error(request, gone());
   listing.fill(parts_.tree, directory.value(), offset);
   listing.reply();
 }

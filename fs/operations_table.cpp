@@ -5,6 +5,7 @@
 // truncating open would cost a getxattr), lseek (SEEK_DATA answered wrongly made cp write zeros;
 // without it the kernel does it right), locks (the kernel keeps them locally), access
 // (default_permissions).
+#include <cerrno>
 #include <new>
 
 #include "fs/operations.h"
@@ -24,6 +25,18 @@ void respond(fuse_req_t request, Respond how) {
   }
 }
 
+// As respond(), for a node. One that a server before has numbered is looked up anew by the kernel.
+template <typename Respond>
+void respond_at(fuse_req_t request, fuse_ino_t number, Respond how) {
+  respond(request, [&](Operations& on) {
+    if (on.is_older(number)) {
+      fuse_reply_err(request, ESTALE);
+    } else {
+      how(on);
+    }
+  });
+}
+
 void refuse(fuse_req_t request) { fuse_reply_err(request, EPERM); }
 
 void add_names(fuse_lowlevel_ops& ops) {
@@ -31,7 +44,7 @@ void add_names(fuse_lowlevel_ops& ops) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    respond(request, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
+    respond_at(request, parent, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
   };
   // Nodes live as long as the objects that they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
@@ -39,15 +52,15 @@ void add_names(fuse_lowlevel_ops& ops) {
     fuse_reply_none(request);
   };
   ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.getattr(request, on.at(node), info); });
+    respond_at(request, node, [&](Operations& on) { on.getattr(request, on.at(node), info); });
   };
   ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
                    fuse_file_info* info) {
-    respond(request,
-            [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
+    respond_at(request, node,
+               [&](Operations& on) { on.setattr(request, on.at(node), *wanted, which, info); });
   };
   ops.unlink = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    respond(request, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
+    respond_at(request, parent, [&](Operations& on) { on.unlink(request, on.at(parent), name); });
   };
   ops.statfs = [](fuse_req_t request, fuse_ino_t) {
     struct statvfs numbers {};
@@ -59,15 +72,17 @@ void add_names(fuse_lowlevel_ops& ops) {
 
 void add_directories(fuse_lowlevel_ops& ops) {
   ops.opendir = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
+    respond_at(request, node, [&](Operations& on) { on.opendir(request, on.at(node), *info); });
   };
   ops.readdir = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                    fuse_file_info*) {
-    respond(request, [&](Operations& on) { on.readdir(request, on.at(node), size, offset); });
+    respond_at(request, node,
+               [&](Operations& on) { on.readdir(request, on.at(node), size, offset); });
   };
   ops.readdirplus = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                        fuse_file_info*) {
-    respond(request, [&](Operations& on) { on.readdirplus(request, on.at(node), size, offset); });
+    respond_at(request, node,
+               [&](Operations& on) { on.readdirplus(request, on.at(node), size, offset); });
   };
   ops.fsyncdir = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);
@@ -76,33 +91,40 @@ void add_directories(fuse_lowlevel_ops& ops) {
     fuse_reply_err(request, 0);
   };
   ops.mkdir = [](fuse_req_t request, fuse_ino_t parent, const char* name, mode_t) {
-    respond(request, [&](Operations& on) { on.mkdir(request, on.at(parent), name); });
+    respond_at(request, parent, [&](Operations& on) { on.mkdir(request, on.at(parent), name); });
   };
   ops.rmdir = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    respond(request, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
+    respond_at(request, parent, [&](Operations& on) { on.rmdir(request, on.at(parent), name); });
   };
 }
 
 void add_files(fuse_lowlevel_ops& ops) {
   ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.open(request, node, *info); });
+    respond_at(request, node, [&](Operations& on) { on.open(request, node, *info); });
   };
-  ops.read = [](fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
+  ops.read = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                 fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.read(request, size, offset, *info); });
+    respond_at(request, node, [&](Operations& on) { on.read(request, size, offset, *info); });
   };
-  ops.write = [](fuse_req_t request, fuse_ino_t, const char* text, std::size_t size, off_t offset,
-                 fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.write(request, {text, size}, offset, *info); });
+  ops.write = [](fuse_req_t request, fuse_ino_t node, const char* text, std::size_t size,
+                 off_t offset, fuse_file_info* info) {
+    respond_at(request, node, [&](Operations& on) {
+      on.write(request, {text, size}, offset, *info);
+    });
   };
-  ops.flush = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.flush(request, *info); });
+  ops.flush = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    respond_at(request, node, [&](Operations& on) { on.flush(request, *info); });
   };
-  ops.poll = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info, fuse_pollhandle* handle) {
-    respond(request, [&](Operations& on) { on.poll(request, *info, handle); });
+  ops.poll = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info,
+                fuse_pollhandle* handle) {
+    respond(request, [&](Operations& on) {
+      if (!on.is_older(node)) return on.poll(request, *info, handle);
+      if (handle) fuse_pollhandle_destroy(handle);
+      fuse_reply_err(request, ESTALE);
+    });
   };
-  ops.release = [](fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-    respond(request, [&](Operations& on) { on.release(request, *info); });
+  ops.release = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
+    respond_at(request, node, [&](Operations& on) { on.release(request, *info); });
   };
   ops.fsync = [](fuse_req_t request, fuse_ino_t, int, fuse_file_info*) {
     fuse_reply_err(request, 0);

@@ -1,80 +1,116 @@
 #include "fs/session.h"
 
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
 
+#include "fs/keeper/keeper.h"
+#include "fs/request_buffer.h"
 #include "log/log.h"
 
 namespace tallyfs {
 namespace {
 
-class Arguments {
- public:
-  ~Arguments() { fuse_opt_free_args(&args_); }
-  void add(const std::string& argument) {
-    if (fuse_opt_add_arg(&args_, argument.c_str()) != 0) std::abort();
-  }
-  fuse_args* get() { return &args_; }
+// A request of the server before, which the kernel sends again, has this bit in its number.
+constexpr std::uint64_t kResentBit = std::uint64_t{1} << 63;
+// The number of the kept request; the kernel's own are even.
+constexpr std::uint64_t kReplayedNumber = (std::uint64_t{1} << 62) + 1;
 
- private:
-  fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
+fuse_in_header header_of(const fuse_buf& request) {
+  fuse_in_header header{};
+  std::memcpy(&header, request.mem, std::min(sizeof header, request.size));
+  return header;
+}
+
+std::string_view body_of(const fuse_buf& request) {
+  return std::string_view(static_cast<const char*>(request.mem), request.size)
+      .substr(std::min(sizeof(fuse_in_header), request.size));
+}
+
+template <typename Body>
+std::optional<Body> body_as(const fuse_buf& request) {
+  Body body{};
+  const auto bytes = body_of(request);
+  if (bytes.size() < sizeof body) return std::nullopt;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return body;
+}
+
+// No more than is resident: a request that is read into memory which is not yet there would be lost
+// with a server that is killed meanwhile.
+ssize_t read_request(int fd, void* buffer, std::size_t size, void*) {
+  return ::read(fd, buffer, std::min(size, RequestBuffer::kBytes));
+}
+
+ssize_t write_reply(int fd, iovec* parts, int count, void*) {
+  fuse_out_header header{};
+  if (count > 0 && parts[0].iov_len >= sizeof header) {
+    std::memcpy(&header, parts[0].iov_base, sizeof header);
+    if (header.unique == kReplayedNumber) return header.len;
+  }
+  return ::writev(fd, parts, count);
+}
+
+constexpr fuse_custom_io kIo{
+    .writev = write_reply, .read = read_request, .splice_receive = nullptr, .splice_send = nullptr};
+
+// The beginning of fuse_init_in, whose flags2 older headers lack.
+struct InitFlags {
+  std::uint32_t major, minor, max_readahead, flags, flags2;
 };
 
-bool is_gone(int mount) {
-  pollfd each{.fd = mount, .events = 0, .revents = 0};
-  return ::poll(&each, 1, 0) == 1 && (each.revents & POLLERR) != 0;
+bool can_resend(const fuse_buf& request) {
+  const auto init = body_as<InitFlags>(request);
+  return init && (init->flags & protocol::kInitExt) && (init->flags2 & protocol::kHasResend);
+}
+
+struct Nothing {};
+
+// False: the kernel does not know it.
+template <typename Body>
+bool notify(int fd, std::int32_t code, const Body& body) {
+  fuse_out_header header{
+      .len = static_cast<std::uint32_t>(sizeof header + sizeof body), .error = code, .unique = 0};
+  if constexpr (std::is_empty_v<Body>) header.len = sizeof header;
+  std::array<iovec, 2> parts{iovec{&header, sizeof header},
+                             iovec{const_cast<Body*>(&body), header.len - sizeof header}};
+  return ::writev(fd, parts.data(), parts.size()) >= 0;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(Operations& operations, const Options& options) {
-  Arguments arguments;
-  arguments.add("tallyfs");
-  for (const std::string& option : options.mount_options) {
-    arguments.add("-o");
-    arguments.add(option);
-  }
-  const fuse_lowlevel_ops& ops = Operations::table();
-  std::unique_ptr<fuse_session, Destroy> session(
-      fuse_session_new(arguments.get(), &ops, sizeof ops, &operations));
-  if (!session) return Error{ErrorCode::kInvalid, "the mount options were refused"};
-  errno = 0;
-  if (fuse_session_mount(session.get(), options.mount_point.c_str()) != 0) {
-    return Error{ErrorCode::kInvalid, "cannot mount on " + options.mount_point +
-                                          (errno ? std::string(": ") + std::strerror(errno) : "")};
-  }
-  const auto take_away =
-      options.take_away ? options.take_away : [&session] { fuse_session_unmount(session.get()); };
+  auto session = new_session(options.mount_options, Operations::table(), &operations);
+  if (!session) return session.error();
   Fd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop.valid()) {
-    take_away();
+  const int fd = stop.valid() ? ::fcntl(options.fd, F_DUPFD_CLOEXEC, 0) : -1;
+  if (fd < 0 || fuse_session_custom_io(session.value().get(), &kIo, fd) != 0) {
     return Error{ErrorCode::kInvalid,
-                 std::string("cannot make an eventfd: ") + std::strerror(errno)};
+                 std::string("cannot serve the mount: ").append(std::strerror(errno))};
   }
-  if (auto done = options.mounted(); !done) {
-    take_away();
-    return done.error();
-  }
-  const int fd = fuse_session_fd(session.get());
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   return std::unique_ptr<Session>(
-      new Session(operations, std::move(session), std::move(stop), options.take_away));
+      new Session(operations, std::move(session.value()), std::move(stop), options));
 }
 
-Session::Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
-                 std::function<void()> take_away)
+Session::Session(Operations& operations, FuseSession session, Fd stop, const Options& options)
     : operations_(operations),
       session_(std::move(session)),
       stop_(std::move(stop)),
-      take_away_(std::move(take_away)),
+      handover_(options.handover),
+      take_away_(options.take_away),
       notifier_(std::make_unique<Notifier>(session_.get(), operations.at(Tree::kRoot))) {
   operations_.notify_through(notifier_.get());
   operations_.promote_through(&leader_followers_);
@@ -86,9 +122,72 @@ void Session::start(std::function<void()> started, std::function<void()> ended) 
   started_ = std::move(started);
   ended_ = std::move(ended);
   operations_.start_polling();
+  if (handover_ && !handover_->init().empty()) take_over();
   for (int i = 0; i < kThreads; ++i) {
     threads_.emplace_back([this] { serve(); });
   }
+}
+
+// The kernel does not send FUSE_INIT again, and hears no second reply to it. Requests that the
+// server before had read come again (Linux 6.9 and later), and pollers look again.
+void Session::take_over() {
+  std::string init(handover_->init());
+  fuse_in_header header{};
+  std::memcpy(&header, init.data(), std::min(sizeof header, init.size()));
+  header.unique = kReplayedNumber;
+  std::memcpy(init.data(), &header, std::min(sizeof header, init.size()));
+  fuse_buf request{};
+  request.size = init.size();
+  request.mem = init.data();
+  fuse_session_process_buf(session_.get(), &request);
+  refuses_resent_ = handover_->failures() >= Keeper::kFailuresSuspect;
+  const int fd = fuse_session_fd(session_.get());
+  if (can_resend(request)) (void)notify(fd, protocol::kNotifyResend, Nothing());
+  for (std::size_t place = 0; place < Handover::kPollsMax; ++place) {
+    const std::uint64_t handle = handover_->take_poll(place);
+    if (handle != 0) (void)notify(fd, FUSE_NOTIFY_POLL, fuse_notify_poll_wakeup_out{.kh = handle});
+  }
+  (void)fuse_lowlevel_notify_inval_inode(session_.get(), Tree::kRoot, -1, 0);
+  is_started_ = true;
+  started_();
+}
+
+// What a successor needs of a request, before it is answered.
+void Session::note(const fuse_buf& request) {
+  const fuse_in_header header = header_of(request);
+  if (header.opcode != FUSE_POLL) return;
+  const auto poll = body_as<fuse_poll_in>(request);
+  if (poll && (poll->flags & FUSE_POLL_SCHEDULE_NOTIFY)) handover_->note_poll(poll->kh);
+}
+
+// After several crashes one of the requests may be the cause.
+bool Session::refuse_resent(const fuse_buf& request) {
+  const fuse_in_header header = header_of(request);
+  if (!refuses_resent_ || !(header.unique & kResentBit)) return false;
+  const fuse_out_header refusal{.len = sizeof refusal, .error = -EIO, .unique = header.unique};
+  (void)!::write(fuse_session_fd(session_.get()), &refusal, sizeof refusal);
+  return true;
+}
+
+void Session::keep_init(const fuse_buf& request) {
+  handover_->keep_init({static_cast<const char*>(request.mem), request.size});
+  if (can_resend(request)) return;
+  log_info(
+      "this kernel does not send requests again, as Linux 6.9 does: those under way when the "
+      "server "
+      "is killed hang until their process is interrupted");
+}
+
+void Session::process(const fuse_buf& request) {
+  if (handover_) {
+    if (refuse_resent(request)) return;
+    note(request);
+  }
+  fuse_session_process_buf(session_.get(), &request);
+  // The first request is the kernel's INIT; no other one comes before the reply to it.
+  if (is_started_.exchange(true)) return;
+  if (handover_) keep_init(request);
+  started_();
 }
 
 // False when it is time to stop.
@@ -132,17 +231,16 @@ void Session::listen(fuse_buf& request) {
       fuse_session_exit(session_.get());
       return;
     }
-    fuse_session_process_buf(session_.get(), &request);
-    // The first request is the kernel's INIT; no other one comes before the reply to it.
-    if (!is_started_.exchange(true)) started_();
+    process(request);
     if (leader_followers_.is_leader()) answered_ = std::chrono::steady_clock::now();
   }
 }
 
 void Session::serve() {
+  const RequestBuffer buffer;
   fuse_buf request{};
+  request.mem = buffer.memory();
   while (!fuse_session_exited(session_.get()) && leader_followers_.lead()) listen(request);
-  std::free(request.mem);
   leader_followers_.end();
   ended_();
 }
@@ -160,15 +258,12 @@ void Session::unmount() {
   for (std::thread& thread : threads_) thread.join();
   operations_.stop_polling();
   // Requests without a reply now fail with ENOTCONN.
-  if (take_away_) take_away_();
-  // Of a mount that is gone libfuse only frees what it knows of it. One that is still there it would
-  // remove by its path, where another may lie.
-  if (!take_away_ || is_gone(fuse_session_fd(session_.get()))) {
-    fuse_session_unmount(session_.get());
-  }
+  take_away_();
   operations_.notify_through(nullptr);
   operations_.promote_through(nullptr);
   notifier_.reset();
+  // Closes the descriptor: the last one ends what still waits for a reply.
+  session_.reset();
 }
 
 }  // namespace tallyfs

@@ -1,5 +1,9 @@
-// One mount: made, served by a few threads, and removed. Requests are read in one function of ours,
-// serve(), in which the raw bytes are accessible.
+// One mount (fs/mount.h): served by a few threads through its descriptor. Requests are read in one
+// function of ours, listen(), in which the raw bytes are accessible.
+//
+// With a Handover the session may be one of several, one after the other, of the same mount. A
+// successor is told by the kept FUSE_INIT what the kernel can do, and the kernel sends again what
+// the session before had not answered (Linux 6.9 and later; before, those requests stay open).
 //
 // create() and unmount() belong to one thread; the serving threads are the session's own. Not
 // clone_fd: a server that is killed would abort requests.
@@ -15,7 +19,9 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "fs/keeper/handover.h"
 #include "fs/leader_followers.h"
+#include "fs/mount.h"
 #include "fs/notifier.h"
 #include "fs/operations.h"
 #include "fs/protocol.h"
@@ -33,24 +39,21 @@ class Session {
   static constexpr std::chrono::microseconds kSpin{100};
 
   struct Options {
-    std::string mount_point;
-    std::vector<std::string> mount_options;  // for libfuse: "allow_other", "fsname=..."
-    // Called when the session is mounted, while there is no thread yet: for steps that need the
-    // mount's privileges, or drop them. After its error nothing stays mounted.
-    std::function<Result<void>()> mounted = [] { return Result<void>(); };
-    // Removes the mount where this process may not; if empty, libfuse removes it.
-    std::function<void()> take_away;
+    int fd = -1;                             // of the mount; the session has a copy of its own
+    std::vector<std::string> mount_options;  // with which it was mounted
+    Handover* handover = nullptr;            // outlives the session; none: there is no successor
+    std::function<void()> take_away;         // removes the mount
   };
 
-  // Mounts. kInvalid with the system's reason; libfuse itself has printed more on stderr.
-  // Operations outlive the session.
+  // kInvalid with the system's reason. Operations outlive the session.
   static Result<std::unique_ptr<Session>> create(Operations& operations, const Options& options);
   // Unmounts if that has not happened yet.
   ~Session();
 
-  // Starts serving. started is called once, when the first request of the kernel has been answered
-  // and the mount can be used. ended is called by each serving thread as it ends. All end when the
-  // session was unmounted from outside or aborted. Both are called on a serving thread.
+  // Starts serving. started is called once, when the first request of the kernel has been answered,
+  // by this session or by one before, and the mount can be used. ended is called by each serving
+  // thread as it ends. All end when the session was unmounted from outside or aborted. Both are
+  // called on a serving thread, or within start().
   void start(std::function<void()> started, std::function<void()> ended);
   // The tree notifies the kernel through it; it lives as long as the session.
   Notifier& notifier() { return *notifier_; }
@@ -58,12 +61,12 @@ class Session {
   void unmount();
 
  private:
-  struct Destroy {
-    void operator()(fuse_session* session) const { fuse_session_destroy(session); }
-  };
-
-  Session(Operations& operations, std::unique_ptr<fuse_session, Destroy> session, Fd stop,
-          std::function<void()> take_away);
+  Session(Operations& operations, FuseSession session, Fd stop, const Options& options);
+  void take_over();
+  void keep_init(const fuse_buf& request);
+  void note(const fuse_buf& request);
+  bool refuse_resent(const fuse_buf& request);
+  void process(const fuse_buf& request);
   void serve();
   void listen(fuse_buf& request);
   int receive(fuse_buf& request);
@@ -71,8 +74,10 @@ class Session {
   bool wait_for_request();
 
   Operations& operations_;
-  const std::unique_ptr<fuse_session, Destroy> session_;
+  FuseSession session_;
   Fd stop_;  // an eventfd, readable when the threads shall stop
+  Handover* const handover_;
+  bool refuses_resent_ = false;  // set before there are threads
   const std::function<void()> take_away_;
   std::function<void()> started_;
   std::function<void()> ended_;

@@ -29,6 +29,8 @@ enum class Own {
   kStateBytes,
   kStateUs,
   kStateFailures,
+  kTakeovers,
+  kTakeoverUs,
   kLanes,
   kCellsMerged,
   kLaneBad,

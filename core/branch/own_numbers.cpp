@@ -73,6 +73,10 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kStateUs, "state_us", "on=1 type=range units=microseconds/files"},
     // files that could not be written
     OwnStatistic{Own::kStateFailures, "state_failures", COUNTER "units=files"},
+    // with --keeper: servers that ended unasked, since the mount was made
+    OwnStatistic{Own::kTakeovers, "takeovers", COUNTER "units=servers"},
+    // from the end of the last one until this server answered requests
+    OwnStatistic{Own::kTakeoverUs, "takeover_us", "on=1 type=last units=microseconds"},
     // lane files of feeders that are there now
     OwnStatistic{Own::kLanes, "lanes", "on=1 type=last units=lanes"},
     // cells of feeders that were read

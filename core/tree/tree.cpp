@@ -50,7 +50,7 @@ std::size_t hash_value(const Tree::NameKey& key) {
   return seed;
 }
 
-Tree::Tree(Moment now) {
+Tree::Tree(Moment now, NodeId first) : next_id_(first) {
   auto root = std::make_unique<Node>(
       Node{.id = kRoot, .parent = kRoot, .permissions = kDirectoryPermissions, .last_change = now});
   root->directory()->rules = std::make_shared<Directory>();

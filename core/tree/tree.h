@@ -62,7 +62,8 @@ class Tree {
   // Numbers below this are the root's and the adapter's own ("." and ".." in a listing).
   static constexpr NodeId kFirst = 16;
 
-  explicit Tree(Moment now);
+  // first: the number of the first node but the root, kFirst at least.
+  explicit Tree(Moment now, NodeId first = kFirst);
   ~Tree();
 
   // Adds a node below an existing directory and returns its id. The name must be free and a name
@@ -123,7 +124,7 @@ class Tree {
   friend std::size_t hash_value(const NameKey& key);
 
   mutable Mutex mutex_{LockRank::kTree};
-  NodeId next_id_ GUARDED_BY(mutex_) = kFirst;
+  NodeId next_id_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, Removed> removed_ GUARDED_BY(mutex_);

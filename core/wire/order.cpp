@@ -95,6 +95,7 @@ std::string print(const WantOrder& order) {
 }
 
 std::string print(const DrainOrder& order) { return "drain " + std::to_string(order.number); }
+std::string print(const EndOrder& order) { return "end " + std::to_string(order.number); }
 std::string print(const Hello& reply) {
   std::string text = "hello " + std::to_string(reply.pid);
   if (!reply.without_events.empty()) text.append(" ").append(reply.without_events);
@@ -119,6 +120,7 @@ std::optional<Order> parse_order(std::string_view text) {
   if (verb->text == "events") return parse_events_order(*number, tokens.rest().text);
   if (verb->text == "place") return parse_place_order(*number, tokens.rest().text);
   if (verb->text == "drain" && !tokens.next()) return DrainOrder{*number};
+  if (verb->text == "end" && !tokens.next()) return EndOrder{*number};
   return std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place                    for tracing/events: see event_order.h
 //   daemon   drain NUMBER
+//   daemon   end NUMBER                       no response: the next feeder goes on with what this one
+//                                             records
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
 //   feeder   working                          the order takes longer, and it is at work
@@ -38,7 +40,10 @@ struct WantOrder {
 struct DrainOrder {
   std::uint64_t number = 0;
 };
-using Order = std::variant<WantOrder, DrainOrder, EventsOrder, PlaceOrder>;
+struct EndOrder {
+  std::uint64_t number = 0;
+};
+using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder>;
 
 struct Hello {
   pid_t pid = 0;
@@ -59,6 +64,7 @@ using Reply = std::variant<Hello, Working, Done, Failed, Gone, Placed>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);
+std::string print(const EndOrder& order);
 std::string print(const Hello& reply);
 std::string print(const Working& reply);
 std::string print(const Done& reply);

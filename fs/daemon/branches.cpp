@@ -1,7 +1,5 @@
 #include "fs/daemon/branches.h"
 
-#include <unistd.h>
-
 #include "fs/daemon/possible_cpus.h"
 #include "log/log.h"
 
@@ -14,7 +12,7 @@ std::size_t Branches::switches(std::size_t statistics) {
 Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   Tree& tree = parts.tree;
   Ledger& ledger = parts.ledger;
-  const uid_t owner = ::geteuid();
+  const uid_t owner = parts.owner;
   const unsigned cpus = count_possible_cpus();
   SwitchLayout layout(parts.switches);
   const auto ports = [&](std::size_t switches) {

@@ -37,6 +37,7 @@ class Branches {
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
     DaemonFacts facts = {};
     MetricsSettings metrics = {};
+    uid_t owner = 0;  // may do everything, as root may
   };
 
   // Entries of the page of switches that the branches need. statistics: the most there may be.

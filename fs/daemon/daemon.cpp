@@ -1,11 +1,12 @@
 #include "fs/daemon/daemon.h"
 
-#include <systemd/sd-daemon.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/rules_file.h"
+#include "fs/keeper/keeper.h"
 #include "fs/session.h"
 #include "log/log.h"
 
@@ -43,21 +45,26 @@ std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<void> Successor::take_over() const {
-  if (watchdog) watchdog->mounted();
-  return drop_privileges(identity);
+std::string describe_end(int status) {
+  if (WIFEXITED(status)) {
+    return std::string("with status ").append(std::to_string(WEXITSTATUS(status)));
+  }
+  const int signal = WTERMSIG(status);
+  std::string text("by signal ");
+  return text.append(std::to_string(signal)).append(" (").append(::strsignal(signal)).append(")");
 }
 
-Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder)
+}  // namespace
+
+Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
+               std::uint64_t servers)
     : options_(options),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
       shapes_(make_shapes(options)),
-      processes_(loop_, ::geteuid(), [this](pid_t process) { process_ended(process); }),
-      ledger_(options.ledger, ::geteuid()),
-      tree_(clock_.now()),
+      processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
+      ledger_(options.ledger, options.owner.uid),
+      tree_(clock_.now(), first_node(servers)),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
   if (!options_.rules_file.empty()) loop_.take_hangups();
   make_feeder(std::move(feeder));
@@ -67,7 +74,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
       Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
-      Operations::Owner{::geteuid(), ::getegid(), options_.groups}, options_.handles);
+      Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles,
+      first_node(servers));
 }
 
 void Daemon::make_feeder(std::optional<Fd> channel) {
@@ -99,14 +107,15 @@ void Daemon::make_branches() {
                               .shapes = shapes_ ? shapes_->entries() : std::span<Shape>(),
                               .feeder = feeder_.get(),
                               .facts = facts(),
-                              .metrics = options_.metrics};
+                              .metrics = options_.metrics,
+                              .owner = options_.owner.uid};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
 }
 
 void Daemon::make_intake() {
   if (switches_ && shapes_) {
     lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_},
-                   ::geteuid());
+                   options_.owner.uid);
   }
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
                           .branches = branches_->all(),
@@ -142,12 +151,11 @@ Result<void> Daemon::show(const std::string& subtree) {
   return {};
 }
 
-int Daemon::run(const Successor& successor, const std::function<void()>& ready) {
-  Session::Options mounting{.mount_point = options_.mount_point,
-                            .mount_options = options_.mount_options,
-                            .mounted = [&] { return successor.take_over(); }};
-  if (successor.watchdog) mounting.take_away = [&] { successor.watchdog->clean_up(); };
-  auto session = Session::create(*operations_, mounting);
+int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
+  auto session = Session::create(*operations_, {.fd = mount.fd,
+                                                .mount_options = options_.mount_options,
+                                                .handover = mount.handover,
+                                                .take_away = mount.take_away});
   if (!session) {
     say_error(session.error().reason);
     return 1;
@@ -155,13 +163,17 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
   tree_.observe(&session.value()->notifier());
   ready_ = ready;
   unready_parts_ = feeder_ ? 2 : 1;
+  if (feeder_ && mount.handover && mount.handover->servers() > 0) feeder_->replace_feeder();
   if (feeder_) start_feeder();
-  session.value()->start([this] { loop_.post([this] { part_is_ready(); }); },
-                         [this] { loop_.stop(); });
+  const auto started = [&] {
+    mount.serving();
+    loop_.post([this] { part_is_ready(); });
+  };
+  session.value()->start(started, [this] { loop_.stop(); });
+  if (mount.handover) note_takeover(*mount.handover);
   serve();
   // What feeders add from now on they send, or keep for the next daemon.
   branches_->statistics().end_cells(clock_.now());
-  ::sd_notify(0, "STOPPING=1");
   tree_.observe(nullptr);
   session.value()->unmount();
   if (feeder_) feeder_->stop();
@@ -171,6 +183,24 @@ int Daemon::run(const Successor& successor, const std::function<void()>& ready) 
     state_->finish();
   }
   return 0;
+}
+
+void Daemon::note_takeover(const Handover& handover) {
+  if (handover.servers() == 0) return;
+  const Moment now = clock_.now();
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now().time_since_epoch() -
+      std::chrono::nanoseconds(handover.ended_ns()));
+  OwnNumbers& own = branches_->statistics().own();
+  own.count(Own::kTakeovers, handover.servers(), now);
+  own.record(Own::kTakeoverUs, took.count(), 1, now);
+  std::string text("the server before ended ");
+  text.append(describe_end(handover.status())).append("; requests are answered again after ");
+  text.append(std::to_string(took.count())).append(" us");
+  log_warning(text);
+  if (handover.failures() < Keeper::kFailuresSuspect) return;
+  log_warning(std::to_string(handover.failures()) +
+              " servers crashed: the requests that they got are refused");
 }
 
 void Daemon::start_feeder() {

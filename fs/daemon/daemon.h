@@ -4,6 +4,7 @@
 // Confined to the main thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,36 +27,36 @@
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/mount_watch.h"
 #include "fs/daemon/options.h"
-#include "fs/daemon/privileges.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/state_saver.h"
-#include "fs/daemon/watchdog.h"
+#include "fs/keeper/handover.h"
 #include "fs/operations.h"
 
 namespace tallyfs {
 
-// The identity with which the mount is served, and the process that cleans up behind it.
-struct Successor {
-  std::optional<Identity> identity;
-  Watchdog* watchdog = nullptr;
-
-  Result<void> take_over() const;
+// The mount that the daemon serves.
+struct ServedMount {
+  int fd = -1;                      // of /dev/fuse
+  Handover* handover = nullptr;     // from the servers before; none: there is no keeper
+  std::function<void()> serving;    // requests are answered; called on any thread
+  std::function<void()> take_away;  // removes the mount
 };
 
 class Daemon {
  public:
   // options outlive the daemon. feeder: the channel to the supervisor of the kernel's feeder;
-  // nothing: the kernel's events are not read.
-  Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder);
+  // nothing: the kernel's events are not read. servers: how many there were before, of this mount.
+  Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
+         std::uint64_t servers);
 
   // Loads what the directory has, and saves there from run() on. Called once, before run().
   void keep_state(StateDirectory directory);
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
-  // Mounts, takes the successor's identity, and serves until a signal or an unmount. ready is
-  // called on this thread when tree and socket can be used. Returns the exit status.
-  int run(const Successor& successor, const std::function<void()>& ready);
+  // Serves until a signal or an unmount. ready is called on this thread when tree and socket can be
+  // used. Returns the exit status.
+  int run(const ServedMount& mount, const std::function<void()>& ready);
 
  private:
   // The file of --rules, if there is one.
@@ -65,11 +66,18 @@ class Daemon {
   DaemonFacts facts() const;
   void make_intake();
   void start_feeder();
+  void note_takeover(const Handover& handover);
   void serve();
   void take_signal(int signal);
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
   void process_ended(pid_t process);
+
+  static constexpr NodeId first_node(std::uint64_t servers) {
+    return (servers << kNodesShift) + Tree::kFirst;
+  }
+  // Each server numbers its nodes from its own multiple of this on.
+  static constexpr unsigned kNodesShift = 40;
 
   // In the order in which they are made; each is destroyed before those that it refers to.
   const DaemonOptions& options_;

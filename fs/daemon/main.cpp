@@ -2,6 +2,7 @@
 // then the Daemon runs.
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
@@ -10,20 +11,25 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
+#include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/kernel_feeder/tracefs_access.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/socket.h"
+#include "fs/daemon/state_directory.h"
 #include "fs/daemon/tracefs_below.h"
 #include "fs/daemon/watchdog.h"
+#include "fs/keeper/keeper.h"
+#include "fs/mount.h"
 #include "log/log.h"
 
 namespace tallyfs {
@@ -84,14 +90,114 @@ void start_log(const DaemonOptions& options) {
   set_log_level(options.log_level);
 }
 
-void report_ready(std::optional<Background>& background) {
+// All that there is before the first thread, or server. In the order in which it is made.
+struct Prepared {
+  const DaemonOptions& options;
+  std::optional<Background> background;
+  FeedSocket socket;
+  SideProcesses side;
+  std::optional<StateDirectory> state;
+  Mount mount;
+  bool is_mounted = true;
+};
+
+void report_ready(Prepared& prepared) {
   ::sd_notify(0, "READY=1");
-  if (background) return background->ready();
+  if (prepared.background) return prepared.background->ready();
   std::puts("READY");
   std::fflush(stdout);
 }
 
-Result<int> run(DaemonOptions options) {
+void remove_mount(Prepared& prepared) {
+  if (!std::exchange(prepared.is_mounted, false)) return;
+  ::sd_notify(0, "STOPPING=1");
+  if (!prepared.side.watchdog) return prepared.mount.remove();
+  prepared.side.watchdog->clean_up();
+  prepared.mount.leave();
+}
+
+Result<int> serve(Prepared& prepared, const ServedMount& mount,
+                  const std::function<void()>& ready) {
+  const DaemonOptions& options = prepared.options;
+  const std::string socket_name =
+      prepared.socket.path().empty() ? "the socket passed by systemd" : prepared.socket.path();
+  Daemon daemon(options, std::move(prepared.socket), std::move(prepared.side.feeder),
+                mount.handover ? mount.handover->servers() : 0);
+  if (prepared.state) daemon.keep_state(std::move(*prepared.state));
+  if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
+  return daemon.run(mount, [&] {
+    log_info("mounted on " + options.mount_point + ", listening on " + socket_name);
+    ready();
+  });
+}
+
+int exit_status(const Result<int>& status) {
+  if (status) return status.value();
+  say_error(status.error().reason);
+  return 1;
+}
+
+// In the server's process: the keeper removes the mount and the files.
+int serve_for_keeper(Prepared& prepared, Handover& handover, const ToKeeper& keeper) {
+  prepared.socket.leave_files();
+  if (prepared.side.watchdog) prepared.side.watchdog->leave();
+  const ServedMount mount{.fd = prepared.mount.fd(),
+                          .handover = &handover,
+                          .serving = [&] { keeper.say(ToKeeper::Word::kServing); },
+                          .take_away = [&] { keeper.say(ToKeeper::Word::kEnding); }};
+  return exit_status(serve(prepared, mount, [&] {
+    if (prepared.background) let_go();
+    keeper.say(ToKeeper::Word::kReady);
+  }));
+}
+
+Result<int> keep(Prepared& prepared) {
+  auto handover = Handover::create();
+  if (!handover) return handover.error();
+  ::prctl(PR_SET_NAME, "tallyfs-keeper");
+  Keeper keeper(
+      handover.value(),
+      {.serve =
+           [&](const ToKeeper& to_keeper) {
+             ::prctl(PR_SET_NAME, "tallyfs");
+             return serve_for_keeper(prepared, handover.value(), to_keeper);
+           },
+       .ready = [&] { report_ready(prepared); },
+       .unmount = [&] { remove_mount(prepared); },
+       .is_gone = [&] { return prepared.mount.is_gone(); },
+       .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); }});
+  return keeper.run();
+}
+
+Result<int> serve_alone(Prepared& prepared) {
+  const ServedMount mount{.fd = prepared.mount.fd(),
+                          .handover = nullptr,
+                          .serving = [] {},
+                          .take_away = [&] { remove_mount(prepared); }};
+  return serve(prepared, mount, [&] { report_ready(prepared); });
+}
+
+// The mount is made with all rights, and served with those that are left.
+Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>& identity,
+                    std::optional<Watchdog>& watchdog) {
+  auto mount = Mount::make(options.mount_point, options.mount_options);
+  if (!mount) return mount.error();
+  if (watchdog) watchdog->mounted();
+  // A server that has changed its identity could not take that back for itself.
+  if (options.keeper && !identity) Keeper::avoid_oom_kill();
+  if (const auto dropped = drop_privileges(identity); !dropped) return dropped.error();
+  return mount;
+}
+
+Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
+                                                 const std::optional<Identity>& identity) {
+  if (options.state.empty()) return std::optional<StateDirectory>();
+  auto directory = StateDirectory::open(options.state, identity);
+  if (!directory) return directory.error();
+  return std::optional(std::move(directory.value()));
+}
+
+Result<PassedSockets> prepare(DaemonOptions& options) {
   const bool cleans_up = options.auto_unmount || options.over_tracefs;
   auto mount_point =
       prepare_mount_point(options.mount_point, cleans_up ? Leftover::kCleanUp : Leftover::kReport);
@@ -99,19 +205,25 @@ Result<int> run(DaemonOptions options) {
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
-  const auto identity = identity_for(options.run_as);
-  if (!identity) return identity.error();
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
   options.groups.readers = groups.value().readers;
   options.groups.writers = groups.value().writers;
-  const auto passed = find_passed_sockets();
+  auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
   }
+  return passed;
+}
+
+Result<int> run(DaemonOptions options) {
+  const auto identity = identity_for(options.run_as);
+  if (!identity) return identity.error();
+  const auto passed = prepare(options);
+  if (!passed) return passed.error();
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
   auto socket = open_socket(options, passed.value());
@@ -121,21 +233,19 @@ Result<int> run(DaemonOptions options) {
   start_log(options);
   report_queue(socket.value(), options);
   allow_descriptors();
-
-  const std::string socket_name =
-      socket.value().path().empty() ? "the socket passed by systemd" : socket.value().path();
-  Daemon daemon(options, std::move(socket.value()), std::move(side.value().feeder));
-  if (!options.state.empty()) {
-    auto directory = StateDirectory::open(options.state, identity.value());
-    if (!directory) return directory.error();
-    daemon.keep_state(std::move(directory.value()));
-  }
-  if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
-  auto& watchdog = side.value().watchdog;
-  return daemon.run({identity.value(), watchdog ? &*watchdog : nullptr}, [&] {
-    log_info("mounted on " + options.mount_point + ", listening on " + socket_name);
-    report_ready(background);
-  });
+  auto state = open_state(options, identity.value());
+  if (!state) return state.error();
+  auto made = mount(options, identity.value(), side.value().watchdog);
+  if (!made) return made.error();
+  Prepared prepared{options,
+                    std::move(background),
+                    std::move(socket.value()),
+                    std::move(side.value()),
+                    std::move(state.value()),
+                    std::move(made.value())};
+  auto status = options.keeper ? keep(prepared) : serve_alone(prepared);
+  remove_mount(prepared);
+  return status;
 }
 
 }  // namespace
@@ -144,8 +254,5 @@ Result<int> run(DaemonOptions options) {
 int main(int argc, char** argv) {
   const tallyfs::ParsedOptions parsed = tallyfs::parse_options(argc, argv);
   if (!parsed.options) return parsed.exit_status;
-  const auto status = tallyfs::run(*parsed.options);
-  if (status) return status.value();
-  tallyfs::say_error(status.error().reason);
-  return 1;
+  return tallyfs::exit_status(tallyfs::run(*parsed.options));
 }

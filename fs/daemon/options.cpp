@@ -1,5 +1,7 @@
 #include "fs/daemon/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -103,6 +105,7 @@ class OptionsParser {
     options_.handles.bytes_per_uid =
         std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
     take_metrics();
+    options_.owner = {.uid = ::geteuid(), .gid = ::getegid()};
     add_mount_defaults(source());
     return {options_, 0};
   }
@@ -135,6 +138,9 @@ class OptionsParser {
     line_.add_list("-o", lists_, "OPTION[,OPTION]...",
                    "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
                    "fsname=, subtype=, and the options below as name=value");
+    line_.add_flag("--keeper", options_.keeper,
+                   "keep the mount and the socket in a process of its own, which starts the server "
+                   "anew if that crashes or is killed; also -o keeper");
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
@@ -268,6 +274,8 @@ class OptionsParser {
     }
     if (option == "tracefs") {
       options_.tracefs = true;
+    } else if (option == "keeper") {
+      options_.keeper = true;
     } else if (option == "metrics_readable") {
       metrics_readable_ = true;
     } else if (option == "metrics_created") {

@@ -11,6 +11,7 @@
 #include "core/base/ledger.h"
 #include "core/base/result.h"
 #include "core/branch/statistics/statistics_branch.h"
+#include "fs/daemon/privileges.h"
 #include "fs/group_access.h"
 #include "fs/handles.h"
 
@@ -21,18 +22,20 @@ struct DaemonOptions {
   std::vector<std::string> mount_options;  // for libfuse, our defaults among them
   bool auto_unmount = false;
   bool foreground = false;
-  bool has_terminal = false;  // in the foreground of one
-  bool tracefs = false;       // read the kernel's events
-  bool over_tracefs = false;  // tracing/ alone, on top of a tracefs; both go at the end
-  std::string subtree;        // the part of the tree that is mounted; empty: all of it
-  std::string rules_file;     // of --rules; empty: there is none
-  std::string state;          // of --state: the directory; empty: nothing outlives the daemon
+  bool has_terminal = false;        // in the foreground of one
+  bool keeper = false;              // a process of its own keeps the mount when the server dies
+  bool tracefs = false;             // read the kernel's events
+  bool over_tracefs = false;        // tracing/ alone, on top of a tracefs; both go at the end
+  std::string subtree;              // the part of the tree that is mounted; empty: all of it
+  std::string rules_file;           // of --rules; empty: there is none
+  std::string state;                // of --state: the directory; empty: nothing outlives the daemon
   std::uint64_t state_period = 60;  // seconds
-  std::string run_as;         // USER[:GROUP]; empty: the daemon keeps its identity
-  std::string group;          // whose members may read statistics; empty: none
-  std::string write_group;    // whose members may write definitions; empty: none
-  Groups groups;              // of those two, once they are looked up
-  std::string socket_path;    // empty: there is no default
+  Identity owner;                   // of the files: the identity that mounts
+  std::string run_as;               // USER[:GROUP]; empty: the daemon keeps its identity
+  std::string group;                // whose members may read statistics; empty: none
+  std::string write_group;          // whose members may write definitions; empty: none
+  Groups groups;                    // of those two, once they are looked up
+  std::string socket_path;          // empty: there is no default
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;
   MetricsSettings metrics;

@@ -27,9 +27,10 @@ class StateDirectory {
   static constexpr std::size_t kKept = 3;
 
   // Makes the directory if only that is missing. identity: what the daemon becomes; nothing: it
-  // stays what it is. Called while it may still do everything, and behind the last fork, as a lock
-  // is shared with children. kBusy: another daemon has it; kNotPermitted: it belongs to another
-  // uid, or others may enter it; kInvalid: with the system's reason.
+  // stays what it is. Called while it may still do everything, and behind the fork of processes
+  // that outlive the daemon, as a lock is shared with children. kBusy: another daemon has it;
+  // kNotPermitted: it belongs to another uid, or others may enter it; kInvalid: with the system's
+  // reason.
   static Result<StateDirectory> open(const std::string& path,
                                      const std::optional<Identity>& identity);
 

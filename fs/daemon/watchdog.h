@@ -34,6 +34,8 @@ class Watchdog {
 
   // Tells the watchdogs which mount to remove: the one that is there now, and no other.
   void mounted();
+  // In a child of this process, which the watchdogs do not watch.
+  void leave() { processes_.clear(); }
   // Ends the watchdogs, after they have cleaned up. Returns when that is done.
   void clean_up();
 

@@ -63,6 +63,14 @@ env --default-signal=INT setsid "$project/packaging/quickstart" "$work/mnt" >"$w
 runner=$!
 ok "without --once it stays" wait_until 60 says '^Ctrl-C ends'
 ok "and is mounted meanwhile" is_mounted
+page_answers() {
+  local url api
+  url=$(tail -1 "$work/out")
+  [[ $url =~ ^(http://127\.0\.0\.1:[0-9]+/)#token=([0-9a-f]{64})\&s=[a-z] ]] || return 1
+  api=${BASH_REMATCH[1]}api/1/statistics
+  curl -sf -H "Authorization: Bearer ${BASH_REMATCH[2]}" "$api" | grep -q '"tallyfs"'
+}
+ok "its last line is the address of the page" wait_until 10 page_answers
 # To the whole group, as the terminal sends it.
 kill -INT -- -"$runner"
 wait "$runner"

@@ -2,7 +2,7 @@
 // refuses, tracing/error_log has the reason and the place.
 #include "core/view/summary.h"
 #include "tools/ctl/commands.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/send_line.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"

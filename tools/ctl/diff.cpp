@@ -7,7 +7,7 @@
 #include "core/view/table.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
-#include "tools/ctl/view_json.h"
+#include "tools/tree/view_json.h"
 
 namespace tallyfs {
 namespace {

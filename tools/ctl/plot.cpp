@@ -6,7 +6,7 @@
 #include "core/view/summary.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
-#include "tools/ctl/view_json.h"
+#include "tools/tree/view_json.h"
 #include "tools/ctl/what.h"
 #include "tools/tree/statistics_json.h"
 

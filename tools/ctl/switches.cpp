@@ -1,6 +1,6 @@
 // tallyctl reset, on and off: one line for each statistic that is named, or one for an interface.
 #include "tools/ctl/commands.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"

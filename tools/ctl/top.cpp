@@ -10,7 +10,7 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/curses_screen.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/line_editor.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/top_draw.h"
@@ -74,7 +74,7 @@ class Top {
     screen_.fault = moment->fault;
     if (screen_.is_paused || !moment->tree) return;
     screen_.dropped = moment->dropped;
-    model_.take(*moment->tree);
+    model_.take(*std::move(moment->tree));
     if (moment->interface) {
       model_.take(*moment->interface,
                   static_cast<std::uint64_t>(parse_period(screen_.every).count()));
@@ -146,7 +146,7 @@ class Top {
     if (screen_.page != TopScreen::Page::kList) return;
     constexpr int kNameColumn = 14;
     if (input.row == 1) {
-      model_.order = input.column < kNameColumn ? TopOrder::kRate : TopOrder::kName;
+      model_.set_order(input.column < kNameColumn ? TopOrder::kRate : TopOrder::kName);
     } else if (input.row >= kTopListRow) {
       model_.select_row(screen_.first_row + static_cast<std::size_t>(input.row - kTopListRow));
     }
@@ -171,7 +171,7 @@ class Top {
         screen_.page = TopScreen::Page::kHelp;
         return;
       case 's':
-        model_.order = model_.order == TopOrder::kRate ? TopOrder::kName : TopOrder::kRate;
+        model_.set_order(model_.order() == TopOrder::kRate ? TopOrder::kName : TopOrder::kRate);
         return;
       case ' ':
         screen_.is_paused = !screen_.is_paused;

@@ -108,14 +108,14 @@ class TopDrawer {
   }
 
   void draw_list() {
-    const bool by_rate = model_.order == TopOrder::kRate;
+    const bool by_rate = model_.order() == TopOrder::kRate;
     const std::string mark = look_.charset == view::Charset::kUtf8 ? "▼" : "v";
     grid_.put(1, 0, std::string("   RATE").append(by_rate ? mark : " "), {view::Tone::kBold});
     grid_.put(1, 12, "%", {view::Tone::kBold});
     grid_.put(1, 15, std::string("INTERFACE").append(by_rate ? "" : mark), {view::Tone::kBold});
     grid_.put(1, name_end() + 3, "ON", {view::Tone::kBold});
     grid_.put(1, name_end() + 8, "LAST MINUTE", {view::Tone::kBold});
-    const auto rows = model_.rows();
+    const auto& rows = model_.rows();
     keep_in_view(rows.size());
     for (std::size_t i = 0; i < room() && screen_.first_row + i < rows.size(); ++i) {
       const TopRow& row = *rows[screen_.first_row + i];

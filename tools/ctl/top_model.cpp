@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "core/view/change.h"
@@ -19,24 +18,22 @@ bool has_bins(const view::Statistic& statistic) {
 
 }  // namespace
 
-void TopModel::take(const view::Tree& tree) {
+void TopModel::take(view::Tree tree) {
+  shown_.reset();
+  ++moments_;
   const bool is_same_daemon = tree.epoch == tree_.epoch && tree.time_us > tree_.time_us;
   const double seconds =
       is_same_daemon ? static_cast<double>(tree.time_us - tree_.time_us) / 1e6 : 0;
   if (tree.epoch != tree_.epoch) rows_.clear();
-  std::set<std::string> names;
-  for (const view::InterfaceSummary& each : tree.interfaces) {
-    names.insert(each.name);
-    take(each, seconds);
-  }
-  std::erase_if(rows_, [&](const auto& row) { return !names.contains(row.first); });
-  tree_ = tree;
+  for (const view::InterfaceSummary& each : tree.interfaces) take(each, seconds);
+  std::erase_if(rows_, [&](const auto& row) { return row.second.moment != moments_; });
+  tree_ = std::move(tree);
   // The fastest feeder is selected, until a user selects another.
   const bool has_rates =
       std::ranges::any_of(rows_, [](const auto& row) { return row.second.rate.has_value(); });
   const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
   if (rows_.contains(selected_) && !is_first) return;
-  const auto shown = rows();
+  const auto& shown = rows();
   const auto first = std::ranges::find_if(shown, [](auto* row) { return row->name != kOwn; });
   if (first != shown.end()) return select((*first)->name);
   select(shown.empty() ? std::string() : shown.front()->name);
@@ -60,6 +57,7 @@ void TopModel::take(const view::InterfaceSummary& summary, double seconds) {
   row.statistics = summary.statistics;
   row.on = summary.on;
   row.samples = summary.samples;
+  row.moment = moments_;
 }
 
 void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
@@ -83,24 +81,35 @@ double TopModel::rate() const {
   return sum;
 }
 
-std::vector<const TopRow*> TopModel::rows() const {
+const std::vector<const TopRow*>& TopModel::rows() const {
+  if (!shown_) shown_ = sorted();
+  return *shown_;
+}
+
+void TopModel::set_order(TopOrder order) {
+  order_ = order;
+  shown_.reset();
+}
+
+std::vector<const TopRow*> TopModel::sorted() const {
   std::vector<const TopRow*> made;
   for (const auto& [name, row] : rows_) {
     if (name.find(filter_) != std::string::npos) made.push_back(&row);
   }
-  if (order == TopOrder::kName) return made;
-  std::ranges::stable_sort(made, {}, &TopRow::place);
+  if (order_ == TopOrder::kName) return made;
   // Rates that are shown alike are alike.
   const auto key = [](const TopRow* row) {
-    return row->on == 0 ? -1 : std::round(row->rate.value_or(0) * 100);
+    const double rate = row->on == 0 ? -1 : std::round(row->rate.value_or(0) * 100);
+    return std::pair(-rate, row->place);
   };
-  std::ranges::stable_sort(made, [&](auto a, auto b) { return key(a) > key(b); });
+  std::ranges::sort(made, {}, key);
   return made;
 }
 
 void TopModel::set_filter(const std::string& filter) {
   filter_ = filter;
-  const auto shown = rows();
+  shown_.reset();
+  const auto& shown = rows();
   if (std::ranges::count(shown, selected_, &TopRow::name) == 0) select_row(0);
 }
 
@@ -113,12 +122,12 @@ void TopModel::move(int rows) {
 
 void TopModel::select_row(std::size_t row) {
   has_chosen_ = true;
-  const auto shown = rows();
+  const auto& shown = rows();
   if (row < shown.size()) select(shown[row]->name);
 }
 
 std::size_t TopModel::selected_row() const {
-  const auto shown = rows();
+  const auto& shown = rows();
   const auto found = std::ranges::find(shown, selected_, &TopRow::name);
   return found == shown.end() ? 0 : static_cast<std::size_t>(found - shown.begin());
 }

@@ -27,6 +27,7 @@ struct TopRow {
   std::optional<double> rate;  // smoothed; nothing before the second moment
   std::deque<double> minute;   // of each moment, at most kMinute
   std::size_t place = 0;       // when it came, for equal rates
+  std::uint64_t moment = 0;    // the last one that had it
 };
 
 enum class TopOrder { kRate, kName };
@@ -38,15 +39,19 @@ class TopModel {
   // The interface of the daemon's own numbers, which each reading moves.
   static constexpr std::string_view kOwn = "tallyfs";
 
+  TopModel() = default;
+  TopModel(TopModel&&) = default;  // not copied: it points into itself
+  TopModel& operator=(TopModel&&) = default;
+
   // Snapshots in their order. A new epoch forgets all rates.
-  void take(const view::Tree& tree);
+  void take(view::Tree tree);
   // Of the selected interface; others are passed over.
   void take(const view::Interface& interface, std::uint64_t period_us);
 
   const view::Tree& tree() const { return tree_; }
   double rate() const;  // of all but the daemon's own
-  // Filtered, in order.
-  std::vector<const TopRow*> rows() const;
+  // Filtered, in order; good until the next moment.
+  const std::vector<const TopRow*>& rows() const;
 
   // By rows; beyond the ends it stays there.
   void move(int rows);
@@ -64,15 +69,21 @@ class TopModel {
   // A part of names. If it hides what is selected, the first row is.
   void set_filter(const std::string& filter);
 
-  TopOrder order = TopOrder::kRate;
+  TopOrder order() const { return order_; }
+  void set_order(TopOrder order);
 
  private:
   void take(const view::InterfaceSummary& summary, double seconds);
   void select(const std::string& name);
+  std::vector<const TopRow*> sorted() const;
 
   view::Tree tree_;
   std::map<std::string, TopRow> rows_;
   std::size_t places_ = 0;
+  std::uint64_t moments_ = 0;
+  TopOrder order_ = TopOrder::kRate;
+  // Of 10,000 rows, they are sorted once a moment; nothing: when they are asked for next.
+  mutable std::optional<std::vector<const TopRow*>> shown_;
   std::string filter_;
   std::string selected_;
   bool has_chosen_ = false;                   // the user, or the first rates

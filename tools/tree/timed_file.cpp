@@ -19,7 +19,8 @@
 namespace tallyfs {
 namespace {
 
-std::atomic<bool> left_behind{false};
+// Threads whose step has not ended in its time.
+std::atomic<int> left_behind{0};
 
 Error failure_of(const std::string& path, int error) {
   switch (error) {
@@ -79,25 +80,46 @@ Result<std::vector<std::string>> list_now(const std::string& path) {
   return names;
 }
 
+Error no_answer(const std::string& path, std::chrono::milliseconds limit) {
+  return {ErrorCode::kTimedOut, path + ": the daemon does not answer for " +
+                                    std::to_string(limit.count()) +
+                                    " ms: is it stopped, or in a debugger?"};
+}
+
+// A step, its result, and whether the caller still waits for it.
+template <typename T>
+struct Task {
+  explicit Task(std::function<Result<T>()> step) : work(std::move(step)) {}
+  enum class State { kRunning, kDone, kAbandoned };
+
+  std::packaged_task<Result<T>()> work;
+  std::atomic<State> state{State::kRunning};
+};
+
 // The task is shared with a thread that may outlive the caller; whichever ends last frees it.
 template <typename T>
 Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
                   std::function<Result<T>()> step) {
-  const auto task = std::make_shared<std::packaged_task<Result<T>()>>(std::move(step));
-  auto answer = task->get_future();
-  std::thread([task] { (*task)(); }).detach();
+  if (left_behind >= kAbandonedMax) return no_answer(path, limit);
+  using State = typename Task<T>::State;
+  const auto task = std::make_shared<Task<T>>(std::move(step));
+  auto answer = task->work.get_future();
+  std::thread([task] {
+    task->work();
+    if (task->state.exchange(State::kDone) == State::kAbandoned) --left_behind;
+  }).detach();
   if (answer.wait_for(limit) != std::future_status::ready) {
-    left_behind = true;
-    return Error{ErrorCode::kTimedOut, path + ": the daemon does not answer for " +
-                                           std::to_string(limit.count()) +
-                                           " ms: is it stopped, or in a debugger?"};
+    ++left_behind;
+    if (task->state.exchange(State::kAbandoned) == State::kRunning) return no_answer(path, limit);
+    // It has ended just now.
+    --left_behind;
   }
   return answer.get();
 }
 
 }  // namespace
 
-bool left_a_thread_behind() { return left_behind; }
+bool left_a_thread_behind() { return left_behind > 0; }
 
 Result<std::string> read_in_time(const std::string& path, std::chrono::milliseconds limit) {
   return in_time<std::string>(path, limit, [path] { return read_now(path); });

@@ -1,6 +1,6 @@
 // Files of the mount, read and written with a time limit: a daemon that hangs blocks a system call
-// for ever, so each is made in a thread of its own, which is abandoned after the limit. The program
-// can then only say so and exit. Any thread may call these.
+// for ever, so each is made in a thread of its own, which is abandoned after the limit. It ends
+// when the daemon goes on. Any thread may call these.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,8 @@
 namespace tallyfs {
 
 inline constexpr std::chrono::milliseconds kAnswerMax{2000};
+// While so many abandoned threads are in the kernel, no further one is made: all fail at once.
+inline constexpr int kAbandonedMax = 8;
 
 // kTimedOut: no answer. kNoAccess, kNotFound, kNoDevice (the daemon is gone): the reason says what
 // to do. All else kInvalid.
@@ -25,9 +27,9 @@ Result<void> write_in_time(const std::string& path, std::string_view text,
 Result<std::vector<std::string>> list_in_time(const std::string& path,
                                               std::chrono::milliseconds limit = kAnswerMax);
 
-// Whether a step has not ended in its time: its thread may be in the kernel for as long as a daemon
-// is stopped. Then the program ends by _Exit(), since nothing may wait for all threads (as
-// LeakSanitizer does at exit()).
+// Whether there is a step that has not ended in its time: its thread may be in the kernel for as
+// long as a daemon is stopped. Then the program ends by _Exit(), since nothing may wait for all
+// threads (as LeakSanitizer does at exit()).
 bool left_a_thread_behind();
 
 }  // namespace tallyfs

@@ -76,6 +76,9 @@ class OrderedFeeder final : public KernelSource, public EventSource {
 
   // Begins to listen.
   void start(Listeners listeners);
+  // Called before start(): the feeder that a server before has given orders to ends, and its
+  // supervisor starts the next.
+  void replace_feeder() { (void)dialogue_.tell(wire::EndOrder()); }
   // Stops listening: later replies are dropped.
   void stop();
 

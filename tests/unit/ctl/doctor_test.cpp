@@ -10,7 +10,7 @@
 #include "core/base/fd.h"
 #include "tools/ctl/count_checks.h"
 #include "tools/ctl/daemon_checks.h"
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 #include "tools/ctl/machine_checks.h"
 #include "tools/ctl/options.h"
 #include "tools/ctl/what.h"

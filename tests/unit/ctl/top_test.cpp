@@ -37,7 +37,7 @@ TEST(TopModelTest, OrdersBySmoothedRatesAndKeepsEqualOnesInPlace) {
   // One quiet second takes a part of the rate only.
   model.take(tree_at(3, {with_samples("b", 20), with_samples("a", 20), with_samples("c", 99)}));
   EXPECT_NEAR(*model.rows()[0]->rate, 99 * std::exp(-1 / 3.0), 1e-9);
-  model.order = TopOrder::kName;
+  model.set_order(TopOrder::kName);
   EXPECT_EQ(names_of(model), "a b c ");
 }
 

@@ -17,6 +17,7 @@ TEST(OrderTest, OrdersComeBackAsTheyWerePrinted) {
   EXPECT_EQ(parsed.without, want.without);
   EXPECT_TRUE(std::get<WantOrder>(parse_order(print(WantOrder{})).value()).without.empty());
   EXPECT_EQ(std::get<DrainOrder>(parse_order(print(DrainOrder{8})).value()).number, 8u);
+  EXPECT_EQ(std::get<EndOrder>(parse_order(print(EndOrder{9})).value()).number, 9u);
 }
 
 TEST(OrderTest, RepliesComeBackAsTheyWerePrinted) {

@@ -1,4 +1,4 @@
-#include "tools/ctl/view_json.h"
+#include "tools/tree/view_json.h"
 
 #include <algorithm>
 
@@ -63,14 +63,19 @@ void write_statistic(JsonWriter& writer, const Json& json, const view::Statistic
     write_json(writer, json.items[i]);
   }
   writer.key("view").begin_object();
-  write_change(writer, change);
-  // Of an interval whose counts are not known there are no percentiles.
-  const bool is_known = !change || change->counted.has_value();
-  if (is_known) write_percentiles(writer, change ? *change->counted : statistic);
+  write_view(writer, statistic, change);
   writer.end_object().end_object();
 }
 
 }  // namespace
+
+void write_view(JsonWriter& writer, const view::Statistic& statistic,
+                const std::optional<view::Change>& change) {
+  write_change(writer, change);
+  // Of an interval whose counts are not known there are no percentiles.
+  const bool is_known = !change || change->counted.has_value();
+  if (is_known) write_percentiles(writer, change ? *change->counted : statistic);
+}
 
 void write_interface(JsonWriter& writer, const Json& json, const view::Interface& interface,
                      const WantStatistic& wanted, const FindChange& change) {

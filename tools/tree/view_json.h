@@ -1,4 +1,5 @@
-// What tallyctl adds to the daemon's JSON, under "view": rates and percentiles with their bounds.
+// What tallyctl and tally-web add to the daemon's JSON, under "view": rates and percentiles with
+// their bounds.
 // Pure functions.
 #pragma once
 
@@ -18,5 +19,9 @@ using WantStatistic = std::function<bool(const std::string& name)>;
 using FindChange = std::function<std::optional<view::Change>(const std::string& name)>;
 void write_interface(JsonWriter& writer, const Json& json, const view::Interface& interface,
                      const WantStatistic& wanted, const FindChange& change);
+
+// The keys of a statistic's "view", into an object that the caller began.
+void write_view(JsonWriter& writer, const view::Statistic& statistic,
+                const std::optional<view::Change>& change);
 
 }  // namespace tallyfs

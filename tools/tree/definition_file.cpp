@@ -1,4 +1,4 @@
-#include "tools/ctl/definition_file.h"
+#include "tools/tree/definition_file.h"
 
 #include <sstream>
 #include <utility>

@@ -1,0 +1,143 @@
+#include "exporters/web/heat_json.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/view/heat_axis.h"
+
+namespace tallyfs::web {
+namespace {
+
+constexpr int kLevels = 16;
+
+// Several columns as one: counted if one of them was, missed if all were.
+PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last) {
+  PastColumn made = columns[first];
+  for (std::size_t i = first + 1; i < last; ++i) {
+    made.realtime_us = columns[i].realtime_us;
+    made.state = std::min(made.state, columns[i].state);
+    add_hits(made.hits, columns[i].hits);
+  }
+  return made;
+}
+
+struct Picture {
+  std::vector<PastColumn> columns;
+  std::size_t seconds_each = 1;
+};
+
+Picture picture_of(const Past& past, const HeatOrder& order) {
+  Picture made;
+  const std::deque<PastColumn>& columns = past.columns();
+  made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
+  std::size_t first = columns.size() > order.seconds ? columns.size() - order.seconds : 0;
+  // The same seconds share a column from one answer to the next.
+  const auto is_end = [&](const PastColumn& column) {
+    return (column.realtime_us / 1'000'000 + 1) % made.seconds_each == 0;
+  };
+  while (first < columns.size()) {
+    std::size_t last = first + 1;
+    while (last < columns.size() && !is_end(columns[last - 1])) ++last;
+    made.columns.push_back(joined(columns, first, last));
+    first = last;
+  }
+  return made;
+}
+
+// All bins that a column or the statistic has hit.
+view::Statistic all_of(const view::Statistic& statistic, const Picture& picture) {
+  std::vector<Hit> hits = hits_of(statistic.values);
+  for (const PastColumn& column : picture.columns) add_hits(hits, column.hits);
+  return with_hits(statistic, hits);
+}
+
+std::string hex_of(const view::Rgb& colour) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", colour.red, colour.green, colour.blue);
+  return text.data();
+}
+
+void write_colours(JsonWriter& writer, const char* name, view::Theme theme) {
+  writer.key(name).begin_array();
+  for (int level = 1; level <= kLevels; ++level) writer.string(hex_of(view::rgb_of(level, theme)));
+  writer.end_array();
+}
+
+void write_bins(JsonWriter& writer, const view::Distribution& bins,
+                const view::Quantity& quantity) {
+  writer.key("bins").begin_array();
+  for (const view::Bin& bin : bins.bins) {
+    writer.begin_object().key("text");
+    writer.string(view::bin_text(bin, quantity, false, view::Charset::kUtf8)).key("end");
+    writer.string(view::end_text(bin, quantity, view::Charset::kUtf8)).end_object();
+  }
+  writer.end_array();
+}
+
+char letter_of(PastColumn::State state) {
+  switch (state) {
+    case PastColumn::State::kCounted:
+      return 'c';
+    case PastColumn::State::kUnknown:
+      return 'u';
+    case PastColumn::State::kMissed:
+      return 'm';
+  }
+  return 'm';
+}
+
+// Writes the counts of each column; returns the largest.
+Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const Picture& picture,
+                    std::size_t bins_max) {
+  Int128 largest = 0;
+  writer.key("counts").begin_array();
+  for (const PastColumn& column : picture.columns) {
+    writer.begin_array();
+    if (!column.hits.empty()) {
+      const view::Statistic counted = with_hits(all, column.hits);
+      for (const view::Bin& bin : view::binned(all, &counted, bins_max).bins) {
+        writer.number(bin.count);
+        largest = std::max(largest, bin.count);
+      }
+    }
+    writer.end_array();
+  }
+  writer.end_array();
+  return largest;
+}
+
+}  // namespace
+
+std::string heat_json(const std::string& interface, const view::Statistic& statistic,
+                      const Past& past, const HeatOrder& order) {
+  const Picture picture = picture_of(past, order);
+  const view::Statistic all = all_of(statistic, picture);
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().key("interface").string(interface);
+  writer.key("statistic").string(statistic.name).key("units").string(statistic.units);
+  writer.key("counts_of").string(view::quantity_of_counts(statistic.units).name);
+  writer.key("seconds_each").number(picture.seconds_each);
+  write_bins(writer, view::binned(all, nullptr, order.bins_max),
+             view::quantity_of_x(statistic.units));
+  std::string states;
+  writer.key("end_us").begin_array();
+  for (const PastColumn& column : picture.columns) {
+    writer.number(column.realtime_us);
+    states.push_back(letter_of(column.state));
+  }
+  writer.end_array().key("states").string(states);
+  const Int128 top = view::top_of(write_counts(writer, all, picture, order.bins_max));
+  writer.key("top").number(top).key("least").begin_array();
+  for (const Int128 least : view::least_counts(top, kLevels, order.steps)) writer.number(least);
+  writer.end_array();
+  write_colours(writer, "dark", view::Theme::kDark);
+  write_colours(writer, "light", view::Theme::kLight);
+  writer.end_object();
+  return text;
+}
+
+}  // namespace tallyfs::web

@@ -1,0 +1,26 @@
+// A heat map as JSON: bins, columns with their counts, the least count of each colour, and the
+// colours. Neighbouring columns and bins merge where there are more than the page can show.
+// A pure function.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/view/heat_colour.h"
+#include "core/view/statistic.h"
+#include "exporters/web/past.h"
+
+namespace tallyfs::web {
+
+struct HeatOrder {
+  std::size_t seconds = 60;
+  view::Steps steps = view::Steps::kLog;
+  std::size_t bins_max = 64;
+  std::size_t columns_max = 300;
+};
+
+// `statistic` has bins.
+std::string heat_json(const std::string& interface, const view::Statistic& statistic,
+                      const Past& past, const HeatOrder& order);
+
+}  // namespace tallyfs::web

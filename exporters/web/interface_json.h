@@ -1,0 +1,23 @@
+// `data.json` of an interface with "view": all of its statistics in full, or one of them in full
+// and a row for each that is asked for. A pure function.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "exporters/web/overview_json.h"
+#include "exporters/web/watch.h"
+
+namespace tallyfs::web {
+
+struct InterfaceOrder {
+  std::optional<std::string> statistic{};  // the one in full; without it all are
+  std::string filter{};                    // of the rows
+  std::size_t first = 0;
+  std::size_t rows = 100;
+};
+
+JsonBody interface_json(const Followed& followed, const InterfaceOrder& order);
+
+}  // namespace tallyfs::web

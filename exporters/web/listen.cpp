@@ -1,0 +1,129 @@
+#include "exporters/web/listen.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "core/base/text.h"
+
+namespace tallyfs::web {
+namespace {
+
+constexpr int kBacklog = 128;
+
+Error failed(const std::string& text) { return invalid(text + ": " + std::strerror(errno)); }
+
+// An address of the system, of any family.
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+// "[::1]" or "127.0.0.1", and a port.
+std::optional<Address> to_address(std::string_view host, std::uint16_t port) {
+  Address made;
+  if (host.starts_with('[') && host.ends_with(']')) {
+    auto* const six = reinterpret_cast<sockaddr_in6*>(&made.storage);
+    const std::string inner(host.substr(1, host.size() - 2));
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    made.size = sizeof *six;
+    if (::inet_pton(AF_INET6, inner.c_str(), &six->sin6_addr) != 1) return std::nullopt;
+    return made;
+  }
+  auto* const four = reinterpret_cast<sockaddr_in*>(&made.storage);
+  four->sin_family = AF_INET;
+  four->sin_port = htons(port);
+  made.size = sizeof *four;
+  if (::inet_pton(AF_INET, std::string(host).c_str(), &four->sin_addr) != 1) return std::nullopt;
+  return made;
+}
+
+bool is_loopback(const Address& address) {
+  if (address.storage.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(address.storage);
+    return IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
+  }
+  const auto& four = reinterpret_cast<const sockaddr_in&>(address.storage);
+  return ntohl(four.sin_addr.s_addr) >> 24 == 127;
+}
+
+std::uint16_t port_of(const Address& address) {
+  if (address.storage.ss_family == AF_INET6)
+    return ntohs(reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_port);
+  return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
+}
+
+Result<Listening> listen_tcp(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto port =
+      colon == text.npos ? std::nullopt : parse_unsigned(std::string_view(text).substr(colon + 1));
+  const std::string host = text.substr(0, colon);
+  auto address = port && *port < 65536 ? to_address(host, static_cast<std::uint16_t>(*port))
+                                       : std::nullopt;
+  if (!address) return invalid(text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
+  Listening made{.fd = Fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+                 .host = host,
+                 .url = {},
+                 .unix_path = {},
+                 .is_loopback = is_loopback(*address)};
+  constexpr int kOn = 1;
+  ::setsockopt(made.fd.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
+  if (::bind(made.fd.get(), address->get(), address->size) != 0) return failed(text);
+  if (::listen(made.fd.get(), kBacklog) != 0) return failed(text);
+  ::getsockname(made.fd.get(), address->get(), &address->size);
+  made.url.append("http://").append(host).append(":");
+  made.url.append(std::to_string(port_of(*address))).append("/");
+  return made;
+}
+
+// Whether a process listens there.
+bool is_held(sockaddr_un& address) {
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::connect(probe.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 ||
+         errno != ECONNREFUSED;
+}
+
+Result<Listening> listen_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return invalid("unix:" + path + ": the path must have 1 to 107 bytes");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode) && !is_held(address)) {
+    ::unlink(path.c_str());
+  }
+  Listening made{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+                 .host = {},
+                 .url = "unix:" + path,
+                 .unix_path = path,
+                 .is_loopback = true};
+  const mode_t mask = ::umask(0117);
+  const int bound =
+      ::bind(made.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  ::umask(mask);
+  if (bound != 0 || ::listen(made.fd.get(), kBacklog) != 0) return failed("unix:" + path);
+  return made;
+}
+
+}  // namespace
+
+Result<Listening> listen_on(const std::string& text) {
+  constexpr std::string_view kUnix = "unix:";
+  if (text.starts_with(kUnix)) return listen_unix(text.substr(kUnix.size()));
+  return listen_tcp(text);
+}
+
+}  // namespace tallyfs::web

@@ -1,0 +1,270 @@
+#include "exporters/web/mount_site.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "core/base/keyed_hash.h"
+#include "core/base/text.h"
+#include "core/view/distribution.h"
+#include "exporters/web/assets.h"
+#include "exporters/web/gzip.h"
+#include "exporters/web/heat_json.h"
+#include "exporters/web/interface_json.h"
+#include "exporters/web/overview_json.h"
+#include "log/log.h"
+#include "tools/tree/definition_file.h"
+#include "tools/tree/json.h"
+
+namespace tallyfs::web {
+namespace {
+
+constexpr std::size_t kRowsMax = 1000;
+constexpr std::size_t kSecondsMax = 86'400;
+constexpr std::size_t kBinsMax = 256;
+constexpr std::size_t kDefinitionBytesMax = 16 * 1024;
+
+bool is_api(const Target& target) {
+  return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
+}
+
+std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves) {
+  const auto& path = target.path;
+  if (path == std::vector<std::string>{"metrics"}) return Purpose::kMetrics;
+  if (path == std::vector<std::string>{"healthz"}) return Purpose::kHealth;
+  if (serves == MountSite::Serves::kMetrics) return std::nullopt;
+  if (is_api(target)) {
+    const bool changes = path[2] == "definition" && path.size() == 4;
+    const bool reads = (path[2] == "statistics" && path.size() <= 4) ||
+                       (path[2] == "heat" && path.size() == 5);
+    if (changes) return Purpose::kChange;
+    return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
+  }
+  return path.size() <= 1 ? std::optional(Purpose::kPage) : std::nullopt;
+}
+
+// An interface, or a latency histogram; nothing else below the mount.
+bool is_readable_name(const std::string& name) {
+  if (!name.starts_with(kLatencies)) return is_name(name);
+  std::string_view rest = std::string_view(name).substr(kLatencies.size());
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (!is_name(part)) return false;
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  }
+  return true;
+}
+
+Response page_response(const Request& request, const Target& target) {
+  if (assets().empty()) {
+    return text_response(404, "this tally-web was built without its page, for lack of D3's "
+                              "modules; /api/1/statistics and /metrics are there");
+  }
+  const Asset* const asset = find_asset(target.path.empty() ? "index.html" : target.path[0]);
+  if (!asset) return text_response(404, "no such page");
+  Response made{200, std::string(asset->content_type), {},
+                {{"ETag", std::string(asset->etag)},
+                 {"Cache-Control", "no-cache"},
+                 {"Vary", "Accept-Encoding"}}};
+  if (request.if_none_match == asset->etag) {
+    made.status = 304;
+    return made;
+  }
+  const bool packed = accepts_gzip(request.accept_encoding);
+  made.body = packed ? asset->gzip : asset->plain;
+  if (packed) made.headers.push_back({"Content-Encoding", "gzip"});
+  return made;
+}
+
+Response json_response(int status, std::string body) {
+  return {status, "application/json", std::move(body.append("\n")),
+          {{"Cache-Control", "no-store"}}};
+}
+
+Response json_response(JsonBody body) {
+  std::array<char, 24> etag{};
+  const auto same = std::string_view(body.text).substr(body.same_from);
+  std::snprintf(etag.data(), etag.size(), "\"%016llx\"",
+                static_cast<unsigned long long>(keyed_hash(same)));
+  Response made = json_response(200, std::move(body.text));
+  made.headers.push_back({"ETag", etag.data()});
+  return made;
+}
+
+std::string error_json(const std::string& reason) {
+  std::string text;
+  JsonWriter(text).begin_object().key("error").string(reason).end_object();
+  return text;
+}
+
+Response no_answer(const Error& error) {
+  Response made = json_response(503, error_json(error.reason));
+  made.headers.push_back({"Retry-After", "1"});
+  return made;
+}
+
+Response failure(const Error& error) {
+  if (error.code != ErrorCode::kNotFound) return no_answer(error);
+  return json_response(404, error_json(error.reason));
+}
+
+// 304 if the client has it; gzip if it takes it.
+Response finished(const Request& request, Response response) {
+  if (response.body.size() > kAnswerBytesMax) {
+    return json_response(503, error_json("an answer of more than 16 MiB; ask for fewer rows"));
+  }
+  const auto etag = std::ranges::find(response.headers, "ETag", &Header::name);
+  if (etag != response.headers.end() && etag->value == request.if_none_match) {
+    response.status = 304;
+    response.body.clear();
+    return response;
+  }
+  if (response.body.size() < kGzipBytesMin || !accepts_gzip(request.accept_encoding)) {
+    return response;
+  }
+  if (std::string packed = gzip(response.body); !packed.empty()) {
+    response.body = std::move(packed);
+    response.headers.push_back({"Content-Encoding", "gzip"});
+    response.headers.push_back({"Vary", "Accept-Encoding"});
+  }
+  return response;
+}
+
+view::Steps steps_of(const Target& target) {
+  const std::string* const name = target.find("scale");
+  if (name && *name == "sqrt") return view::Steps::kSqrt;
+  return name && *name == "linear" ? view::Steps::kLinear : view::Steps::kLog;
+}
+
+std::string text_parameter(const Target& target, std::string_view name) {
+  const std::string* const text = target.find(name);
+  return text ? *text : std::string();
+}
+
+}  // namespace
+
+MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
+                     Serves serves)
+    : access_(std::move(access)),
+      serves_(serves),
+      scrape_(source->mount()),
+      watch_(std::move(source), keep) {}
+
+std::optional<Response> MountSite::answer_at_once(const Request& request) {
+  const auto target = parse_target(request.target);
+  if (!target) return text_response(400, "no target that can be read");
+  const auto purpose = purpose_of(*target, serves_);
+  if (auto refused = refusal(request, purpose.value_or(Purpose::kPage), access_)) return refused;
+  if (!purpose) return text_response(404, "no such page");
+  if (*purpose == Purpose::kPage) return page_response(request, *target);
+  return std::nullopt;
+}
+
+Response MountSite::answer(const Request& request) {
+  const Target target = *parse_target(request.target);
+  const Purpose purpose = *purpose_of(target, serves_);
+  switch (purpose) {
+    case Purpose::kMetrics:
+      return scrape_.answer(request, target);
+    case Purpose::kHealth:
+      return health();
+    case Purpose::kChange:
+      return change(request, target.path[3]);
+    case Purpose::kStatistics:
+    case Purpose::kPage:
+      break;
+  }
+  return finished(request, read(request, target));
+}
+
+void MountSite::tick() {
+  const std::lock_guard lock(mutex_);
+  watch_.tick();
+}
+
+Response MountSite::read(const Request&, const Target& target) {
+  const std::lock_guard lock(mutex_);
+  // A tree that is not there is a mount that is gone.
+  if (auto done = watch_.refresh(); !done) return no_answer(done.error());
+  if (target.path[2] == "heat") return heat(target);
+  return target.path.size() == 3 ? overview(target) : interface(target);
+}
+
+Response MountSite::overview(const Target& target) {
+  OverviewOrder order{.filter = text_parameter(target, "filter")};
+  if (text_parameter(target, "sort") == "name") order.by = OverviewOrder::By::kName;
+  order.first = target.number("first", 0, SIZE_MAX / 2);
+  order.rows = target.number("rows", kRowsMax, kRowsMax);
+  const bool may_change = access_.changing == Changing::kWithToken;
+  return json_response(overview_json(
+      watch_, order, may_change ? "" : "read only: tally-web runs without --allow-changes"));
+}
+
+Response MountSite::interface(const Target& target) {
+  const std::string& name = target.path[3];
+  if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
+  InterfaceOrder order{.filter = text_parameter(target, "filter")};
+  if (const std::string* const one = target.find("statistic")) order.statistic = *one;
+  const auto followed = watch_.look_at(name, order.statistic.value_or(""));
+  if (!followed) return failure(followed.error());
+  order.first = target.number("first", 0, SIZE_MAX / 2);
+  order.rows = target.number("rows", kRowsMax, kRowsMax);
+  return json_response(interface_json(*followed.value(), order));
+}
+
+Response MountSite::heat(const Target& target) {
+  const std::string& name = target.path[3];
+  if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
+  const auto followed = watch_.look_at(name, target.path[4]);
+  if (!followed) return failure(followed.error());
+  const view::Statistic* const statistic = followed.value()->now.find(target.path[4]);
+  if (!statistic) return failure({ErrorCode::kNotFound, "no such statistic"});
+  if (!view::distribution_of(*statistic, view::Detail::kFine)) {
+    return failure({ErrorCode::kNotFound,
+                    "it is a " + statistic->type + "; a heat map needs an array or quantiles"});
+  }
+  HeatOrder order;
+  order.seconds = std::max<std::size_t>(1, target.number("seconds", 600, kSecondsMax));
+  order.steps = steps_of(target);
+  order.bins_max = std::max<std::size_t>(4, target.number("bins", 64, kBinsMax));
+  order.columns_max = std::max<std::size_t>(10, target.number("columns", 300, 1000));
+  const auto past = followed.value()->pasts.find(statistic->name);
+  static const Past kNone;
+  return json_response(
+      200, heat_json(name, *statistic,
+                     past == followed.value()->pasts.end() ? kNone : past->second, order));
+}
+
+Response MountSite::health() {
+  const std::lock_guard lock(mutex_);
+  if (auto done = watch_.refresh(); !done) return text_response(503, "the mount does not answer");
+  return text_response(200, "ok");
+}
+
+Response MountSite::change(const Request& request, const std::string& interface) {
+  const auto body = parse_json(request.body);
+  const Json* const line = body ? body.value().find("line") : nullptr;
+  const bool is_line = line && line->kind == Json::Kind::kString &&
+                       line->text.find_first_of("\n\r") == line->text.npos &&
+                       line->text.size() <= kDefinitionBytesMax;
+  if (!is_line) return json_response(400, error_json("the body must be {\"line\":\"...\"}"));
+  if (!is_name(interface)) return failure({ErrorCode::kNotFound, "no such interface"});
+  const std::lock_guard lock(mutex_);
+  auto written = write_definition(watch_.mount(), interface, line->text);
+  watch_.forget_reading();
+  std::string shown;
+  append_escaped(shown, line->text, kDefinitionBytesMax, 0);
+  log_info("change by " + request.peer + ": " + interface + ": " + shown +
+           (written ? "" : " (refused)"));
+  if (!written) {
+    const bool is_refused = written.error().code == ErrorCode::kInvalid ||
+                            written.error().code == ErrorCode::kNotFound;
+    return json_response(is_refused ? 422 : 503, error_json(written.error().reason));
+  }
+  std::string text;
+  JsonWriter(text).begin_object().key("warning").string(written.value()).end_object();
+  return json_response(200, std::move(text));
+}
+
+}  // namespace tallyfs::web

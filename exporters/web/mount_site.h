@@ -1,0 +1,48 @@
+// The site of a mount: the page, the API of docs/web.md, and metrics.
+//
+// Readings for the API exclude one another, so that those that wait find a fresh one. Metrics are
+// read beside them.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "exporters/web/gate.h"
+#include "exporters/web/scrape.h"
+#include "exporters/web/server.h"
+#include "exporters/web/target.h"
+#include "exporters/web/watch.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs::web {
+
+class MountSite : public Site {
+ public:
+  enum class Serves { kAll, kMetrics };
+
+  MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
+            Serves serves);
+
+  std::optional<Response> answer_at_once(const Request& request) override;
+  Response answer(const Request& request) override;
+  void tick() override;
+
+ private:
+  Response read(const Request& request, const Target& target);
+  Response overview(const Target& target);
+  Response interface(const Target& target);
+  Response heat(const Target& target);
+  Response health();
+  Response change(const Request& request, const std::string& interface);
+
+  const Access access_;
+  const Serves serves_;
+  Scrape scrape_;
+  std::mutex mutex_;
+  Watch watch_;
+};
+
+}  // namespace tallyfs::web

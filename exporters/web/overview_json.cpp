@@ -1,0 +1,100 @@
+#include "exporters/web/overview_json.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/view/quantity.h"
+
+namespace tallyfs::web {
+namespace {
+
+struct Row {
+  const view::InterfaceSummary* summary = nullptr;
+  const InterfaceRate* rate = nullptr;
+};
+
+std::vector<Row> rows_of(const Watch& watch, const OverviewOrder& order) {
+  std::vector<Row> made;
+  for (const view::InterfaceSummary& each : watch.tree().interfaces) {
+    if (each.name.find(order.filter) == each.name.npos) continue;
+    const auto rate = watch.rates().find(each.name);
+    if (rate != watch.rates().end()) made.push_back({&each, &rate->second});
+  }
+  std::ranges::sort(made, {}, [](const Row& row) { return std::string_view(row.summary->name); });
+  if (order.by == OverviewOrder::By::kRate) {
+    std::ranges::stable_sort(made, std::greater<>(),
+                             [](const Row& row) { return row.rate->smooth.value_or(-1); });
+  }
+  return made;
+}
+
+std::string rate_text(const Row& row) {
+  if (row.summary->on == 0) return "off";
+  return row.rate->rate ? view::rate_text(*row.rate->rate) : "-";
+}
+
+void write_row(JsonWriter& writer, const Row& row) {
+  const view::InterfaceSummary& summary = *row.summary;
+  writer.begin_object().key("interface").string(summary.name);
+  writer.key("statistics").number(summary.statistics).key("on").number(summary.on);
+  writer.key("samples").number(summary.samples).key("serial").number(summary.serial);
+  writer.key("view").begin_object().key("rate");
+  if (row.rate->rate)
+    writer.decimals(*row.rate->rate, 3);
+  else
+    writer.null();
+  writer.key("rate_text").string(rate_text(row)).key("minute").begin_array();
+  for (const float each : row.rate->minute) writer.decimals(static_cast<double>(each), 1);
+  writer.end_array().end_object().end_object();
+}
+
+void write_view(JsonWriter& writer, const Watch& watch, const std::string& refusal) {
+  std::uint64_t statistics = 0;
+  for (const view::InterfaceSummary& each : watch.tree().interfaces) statistics += each.statistics;
+  writer.key("mount").string(watch.mount());
+  writer.key("interfaces").number(watch.tree().interfaces.size());
+  writer.key("statistics").number(statistics);
+  const auto rate = watch.rate();
+  writer.key("rate_text").string(rate ? view::rate_text(*rate) : std::string("-"));
+  const auto dropped = watch.dropped();
+  writer.key("dropped_text").string(dropped ? view::grouped_text(*dropped) : std::string("-"));
+  writer.key("keep_s").number(watch.columns_max());
+  writer.key("read_only").string(refusal);
+  writer.key("latencies").begin_array();
+  for (const std::string& each : watch.latencies()) writer.string(each);
+  writer.end_array();
+}
+
+bool is_clock(std::string_view key) { return key == "time_us" || key == "realtime_us"; }
+
+}  // namespace
+
+JsonBody overview_json(const Watch& watch, const OverviewOrder& order,
+                       const std::string& refusal) {
+  JsonBody made;
+  JsonWriter writer(made.text);
+  writer.begin_object().key("time_us").number(watch.tree().time_us);
+  writer.key("realtime_us").number(watch.tree().realtime_us);
+  made.same_from = made.text.size();
+  const Json& tree = watch.tree_json();
+  for (std::size_t i = 0; i < tree.keys.size(); ++i) {
+    if (is_clock(tree.keys[i]) || tree.keys[i] == "interfaces") continue;
+    writer.key(tree.keys[i]);
+    write_json(writer, tree.items[i]);
+  }
+  const std::vector<Row> rows = rows_of(watch, order);
+  writer.key("interfaces").begin_array();
+  for (std::size_t i = order.first; i < std::min(rows.size(), order.first + order.rows); ++i) {
+    write_row(writer, rows[i]);
+  }
+  writer.end_array().key("view").begin_object();
+  writer.key("matching").number(rows.size()).key("first").number(order.first);
+  write_view(writer, watch, refusal);
+  writer.end_object().end_object();
+  return made;
+}
+
+}  // namespace tallyfs::web

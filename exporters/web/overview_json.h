@@ -1,0 +1,31 @@
+// `statistics.json` with "view": the interfaces that are asked for, with rates and the last minute.
+// A pure function.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "exporters/web/watch.h"
+
+namespace tallyfs::web {
+
+struct OverviewOrder {
+  enum class By { kRate, kName };
+  By by = By::kRate;
+  std::string filter{};  // a part of names
+  std::size_t first = 0;
+  std::size_t rows = 100;
+};
+
+// A body whose end, from `same_from` on, is the same as long as nothing is counted: the clocks
+// stand before it.
+struct JsonBody {
+  std::string text;
+  std::size_t same_from = 0;
+};
+
+// `refusal`: why nothing can be changed; empty if it can.
+JsonBody overview_json(const Watch& watch, const OverviewOrder& order,
+                       const std::string& refusal);
+
+}  // namespace tallyfs::web

@@ -1,0 +1,122 @@
+// Sparklines, bars, and the line of a history. Numbers and texts come from the server; D3 has the
+// scales, the axes and the shapes.
+/* global d3 */
+import {setText} from './rows.js';
+
+const kMinute = 60;
+
+export function makeSpark() {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('class', 'spark');
+  svg.setAttribute('viewBox', `0 0 ${kMinute} 20`);
+  svg.setAttribute('preserveAspectRatio', 'none');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.append(document.createElementNS('http://www.w3.org/2000/svg', 'path'));
+  return svg;
+}
+
+export function drawSpark(svg, minute) {
+  const y = d3.scaleLinear().domain([0, Math.max(...minute, 1e-9)]).range([20, 1]);
+  const from = kMinute - minute.length;
+  const shape = d3.area().x((_, i) => from + i + .5).y0(20).y1(value => y(value))
+    .curve(d3.curveStep);
+  svg.firstChild.setAttribute('d', minute.length ? shape(minute) : '');
+}
+
+function cell(row, name, text) {
+  const td = row.insertCell();
+  td.className = name;
+  td.textContent = text;
+  return td;
+}
+
+// Bars as rows of a table: label, bar, count, share.
+export function drawBars(table, bars) {
+  while (table.rows.length > bars.length) table.deleteRow(-1);
+  bars.forEach((bar, i) => {
+    let row = table.rows[i];
+    if (!row) {
+      row = table.insertRow();
+      cell(row, 'label', '');
+      cell(row, 'bar', '').append(document.createElement('div'));
+      cell(row, 'count', '');
+      cell(row, 'share', '');
+    }
+    setText(row.cells[0], bar.label);
+    row.cells[1].firstChild.style.width = bar.count > 0 ? `max(2px, ${100 * bar.part}%)` : '0';
+    setText(row.cells[2], bar.text);
+    setText(row.cells[3], bar.share === '-' ? '' : `${bar.share} %`);
+  });
+}
+
+// The bars between the first and the last that has something.
+export function withoutEmptyEnds(bars) {
+  const first = bars.findIndex(bar => bar.count > 0);
+  if (first < 0) return [];
+  const last = bars.length - 1 - [...bars].reverse().findIndex(bar => bar.count > 0);
+  return bars.slice(first, last + 1);
+}
+
+const clock = realtime => d3.timeFormat('%H:%M:%S')(new Date(realtime / 1000));
+
+function axes(svg, series, x, y, size) {
+  const texts = new Map(series.ticks.map(tick => [tick.value, tick.text]));
+  const values = [...texts.keys()];
+  const text = value => texts.get(value);
+  svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.bottom})`)
+    .call(d3.axisBottom(x).ticks(Math.max(2, (size.right - size.left) / 110))
+      .tickFormat(d3.timeFormat('%H:%M:%S')));
+  svg.append('g').attr('class', 'grid').attr('transform', `translate(${size.left},0)`)
+    .call(d3.axisLeft(y).tickValues(values).tickSize(size.left - size.right).tickFormat(''));
+  svg.append('g').attr('class', 'axis').attr('transform', `translate(${size.left},0)`)
+    .call(d3.axisLeft(y).tickValues(values).tickFormat(text));
+}
+
+// min to max shaded, and the line; where there is no value, there is a gap.
+export function drawSeries(element, series) {
+  const svg = d3.select(element);
+  svg.selectAll('*').remove();
+  const box = element.getBoundingClientRect();
+  if (!series.end_us.length || box.width < 50) return;
+  const size = {left: 70, right: box.width - 14, top: 12, bottom: box.height - 26};
+  const points = series.end_us.map((end, i) => ({
+    time: new Date(end / 1000), value: series.value[i], min: series.min[i], max: series.max[i],
+  }));
+  const x = d3.scaleTime().domain([points[0].time, points[points.length - 1].time])
+    .range([size.left, size.right]);
+  const ticks = series.ticks.map(tick => tick.value);
+  const y = d3.scaleLinear().domain([Math.min(...ticks), Math.max(...ticks)])
+    .range([size.bottom, size.top]);
+  axes(svg, series, x, y, size);
+  svg.append('path').attr('class', 'span').attr('d', d3.area()
+    .defined(p => p.min !== null && p.max !== null)
+    .x(p => x(p.time)).y0(p => y(p.min)).y1(p => y(p.max))(points));
+  svg.append('path').attr('class', 'curve').attr('d', d3.line()
+    .defined(p => p.value !== null).x(p => x(p.time)).y(p => y(p.value))(points));
+  const last = points[points.length - 1];
+  element.setAttribute('aria-label', `History of ${points.length} periods; the newest, of ` +
+    `${clock(series.end_us[series.end_us.length - 1])}, is ${last.value ?? 'without a value'}`);
+}
+
+// A table of texts, the first row as headings.
+export function makeTable(rows) {
+  const table = document.createElement('table');
+  rows.forEach((row, i) => {
+    const tr = table.insertRow();
+    for (const text of row) {
+      const each = document.createElement(i === 0 ? 'th' : 'td');
+      each.textContent = text;
+      tr.append(each);
+    }
+  });
+  return table;
+}
+
+export function seriesTable(series) {
+  const text = value => value === null ? '-' : String(value);
+  const rows = series.end_us.map((end, i) =>
+    [clock(end), text(series.value[i]), text(series.min[i]), text(series.max[i])]);
+  return makeTable([['End', 'Value', 'Least', 'Most'], ...rows.reverse().slice(0, 200)]);
+}
+
+export {clock};

@@ -1,0 +1,76 @@
+#include "exporters/web/program/options.h"
+
+#include "core/base/text.h"
+#include "usage/command_line.h"
+
+namespace tallyfs::web {
+namespace {
+
+constexpr std::uint64_t kKeepMax = 86'400;
+
+std::optional<std::uint64_t> parse_seconds(std::string_view text) {
+  std::uint64_t unit = 1;
+  if (text.ends_with('m')) unit = 60;
+  if (text.ends_with('h')) unit = 3600;
+  if (text.ends_with('s') || unit != 1) text.remove_suffix(1);
+  const auto number = parse_unsigned(text);
+  if (!number || *number > kKeepMax / unit) return std::nullopt;
+  return *number * unit;
+}
+
+std::string fault_of_keep(const std::string& text) {
+  return parse_seconds(text) ? "" : "'" + text + "' is no time up to 24h, as 10m, 90s or 0";
+}
+
+void add_rights(CommandLine& line, Options& options) {
+  line.add({.names = "--token-file",
+            .variable = &options.token_file,
+            .value = "PATH",
+            .text = "the token; made if it is not there. Else web-token in $RUNTIME_DIRECTORY, or "
+                    "beside the daemon's socket",
+            .shown = Option::Default::kHidden});
+  line.add_flag("--allow-changes", options.allows_changes,
+                "definitions may be changed, with the token");
+  line.add_flag("--open-read", options.opens_reading, "statistics and metrics need no token");
+  line.add_flag("--open-metrics", options.opens_metrics, "metrics need no token");
+  line.add_list("--host", options.hosts, "NAME",
+                "a name of this server beside the loopback ones; may be repeated");
+  line.add_flag("--allow-plaintext", options.allows_plaintext,
+                "listen on another address than loopback, without TLS");
+}
+
+}  // namespace
+
+std::optional<int> parse_options(int argc, char** argv, Options& options) {
+  CommandLine line("Shows a mounted tallyfs in a browser, and to Prometheus.", "tally-web",
+                   TALLYFS_VERSION);
+  line.add({.names = "--listen",
+            .variable = &options.listen,
+            .value = "ADDRESS",
+            .text = "an address with a port, as [::1]:8255, or a Unix socket, as unix:/run/http"});
+  line.add({.names = "--mount",
+            .variable = &options.mount,
+            .value = "PATH",
+            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else what /proc/self/mountinfo "
+                    "has",
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--keep",
+            .variable = &options.keep,
+            .value = "TIME",
+            .text = "how far back heat maps go; 0: not at all",
+            .check = FindFault(fault_of_keep)});
+  add_rights(line, options);
+  line.add_flag("--metrics-only", options.only_metrics, "serve /metrics and nothing else");
+  line.add({.names = "--log-level",
+            .variable = &options.log_level,
+            .value = "LEVEL",
+            .text = "trace, debug, info, warn, err or off",
+            .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
+  return line.parse(argc, argv);
+}
+
+unsigned keep_seconds(const Options& options) {
+  return static_cast<unsigned>(parse_seconds(options.keep).value_or(0));
+}
+
+}  // namespace tallyfs::web

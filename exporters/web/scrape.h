@@ -1,0 +1,52 @@
+// /metrics: the files of metrics/ of the mount, in the format that the scraper asks for, with
+// tally-web's own numbers behind. One reading of a file serves all that ask within a second.
+// Any thread.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "exporters/web/http.h"
+#include "exporters/web/negotiation.h"
+#include "exporters/web/target.h"
+
+namespace tallyfs::web {
+
+class Scrape {
+ public:
+  explicit Scrape(std::string mount) : mount_(std::move(mount)) {}
+
+  Response answer(const Request& request, const Target& target);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Reading {
+    std::optional<Clock::time_point> time{};
+    Result<std::string> text = std::string();
+  };
+
+  Result<std::string> read(Format format, std::chrono::milliseconds limit);
+  Response made_of(const Request& request, const Target& target, const Chosen& chosen);
+  std::string own_text(Format format);
+  void count(int status, Format format, Clock::duration duration);
+
+  const std::string mount_;
+  std::mutex mutex_;  // held while a file is read: others that want it wait for that reading
+  std::array<Reading, 3> readings_;
+  std::mutex numbers_;
+  std::map<std::pair<int, Format>, std::uint64_t> requests_;
+  std::chrono::microseconds spent_{};
+};
+
+// The lines of some interfaces, with what stands above them about their families.
+std::string of_interfaces(std::string_view metrics, const std::vector<std::string>& interfaces);
+
+}  // namespace tallyfs::web

@@ -1,0 +1,56 @@
+// The HTTP server: connections, their limits and their times.
+//
+// One thread speaks with all clients. What needs files of the mount is answered by two other
+// threads, since a daemon that hangs blocks its readers. Only server.cpp includes Boost.Beast: it
+// takes half a minute to compile.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "core/base/result.h"
+#include "exporters/web/http.h"
+#include "exporters/web/listen.h"
+
+namespace tallyfs::web {
+
+inline constexpr std::size_t kConnectionsMax = 64;  // one more is answered with 503
+inline constexpr std::size_t kWaitingMax = 16;      // requests for files; then 503
+inline constexpr std::size_t kFileThreads = 2;
+inline constexpr std::size_t kHeaderBytesMax = 8 * 1024;
+inline constexpr std::size_t kBodyBytesMax = 64 * 1024;
+inline constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
+inline constexpr std::chrono::seconds kRequestTime{10};  // to send a request that has begun
+inline constexpr std::chrono::seconds kIdleTime{60};
+inline constexpr std::chrono::seconds kTick{1};
+
+// What is served.
+class Site {
+ public:
+  virtual ~Site() = default;
+
+  // On the thread that speaks: what needs no file. Nothing: answer() is called.
+  virtual std::optional<Response> answer_at_once(const Request& request) = 0;
+  // On a thread for files; two may be here at a time.
+  virtual Response answer(const Request& request) = 0;
+  // Each second, on a thread for files, unless the one before has not ended.
+  virtual void tick() = 0;
+};
+
+class Server {
+ public:
+  // The site outlives the server.
+  Server(Listening listening, Site& site);
+  ~Server();
+
+  // Until SIGTERM or SIGINT. Then it waits for the answers that are being made.
+  void run();
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace tallyfs::web

@@ -1,0 +1,246 @@
+#include "exporters/web/statistic_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/view/distribution.h"
+#include "core/view/plot.h"
+#include "core/view/summary.h"
+#include "tools/tree/view_json.h"
+
+namespace tallyfs::web {
+namespace {
+
+using view::Digits;
+
+constexpr std::size_t kBarsMax = 64;
+constexpr std::size_t kRawRowsMax = 100;
+constexpr int kTicks = 5;
+
+std::string x_text(double x, const view::Statistic& statistic) {
+  return view::number_text(x, view::quantity_of_x(statistic.units), Digits::kThree,
+                           page_look().charset);
+}
+
+double part_of(Int128 count, Int128 largest) {
+  return largest > 0 ? static_cast<double>(count) / static_cast<double>(largest) : 0;
+}
+
+struct Bar {
+  std::string label;
+  Int128 count = 0;
+};
+
+void write_bars(JsonWriter& writer, const std::vector<Bar>& bars) {
+  Int128 sum = 0;
+  Int128 largest = 0;
+  for (const Bar& bar : bars) {
+    sum += bar.count;
+    largest = std::max(largest, bar.count);
+  }
+  writer.key("bars").begin_array();
+  for (const Bar& bar : bars) {
+    writer.begin_object().key("label").string(bar.label).key("count").number(bar.count);
+    writer.key("text").string(view::grouped_text(bar.count));
+    writer.key("share").string(view::share_text(bar.count, sum));
+    writer.key("part").decimals(part_of(bar.count, largest), 4).end_object();
+  }
+  writer.end_array();
+}
+
+std::vector<Bar> bars_of_list(const view::List& list) {
+  std::vector<Bar> bars;
+  for (std::size_t i = 0; i < std::min({list.x.size(), list.totals.size(), kBarsMax}); ++i) {
+    bars.push_back({view::exact_text(list.x[i]), list.totals[i]});
+  }
+  return bars;
+}
+
+void write_fact(JsonWriter& writer, const char* label, const std::string& text) {
+  writer.begin_object().key("label").string(label).key("text").string(text).end_object();
+}
+
+// Numbers that stand for themselves.
+void write_facts(JsonWriter& writer, const view::Statistic& statistic) {
+  writer.key("facts").begin_array();
+  if (const auto* range = std::get_if<view::Range>(&statistic.values)) {
+    const auto text = [&](const auto& x) {
+      return x ? x_text(static_cast<double>(*x), statistic) : std::string("-");
+    };
+    write_fact(writer, "number", view::grouped_text(range->number));
+    write_fact(writer, "least", text(range->min));
+    write_fact(writer, "average", text(range->avg));
+    write_fact(writer, "most", text(range->max));
+  } else if (std::holds_alternative<view::Value>(statistic.values)) {
+    write_fact(writer, "total", view::values_text(statistic, page_look()));
+  } else if (std::holds_alternative<view::Last>(statistic.values)) {
+    write_fact(writer, "last", view::values_text(statistic, page_look()));
+  }
+  writer.end_array();
+}
+
+void write_values(JsonWriter& writer, const view::Statistic& statistic) {
+  if (view::distribution_of(statistic, view::Detail::kFine)) {
+    return write_distribution(writer, statistic, kBarsMax);
+  }
+  if (const auto* list = std::get_if<view::List>(&statistic.values)) {
+    write_bars(writer, bars_of_list(*list));
+  }
+  write_facts(writer, statistic);
+}
+
+void write_optional(JsonWriter& writer, const std::optional<double>& value) {
+  if (value)
+    writer.decimals(*value, 3);
+  else
+    writer.null();
+}
+
+template <typename Member>
+void write_column(JsonWriter& writer, const char* name, const std::vector<view::Point>& points,
+                  Member member) {
+  writer.key(name).begin_array();
+  for (const view::Point& point : points) write_optional(writer, point.*member);
+  writer.end_array();
+}
+
+// The marks of the value axis, with their texts; 0 is always among them.
+void write_ticks(JsonWriter& writer, const view::Series& series) {
+  double low = 0;
+  double high = 0;
+  for (const view::Point& point : series.points) {
+    for (const auto& each : {point.value, point.min, point.max}) {
+      low = std::min(low, each.value_or(low));
+      high = std::max(high, each.value_or(high));
+    }
+  }
+  if (high == low) high = low + 1;
+  const double tick = view::tick_of(high - low, kTicks);
+  writer.key("ticks").begin_array();
+  const double first = std::floor(low / tick);
+  const double last = std::ceil(high / tick);
+  for (double at = first; at <= last; ++at) {
+    const double value = at * tick;
+    writer.begin_object().key("value").decimals(value, 6);
+    writer.key("text").string(
+        view::number_text(value, series.quantity, Digits::kThree, page_look().charset));
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
+void write_series(JsonWriter& writer, const StatisticView& shown) {
+  const auto series = view::series_of(shown.interface, shown.statistic);
+  if (!series) return;
+  writer.key("series").begin_object().key("end_us").begin_array();
+  for (const view::Point& point : series->points) writer.number(point.realtime_us);
+  writer.end_array();
+  write_column(writer, "value", series->points, &view::Point::value);
+  write_column(writer, "min", series->points, &view::Point::min);
+  write_column(writer, "max", series->points, &view::Point::max);
+  write_ticks(writer, *series);
+  writer.end_object();
+}
+
+// The newest samples, the newest first.
+void write_raw(JsonWriter& writer, const StatisticView& shown) {
+  const auto* raw = std::get_if<view::Raw>(&shown.statistic.values);
+  if (!raw) return;
+  const std::uint64_t to_realtime = shown.interface.realtime_us - shown.interface.time_us;
+  const std::size_t size = std::min({raw->time_us.size(), raw->x.size(), raw->y.size()});
+  writer.key("raw").begin_array();
+  for (std::size_t i = 0; i < std::min(size, kRawRowsMax); ++i) {
+    const std::size_t at = size - 1 - i;
+    writer.begin_array().number(raw->time_us[at] + to_realtime);
+    writer.string(x_text(static_cast<double>(raw->x[at]), shown.statistic));
+    writer.string(view::grouped_text(raw->y[at])).end_array();
+  }
+  writer.end_array();
+}
+
+std::string type_text(const view::Statistic& statistic) {
+  std::string text = statistic.type;
+  for (const char* key : {"scale", "mode"}) {
+    if (const auto value = statistic.key(key); !value.empty()) text.append(" ").append(value);
+  }
+  if (const auto of = statistic.key("of"); !of.empty()) text.append(" of ").append(of);
+  return text;
+}
+
+// The line that would make it what it is.
+std::string definition_text(const view::Statistic& statistic) {
+  std::string text = "name=" + statistic.name;
+  for (const view::Key& key : statistic.definition) {
+    if (key.name != "name") text.append(" ").append(key.name).append("=").append(key.value);
+  }
+  return text;
+}
+
+}  // namespace
+
+const view::Look& page_look() {
+  static const view::Look kLook;
+  return kLook;
+}
+
+void write_distribution(JsonWriter& writer, const view::Statistic& statistic,
+                        std::size_t rows_max) {
+  const auto fine = view::distribution_of(statistic, view::Detail::kFine);
+  if (!fine) return;
+  const view::Quantity quantity = view::quantity_of_x(statistic.units);
+  writer.key("percentiles").begin_array();
+  for (const auto& each : view::percentiles_of(statistic)) {
+    const auto found = view::percentile(*fine, each.millionths);
+    if (!found) continue;
+    writer.begin_object().key("q").string(each.label).key("text");
+    writer.string(view::percentile_text(*found, quantity, false, page_look().charset));
+    writer.end_object();
+  }
+  writer.end_array();
+  const auto bins =
+      view::merged(*view::distribution_of(statistic, view::Detail::kOctaves), rows_max);
+  std::vector<Bar> bars;
+  for (const view::Bin& bin : bins.bins) {
+    bars.push_back({view::bin_text(bin, quantity, false, page_look().charset), bin.count});
+  }
+  write_bars(writer, bars);
+  writer.key("left_out").string(view::left_out_text(statistic, page_look()));
+}
+
+void write_row_view(JsonWriter& writer, const StatisticView& shown) {
+  const auto rate = shown.change ? shown.change->rate() : std::nullopt;
+  writer.key("type_text").string(type_text(shown.statistic)).key("rate_text");
+  if (!shown.statistic.on)
+    writer.string("off");
+  else
+    writer.string(rate ? view::rate_text(*rate) : std::string("-"));
+  writer.key("text").string(view::values_text(shown.statistic, page_look()));
+}
+
+void write_full_view(JsonWriter& writer, const StatisticView& shown) {
+  const view::Interface& of = shown.interface;
+  write_view(writer, shown.statistic, shown.change);
+  write_row_view(writer, shown);
+  writer.key("definition").string(definition_text(shown.statistic));
+  writer.key("since_us").number(of.realtime_us - of.time_us + shown.statistic.data_us);
+  writer.key("counts_of").string(view::quantity_of_counts(shown.statistic.units).name);
+  const auto count = view::count_of(shown.statistic);
+  writer.key("count_text").string(count ? view::grouped_text(*count) : std::string());
+  writer.key("total").begin_object();
+  write_values(writer, shown.statistic);
+  writer.end_object().key("interval");
+  if (shown.change && shown.change->counted) {
+    writer.begin_object();
+    write_values(writer, *shown.change->counted);
+    writer.end_object();
+  } else {
+    writer.null();
+  }
+  write_series(writer, shown);
+  write_raw(writer, shown);
+}
+
+}  // namespace tallyfs::web

@@ -1,0 +1,110 @@
+// What is read of the mount, once for all clients: the tree, the interfaces that are looked at, and
+// their last minutes.
+//
+// While there are questions, it is read each second. The rates of all interfaces are kept for a
+// minute; of at most kFollowedMax interfaces kPastsMax statistics with bins for `keep`, in
+// kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
+// Those looked at longest ago go first. After kAttention without a question nothing is read.
+// Confined to one thread at a time: the site locks it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/view/statistic.h"
+#include "exporters/web/past.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs::web {
+
+struct InterfaceRate {
+  std::uint64_t samples = 0;
+  std::optional<double> rate{};   // of the last interval
+  std::optional<double> smooth{};  // over 3 s, to be ordered by
+  std::deque<float> minute{};     // of each interval, at most kMinute
+  std::uint64_t seen = 0;         // the reading it was seen at last
+};
+
+struct Followed {
+  Json json{};
+  std::optional<view::Interface> before{};
+  view::Interface now{};
+  std::map<std::string, Past> pasts{};
+  std::string statistic{};      // the one that was looked at last
+  std::uint64_t looked_at = 0;  // the reading; 0: by none yet
+  std::uint64_t read_at = 0;
+};
+
+class Watch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kFresh{1500};  // for answers between two ticks
+  static constexpr std::chrono::minutes kAttention{10};
+  static constexpr std::size_t kMinute = 60;
+  static constexpr std::size_t kFollowedMax = 32;
+  static constexpr std::size_t kPastsMax = 64;
+  static constexpr std::size_t kPastBytesMax = 64 * 1024 * 1024;
+
+  Watch(std::unique_ptr<Source> source, std::chrono::seconds keep)
+      : source_(std::move(source)), columns_max_(static_cast<std::size_t>(keep.count())) {}
+
+  // Each second: reads, if it was asked for not too long ago.
+  void tick();
+  // For an answer: reads if the last reading is not fresh. A failure is as fresh as a success.
+  Result<void> refresh();
+  // After a change: the next answer reads anew.
+  void forget_reading() { read_time_.reset(); }
+
+  const Json& tree_json() const { return tree_json_; }
+  const view::Tree& tree() const { return tree_; }
+  const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
+  std::optional<double> rate() const { return rate_; }
+  std::optional<std::uint64_t> dropped() const;
+  // The latency histograms that there are: names below kLatencies, looked for each 10 readings.
+  const std::vector<std::string>& latencies() const { return latencies_; }
+  const std::string& mount() const { return source_->mount(); }
+  std::size_t columns_max() const { return columns_max_; }
+
+  // After refresh(): the interface, from now on looked at. kNotFound: no such one. Also a path
+  // below the mount, as `tracing/latency_hist/wakeup`. `statistic` is the one that matters, or
+  // empty.
+  Result<const Followed*> look_at(const std::string& name, const std::string& statistic);
+
+ private:
+  Result<void> read();
+  void take_rates(const view::Tree& before);
+  void choose_followed();
+  void follow();
+  void follow(const std::string& name, Followed& followed, const std::uint64_t* serial);
+  bool read_followed(const std::string& name, Followed& followed);
+  void add_columns(Followed& followed);
+  void bound_bytes();
+  void drop_oldest();
+  void find_latencies();
+
+  const std::unique_ptr<Source> source_;
+  const std::size_t columns_max_;
+  std::optional<Clock::time_point> asked_;
+  std::optional<Clock::time_point> read_time_;
+  std::optional<Error> fault_;  // of the last reading
+  std::uint64_t readings_ = 0;
+  Json tree_json_;
+  view::Tree tree_;
+  std::optional<double> rate_;
+  std::map<std::string, InterfaceRate> rates_;
+  std::map<std::string, Followed> followed_;
+  std::vector<std::string> latencies_;
+};
+
+// Their folder in the mount.
+inline constexpr std::string_view kLatencies = "tracing/latency_hist/";
+
+}  // namespace tallyfs::web

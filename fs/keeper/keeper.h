@@ -1,0 +1,107 @@
+// The keeper: the main process of a daemon with --keeper. It holds the mount, /dev/fuse, the socket
+// and its lock, and starts the server, which is all the rest, as a child. A server that crashes or
+// is killed is replaced at once; the mount stays. A server that ends with 0 ends everything.
+//
+// A single thread, no allocation from run() on. It reads nothing of what feeders or the kernel
+// send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other
+// message kills that server.
+//
+// Bounds, in a row: kFailuresMax servers that crash within kSoundAfter of their start, or end
+// before they serve; kKilledMax that are killed (SIGKILL) before they serve. Then it gives up.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+#include "fs/keeper/handover.h"
+
+namespace tallyfs {
+
+// A server's end of the socket to its keeper.
+class ToKeeper {
+ public:
+  enum class Word : char {
+    kServing = 's',  // requests are answered
+    kReady = 'r',    // all parts can be used
+    kEnding = 'e',   // it has stopped to serve, and will end
+  };
+
+  ToKeeper(Fd socket, pid_t keeper) : socket_(std::move(socket)), keeper_(keeper) {}
+  void say(Word word) const;
+  // This process is killed when the keeper ends. Called again when its identity has changed, which
+  // takes that back.
+  void end_with_keeper() const;
+
+ private:
+  Fd socket_;
+  pid_t keeper_;
+};
+
+class Keeper {
+ public:
+  static constexpr int kFailuresMax = 6;
+  // From so many failures on, there is a pause before the next server, and that one refuses the
+  // requests that its predecessors got (Handover::failures()).
+  static constexpr int kFailuresSuspect = 3;
+  static constexpr int kKilledMax = 100;
+  static constexpr std::chrono::seconds kSoundAfter{10};
+  static constexpr std::chrono::milliseconds kPause{500};
+
+  struct Duties {
+    // In a new process: the server. Returns its exit status.
+    std::function<int(const ToKeeper&)> serve;
+    // Once, when the first server is ready.
+    std::function<void()> ready;
+    // Once: removes the mount.
+    std::function<void()> unmount;
+    // Whether the mount was removed from outside, or aborted.
+    std::function<bool()> is_gone;
+    // Why it gives up.
+    std::function<void(const char* reason)> gives_up;
+  };
+
+  Keeper(Handover& handover, Duties duties);
+  // When memory is short, the kernel kills other processes before this one, if it may ask for that.
+  // Servers are as any process.
+  static void avoid_oom_kill();
+  // Until the server has ended for good, by a signal, or since the mount is gone. SIGTERM, SIGINT
+  // and SIGHUP are passed on to the server. Returns the exit status.
+  int run();
+
+ private:
+  enum class Next { kServer, kEnd };
+
+  Result<void> start();
+  [[noreturn]] void become_server(Fd socket, pid_t keeper);
+  Next watch();
+  void take_signals();
+  void take_words();
+  void take(char word);
+  Next judge(int status);
+  Next give_up(const char* reason);
+  // A SIGTERM meanwhile ends the pause.
+  void pause();
+  void unmount();
+
+  Handover& handover_;
+  const Duties duties_;
+  Fd signals_;
+  Fd server_;  // its pidfd
+  Fd words_;   // from the server
+  pid_t pid_ = 0;
+  std::chrono::steady_clock::time_point started_;
+  bool is_serving_ = false;
+  bool was_ready_ = false;  // the first server
+  bool is_ending_ = false;  // on a signal, or as the server says
+  bool is_mounted_ = true;
+  int failures_ = 0;
+  int killed_ = 0;
+  int exit_status_ = 0;
+};
+
+}  // namespace tallyfs

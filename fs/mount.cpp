@@ -1,0 +1,75 @@
+#include "fs/mount.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace tallyfs {
+namespace {
+
+class Arguments {
+ public:
+  ~Arguments() { fuse_opt_free_args(&args_); }
+  void add(const std::string& argument) {
+    if (fuse_opt_add_arg(&args_, argument.c_str()) != 0) std::abort();
+  }
+  fuse_args* get() { return &args_; }
+
+ private:
+  fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
+};
+
+}  // namespace
+
+Result<FuseSession> new_session(const std::vector<std::string>& mount_options,
+                                const fuse_lowlevel_ops& table, void* operations) {
+  Arguments arguments;
+  arguments.add("tallyfs");
+  for (const std::string& option : mount_options) {
+    arguments.add("-o");
+    arguments.add(option);
+  }
+  FuseSession session(fuse_session_new(arguments.get(), &table, sizeof table, operations));
+  if (!session) return Error{ErrorCode::kInvalid, "the mount options were refused"};
+  return session;
+}
+
+Result<Mount> Mount::make(const std::string& mount_point,
+                          const std::vector<std::string>& mount_options) {
+  static const fuse_lowlevel_ops kNone{};
+  auto session = new_session(mount_options, kNone, nullptr);
+  if (!session) return session.error();
+  errno = 0;
+  if (fuse_session_mount(session.value().get(), mount_point.c_str()) != 0) {
+    std::string reason("cannot mount on ");
+    reason.append(mount_point);
+    if (errno != 0) reason.append(": ").append(std::strerror(errno));
+    return Error{ErrorCode::kInvalid, reason};
+  }
+  const int fd = fuse_session_fd(session.value().get());
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+  return Mount(std::move(session.value()));
+}
+
+bool Mount::is_gone() const {
+  pollfd each{.fd = fd(), .events = 0, .revents = 0};
+  return ::poll(&each, 1, 0) == 1 && (each.revents & POLLERR) != 0;
+}
+
+void Mount::remove() {
+  if (!session_) return;
+  fuse_session_unmount(session_.get());
+  session_.reset();
+}
+
+// Of a mount that is gone libfuse only frees what it knows of it. One that is still there it would
+// remove by its path, where another may lie.
+void Mount::leave() {
+  if (session_ && is_gone()) fuse_session_unmount(session_.get());
+  session_.reset();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,51 @@
+// A mount that exists before it is served: libfuse mounts it, by its own rights or by fusermount3,
+// and sessions take its descriptor (fs/session.h). No request is read here.
+//
+// Confined to the thread that made it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "fs/protocol.h"
+
+namespace tallyfs {
+
+// A libfuse session that is destroyed by its owner; destroying it closes its descriptor.
+struct DestroySession {
+  void operator()(fuse_session* session) const { fuse_session_destroy(session); }
+};
+using FuseSession = std::unique_ptr<fuse_session, DestroySession>;
+
+// kInvalid: an option was refused. operations: what the requests are served with.
+Result<FuseSession> new_session(const std::vector<std::string>& mount_options,
+                                const fuse_lowlevel_ops& table, void* operations);
+
+class Mount {
+ public:
+  // mount_options: for libfuse, "allow_other", "fsname=...". kInvalid with the system's reason;
+  // libfuse itself has printed more on stderr.
+  static Result<Mount> make(const std::string& mount_point,
+                            const std::vector<std::string>& mount_options);
+  Mount(Mount&&) = default;
+  Mount& operator=(Mount&&) = delete;
+  ~Mount() { remove(); }
+
+  // Of /dev/fuse; not blocking.
+  int fd() const { return fuse_session_fd(session_.get()); }
+  // Whether it was removed from outside, or aborted.
+  bool is_gone() const;
+  // Removes it, also while processes still use it; not where is_gone(). Closes the descriptor.
+  void remove();
+  // As remove(), if another process removes it from its path.
+  void leave();
+
+ private:
+  explicit Mount(FuseSession session) : session_(std::move(session)) {}
+
+  FuseSession session_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Kills the server of a keeper again and again, under readers, writers and feeders.
+
+    kills.py MOUNTPOINT SOCKET KEEPER COUNT
+
+Each 5 to 60 ms: SIGKILL, then an open and a read of a file, whose time is the outage. Prints it,
+and what the others met. Ends with 1 if anything failed that should not.
+
+What may fail: an open file is stale (ESTALE) when its server is gone, so a reader whose file was
+opened by one server and is read from the next opens it anew. An open is tried once by the kernel
+when its server dies under it; two that die within one open give ESTALE, too. Everything else is a
+fault.
+"""
+import collections
+import errno
+import multiprocessing
+import os
+import random
+import signal
+import socket
+import sys
+import time
+
+MOUNT, SOCKET, KEEPER, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+STAT = MOUNT + "/statistics"
+OUTAGE_MAX_S = 20  # a machine under load; the figures say what it takes
+
+
+def server_of(keeper):
+    """The keeper's child that is called tallyfs; none while it is started."""
+    with open(f"/proc/{keeper}/task/{keeper}/children") as children:
+        for pid in children.read().split():
+            try:
+                with open(f"/proc/{pid}/comm") as comm:
+                    if comm.read() == "tallyfs\n":
+                        return int(pid)
+            except OSError:
+                pass
+    return None
+
+
+def read_once(path):
+    with open(path, "rb", buffering=0) as file:
+        return file.read(1 << 16)
+
+
+def count_outcomes(results, end, work):
+    """Works until the end. Puts how often what happened into results."""
+    outcomes = collections.Counter()
+    while not end.is_set():
+        try:
+            work()
+            outcomes["done"] += 1
+        except OSError as error:
+            outcomes[errno.errorcode[error.errno]] += 1
+    results.put(outcomes)
+
+
+def reader(results, end):
+    files = [STAT + "/tallyfs/data", MOUNT + "/statistics.json", MOUNT + "/rules"]
+    count_outcomes(results, end, lambda: read_once(random.choice(files)))
+
+
+def writer(results, end):
+    """Defines, in an interface that may have gone with its server."""
+    def work():
+        with open(STAT + "/written/definition", "ab", buffering=0) as file:
+            file.write(b"name=x type=range on=1\n")
+    count_outcomes(results, end, work)
+
+
+def feeder(results, end):
+    """Sends lines, which make the interfaces that the others use."""
+    outcomes = collections.Counter()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as feed:
+        while not end.is_set():
+            try:
+                feed.sendto(b"fed/n 0 1\nwritten/x 1\n", SOCKET)
+                outcomes["done"] += 1
+            except OSError as error:
+                outcomes[errno.errorcode[error.errno]] += 1
+            time.sleep(0.001)
+    results.put(outcomes)
+
+
+def kill_and_measure():
+    """The time until a file could be opened and read again, in seconds; none: there was no server
+    to kill yet."""
+    server = server_of(KEEPER)
+    if server is None:
+        return None
+    os.kill(server, signal.SIGKILL)
+    began = time.monotonic()
+    while True:
+        try:
+            read_once(STAT + "/tallyfs/data")
+            return time.monotonic() - began
+        except OSError as error:
+            if error.errno != errno.ESTALE or time.monotonic() > began + OUTAGE_MAX_S:
+                raise
+
+
+def percentile(values, part):
+    return values[min(len(values) - 1, int(len(values) * part))]
+
+
+def total_fed():
+    for line in read_once(STAT + "/fed/data").decode().split("\n"):
+        if line.startswith("n "):
+            return int(line.split()[1])
+    return 0
+
+
+MAY_FAIL = {
+    "reader": {"done", "ESTALE"},
+    "writer": {"done", "ESTALE", "ENOENT"},  # no line has made the interface yet
+    "feeder": {"done"},
+}
+
+
+def main():
+    random.seed(int(os.environ.get("SEED", "1")))
+    end, results, running = multiprocessing.Event(), {}, []
+    for work in (reader, reader, writer, feeder):
+        queue = results.setdefault(work.__name__, multiprocessing.Queue())
+        running.append(
+            multiprocessing.Process(target=work, name=work.__name__, args=(queue, end)))
+        running[-1].start()
+    outages = []
+    while len(outages) < COUNT:
+        time.sleep(random.uniform(0.005, 0.060))
+        outage = kill_and_measure()
+        if outage is not None:
+            outages.append(outage)
+    end.set()
+    met = {name: collections.Counter() for name in results}
+    for process in running:
+        met[process.name] += results[process.name].get(timeout=60)
+    for process in running:
+        process.join()
+    outages.sort()
+    print(f"kills {len(outages)}, outage ms: p50 {percentile(outages, 0.5) * 1e3:.1f}, "
+          f"p99 {percentile(outages, 0.99) * 1e3:.1f}, max {outages[-1] * 1e3:.1f}")
+    faults = 0
+    for name, outcomes in met.items():
+        print(name, dict(outcomes))
+        faults += sum(outcomes[what] for what in outcomes.keys() - MAY_FAIL[name])
+        faults += outcomes["done"] == 0
+    print(f"sent {met['feeder']['done']}, counted {total_fed()}")
+    print("takeovers", [line for line in read_once(STAT + "/tallyfs/data").decode().split("\n")
+                        if line.startswith("takeovers")])
+    return 1 if faults else 0
+
+
+sys.exit(main())

@@ -1,0 +1,129 @@
+# tally-web on a real mount: the token, names of the server, other sites, headers, limits.
+
+. "$here/web_lib.sh"
+
+_set_up() {
+  need curl
+  start_daemon
+  send 'create web/us type=array scale=log2 base_interval=1 range_min=0 range_max=4096 on=1'
+  send 'web/us 20' 'web/us 120'
+  start_web
+}
+
+reading_needs_the_token() {
+  local path
+  for path in /api/1/statistics /api/1/statistics/web /api/1/heat/web/us /metrics; do
+    assert_eq 401 "$(http_status "$WEB$path")" "$path without a token"
+    assert_eq 401 "$(http_status -H 'Authorization: Bearer 00' "$WEB$path")" "a wrong token"
+    assert_eq 200 "$(http_status -H "$TOKEN" "$WEB$path")" "$path with the token"
+  done
+  assert_eq 200 "$(http_status "$WEB/healthz")"
+  assert_eq 404 "$(http_status "$WEB/nothing")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/nothing")"
+}
+
+the_token_s_file_is_its_owner_s_and_stays() {
+  local before
+  assert_eq 600 "$(stat -c %a "$CASE/run/web-token")"
+  before=$(cat "$CASE/run/web-token")
+  assert_match '[0-9a-f]{64}' "$before"
+  stop_web
+  start_web
+  assert_eq "$before" "$(cat "$CASE/run/web-token")"
+  stop_web
+  chmod 644 "$CASE/run/web-token"
+  assert_fails_with 'no one else can read' "$TALLY_WEB" --mount "$MNT" --listen 127.0.0.1:0
+  assert_fails_with 'must be' "$TALLY_WEB" --mount "$MNT" --token-file /dev/null \
+    --listen 127.0.0.1:0
+}
+
+options_open_reading_or_metrics() {
+  stop_web
+  start_web --open-metrics
+  assert_eq '200 401' "$(http_status "$WEB/metrics") $(http_status "$WEB/api/1/statistics")"
+  stop_web
+  start_web --open-read
+  assert_eq '200 200' "$(http_status "$WEB/metrics") $(http_status "$WEB/api/1/statistics")"
+  stop_web
+  start_web --metrics-only --open-metrics
+  assert_eq '200 404' "$(http_status "$WEB/metrics") $(http_status "$WEB/")"
+}
+
+other_names_and_sites_are_refused() {
+  assert_eq 421 "$(http_status -H 'Host: evil.example.org' "$WEB/")"
+  assert_eq 421 "$(http_status -H 'Host:' "$WEB/")"
+  assert_eq 200 "$(http_status -H 'Host: localhost:1' "$WEB/healthz")"
+  assert_eq 403 "$(http_status -H 'Origin: http://evil.example.org' "$WEB/healthz")"
+  assert_eq 403 "$(http_status -H 'Sec-Fetch-Site: cross-site' "$WEB/healthz")"
+  stop_web
+  start_web --host stats.example.org
+  assert_eq 200 "$(http_status -H 'Host: stats.example.org' "$WEB/healthz")"
+}
+
+every_answer_has_the_headers() {
+  local path said
+  for path in / /api/1/statistics /nothing /metrics; do
+    said=$(curl -si "$WEB$path" | tr -d '\r')
+    assert_has "Content-Security-Policy: default-src 'none'; script-src 'self'" "$said"
+    assert_has "frame-ancestors 'none'" "$said"
+    assert_has 'X-Content-Type-Options: nosniff' "$said"
+    assert_has 'Referrer-Policy: no-referrer' "$said"
+    assert_has 'Cross-Origin-Opener-Policy: same-origin' "$said"
+    assert_has 'Cross-Origin-Resource-Policy: same-origin' "$said"
+    assert_has_not 'Access-Control' "$said"
+  done
+  said=$(curl -si -H "$TOKEN" "$WEB/api/1/statistics")
+  assert_has 'Cache-Control: no-store' "$said"
+}
+
+what_is_too_large_or_no_http_is_refused() {
+  assert_eq 431 "$(http_status -H "X: $(printf '%9000s' | tr ' ' x)" "$WEB/")"
+  head -c 70000 /dev/zero | tr '\0' x >"$CASE/body"
+  assert_eq 413 "$(http_status -X POST -H "$TOKEN" -H 'Content-Type: application/json' \
+    --data-binary "@$CASE/body" "$WEB/api/1/definition/web")"
+  need socat
+  assert_has '400 Bad Request' "$(printf 'garbage\r\n\r\n' |
+    socat -t 5 - "TCP:${WEB#http://}" | head -1)"
+  assert_eq 400 "$(http_status --path-as-is "$WEB/%zz")"
+  assert_eq 405 "$(http_status -X DELETE "$WEB/")"
+}
+
+names_do_not_lead_out_of_the_tree() {
+  local name
+  for name in .. ..%2f.. %2fetc%2fpasswd tracing%2ferror_log tracing%2flatency_hist%2f..%2f.. \
+    ..%2f..%2fstatistics%2fweb; do
+    assert_eq 404 "$(http_status --path-as-is -H "$TOKEN" "$WEB/api/1/statistics/$name")" "$name"
+  done
+}
+
+connections_are_bounded() {
+  py "${WEB#http://}" <<'EOT'
+import socket, sys
+host, port = sys.argv[1].split(":")
+held = [socket.create_connection((host, int(port))) for _ in range(64)]
+for each in held:  # a request each, so that all are accepted
+    each.sendall(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert each.recv(4096).startswith(b"HTTP/1.1 404")
+with socket.create_connection((host, int(port))) as more:
+    assert more.recv(4096).startswith(b"HTTP/1.1 503"), "the 65th"
+held.pop().close()
+for attempt in range(1000):
+    with socket.create_connection((host, int(port))) as again:
+        again.sendall(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        if again.recv(4096).startswith(b"HTTP/1.1 404"):
+            break
+else:
+    raise SystemExit("a place that became free is not used")
+EOT
+}
+
+listens_where_it_is_told() {
+  stop_web
+  start_web --listen "unix:$CASE/run/http"
+  assert_eq ok "$(curl -s --unix-socket "$CASE/run/http" http://localhost/healthz)"
+  assert_eq 660 "$(stat -c %a "$CASE/run/http")"
+  stop_web
+  [ ! -e "$CASE/run/http" ] || fail "the socket file was left"
+  assert_fails_with '--allow-plaintext' "$TALLY_WEB" --mount "$MNT" --listen 0.0.0.0:0
+  assert_fails_with 'is not ADDRESS:PORT' "$TALLY_WEB" --mount "$MNT" --listen localhost
+}

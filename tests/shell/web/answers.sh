@@ -1,0 +1,165 @@
+# What tally-web answers on a real mount: statistics, heat maps, metrics, changes.
+
+. "$here/web_lib.sh"
+
+_set_up() {
+  need curl
+  need jq
+  start_daemon
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=4096'
+  send "create web/us $array on=1 units=microseconds/requests" 'create web/hits on=1' \
+    'create db/us type=range on=1'
+  send 'web/us 20' 'web/us 120' 'web/us 9000' 'web/hits 1' 'db/us 70'
+  start_web
+}
+_rate_is_known() {
+  [ "$(api 'statistics?rows=1' | jq '.interfaces[0].view.rate != null')" = true ]
+}
+
+the_overview_has_interfaces_and_rates() {
+  assert_eq 'db
+tallyfs
+web' "$(api 'statistics?sort=name' | jq -r '.interfaces[].interface')"
+  assert_eq web "$(api 'statistics?filter=eb' | jq -r '.interfaces[].interface')"
+  assert_eq 'tallyfs 3' "$(api 'statistics?sort=name&first=1&rows=1' |
+    jq -r '"\(.interfaces[].interface) \(.view.matching)"')"
+  assert_eq "$(jq .epoch "$MNT/statistics.json")" "$(api statistics | jq .epoch)"
+  wait_until _rate_is_known
+}
+
+numbers_are_those_of_tallyctl() {
+  local tallyctl=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+  wait_until '[ "$(api statistics/web | jq ".statistics[0].view.interval_us")" = null ] ||
+    api statistics/web | jq -e ".statistics[0].view.samples == 0" >/dev/null'
+  assert_eq "$("$tallyctl" --mount "$MNT" show --json web/us |
+    jq -c '.interfaces[0].statistics[0] | .values, .samples')" \
+    "$(api statistics/web | jq -c '.statistics[0] | .values, .samples')"
+  assert_eq "$("$tallyctl" --mount "$MNT" show web/us | sed -n 2p)" \
+    "$(api statistics/web | jq -r '[.statistics[0].view.total.percentiles[] |
+      "p\(.q) \(.text)"] | join("   ")' | sed 's/µs/us/g')"
+  assert_eq 'web 2' "$(api 'statistics/web?statistic=hits' |
+    jq -r '"\(.interface) \(.view.rows | length)"')"
+  assert_eq 1 "$(api 'statistics/web?statistic=hits' | jq '.statistics | length')"
+}
+
+a_heat_map_has_a_column_for_each_second() {
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/hits")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/nothing")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/nothing/us")"
+  api heat/web/us >/dev/null
+  wait_until 'send "web/us 20"; api heat/web/us |
+    jq -e "[.counts[][]?] | add // 0 | . > 3" >/dev/null'
+  api heat/web/us >"$CASE/heat"
+  jq -e '(.counts | length) == (.end_us | length) and (.states | length) == (.end_us | length) and
+    (.least | length) == 16 and (.dark | length) == 16 and .bins[-1].end == ">4.1ms"' "$CASE/heat" \
+    >/dev/null || fail "$(cat "$CASE/heat")"
+}
+
+latency_histograms_are_read_too() {
+  send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
+  wait_until 'api statistics | jq -e ".view.latencies | index(\"my_section\")" >/dev/null' 30
+  assert_eq 200 "$(http_status -H "$TOKEN" \
+    "$WEB/api/1/statistics/tracing%2Flatency_hist%2Fmy_section")"
+  jq -e '.statistics[0].view.total.percentiles | length > 0' "$CASE/answer" >/dev/null ||
+    fail "$(cat "$CASE/answer")"
+}
+
+what_is_as_before_is_not_sent_again() {
+  local etag
+  etag=$(curl -si "$WEB/page.js" | tr -d '\r' | sed -n 's/^ETag: //p')
+  if [ -n "$etag" ]; then
+    assert_eq 304 "$(http_status -H "If-None-Match: $etag" "$WEB/page.js")"
+  fi
+  define db 'on=0'
+  # Until the rate of the last sample is 0 in two answers.
+  _is_quiet() {
+    etag=$(curl -si -H "$TOKEN" "$WEB/api/1/statistics/db" | tr -d '\r' | sed -n 's/^ETag: //p')
+    [ "$(http_status -H "$TOKEN" -H "If-None-Match: $etag" "$WEB/api/1/statistics/db")" = 304 ]
+  }
+  wait_until _is_quiet
+}
+
+changes_need_the_option() {
+  local post=(-X POST -H "$TOKEN" -H 'Content-Type: application/json')
+  assert_eq 403 "$(http_status "${post[@]}" -d '{"line":"name=us on=0"}' \
+    "$WEB/api/1/definition/web")"
+  assert_attribute web us on 1
+  stop_web
+  start_web --allow-changes
+  assert_eq 401 "$(http_status -X POST -H 'Content-Type: application/json' \
+    -d '{"line":"name=us on=0"}' "$WEB/api/1/definition/web")"
+  assert_eq 415 "$(http_status -X POST -H "$TOKEN" -d 'line=name%3Dus' \
+    "$WEB/api/1/definition/web")"
+  assert_eq 403 "$(http_status "${post[@]}" -H 'Origin: null' -d '{"line":"name=us on=0"}' \
+    "$WEB/api/1/definition/web")"
+  assert_attribute web us on 1
+  assert_eq 200 "$(http_status "${post[@]}" -d '{"line":"name=us on=0"}' \
+    "$WEB/api/1/definition/web")"
+  assert_attribute web us on 0
+  assert_has 'change by 127.0.0.1:' "$(cat "$CASE/stderr.web")"
+  assert_has 'web: name=us on=0' "$(cat "$CASE/stderr.web")"
+}
+
+a_refused_line_comes_back_with_the_caret() {
+  stop_web
+  start_web --allow-changes
+  local post=(-X POST -H "$TOKEN" -H 'Content-Type: application/json')
+  assert_eq 422 "$(http_status "${post[@]}" -d '{"line":"name=us type=rainge"}' \
+    "$WEB/api/1/definition/web")"
+  assert_has 'refused, nothing changed' "$(jq -r .error "$CASE/answer")"
+  assert_has '
+  name=us type=rainge
+          ^' "$(jq -r .error "$CASE/answer")"
+  local body
+  for body in '' '[]' '{"line":7}' '{"line":"a\nb"}' '{'; do
+    assert_eq 400 "$(http_status "${post[@]}" -d "$body" "$WEB/api/1/definition/web")" "$body"
+  done
+  assert_eq 404 "$(http_status --path-as-is "${post[@]}" -d '{"line":"on=1"}' \
+    "$WEB/api/1/definition/..")"
+}
+
+metrics_come_in_the_format_that_is_asked_for() {
+  _type() {
+    curl -s -o "$CASE/answer" -w '%{content_type}' -H "$TOKEN" -H "Accept: $1" "$WEB/metrics"
+  }
+  assert_eq 'text/plain; version=0.0.4; charset=utf-8' "$(_type text/plain)"
+  assert_has 'tally_us_seconds_count{interface="web"} 3' "$(cat "$CASE/answer")"
+  assert_has '# TYPE tally_web_requests_total counter' "$(cat "$CASE/answer")"
+  assert_eq 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores' \
+    "$(_type 'application/openmetrics-text;version=1.0.0')"
+  assert_eq '# EOF' "$(tail -1 "$CASE/answer")"
+  assert_has 'tally_web_requests_total{code="200",format="prom"} 1' "$(cat "$CASE/answer")"
+  assert_has 'encoding=delimited' "$(_type application/vnd.google.protobuf)"
+  assert_has 'tally_web_requests_total' "$(tr -d '\0' <"$CASE/answer" | strings 2>/dev/null ||
+    tr -cd '[:print:]' <"$CASE/answer")"
+  curl -s --compressed -D "$CASE/head" -H "$TOKEN" "$WEB/metrics" >"$CASE/plain"
+  assert_has 'Content-Encoding: gzip' "$(cat "$CASE/head")"
+  assert_has 'Vary: Accept, Accept-Encoding' "$(cat "$CASE/head")"
+  assert_has 'tally_us_seconds_count{interface="web"} 3' "$(cat "$CASE/plain")"
+  curl -s -H "$TOKEN" "$WEB/metrics?interface=db" >"$CASE/answer"
+  assert_has 'interface="db"' "$(cat "$CASE/answer")"
+  assert_has_not 'interface="web"' "$(cat "$CASE/answer")"
+}
+
+a_daemon_that_is_gone_is_503() {
+  kill_daemon
+  assert_eq 503 "$(http_status -H "$TOKEN" "$WEB/metrics")"
+  wait_until '[ "$(http_status "$WEB/healthz")" = 503 ]'
+  assert_eq 503 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics")"
+  assert_has 'the daemon of this mount is dead' "$(jq -r .error "$CASE/answer")"
+  fusermount3 -u -z "$MNT" 2>/dev/null || umount -l "$MNT"
+  rm -f "$SOCK"
+  start_daemon
+  wait_until '[ "$(http_status "$WEB/healthz")" = 200 ]'
+  assert_eq tallyfs "$(api statistics | jq -r '.interfaces[].interface')"
+}
+
+a_daemon_that_hangs_is_503_in_time() {
+  kill -STOP "$DAEMON"
+  assert_eq 503 "$(http_status --max-time 30 -H "$TOKEN" "$WEB/metrics")"
+  assert_eq 503 "$(http_status --max-time 30 "$WEB/healthz")"
+  assert_eq 404 "$(http_status --max-time 30 "$WEB/nothing")"
+  kill -CONT "$DAEMON"
+  wait_until '[ "$(http_status "$WEB/healthz")" = 200 ]'
+  stop_web
+}

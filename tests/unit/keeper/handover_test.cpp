@@ -1,0 +1,67 @@
+#include "fs/keeper/handover.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace tallyfs {
+namespace {
+
+// Runs in another process, which ends.
+template <typename Do>
+void in_a_child(Do what) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    what();
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST(HandoverTest, BeginsEmpty) {
+  const auto made = Handover::create();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made.value().servers(), 0u);
+  EXPECT_EQ(made.value().init(), "");
+}
+
+TEST(HandoverTest, ShowsASuccessorWhatAServerLeft) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  Handover& handover = made.value();
+  in_a_child([&] {
+    handover.keep_init("the first request");
+    handover.note_poll(7);
+  });
+  handover.note_end(9, 2, 1'000);
+  in_a_child([&] { ::_exit(handover.init() == "the first request" ? 0 : 1); });
+  EXPECT_EQ(handover.init(), "the first request");
+  EXPECT_EQ(handover.servers(), 1u);
+  EXPECT_EQ(handover.status(), 9);
+  EXPECT_EQ(handover.failures(), 2);
+  EXPECT_EQ(handover.ended_ns(), 1'000);
+  EXPECT_EQ(handover.take_poll(7), 7u);
+  EXPECT_EQ(handover.take_poll(7), 0u) << "taken once";
+}
+
+TEST(HandoverTest, KeepsTheLaterOfTwoPollsInOnePlace) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  made.value().note_poll(5);
+  made.value().note_poll(5 + Handover::kPollsMax);
+  EXPECT_EQ(made.value().take_poll(5), 5 + Handover::kPollsMax);
+}
+
+TEST(HandoverTest, DoesNotKeepARequestThatIsTooLong) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  made.value().keep_init(std::string(Handover::kInitBytesMax + 1, 'x'));
+  EXPECT_EQ(made.value().init(), "");
+  made.value().keep_init(std::string(Handover::kInitBytesMax, 'x'));
+  EXPECT_EQ(made.value().init().size(), Handover::kInitBytesMax);
+}
+
+}  // namespace
+}  // namespace tallyfs

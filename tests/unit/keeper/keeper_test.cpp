@@ -1,0 +1,161 @@
+#include "fs/keeper/keeper.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+
+namespace tallyfs {
+namespace {
+
+using Word = ToKeeper::Word;
+
+// A keeper whose servers do as a test says. They end without the exit handlers of the test program.
+class KeeperTest : public testing::Test {
+ protected:
+  // serve: gets the number of the server, from 0 on; returns its exit status.
+  int keep(const std::function<int(std::uint64_t server, const ToKeeper&)>& serve) {
+    Keeper keeper(handover_, {.serve = [&](const ToKeeper& to_keeper) -> int {
+                                ::_exit(serve(handover_.servers(), to_keeper));
+                              },
+                              .ready = [this] { ready_ += 1; },
+                              .unmount = [this] { unmounted_ += 1; },
+                              .is_gone = [this] { return is_gone_; },
+                              .gives_up = [this](const char* reason) { reason_ = reason; }});
+    return keeper.run();
+  }
+  static void begin(const ToKeeper& keeper) {
+    keeper.say(Word::kServing);
+    keeper.say(Word::kReady);
+  }
+
+  Handover handover_ = Handover::create().value();
+  int ready_ = 0;
+  int unmounted_ = 0;
+  bool is_gone_ = false;
+  std::string reason_;
+};
+
+TEST_F(KeeperTest, EndsWithItsServer) {
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 0u);
+  EXPECT_EQ(ready_, 1);
+  EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, ReplacesServersThatAreKilledHoweverMany) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              if (server < 150) ::raise(SIGKILL);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 150u);
+  EXPECT_EQ(handover_.failures(), 0);
+  EXPECT_EQ(ready_, 1) << "it is told once";
+  EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, ReplacesAServerThatFails) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              return server == 0 ? 3 : 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 1u);
+  EXPECT_EQ(handover_.failures(), 1);
+}
+
+TEST_F(KeeperTest, FailsWithTheFirstServerThatNeverBecomesReady) {
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              keeper.say(Word::kServing);
+              return 4;
+            }),
+            4);
+  EXPECT_EQ(ready_, 0);
+  EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, GivesUpServersThatCrashInARow) {
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              return 1;
+            }),
+            1);
+  EXPECT_EQ(handover_.servers(), static_cast<std::uint64_t>(Keeper::kFailuresMax));
+  EXPECT_EQ(reason_, "each server crashes");
+  EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, GivesUpServersThatAreKilledBeforeTheyServe) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              if (server == 0) begin(keeper);
+              ::raise(SIGKILL);
+              return 0;
+            }),
+            1);
+  EXPECT_EQ(handover_.servers(), static_cast<std::uint64_t>(Keeper::kKilledMax) + 1);
+  EXPECT_EQ(reason_, "each server is killed before it serves");
+}
+
+TEST_F(KeeperTest, EndsWhenTheMountIsGone) {
+  is_gone_ = true;
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              ::raise(SIGKILL);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 0u);
+}
+
+TEST_F(KeeperTest, PassesASignalOn) {
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              sigset_t term;
+              ::sigemptyset(&term);
+              ::sigaddset(&term, SIGTERM);
+              ::sigprocmask(SIG_BLOCK, &term, nullptr);
+              begin(keeper);
+              ::kill(::getppid(), SIGTERM);
+              int got = 0;
+              ::sigwait(&term, &got);
+              keeper.say(Word::kEnding);
+              return got == SIGTERM ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 0u);
+  EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, DoesNotReplaceAServerThatDiesWhileItEnds) {
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              keeper.say(Word::kEnding);
+              ::raise(SIGKILL);
+              return 0;
+            }),
+            1);
+  EXPECT_EQ(handover_.servers(), 0u);
+}
+
+TEST_F(KeeperTest, KillsAServerThatSaysAnythingElse) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              if (server != 0) return 0;
+              keeper.say(static_cast<Word>('?'));
+              for (;;) ::pause();
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 1u);
+  EXPECT_TRUE(WIFSIGNALED(handover_.status()) && WTERMSIG(handover_.status()) == SIGKILL);
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,88 @@
+#include "exporters/web/past.h"
+
+#include <gtest/gtest.h>
+
+#include "exporters/web/heat_json.h"
+#include "tools/tree/json.h"
+
+namespace tallyfs::web {
+namespace {
+
+view::Statistic array_of(std::vector<Int128> counts) {
+  view::Statistic made{.name = "us", .on = true, .type = "array", .units = "microseconds/requests"};
+  made.definition = {{"scale", "lin"}, {"range_max", "20"}};
+  made.values = view::Array{.bounds = {0, 10, 20}, .counts = std::move(counts)};
+  return made;
+}
+
+view::Change change_of(std::vector<Int128> counts) {
+  view::Change made{.micros = 1'000'000, .samples = 1};
+  made.counted = array_of(std::move(counts));
+  return made;
+}
+
+std::string heat_of(const Past& past, HeatOrder order) {
+  const auto json = parse_json(heat_json("web", array_of({0, 9, 9, 9}), past, order));
+  std::string text;
+  JsonWriter writer(text);
+  for (const char* key : {"counts", "states", "seconds_each", "top"}) {
+    write_json(writer, *json.value().find(key));
+  }
+  return text;
+}
+
+TEST(PastTest, KeepsWhatEachIntervalCounted) {
+  Past past;
+  past.add(array_of({}), change_of({0, 3, 0, 1}), 1'000'000);
+  past.add_quiet(2'000'000);
+  past.add_missed(3'000'000);
+  past.add(array_of({}), view::Change{}, 4'000'000);
+  EXPECT_EQ(heat_of(past, {}), "[[0,3,0,1],[],[],[]],\"ccmu\",1,4");
+}
+
+TEST(PastTest, OldColumnsGo) {
+  Past past;
+  for (std::uint64_t i = 1; i <= 5; ++i) past.add_quiet(i * 1'000'000);
+  past.keep(2);
+  EXPECT_EQ(past.columns().size(), 2u);
+  EXPECT_EQ(past.columns().front().realtime_us, 4'000'000u);
+}
+
+TEST(PastTest, OtherBinsForgetTheColumns) {
+  Past past;
+  past.add(array_of({}), change_of({0, 3, 0, 1}), 1'000'000);
+  view::Statistic other = array_of({});
+  other.definition[0].value = "log2";
+  past.add(other, view::Change{}, 2'000'000);
+  EXPECT_EQ(past.columns().size(), 1u);
+}
+
+TEST(PastTest, ColumnsMergeBySumWhereThereIsNoRoom) {
+  Past past;
+  for (std::uint64_t i = 2; i <= 7; ++i) {
+    past.add(array_of({}), change_of({0, 1, 0, Int128{i}}), i * 1'000'000);
+  }
+  EXPECT_EQ(heat_of(past, {.seconds = 6, .columns_max = 3}),
+            "[[0,2,0,5],[0,2,0,9],[0,2,0,13]],\"ccc\",2,16");
+}
+
+TEST(PastTest, BucketsOfPercentilesComeBackInOrder) {
+  view::Statistic statistic{.name = "q", .on = true, .type = "quantiles", .units = "x"};
+  view::Quantiles values;
+  values.zero = 2;
+  values.positive = {.indexes = {3, 7}, .counts = {5, 1}};
+  values.negative = {.indexes = {1}, .counts = {4}};
+  statistic.values = values;
+  std::vector<Hit> hits = hits_of(statistic.values);
+  std::vector<Hit> more = hits;
+  more.push_back({.index = 5, .side = Hit::Side::kPositive, .count = 8});
+  add_hits(hits, more);
+  const auto made = std::get<view::Quantiles>(with_hits(statistic, hits).values);
+  EXPECT_EQ(made.zero, 4);
+  EXPECT_EQ(made.positive.indexes, (std::vector<std::int32_t>{3, 5, 7}));
+  EXPECT_EQ(made.positive.counts, (std::vector<Int128>{10, 8, 2}));
+  EXPECT_EQ(made.negative.counts, (std::vector<Int128>{8}));
+}
+
+}  // namespace
+}  // namespace tallyfs::web

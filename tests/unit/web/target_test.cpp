@@ -1,0 +1,34 @@
+#include "exporters/web/target.h"
+
+#include <gtest/gtest.h>
+
+namespace tallyfs::web {
+namespace {
+
+TEST(TargetTest, TakesPathAndQueryApart) {
+  const auto target = parse_target("/api/1/heat/a%2Fb/c%20d?seconds=60&filter=x+y&empty");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->path, (std::vector<std::string>{"api", "1", "heat", "a/b", "c d"}));
+  EXPECT_EQ(target->number("seconds", 1, 1000), 60u);
+  EXPECT_EQ(target->number("seconds", 1, 30), 30u);
+  EXPECT_EQ(target->number("absent", 7, 1000), 7u);
+  EXPECT_EQ(target->number("filter", 7, 1000), 7u);
+  EXPECT_EQ(*target->find("filter"), "x y");
+  EXPECT_EQ(*target->find("empty"), "");
+  EXPECT_EQ(target->find("absent"), nullptr);
+}
+
+TEST(TargetTest, TheRootHasNoPath) {
+  const auto target = parse_target("/");
+  ASSERT_TRUE(target);
+  EXPECT_TRUE(target->path.empty());
+}
+
+TEST(TargetTest, RefusesWhatItCannotRead) {
+  for (const char* text : {"", "api", "*", "/%", "/%4", "/%zz", "/a%00", "/?a=%f"}) {
+    EXPECT_FALSE(parse_target(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs::web

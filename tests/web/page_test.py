@@ -1,0 +1,319 @@
+"""The page of tally-web in a real Chromium."""
+import os
+import unittest
+import urllib.request
+
+from stand import Browser, Mount, Web, until
+
+# How many colours the heat map has.
+COLOURS = """
+const canvas = document.getElementById('heat');
+const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+const found = new Map();
+for (let i = 0; i < pixels.length; i += 4) {
+  const rgb = [pixels[i], pixels[i + 1], pixels[i + 2]];
+  // Texts and grounds are grey.
+  if (Math.max(...rgb) - Math.min(...rgb) < 30) continue;
+  found.set(rgb.join(), (found.get(rgb.join()) ?? 0) + 1);
+}
+return [...found.values()].filter(count => count > 20).length;
+"""
+# Pairs of text and ground below 4.5:1 (WCAG 2.1, contrast).
+CONTRAST = """
+const light = rgb => rgb.slice(0, 3).map(each => each / 255)
+  .map(each => each <= .03928 ? each / 12.92 : ((each + .055) / 1.055) ** 2.4)
+  .reduce((sum, each, i) => sum + each * [.2126, .7152, .0722][i], 0);
+const numbers = text => text.match(/[\\d.]+/g).map(Number);
+const ground = element => {
+  for (let e = element; e; e = e.parentElement) {
+    const rgb = numbers(getComputedStyle(e).backgroundColor);
+    if (rgb.length === 3 || rgb[3] > 0) return rgb;
+  }
+  return [255, 255, 255];
+};
+const faults = [];
+for (const e of document.querySelectorAll('body *')) {
+  const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+  if (!own || e.offsetParent === null || e.disabled || e.closest('svg')) continue;
+  const [a, b] = [light(numbers(getComputedStyle(e).color)), light(ground(e))];
+  const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+  if (ratio < 4.5) faults.push(`${e.tagName} ${e.className} '${e.textContent.trim()}' ${ratio}`);
+}
+return faults;
+"""
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.mount = Mount()
+        cls.addClassCleanup(cls.mount.end)
+        cls.mount.create()
+        cls.mount.feed()
+        cls.web = Web(cls.mount, "--allow-changes")
+        cls.addClassCleanup(cls.web.end)
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.end)
+
+    def setUp(self):
+        self.browser.faults()  # what came after the test before
+        self.browser.size(1280, 800)
+        self.mount.keep_feeding()
+        self.addCleanup(self.mount.stop_feeding)
+
+    def open(self, statistic=""):
+        self.browser.open(self.web.page(statistic))
+        self.browser.shows("#live", "live")
+
+    def tearDown(self):
+        faults = self.browser.faults()
+        # Before the servers of this test end, the page must ask nothing any more.
+        self.browser.open("about:blank")
+        self.assertEqual([], faults, "the console is empty")
+
+    def test_shows_interfaces_and_what_a_click_leads_to(self):
+        self.open()
+        names = [row["interface"] for row in self.web.api("statistics")["interfaces"]]
+        until(lambda: sorted(self.browser.texts("#interface-table tbody button")) == sorted(names),
+              "all interfaces")
+        until(lambda: "off" in self.browser.texts("#interface-table td.number"), "tcp is off")
+        until(lambda: self.browser.run("return [...document.querySelectorAll('.spark path')]"
+                                       ".some(e => e.getAttribute('d'))"), "a sparkline")
+        self.browser.run("[...document.querySelectorAll('#interface-table button')]"
+                         ".find(e => e.textContent === 'web').click()")
+        self.browser.shows("#shown-name", "web / latency_us")
+        self.assertEqual("#s=web/latency_us", self.browser.run("return location.hash"))
+        rows = [row["name"] for row in self.web.api("statistics/web")["view"]["rows"]]
+        self.assertEqual(rows, self.browser.texts("#statistic-table tbody button"))
+
+    def test_numbers_are_those_of_the_api(self):
+        self.mount.stop_feeding()
+        self.open("db/query_us")
+        self.browser.click("#counted-choice [value=total]")
+        until(self.has_numbers_of_the_api, "the numbers of the API")
+
+    def has_numbers_of_the_api(self):
+        view = self.web.api("statistics/db?statistic=query_us")["statistics"][0]["view"]["total"]
+        percentiles = [f"p{each['q']}\n{each['text'].replace('-', '–')}"
+                       for each in view["percentiles"]]
+        bars = [bar["text"] for bar in view["bars"] if bar["count"]]
+        shown = [each for each in self.browser.texts("#bars .count") if each != "0"]
+        return (percentiles, bars) == (self.browser.texts("#percentiles div"), shown)
+
+    def test_draws_a_heat_map_and_shows_one_column_of_it(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 5, "five colours of the heat map")
+        self.browser.shows("#legend", "counts:")
+        until(lambda: "requests, most of them in" in self.browser.run(
+            "return document.getElementById('heat').getAttribute('aria-label')"), "its name")
+        self.browser.press("ArrowLeft", "#heat")
+        until(lambda: self.browser.text("#bars-title").count(":") == 2, "the time of a column")
+        self.assertIsNone(self.browser.text("#counted-choice"))
+        self.browser.press("Escape")
+        self.browser.shows("#bars-title", "Distribution")
+        self.browser.click("#heat-as-table")
+        until(lambda: self.browser.texts("#heat-table td"), "the heat map as a table")
+        self.browser.click("#heat-as-table")
+
+    def test_scales_and_windows_are_those_that_are_chosen(self):
+        self.open("web/slow_us")
+        until(lambda: self.browser.run(COLOURS) >= 3, "the heat map")
+        before = self.browser.text("#legend")
+        self.browser.choose("#scale", "linear")
+        until(lambda: self.browser.text("#legend") != before, "another legend")
+        self.browser.click("#window-choice [value='600']")
+        until(lambda: self.browser.texts("#window-choice [aria-pressed=true]") == ["10 min"],
+              "ten minutes")
+
+    def test_draws_a_history_and_bars_of_a_list(self):
+        self.open("web/by_second")
+        until(lambda: self.browser.run(
+            "return document.querySelector('#series .curve')?.getAttribute('d')"), "a line")
+        self.assertIn("0µs", self.browser.run(
+            "return [...document.querySelectorAll('#series text')].map(e => e.textContent)"))
+        self.browser.click("#series-as-table")
+        until(lambda: self.browser.texts("#series-table td"), "the history as a table")
+        self.browser.click("#series-as-table")
+        self.open("web/codes")
+        until(lambda: "200" in self.browser.texts("#bars td:first-child"), "the value 200")
+        self.assertIsNone(self.browser.text("#heat-panel"))
+        self.open("web/size")
+        self.browser.shows("#percentiles", "average")
+
+    def test_shows_latency_histograms(self):
+        self.mount.send("latency my_section ns=25999 cpu=0", "latency my_section ns=3000 cpu=0")
+        self.open()
+        until(lambda: self.browser.run(
+            "const found = [...document.querySelectorAll('#latency-list button')]"
+            ".find(e => e.textContent === 'my_section'); found?.click(); return !!found"),
+              "the latencies of my_section")
+        self.browser.shows("#shown-name", "Latency histogram my_section")
+        self.browser.shows("#definition-note", "no definition")
+        self.browser.click("#counted-choice [value=total]")
+        self.browser.shows("#bars", "16µs - 32µs")
+
+    def test_keys_and_filter(self):
+        self.open()
+        self.browser.press("/")
+        self.assertEqual("filter", self.browser.run("return document.activeElement.id"))
+        self.browser.type("#filter", "d")
+        until(lambda: self.browser.texts("#interface-table tbody button") == ["db"], "db alone")
+        self.browser.press("Enter", "#filter")
+        self.browser.shows("#shown-name", "db / query_us")
+        self.browser.press("Escape", "#filter")
+        until(lambda: len(self.browser.texts("#interface-table tbody button")) == 4, "all again")
+        self.browser.click("#by-name")
+        names = ["db", "tallyfs", "tcp", "web"]
+        until(lambda: self.browser.texts("#interface-table tbody button") == names, "by name")
+        self.browser.press("ArrowDown")
+        self.browser.shows("#shown-name", "tallyfs /")
+
+    def test_a_definition_is_changed_and_refused(self):
+        self.mount.send("create form/us on=1 type=range units=microseconds/requests", "form/us 7")
+        self.addCleanup((self.mount.mount / "statistics/form").rmdir)
+        self.open("form/us")
+        until(lambda: self.browser.run("return document.getElementById('line').value")
+              .startswith("name=us"), "the line")
+        self.browser.type("#line", "name=us type=array scale=log2")
+        self.browser.click("#apply")
+        self.browser.shows("#definition-fault", "this type also needs: base_interval")
+        _, line, caret, *_ = self.browser.text("#definition-fault").splitlines()
+        self.assertEqual("  name=us type=array scale=log2", line)
+        self.assertEqual("^", caret.strip())
+        self.browser.faults()  # the console has the status 422
+        self.browser.type("#line", "name=us type=list entries_max=10")
+        self.browser.click("#apply")
+        self.browser.shows("#shown-about", "list")
+        self.assertIsNone(self.browser.text("#definition-fault"))
+        self.assertIn("type=list",
+                      (self.mount.mount / "statistics/form/definition").read_text())
+        self.browser.choose("#type", "range")
+        self.browser.click("#apply")
+        self.browser.shows("#shown-about", "range")
+        self.mount.send("form/us 9")
+        self.browser.click("#reset")
+        self.browser.shows("#definition-done", "reset")
+        self.assertTrue((self.mount.mount / "statistics/form/data").read_text()
+                        .startswith("us 0 "))
+
+    def test_names_are_text(self):
+        hostile, statistic, units = "<plaintext>", "a'b\"c", "</title><b>"
+        self.mount.send(f"create {hostile}/{statistic} on=1 type=range units={units}",
+                        f"{hostile}/{statistic} 7")
+        self.addCleanup((self.mount.mount / "statistics" / hostile).rmdir)
+        self.open(f"%3Cplaintext%3E/{statistic}")
+        self.browser.shows("#shown-name", f"{hostile} / {statistic}")
+        self.browser.shows("#shown-about", units)
+        until(lambda: hostile in self.browser.texts("#interface-table tbody button"), "the row")
+        self.assertEqual(0, self.browser.run(
+            "return document.querySelectorAll('plaintext, article b, nav b').length"))
+
+    def test_a_wrong_token_is_asked_for(self):
+        self.browser.open(f"{self.web.url}/#token=00")
+        self.browser.shows("#token-form", "needs the token")
+        self.browser.shows("#token-fault", "missing or wrong")
+        self.assertNotIn("token", self.browser.run("return location.href"))
+        self.browser.type("#token", self.web.token)
+        self.browser.run("document.getElementById('token-form').requestSubmit()")
+        self.browser.shows("#live", "live")
+        self.assertIsNone(self.browser.text("#token-form"))
+        self.assertEqual("", self.browser.run("return document.cookie"))
+        self.browser.faults()  # the console has the status 401
+
+    def test_read_only_is_said_and_forms_are_closed(self):
+        web = Web(self.mount)
+        self.addCleanup(web.end)
+        self.browser.open(web.page("web/latency_us"))
+        self.browser.shows("#rights", "read only")
+        self.browser.shows("#definition-note", "--allow-changes")
+        self.assertTrue(self.browser.run("return document.getElementById('apply').disabled"))
+        status = self.browser.driver.execute_async_script(
+            "const done = arguments[0]; fetch('api/1/definition/web', {method: 'POST', headers: "
+            "{'Content-Type': 'application/json', Authorization: 'Bearer ' + "
+            "sessionStorage.getItem('tally-token')}, body: '{\"line\":\"on=0\"}'})"
+            ".then(answer => done(answer.status));")
+        self.assertEqual(403, status)
+        self.browser.faults()
+
+    def test_other_sites_cannot_ask(self):
+        other = Web(self.mount)
+        self.addCleanup(other.end)
+        self.browser.open(other.page())
+        self.browser.shows("#live", "live")
+        asked = self.browser.driver.execute_async_script(
+            "const done = arguments[1]; fetch(arguments[0], {mode: 'no-cors'})"
+            ".then(() => done('answered'), () => done('refused'));", self.web.url + "/healthz")
+        self.assertEqual("refused", asked)
+        self.assertTrue(any("Content Security Policy" in each or "connect-src" in each
+                            for each in self.browser.faults()))
+
+    def test_a_daemon_is_started_anew_under_the_page(self):
+        self.open("web/latency_us")
+        self.mount.stop_feeding()
+        self.mount.daemon.terminate()
+        self.mount.daemon.wait()
+        self.browser.shows("#live", "no answer since")
+        self.mount.start()
+        self.mount.create()
+        self.mount.feed()
+        self.browser.shows("#live", "live")
+        self.browser.shows("#shown-name", "web / latency_us")
+        self.browser.faults()  # the console has the status 503
+
+    def test_pictures_in_both_themes_and_widths(self):
+        for width, height in ((1280, 800), (320, 1700)):
+            for theme in ("dark", "light"):
+                with self.subTest(width=width, theme=theme):
+                    self.look(width, height, theme)
+
+    def look(self, width, height, theme):
+        self.browser.size(width, height)
+        self.open("web/latency_us")
+        self.browser.choose("#theme", theme)
+        until(lambda: self.browser.run(COLOURS) >= 5, "five colours of the heat map")
+        self.browser.picture(f"heat-{theme}-{width}")
+        self.assertEqual([], self.browser.run(CONTRAST))
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+        self.open("web/by_second")
+        until(lambda: self.browser.run("return document.querySelector('#series .curve')"), "a line")
+        self.browser.picture(f"history-{theme}-{width}")
+
+    def test_the_heap_does_not_grow(self):
+        """TALLY_WEB_UPDATES updates, one after the other; 10,000 take some minutes."""
+        updates = int(os.environ.get("TALLY_WEB_UPDATES", "300"))
+        driver = self.browser.driver
+        script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const later = window.setTimeout.bind(window);
+            window.setTimeout = (call, time) => later(call, Math.min(time ?? 0, 1));
+            window.updates = 0;
+            const ask = window.fetch.bind(window);
+            window.fetch = (...all) => { if (/\\/heat\\//.test(all[0])) ++window.updates;
+                                         return ask(...all); };"""})
+        self.addCleanup(driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", script)
+        self.open("web/latency_us")
+        first = 50
+        until(lambda: self.browser.run("return window.updates") >= first, "the first updates")
+        before = self.browser.heap()
+        until(lambda: self.browser.run("return window.updates") >= first + updates,
+              "more updates", 600)
+        after = self.browser.heap()
+        print(f"heap: {before / 1e6:.2f} MB, after {updates} more updates {after / 1e6:.2f} MB")
+        self.assertLess(after, 30e6)
+        self.assertLess(after - before, 1e6)
+
+    def test_the_page_is_small(self):
+        names = ["", "d3.js", "page.js", "page.css", "api.js", "charts.js", "definition.js",
+                 "heat.js", "rows.js", "icon.svg"]
+        size = 0
+        for name in names:
+            request = urllib.request.Request(f"{self.web.url}/{name}",
+                                             headers={"Accept-Encoding": "gzip"})
+            with urllib.request.urlopen(request) as answer:
+                self.assertEqual("gzip", answer.headers["Content-Encoding"])
+                size += len(answer.read())
+        print(f"page: {size} bytes as gzip")
+        self.assertLess(size, 90_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
