@@ -42,10 +42,11 @@ struct Run {
 };
 
 // Bytes that the ledger counts for an interface and a statistic beside their data and their texts:
-// the objects themselves, and the tree's part of each (node, path, index). A statistic's name
-// stands here and in its path, and counts twice; an interface's is in its share.
+// the objects themselves, what feeders see of them, and the tree's part of each (node, path,
+// index). A statistic's name stands here and in its path, and counts twice; an interface's is in
+// its share.
 inline constexpr std::uint64_t kInterfaceBytes = 2560;
-inline constexpr std::uint64_t kStatisticBytes = 640;
+inline constexpr std::uint64_t kStatisticBytes = 704;
 
 class Interface {
  public:
