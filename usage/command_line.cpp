@@ -6,6 +6,13 @@
 #include "usage/nearest.h"
 
 namespace tallyfs {
+
+std::string find_mode_fault(const std::string& text) {
+  const bool is_octal =
+      !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
+  return is_octal ? std::string() : "not an octal mode: " + text;
+}
+
 namespace {
 
 // Without "TEXT", "REQUIRED", "(1x)", "Excludes:".

@@ -38,6 +38,8 @@ struct OneOf {
 };
 // Returns the fault of a value; an empty string is no fault.
 using FindFault = std::function<std::string(const std::string&)>;
+// Of the mode of a file: 0666, at most four octal digits.
+std::string find_mode_fault(const std::string& text);
 using OptionCheck = std::variant<std::monostate, InRange, Bytes, OneOf, FindFault>;
 
 struct Option {

@@ -56,6 +56,12 @@ class ByteReader {
     if (ok_) std::memcpy(&value, raw.data(), sizeof value);
     return value;
   }
+  // One byte, which must be 0 or 1.
+  bool get_flag() {
+    const auto flag = get<std::uint8_t>();
+    if (flag > 1) fail();
+    return flag == 1;
+  }
   std::string_view get_text() { return take(get<std::uint32_t>()); }
   // The next `size` bytes, or nothing at all.
   std::string_view take(std::size_t size) {

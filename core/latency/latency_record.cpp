@@ -62,12 +62,6 @@ Task load_task(ByteReader& in) {
 
 }  // namespace
 
-bool load_flag(ByteReader& in) {
-  const auto flag = in.get<std::uint8_t>();
-  if (flag > 1) in.fail();
-  return flag == 1;
-}
-
 void save_record(ByteWriter& out, const LatencyRecord& record) {
   out.put(std::int64_t{record.time.count()});
   out.put(std::uint32_t{record.cpu});
@@ -86,9 +80,9 @@ LatencyRecord load_record(ByteReader& in, Boot boot) {
   record.cpu = in.get<std::uint32_t>();
   record.latency = std::chrono::nanoseconds(in.get<std::int64_t>());
   record.timer_offset = std::chrono::nanoseconds(in.get<std::int64_t>());
-  record.is_bound = load_flag(in);
+  record.is_bound = in.get_flag();
   record.victim = load_task(in);
-  if (load_flag(in)) record.culprit = load_task(in);
+  if (in.get_flag()) record.culprit = load_task(in);
   return record;
 }
 

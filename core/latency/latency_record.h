@@ -28,8 +28,6 @@ struct LatencyRecord {
 // the time of a record of another boot is 0.
 void save_record(ByteWriter& out, const LatencyRecord& record);
 LatencyRecord load_record(ByteReader& in, Boot boot);
-// A byte that is 0 or 1; fails the reader on another.
-bool load_flag(ByteReader& in);
 
 // `PID PRIORITY LATENCY COMMAND`, or with a culprit
 // `PID PRIORITY LATENCY (TIMEROFFSET) COMMAND <- PID PRIORITY COMMAND SECONDS.MICROSECONDS`.

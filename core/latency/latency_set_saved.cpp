@@ -5,6 +5,7 @@
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
+
 void LatencySet::save(ByteWriter& out, const PerCpu& cpu) {
   cpu.histogram.save(out);
   out.put(cpu.bounded);
@@ -44,11 +45,11 @@ LatencySet::PerCpu LatencySet::load_cpu(ByteReader& in, Boot boot) const {
   cpu.bounded = in.get<std::uint64_t>();
   cpu.unmatched = in.get<std::uint64_t>();
   cpu.lost = in.get<std::uint64_t>();
-  if (load_flag(in)) {
+  if (in.get_flag()) {
     cpu.highest = load_record(in, boot);
     if (cpu.highest->cpu >= cpus_) in.fail();
   }
-  if (load_flag(in)) {
+  if (in.get_flag()) {
     cpu.maxima.emplace(intervals_, origin_);
     cpu.maxima->load(in);
     if (!cpu.maxima->has_open()) in.fail();

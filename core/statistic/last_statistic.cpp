@@ -51,11 +51,10 @@ void LastStatistic::save(ByteWriter& out) const {
 
 void LastStatistic::load(ByteReader& in) {
   expect_version(in, kLastVersion);
-  const auto is_there = in.get<std::uint8_t>();
+  is_there_ = in.get_flag();
   x_ = in.get<std::int64_t>();
   time_ = std::chrono::nanoseconds(in.get<std::int64_t>());
-  is_there_ = is_there == 1;
-  if (is_there > 1 || (!is_there_ && (x_ != 0 || time_.count() != 0))) in.fail();
+  if (!is_there_ && (x_ != 0 || time_.count() != 0)) in.fail();
 }
 
 }  // namespace tallyfs

@@ -23,12 +23,6 @@ Result<Definition> load_definition(ByteReader& in) {
   return apply(change.value(), Definition{});
 }
 
-bool load_flag(ByteReader& in) {
-  const auto flag = in.get<std::uint8_t>();
-  if (flag > 1) in.fail();
-  return flag == 1;
-}
-
 }  // namespace
 
 std::uint64_t Statistic::worst_case_bytes() const {
@@ -340,8 +334,8 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   auto definition = load_definition(in);
   if (!is_name(name) || !definition) return no_statistic();
   Statistic statistic(name, std::move(definition.value()), {});
-  statistic.on_ = load_flag(in);
-  statistic.saturated_ = load_flag(in);
+  statistic.on_ = in.get_flag();
+  statistic.saturated_ = in.get_flag();
   statistic.data_since_ = load_time(in);
   statistic.started_ = load_time(in);
   statistic.stopped_ = load_time(in);

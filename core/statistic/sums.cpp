@@ -212,9 +212,8 @@ void SignedSum::save(ByteWriter& out) const {
 
 void SignedSum::load(ByteReader& in) {
   Products::load(in);
-  const auto flag = in.get<std::uint8_t>();
-  has_negative = flag == 1;
-  if (flag > 1 || (total < 0 && !has_negative)) in.fail();
+  has_negative = in.get_flag();
+  if (total < 0 && !has_negative) in.fail();
 }
 
 // sum * 1000 may not fit into 128 bits; the remainder, being below 2^64, has room to spare. An

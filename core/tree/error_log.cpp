@@ -89,13 +89,12 @@ void ErrorLog::save(ByteWriter& out) const {
 }
 
 ErrorLog::Entry ErrorLog::load_entry(ByteReader& in, Boot boot) {
-  const auto is_from_socket = in.get<std::uint8_t>();
+  const bool is_from_socket = in.get_flag();
   const std::chrono::nanoseconds time(in.get<std::int64_t>());
-  Entry entry{.source = is_from_socket == 1 ? Source::kSocket : Source::kMount,
+  Entry entry{.source = is_from_socket ? Source::kSocket : Source::kMount,
               .time = boot == Boot::kThis ? time : std::chrono::nanoseconds(0),
               .text = std::string(in.get_text())};
-  if (is_from_socket > 1 || time.count() < 0 || entry.text.size() > kEntryBytesMax ||
-      !entry.text.ends_with('\n')) {
+  if (time.count() < 0 || entry.text.size() > kEntryBytesMax || !entry.text.ends_with('\n')) {
     in.fail();
   }
   return entry;

@@ -59,12 +59,6 @@ bool has(const std::vector<std::string>& options, std::string_view prefix) {
                      [&](const std::string& option) { return option.starts_with(prefix); });
 }
 
-std::string check_octal(const std::string& text) {
-  const bool octal =
-      !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
-  return octal ? std::string() : "not an octal mode: " + text;
-}
-
 std::string check_prefix(const std::string& text) {
   return is_metric_prefix(text) ? std::string() : "not the beginning of a metric's name: " + text;
 }
@@ -201,7 +195,7 @@ class OptionsParser {
          .variable = &mode_,
          .value = "MODE",
          .text = "its mode in octal: who may write to it may feed",
-         .check = check_octal});
+         .check = find_mode_fault});
     add({.names = "--queue-length",
          .variable = &options_.queue_length,
          .value = "N",

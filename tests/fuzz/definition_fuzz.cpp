@@ -30,11 +30,9 @@ class Stand {
   }
   void check_end() {
     const std::string before = definition();
-    for (std::string_view rest = before; !rest.empty();) {
-      const std::string line(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(line.size() + 1);
+    each_line(before, [&](std::string_view line) {
       must(interface_->define(line, clock_.now()).has_value(), "what is read can be written back");
-    }
+    });
     must(definition() == before, "what was read changes nothing");
     check_saved();
     interface_.reset();

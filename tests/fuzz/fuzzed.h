@@ -16,6 +16,16 @@ inline void must(bool holds, const char* what) {
   std::abort();
 }
 
+// Calls take(line) for each line of a text that ends with one.
+template <typename Take>
+void each_line(std::string_view text, Take take) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() + 1);
+    take(line);
+  }
+}
+
 class Input {
  public:
   Input(const std::uint8_t* bytes, std::size_t size)

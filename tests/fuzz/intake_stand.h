@@ -339,11 +339,9 @@ class IntakeStand {
     (void)text("data");
     const auto node = tree.lookup(entry.info.id, "definition").value();
     const auto file = tree.file(node.id).value();
-    for (std::string_view rest = before; !rest.empty();) {
-      const std::string line(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(line.size() + 1);
+    each_line(before, [&](std::string_view line) {
       must(file->write_line(line, clock.now()).has_value(), "what is read can be written back");
-    }
+    });
     must(text("definition") == before, "what was read changes nothing");
   }
   // Every file of stats/ reads, and all of it goes.

@@ -34,11 +34,9 @@ class Stand {
   void check_end() {
     const std::string before = text();
     open(Opening::kReplaces);
-    for (std::string_view rest = before; !rest.empty();) {
-      const std::string line(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(line.size() + 1);
+    each_line(before, [&](std::string_view line) {
       must(file_->write_line(line, clock_.now()).has_value(), "what is read can be written back");
-    }
+    });
     must(text() == before, "and says the same");
     must(statistics_.take_rules("", clock_.now()).rules == 0, "a file may be empty");
   }

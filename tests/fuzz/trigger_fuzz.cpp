@@ -65,16 +65,16 @@ class Driver {
 
   void remove_as_shown() {
     for (const EventNumber event : events_) {
-      std::string lines = triggers_text(set_.triggers.lines(event));
-      while (!lines.empty()) {
-        const std::string line = lines.substr(0, lines.find('\n'));
-        lines.erase(0, line.size() + 1);
-        if (!line.starts_with("hist:keys=")) continue;
-        const auto removed = set_.commands.write(event, "!" + line.substr(0, line.rfind(" [")));
+      const std::string lines = triggers_text(set_.triggers.lines(event));
+      each_line(lines, [&](std::string_view line) {
+        if (!line.starts_with("hist:keys=")) return;
+        std::string removal = "!";
+        removal.append(line.substr(0, line.rfind(" [")));
+        const auto removed = set_.commands.write(event, removal);
         const bool refers = line.find('$') != line.npos;
         must(removed || removed.error().code == ErrorCode::kBusy || refers,
              "what is shown is understood");
-      }
+      });
     }
   }
 

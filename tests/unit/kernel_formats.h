@@ -2,8 +2,9 @@
 // others have none.
 #pragma once
 
-namespace tallyfs {
+#include <string>
 
+namespace tallyfs {
 
 inline constexpr char kHeaderPage[] =
     "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -67,7 +68,6 @@ format:
 
 print fmt: "%d,%d %s", ((unsigned int) ((REC->dev) >> 20)), REC->rwbs
 )";
-
 
 inline constexpr char kSchedWakeup[] = R"(name: sched_wakeup
 ID: 374
@@ -166,5 +166,16 @@ format:
 
 	field:void * hrtimer;	offset:8;	size:8;	signed:0;
 )";
+
+// A text without the line that has a part.
+inline std::string without(std::string text, const std::string& line_part) {
+  const std::size_t at = text.find(line_part);
+  const std::size_t start = text.rfind('\n', at) + 1;
+  return text.erase(start, text.find('\n', at) + 1 - start);
+}
+
+inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  return text.replace(text.find(what), what.size(), by);
+}
 
 }  // namespace tallyfs

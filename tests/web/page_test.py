@@ -271,6 +271,10 @@ class PageTest(unittest.TestCase):
         self.open("web/latency_us")
         self.browser.choose("#theme", theme)
         until(lambda: self.browser.run(COLOURS) >= 5, "five colours of the heat map")
+        least = self.web.api("heat/web/latency_us")[theme][0]
+        wanted = f"rgb({', '.join(str(each) for each in bytes.fromhex(least[1:]))})"
+        self.assertEqual(wanted, self.browser.run(
+            "return document.querySelector('#legend i').style.backgroundColor"))
         self.browser.picture(f"heat-{theme}-{width}")
         self.assertEqual([], self.browser.run(CONTRAST))
         self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)

@@ -4,10 +4,10 @@
 // STATISTIC_SUFFIX instead. `#` begins a comment.
 //
 // Rules from the file of --rules come first, and can be replaced without the others. A write that
-// replaces all rules takes effect whole or not at all. Patterns are
-// taken apart once: few of them are compared beyond the text before their first wildcard, and most
-// not beyond the first eight bytes of it. At most kRulesBound, and kBytesBound of text. Confined to
-// the lock of StatisticsBranch.
+// replaces all rules takes effect whole or not at all. Patterns are taken apart once: few of them
+// are compared beyond the text before their first wildcard, and most not beyond the first eight
+// bytes of it. At most kRulesBound, and kBytesBound of text. Confined to the lock of
+// StatisticsBranch.
 #pragma once
 
 #include <cstddef>

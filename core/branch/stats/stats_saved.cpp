@@ -52,8 +52,8 @@ std::vector<StatsBranch::Saved> StatsBranch::listed() const {
         if (object->lifetime == Lifetime::kFeeder) continue;
         std::string label = name;
         label.append("/").append(object_name);
-        all.push_back({object->freeform, std::move(label), subsystem->uid, nullptr,
-                       object->content});
+        all.push_back(
+            {object->freeform, std::move(label), subsystem->uid, nullptr, object->content});
       }
     }
   }
@@ -171,9 +171,9 @@ void SubsystemRates::save(ByteWriter& out) const {
 }
 
 void SubsystemRates::load(ByteReader& in, Moment now) {
-  const auto is_set = in.get<std::uint8_t>();
+  const bool is_set = in.get_flag();
   const auto size = in.get<std::uint32_t>();
-  if (is_set > 1 || size > kRatesMax) return in.fail();
+  if (size > kRatesMax) return in.fail();
   Rates rates;
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
@@ -186,7 +186,7 @@ void SubsystemRates::load(ByteReader& in, Moment now) {
   }
   if (!in.ok()) return;
   const MutexLock lock(mutex_);
-  set_by_user_ = is_set == 1;
+  set_by_user_ = is_set;
   take(std::move(rates), now);
 }
 

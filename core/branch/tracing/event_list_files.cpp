@@ -50,35 +50,37 @@ TextFile::Parts set_event(const SharedView& view) {
   return parts;
 }
 
-TextFile::Parts set_event_pid(const SharedView& view) {
+// One of the two lists of processes.
+struct PidList {
+  const TraceSelection::Pids& (TraceSelection::*pids)() const;
+  Result<void> (TraceSelection::*write)(std::string_view text);
+  void (TraceSelection::*clear)();
+};
+
+TextFile::Parts pid_file(const SharedView& view, const PidList& list) {
   TextFile::Parts parts = shown(
-      view, Waits::kNo, [](TracingInstance& instance) { return instance.set.selection.pids(); },
+      view, Waits::kNo,
+      [list](TracingInstance& instance) { return (instance.set.selection.*list.pids)(); },
       TraceSelection::text);
-  parts.write_line = [view](std::string_view text, const CallContext& call) {
+  parts.write_line = [view, list](std::string_view text, const CallContext& call) {
     return view->change(call,
-                        [&](EventSet& set) { return set.selection.write_pids(trimmed(text)); });
+                        [&](EventSet& set) { return (set.selection.*list.write)(trimmed(text)); });
   };
-  parts.truncate = [view](const CallContext& call) {
+  parts.truncate = [view, list](const CallContext& call) {
     return view->change_always(
-        call, [](TracingInstance& instance) { instance.set.selection.clear_pids(); });
+        call, [list](TracingInstance& instance) { (instance.set.selection.*list.clear)(); });
   };
   return parts;
 }
 
+TextFile::Parts set_event_pid(const SharedView& view) {
+  return pid_file(
+      view, {&TraceSelection::pids, &TraceSelection::write_pids, &TraceSelection::clear_pids});
+}
+
 TextFile::Parts set_event_notrace_pid(const SharedView& view) {
-  TextFile::Parts parts = shown(
-      view, Waits::kNo,
-      [](TracingInstance& instance) { return instance.set.selection.notrace_pids(); },
-      TraceSelection::text);
-  parts.write_line = [view](std::string_view text, const CallContext& call) {
-    return view->change(call,
-                        [&](EventSet& set) { return set.selection.write_notrace_pids(text); });
-  };
-  parts.truncate = [view](const CallContext& call) {
-    return view->change_always(
-        call, [](TracingInstance& instance) { instance.set.selection.clear_notrace_pids(); });
-  };
-  return parts;
+  return pid_file(view, {&TraceSelection::notrace_pids, &TraceSelection::write_notrace_pids,
+                         &TraceSelection::clear_notrace_pids});
 }
 
 TextFile::Parts tracing_cpumask(const SharedView& view) {

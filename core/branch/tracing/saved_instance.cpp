@@ -9,12 +9,6 @@ constexpr std::uint64_t kBytesOfKib = 1024;
 // Options, and filters of systems: more than there are.
 constexpr std::uint32_t kListedMax = 65'536;
 
-bool get_bool(ByteReader& in) {
-  const auto value = in.get<std::uint8_t>();
-  if (value > 1) in.fail();
-  return value == 1;
-}
-
 }  // namespace
 
 void SavedInstance::save(const TracingInstance& instance, ByteWriter& out) {
@@ -56,8 +50,8 @@ bool SavedInstance::is_as_first(const TracingInstance& instance) {
 SavedInstance SavedInstance::load(ByteReader& in, const Bounds& bounds) {
   SavedInstance saved(bounds.set.pids_max);
   saved.name_ = in.get_text();
-  saved.is_on_ = get_bool(in);
-  saved.has_snapshot_ = get_bool(in);
+  saved.is_on_ = in.get_flag();
+  saved.has_snapshot_ = in.get_flag();
   saved.clock_ = std::ranges::find(kTraceClocks, in.get_text());
   if (saved.clock_ == kTraceClocks.end()) in.fail();
   saved.cmdlines_max_ = in.get<std::uint64_t>();
@@ -91,7 +85,7 @@ void SavedInstance::load_options(ByteReader& in) {
   if (size > kListedMax) return in.fail();
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
     const TraceOption* const option = find_trace_option(in.get_text());
-    const bool on = get_bool(in);
+    const bool on = in.get_flag();
     if (!option) return in.fail();
     options_.emplace_back(option, on);
   }

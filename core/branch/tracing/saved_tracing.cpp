@@ -298,10 +298,10 @@ Result<void> SavedTracing::load_histogram(ByteReader& in, const Loading& loading
 Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
   const Place place{std::string(in.get_text()), std::string(in.get_text()),
                     std::string(in.get_text())};
-  const auto enabled = in.get<std::uint8_t>();
-  const auto soft = in.get<std::uint8_t>();
+  const bool enabled = in.get_flag();
+  const bool soft = in.get_flag();
   const std::string_view filter = in.get_text();
-  if (!in.ok() || in.left() != 0 || enabled > 1 || soft > 1) return not_saved_here();
+  if (!in.ok() || in.left() != 0) return not_saved_here();
   SourceOrders orders;
   {
     const MutexLock lock(state_.mutex);
@@ -316,8 +316,8 @@ Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
         return done;
       }
     }
-    set.events.at(*number).enabled = enabled == 1;
-    set.events.at(*number).soft_enabled = soft == 1;
+    set.events.at(*number).enabled = enabled;
+    set.events.at(*number).soft_enabled = soft;
     instance->touch(now);
     orders = state_.enter_demands(*instance, now);
   }

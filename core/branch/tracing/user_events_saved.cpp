@@ -67,11 +67,11 @@ Result<void> UserEvents::load(const SavedObject& object, Moment now) {
   if (object.format != kEventFormat) return other_format(object);
   ByteReader in(object.bytes);
   const auto uid = in.get<std::uint32_t>();
-  const auto for_good = in.get<std::uint8_t>();
+  const bool for_good = in.get_flag();
   const auto id = in.get<std::uint16_t>();
   const std::string system(in.get_text());
   const std::string definition(in.get_text());
-  if (!in.ok() || in.left() != 0 || for_good > 1) return not_an_event();
+  if (!in.ok() || in.left() != 0) return not_an_event();
   auto fields = FieldsDefinition::parse(definition);
   if (!fields) return fields.error().in(system, definition);
   const Path path(system, fields.value().name);
@@ -83,7 +83,7 @@ Result<void> UserEvents::load(const SavedObject& object, Moment now) {
   const auto held = tracing_.hold_id(path.first, path.second, id);
   const auto entered = enter(path, std::move(fields.value()), uid, now);
   if (!entered) return entered.error();
-  if (for_good == 0) {
+  if (!for_good) {
     has_unkept_ = true;
     return {};
   }

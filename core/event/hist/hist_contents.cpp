@@ -67,10 +67,8 @@ class HistLoader {
 
  private:
   void load_snapshot(HistTable::Snapshot& snapshot) {
-    const auto is_taken = in_.get<std::uint8_t>();
-    if (is_taken > 1) return in_.fail();
-    if (is_taken == 0) return;
-    snapshot.taken = true;
+    snapshot.taken = in_.get_flag();
+    if (!snapshot.taken) return;
     snapshot.value = in_.get<std::uint64_t>();
     for (std::uint32_t i = 0; i < table_.map.shape().key_words; ++i) {
       snapshot.key.push_back(in_.get<std::uint64_t>());

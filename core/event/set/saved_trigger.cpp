@@ -27,13 +27,12 @@ SavedTrigger SavedTrigger::load_one(ByteReader& in) {
   saved.parameters = in.get_text();
   saved.filter = in.get_text();
   saved.left = in.get<std::int64_t>();
-  const auto paused = in.get<std::uint8_t>();
+  saved.paused = in.get_flag();
   saved.entries_max = in.get<std::uint32_t>();
   saved.expiry_ns = in.get<std::uint64_t>();
   saved.kind = static_cast<TriggerKind>(kind);
-  saved.paused = paused == 1;
   const bool is_hist = saved.kind == TriggerKind::kHist;
-  if (saved.serial == 0 || saved.serial >= kSerialMax || paused > 1 || saved.left > kLeftMax ||
+  if (saved.serial == 0 || saved.serial >= kSerialMax || saved.left > kLeftMax ||
       saved.left < TriggerLine::kUnlimited ||
       kind > static_cast<std::uint8_t>(TriggerKind::kDisableHist) ||
       is_hist != std::has_single_bit(saved.entries_max)) {

@@ -140,10 +140,10 @@ void TraceSelection::save(ByteWriter& out) const {
 }
 
 void TraceSelection::load(ByteReader& in, List& list) const {
-  const auto is_set = in.get<std::uint8_t>();
+  const bool is_set = in.get_flag();
   const auto size = in.get<std::uint32_t>();
-  if (is_set > 1 || size > pids_max_ || (size != 0 && is_set == 0)) return in.fail();
-  list = {.is_set = is_set == 1, .pids = {}, .ended = {}};
+  if (size > pids_max_ || (size != 0 && !is_set)) return in.fail();
+  list = {.is_set = is_set, .pids = {}, .ended = {}};
   std::int32_t last = -1;
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
     const auto pid = in.get<std::int32_t>();
@@ -160,9 +160,8 @@ void TraceSelection::load(ByteReader& in, std::uint32_t cpus) {
   if (size > kMaskCpusMax) return in.fail();
   left_out_cpus_.clear();
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
-    const auto cpu = in.get<std::uint8_t>();
-    if (cpu > 1) return in.fail();
-    if (i < cpus) left_out_cpus_.push_back(cpu == 1);
+    const bool is_left_out = in.get_flag();
+    if (i < cpus) left_out_cpus_.push_back(is_left_out);
   }
 }
 

@@ -30,6 +30,11 @@ export class HeatMap {
     this.heat = heat;
     this.columns = Math.max(1, Math.ceil(seconds / heat.seconds_each));
     if (this.chosen !== null && !heat.end_us.includes(this.chosen)) this.chosen = null;
+    this.repaint();
+  }
+
+  repaint() {
+    if (!this.heat) return;
     this.draw();
     this.drawLegend();
   }

@@ -24,7 +24,7 @@ function applyTheme() {
                                    : wanted === 'dark';
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   byId('theme').value = wanted;
-  heat?.draw();
+  heat.repaint();
 }
 
 // ---- the fragment: #s=INTERFACE/STATISTIC

@@ -8,11 +8,6 @@
 namespace tallyfs::statsd {
 namespace {
 
-std::string fault_of_mode(const std::string& text) {
-  const bool is_octal = text.find_first_not_of("01234567") == text.npos;
-  return is_octal && !text.empty() && text.size() <= 4 ? "" : "must be octal, 0 to 0777";
-}
-
 void add_listening(CommandLine& line, Options& options) {
   line.add_list("--listen", options.listen, "ADDRESS",
                 "where to listen (udp:127.0.0.1:8125 and udp:[::1]:8125); may be repeated");
@@ -30,7 +25,7 @@ void add_listening(CommandLine& line, Options& options) {
             .variable = &options.socket_mode,
             .value = "MODE",
             .text = "the permissions of Unix sockets",
-            .check = FindFault(fault_of_mode)});
+            .check = find_mode_fault});
 }
 
 void add_meaning(CommandLine& line, Options& options) {
@@ -129,8 +124,8 @@ Result<std::vector<ListenAddress>> to_addresses(const Options& options, Default 
   for (const std::string& text : texts) {
     auto address = parse_listen_address(text);
     if (!address) return invalid("--listen " + text + ": " + address.error().reason);
-    const bool is_open = !is_unix(address.value().transport) &&
-                         !is_loopback(address.value().address);
+    const bool is_open =
+        !is_unix(address.value().transport) && !is_loopback(address.value().address);
     if (is_open && options.allow.empty()) {
       return invalid("--listen " + text + ": another address than loopback needs --allow");
     }
@@ -146,9 +141,9 @@ Result<AllowList> to_allow_list(const Options& options) {
 }
 
 ListeningSocket::Options to_socket_options(const Options& options) {
-  return {.receive_bytes = static_cast<int>(options.receive_bytes),
-          .permissions =
-              static_cast<unsigned>(std::strtoul(options.socket_mode.c_str(), nullptr, 8))};
+  return {
+      .receive_bytes = static_cast<int>(options.receive_bytes),
+      .permissions = static_cast<unsigned>(std::strtoul(options.socket_mode.c_str(), nullptr, 8))};
 }
 
 }  // namespace tallyfs::statsd

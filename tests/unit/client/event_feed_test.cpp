@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <filesystem>
 
 #include "fake_daemon.h"
 
@@ -15,15 +14,13 @@ using namespace std::chrono_literals;
 
 class EventFeedTest : public testing::Test {
  protected:
-  ~EventFeedTest() override { std::filesystem::remove_all(directory_); }
-
   FedEvent& added(const char* name, const char* fields = "u8 a; u16 b") {
     return *feed_.add("web", name, fields).value();
   }
   // A daemon with a page, and a feed that has heard of it.
   void meet(std::uint64_t epoch = FakeDaemon::kEpoch) {
     daemon_.reset();
-    daemon_ = std::make_unique<FakeDaemon>(directory_ + "/socket", epoch);
+    daemon_ = std::make_unique<FakeDaemon>(directory_ / "socket", epoch);
     daemon_->page = std::make_unique<SwitchPage>(4096);
     EXPECT_TRUE(link_.connect());
     EXPECT_TRUE(switches_.map(daemon_->page->fd(), 4096));
@@ -47,13 +44,10 @@ class EventFeedTest : public testing::Test {
     return daemon_->serve();
   }
 
-  const std::string directory_ = [] {
-    std::string name = "/tmp/tally-events-XXXXXX";
-    return std::string(::mkdtemp(name.data()));
-  }();
+  TemporaryDirectory directory_;
   EventFeed::Time now_{1'000};
   std::string comm_;
-  Link link_{directory_ + "/socket"};
+  Link link_{directory_ / "socket"};
   Switches switches_;
   std::vector<std::string> reports_;
   Conversation conversation_{link_,

@@ -12,9 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,32 +26,11 @@
 #include "core/base/fd.h"
 #include "core/wire/binary.h"
 #include "switch_page.h"
+#include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
 
 using Log = std::vector<std::string>;
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    char name[] = "/tmp/tallyfs-test-XXXXXX";
-    if (::mkdtemp(name)) path_ = name;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-inline sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return address;
-}
 
 class FakeDaemon {
  public:

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "feeders/client/lane.h"
+#include "tests/unit/random.h"
 
 namespace tallyfs {
 
@@ -40,22 +39,5 @@ inline void consume(Lane& lane, std::uint64_t entries) {
   const MutexLock lock(lane.mutex());
   lane.consume(entries);
 }
-
-// Draws numbers, and says with which seed when the test fails: TALLY_SEED=n repeats it.
-class Random {
- public:
-  std::uint64_t below(std::uint64_t end) { return engine_() % end; }
-  std::uint64_t any() { return engine_(); }
-  std::string seed() const { return std::string("TALLY_SEED=").append(std::to_string(seed_)); }
-
- private:
-  static std::uint64_t draw() {
-    const char* const given = std::getenv("TALLY_SEED");
-    return given ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  }
-
-  const std::uint64_t seed_ = draw();
-  std::mt19937_64 engine_{seed_};
-};
 
 }  // namespace tallyfs

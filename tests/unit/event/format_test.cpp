@@ -9,16 +9,6 @@
 namespace tallyfs {
 namespace {
 
-std::string without(std::string text, const std::string& line_part) {
-  const std::size_t at = text.find(line_part);
-  const std::size_t start = text.rfind('\n', at) + 1;
-  return text.erase(start, text.find('\n', at) + 1 - start);
-}
-
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  return text.replace(text.find(what), what.size(), by);
-}
-
 TEST(EventFormatTest, ReadsTheFormatOfABlockEvent) {
   const auto format = parse_event_format(kBlockRqIssue).value();
   EXPECT_EQ(format.name, "block_rq_issue");

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,28 +16,9 @@
 #include "core/branch/stats/stats_branch.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
+#include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    char name[] = "/tmp/tallyfs-test-XXXXXX";
-    if (::mkdtemp(name)) path_ = name;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-inline sockaddr_un address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  return address;
-}
 
 // A feeder: connected, and bound to a name of the kernel's choice so that it can be answered.
 class Feeder {

@@ -1,58 +1,28 @@
 #include "feeders/kernel/event_shipper.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <cstring>
-#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "core/base/fd.h"
 #include "tests/unit/kernel_formats.h"
+#include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
 namespace {
 
 using std::chrono::nanoseconds;
 
-// The daemon's socket, and the events that arrived at it.
-class Daemon {
- public:
-  Daemon() {
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    std::strcpy(address.sun_path, path_.c_str());
-    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~Daemon() { std::filesystem::remove_all(directory_); }
-
-  const std::string& path() const { return path_; }
-  std::vector<KernelEvent> take() {
-    std::vector<KernelEvent> taken;
-    for (;;) {
-      const auto size = ::recv(socket_.get(), bytes_.data(), wire::kDatagramBytesMax, MSG_DONTWAIT);
-      if (size < 0) return taken;
-      auto reader = wire::DatagramReader::open(
-          {reinterpret_cast<char*>(bytes_.data()), static_cast<std::size_t>(size)});
-      while (auto message = reader.value().next()) {
-        const auto& events = std::get<wire::KernelEvents>(message->value()).events;
-        taken.insert(taken.end(), events.begin(), events.end());
-      }
-    }
-  }
-
- private:
-  std::string directory_ = [] {
-    std::string name = "/tmp/tally-shipper-XXXXXX";
-    return std::string(::mkdtemp(name.data()));
-  }();
-  std::string path_ = directory_ + "/socket";
-  Fd socket_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  std::vector<std::uint64_t> bytes_ = std::vector<std::uint64_t>(wire::kDatagramBytesMax / 8);
-};
+// The events that arrived at the daemon's socket.
+std::vector<KernelEvent> take_events(ReceivingSocket& daemon) {
+  std::vector<KernelEvent> taken;
+  daemon.receive([&](wire::Message& message) {
+    const auto& events = std::get<wire::KernelEvents>(message).events;
+    taken.insert(taken.end(), events.begin(), events.end());
+  });
+  return taken;
+}
 
 class EventShipperTest : public testing::Test {
  protected:
@@ -90,7 +60,7 @@ class EventShipperTest : public testing::Test {
   }
   // Of what arrived, without the notice that every instance begins with.
   std::vector<KernelEvent> take() {
-    auto events = daemon_.take();
+    auto events = take_events(daemon_);
     if (!events.empty() && events.front().kind == KernelEventKind::kLost &&
         events.front().number == 0) {
       events.erase(events.begin());
@@ -98,7 +68,7 @@ class EventShipperTest : public testing::Test {
     return events;
   }
 
-  Daemon daemon_;
+  ReceivingSocket daemon_;
   Link link_{daemon_.path()};
   EventShipper shipper_{link_};
   std::vector<EventFormat> formats_;

@@ -95,14 +95,16 @@ TEST_F(TimerStory, TakesTheLastStartOfATimer) {
   EXPECT_EQ(measured(), "missed_timer_offsets CPU0 6\n");
 }
 
-TEST_F(TimerStory, ForgetsACancelledTimer) {
-  replay(R"(
+constexpr char kCancelled[] = R"(
     10   cpu=0 start a0 expires=1000 by 10
     500  cpu=0 cancel a0
     1007 cpu=0 expire a0 at=1006 during 0
     1008 cpu=0 wakeup rt:10:20
     1011 cpu=0 switch idle:0:120 -> rt:10:20
-  )");
+  )";
+
+TEST_F(TimerStory, ForgetsACancelledTimer) {
+  replay(kCancelled);
   EXPECT_EQ(measured(), "wakeup CPU0 3\n");
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
 }
@@ -120,13 +122,7 @@ TEST_F(TimerStory, ForgetsAnExpiredTimer) {
 }
 
 TEST_F(TimerStory, TellsWhatIsMissingOfTimersWithTheirWakeups) {
-  replay(R"(
-    10   cpu=0 start a0 expires=1000 by 10
-    500  cpu=0 cancel a0
-    1007 cpu=0 expire a0 at=1006 during 0
-    1008 cpu=0 wakeup rt:10:20
-    1011 cpu=0 switch idle:0:120 -> rt:10:20
-  )");
+  replay(kCancelled);
   const LatencySet& both = latencies_.set(Latencies::kTimerAndWakeup);
   EXPECT_EQ(unmatched(Latencies::kWakeup), 0u) << "the wakeup is complete, its timer is not";
   EXPECT_EQ(shortfall_line(both.kind(), both.counts(0)),

@@ -4,15 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/statistic/interface.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/random.h"
 
 namespace tallyfs {
 
@@ -76,23 +75,6 @@ inline bool operator==(const Holdings& a, const Holdings& b) {
 
 // s0, s1, ... (not "s" + to_string(n), in which g++ 12 sees an overlap: its bug 105651)
 inline std::string numbered(std::size_t n) { return std::string("s").append(std::to_string(n)); }
-
-// Draws numbers, and says with which seed when the test fails: TALLY_SEED=n repeats it.
-class Random {
- public:
-  std::uint64_t below(std::uint64_t end) { return engine_() % end; }
-  std::uint64_t any() { return engine_(); }
-  std::string seed() const { return std::string("TALLY_SEED=").append(std::to_string(seed_)); }
-
- private:
-  static std::uint64_t draw() {
-    const char* const given = std::getenv("TALLY_SEED");
-    return given ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  }
-
-  const std::uint64_t seed_ = draw();
-  std::mt19937_64 engine_{seed_};
-};
 
 #define TRACE_SEED(random) SCOPED_TRACE((random).seed())
 

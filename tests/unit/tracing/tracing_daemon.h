@@ -13,6 +13,7 @@
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
+#include "tests/unit/tracing/find_node.h"
 #include "tests/unit/tracing/tracing_stand.h"
 
 namespace tallyfs {
@@ -48,15 +49,7 @@ class TracingDaemon {
   }
 
   Result<NodeInfo> node(std::string_view path) {
-    NodeId at = directory_;
-    for (;;) {
-      const std::string_view name = path.substr(0, path.find('/'));
-      tree_.rules(at).value()->entered(clock_.now());
-      const auto found = tree_.lookup(at, name);
-      if (!found || name.size() == path.size()) return found;
-      path.remove_prefix(name.size() + 1);
-      at = found.value().id;
-    }
+    return find_node(tree_, directory_, path, clock_.now());
   }
   // "(none)": there is no such file.
   std::string read(std::string_view path) {

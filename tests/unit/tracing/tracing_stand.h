@@ -14,6 +14,7 @@
 
 #include "core/branch/tracing/tracing.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/tracing/find_node.h"
 
 namespace tallyfs {
 
@@ -90,17 +91,9 @@ class TracingTest : public testing::Test {
     feed(source, id, prev, next, prev);
   }
 
-  // A node by its path below tracing/, looked up as the kernel does.
+  // A node by its path below tracing/.
   Result<NodeInfo> node(std::string_view path) {
-    NodeId at = directory_;
-    for (;;) {
-      const std::string_view name = path.substr(0, path.find('/'));
-      tree_.rules(at).value()->entered(clock_.now());
-      const auto found = tree_.lookup(at, name);
-      if (!found || name.size() == path.size()) return found;
-      path.remove_prefix(name.size() + 1);
-      at = found.value().id;
-    }
+    return find_node(tree_, directory_, path, clock_.now());
   }
   std::shared_ptr<File> file(std::string_view path) {
     const auto found = node(path);

@@ -1,0 +1,166 @@
+#include "fs/session.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/fuse.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tests/unit/fake_clock.h"
+
+namespace tallyfs {
+namespace {
+
+struct NoBarrier final : Barrier {
+  using Barrier::settle;
+  void settle(const std::function<void()>&) override {}
+};
+
+// The kernel's end of /dev/fuse, as a socket that keeps requests apart.
+class Kernel {
+ public:
+  Kernel() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    ours_ = Fd(ends[0]);
+    theirs_ = Fd(ends[1]);
+    const timeval limit{.tv_sec = 20, .tv_usec = 0};
+    ::setsockopt(ours_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ::fcntl(ours_.get(), F_SETFL, 0);
+  }
+  int device() const { return theirs_.get(); }
+  template <typename Body>
+  void send(std::uint32_t opcode, std::uint64_t unique, std::uint64_t node, const Body& body) {
+    fuse_in_header header{};
+    header.len = sizeof header + sizeof body;
+    header.opcode = opcode;
+    header.unique = unique;
+    header.nodeid = node;
+    std::array<char, sizeof header + sizeof body> bytes;
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, &body, sizeof body);
+    ASSERT_EQ(::send(ours_.get(), bytes.data(), bytes.size(), 0), ssize_t(bytes.size()));
+  }
+  fuse_out_header receive() {
+    std::array<char, 65'536> bytes{};
+    fuse_out_header header{};
+    const auto size = ::recv(ours_.get(), bytes.data(), bytes.size(), 0);
+    EXPECT_GE(size, ssize_t(sizeof header)) << std::strerror(errno);
+    if (size < ssize_t(sizeof header)) return header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    body_.assign(bytes.data() + sizeof header, std::size_t(size) - sizeof header);
+    return header;
+  }
+  const std::string& body() const { return body_; }
+
+ private:
+  Fd ours_;
+  Fd theirs_;
+  std::string body_;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  // A server: its tree, its operations and its session.
+  struct Server {
+    explicit Server(SessionTest& of, NodeId first)
+        : tree(of.clock_.now(), first),
+          errors(of.clock_.now()),
+          own(std::shared_ptr<Interface>(Interface::create(of.ledger_, 0, of.clock_.now()).value()),
+              of.clock_.now()),
+          operations(Parts{tree, errors, own, barrier, of.clock_}, {}, {}, first) {
+      session = Session::create(operations, {.fd = of.kernel_.device(),
+                                             .mount_options = {},
+                                             .handover = &of.handover_,
+                                             .take_away = [] {}})
+                    .value();
+      session->start([] {}, [] {});
+    }
+
+    Tree tree;
+    ErrorLog errors;
+    OwnNumbers own;
+    NoBarrier barrier;
+    Operations operations;
+    std::unique_ptr<Session> session;
+  };
+
+  void send_init(std::uint32_t flags2) {
+    struct {
+      std::uint32_t major = 7, minor = 38, max_readahead = 0, flags = protocol::kInitExt;
+      std::uint32_t flags2 = 0;
+      std::array<std::uint32_t, 11> unused{};
+    } init;
+    init.flags2 = flags2;
+    kernel_.send(FUSE_INIT, 2, 0, init);
+  }
+
+  FakeClock clock_;
+  Ledger ledger_{Ledger::Limits{}};
+  Kernel kernel_;
+  Handover handover_ = Handover::create().value();
+};
+
+TEST_F(SessionTest, ReplaysTheFirstRequestToASuccessorAndSwallowsTheReply) {
+  {
+    Server first(*this, Tree::kFirst);
+    send_init(protocol::kHasResend);
+    EXPECT_EQ(kernel_.receive().unique, 2u);
+  }
+  handover_.note_poll(77);
+  handover_.note_end(0, 0, 0);
+  Server second(*this, (NodeId{1} << 40) + Tree::kFirst);
+  const fuse_out_header resend = kernel_.receive();
+  EXPECT_EQ(resend.unique, 0u);
+  EXPECT_EQ(resend.error, protocol::kNotifyResend);
+  EXPECT_EQ(resend.len, sizeof resend);
+  const fuse_out_header woken = kernel_.receive();
+  EXPECT_EQ(woken.error, FUSE_NOTIFY_POLL);
+  EXPECT_EQ(kernel_.body(), std::string("\x4d\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(kernel_.receive().error, FUSE_NOTIFY_INVAL_INODE);
+  // It serves, with no INIT of its own. The node of the server before is looked up anew.
+  kernel_.send(FUSE_GETATTR, 6, Tree::kRoot, fuse_getattr_in{});
+  EXPECT_EQ(kernel_.receive().error, 0);
+  kernel_.send(FUSE_GETATTR, 8, 20, fuse_getattr_in{});
+  EXPECT_EQ(kernel_.receive().error, -ESTALE);
+}
+
+TEST_F(SessionTest, DoesNotAskForRequestsWhereTheKernelCannotSendThemAgain) {
+  {
+    Server first(*this, Tree::kFirst);
+    send_init(0);
+    EXPECT_EQ(kernel_.receive().unique, 2u);
+  }
+  handover_.note_end(0, 0, 0);
+  Server second(*this, (NodeId{1} << 40) + Tree::kFirst);
+  EXPECT_EQ(kernel_.receive().error, FUSE_NOTIFY_INVAL_INODE);
+}
+
+TEST_F(SessionTest, RefusesWhatIsSentAgainAfterSeveralCrashes) {
+  {
+    Server first(*this, Tree::kFirst);
+    send_init(protocol::kHasResend);
+    EXPECT_EQ(kernel_.receive().unique, 2u);
+  }
+  handover_.note_end(0, 3, 0);
+  Server second(*this, (NodeId{1} << 40) + Tree::kFirst);
+  EXPECT_EQ(kernel_.receive().error, protocol::kNotifyResend);
+  EXPECT_EQ(kernel_.receive().error, FUSE_NOTIFY_INVAL_INODE);
+  constexpr std::uint64_t kAgain = std::uint64_t{1} << 63 | 4;
+  kernel_.send(FUSE_GETATTR, kAgain, Tree::kRoot, fuse_getattr_in{});
+  const fuse_out_header refused = kernel_.receive();
+  EXPECT_EQ(refused.unique, kAgain);
+  EXPECT_EQ(refused.error, -EIO);
+  kernel_.send(FUSE_GETATTR, 6, Tree::kRoot, fuse_getattr_in{});
+  EXPECT_EQ(kernel_.receive().error, 0);
+}
+
+}  // namespace
+}  // namespace tallyfs
