@@ -58,7 +58,7 @@ class Operations {
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
 
-  // Called before there are requests: mounts this directory and the tree below it.
+  // Called before there are requests: this directory is the root of the mount.
   void show(NodeId root) { root_ = root; }
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
@@ -77,7 +77,7 @@ class Operations {
   // system. The C library would keep several of 10 MB.
   void give_memory_back();
 
-  // The replies, each to one FUSE request; see operations.cpp.
+  // The replies, each to one FUSE request; see operations*.cpp.
   void init(fuse_conn_info& connection);
   void lookup(fuse_req_t request, NodeId parent, const char* name);
   void getattr(fuse_req_t request, NodeId node, const fuse_file_info* info);
@@ -97,7 +97,7 @@ class Operations {
   void unlink(fuse_req_t request, NodeId parent, const char* name);
 
  private:
-  // How often a path is served anew whose node is removed meanwhile.
+  // How often a request is tried again because its node was removed meanwhile.
   static constexpr int kAttempts = 100;
 
   // Called before work that may take long: another thread answers requests meanwhile.
@@ -130,8 +130,9 @@ class Operations {
   // too many were removed since then.
   Result<NodeId> successor(NodeId node);
   Result<NodeId> follow(const Tree::Path& path);
+  // Tells the directory that it is entered, so that it can make its entries.
   void look_into(NodeId directory);
-  // rmdir and unlink. remove(rules) removes what has the name, which is a directory or not.
+  // rmdir and unlink. remove(rules) removes the entry; is_directory says of which kind it must be.
   template <typename Remove>
   void remove(fuse_req_t request, NodeId parent, const char* name, bool is_directory,
               Remove remove);
@@ -150,6 +151,7 @@ class Operations {
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void reply_attributes_at_path(fuse_req_t request, NodeId node);
+  // Counts a refused open; logs one a second at most.
   void note_refused_open(const Error& error, uid_t uid, Moment now);
   Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid,
                                                    const CancellationToken& cancel);

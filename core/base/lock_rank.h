@@ -43,7 +43,10 @@ enum class LockRank : std::uint8_t {
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
-  // Those below are of libtally, of programs that feed, and of tests.
+  // Those below are of libtally, of programs that feed or export, and of tests.
+  kMountSite,       // exporters/web/mount_site.h
+  kScrapeReading,   // exporters/web/scrape.h
+  kScrapeNumbers,   // exporters/web/scrape.h
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h

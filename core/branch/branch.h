@@ -51,7 +51,8 @@ class Branch {
  public:
   struct Handled {
     Alternatives lines = 0;
-    // Lines that are timed, and delay their sender if they are costly (feeders/intake/backlog.h).
+    // Lines whose run time is charged to the sender. A sender beyond its share is put off
+    // (feeders/intake/backlog.h).
     Alternatives metered_lines = 0;
     Alternatives messages = 0;
     // Objects that save() puts and load() takes.
@@ -80,9 +81,9 @@ class Branch {
   // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
   // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
-  // Lets the time of what it looks at pass, up to now.
+  // First completes periods of histories that have ended by `now`, so it may change them.
   virtual std::uint64_t stamp(Moment now) const;
-  // Takes an object of a kind that handles() names into a branch that feeders do not know yet.
+  // Called at start, before feeders can send: restores one object of a kind that handles() names.
   // kInvalid, kExists, kNoSpace: nothing of it was taken.
   virtual Result<void> load(const SavedObject& object, const Loading& loading);
 };

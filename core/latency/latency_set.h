@@ -1,6 +1,6 @@
 // The content of one directory of latency_hist. For each CPU it has a histogram, the highest
-// latency, and counts of latencies that could not be measured; for all together the ten highest and
-// the maxima of intervals.
+// latency, the maxima of intervals, and counts of latencies that could not be measured; for all
+// CPUs together the ten highest.
 //
 // Confined to its owner's lock. A CPU takes memory with its first latency, about 100 KiB;
 // worst_case_bytes() says how much all may come to.
@@ -51,11 +51,11 @@ class LatencySet {
 
   // record.cpu < cpus().
   void add(const LatencyRecord& record, Moment now);
-  // So many events are missing, or were begun and never seen to end. cpu < cpus(), or of events
-  // kNoCpu.
+  // count_lost(): so many events did not arrive. count_unmatched(): so many latencies began whose
+  // end was not seen. cpu < cpus(), or of events kNoCpu.
   void count_lost(std::uint64_t events, unsigned cpu, Moment now);
   void count_unmatched(std::uint64_t begun, unsigned cpu, Moment now);
-  // Everything, but not how long the intervals are.
+  // Clears everything but the settings of the intervals and the number of samples ever added.
   void reset(Moment now);
   // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
   // token.
@@ -83,7 +83,7 @@ class LatencySet {
   unsigned cpus() const { return cpus_; }
   // Up to the last that has anything.
   unsigned cpus_in_use() const { return static_cast<unsigned>(per_cpu_.size()); }
-  // Another number whenever something else would be shown, but by maxima.
+  // Another number whenever the text of a file changes, maxima aside.
   std::uint64_t version() const { return version_; }
   Moment last_change() const { return last_change_; }
 
@@ -113,8 +113,8 @@ class LatencySet {
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_somewhere_ = 0;
   std::uint64_t version_ = 0;
-  std::uint64_t samples_ = 0;  // all that were added, whatever was reset
-  Nanoseconds since_;          // the last reset
+  std::uint64_t samples_ = 0;  // all that were added, resets or not; after load(), of histograms
+  Nanoseconds since_;          // the last reset; 0 after load()
   Moment last_change_;
 };
 

@@ -2,13 +2,13 @@
 // of them, and behind them the open one, into which samples go.
 //
 // Periods count from the origin, the time of the last reset: the one with index k ends at
-// origin + (k + 1) * period. Time stands still while the statistic is off: the open period stays
-// open, and periods that pass entirely meanwhile are absent rather than zero, since nothing was
-// measured. So indices may have gaps: a stretch is periods without one between them, and says which
-// index it begins with.
+// origin + (k + 1) * period. While the statistic is off, the open period stays open. If it goes on
+// in a later period, the open one is completed with what it has, and the periods between are absent
+// rather than zero, since nothing was measured. So indices may have gaps: a stretch is a run of
+// consecutive indices, and stores the first of them.
 //
-// Confined to its HistoryStatistic. Periods without samples cost no step each but one for a block
-// of them (ring.h), until they are shown, and no memory.
+// Confined to its owner: HistoryStatistic, QuantilePeriods or LatencySet. A block of the ring in
+// which no period has samples costs one step and no memory (ring.h), until it is shown.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Periods {
   }
 
   // Completes what has ended by now and opens the period around now; true when one ended.
-  // has_open().
+  // Requires has_open().
   bool advance(Nanoseconds now) {
     if (now < open_since_ + period_) return false;
     const std::int64_t around_now = index_at(now);
@@ -97,12 +97,17 @@ class Periods {
       take(std::size_t{0}, samples.first(in_time));
       samples = samples.subspan(in_time);
       if (samples.empty()) break;
-      take(age_of(index_at(samples.front().time)), samples.first(1));
-      samples = samples.subspan(1);
+      const std::int64_t index = index_at(samples.front().time);
+      const auto other = std::find_if_not(
+          samples.begin(), samples.end(),
+          [this, index](const Sample& sample) { return is_of(index, sample.time); });
+      const auto of_it = static_cast<std::size_t>(other - samples.begin());
+      take(age_of(index), samples.first(of_it));
+      samples = samples.subspan(of_it);
     }
   }
 
-  // How many periods ever were present, and how many are.
+  // How many periods ever were present, and how many are; both with the open one.
   std::uint64_t serial() const { return serial_; }
   std::size_t size() const { return sums_.size(); }
   // age < size()
@@ -164,7 +169,8 @@ class Periods {
   // The oldest is 0.
   const Sum& operator[](std::size_t i) const { return sums_[i]; }
 
-  // Visits the newest completed period: visit(end, sum, no percentiles). completed() > 0.
+  // Visits the newest completed period: visit(end, sum, no percentiles). Requires
+  // completed() > 0.
   template <typename Visit>
   void visit_newest(Visit visit) const {
     visit(newest_end(), sums_[completed() - 1], std::span<const std::int64_t>());
@@ -211,6 +217,11 @@ class Periods {
     return time <= origin_ ? 0 : (time - origin_) / period_;
   }
   Nanoseconds start_of(std::int64_t index) const { return origin_ + index * period_; }
+  // As index_at(), without a division.
+  bool is_of(std::int64_t index, Nanoseconds time) const {
+    if (time < start_of(index)) return index == 0;
+    return time - start_of(index) < period_;
+  }
 
   void open(std::int64_t index) {
     note_open(index);
@@ -252,7 +263,7 @@ class Periods {
     return low;
   }
 
-  // Of the first period present whose index is not below this one; the open one is beyond it.
+  // The age of the first period present whose index is not below this one. Requires index < open_.
   std::size_t age_of(std::int64_t index) const {
     const std::size_t behind = stretch_behind(index);
     const std::uint64_t end = behind == stretches_.size() ? serial_ : stretches_[behind].serial;

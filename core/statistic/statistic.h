@@ -2,9 +2,9 @@
 // view gets every sample that its source gets, and none else; only the switch of the source tells
 // feeders whether samples are wanted, by the source or by one of its views.
 //
-// Confined to its Interface's lock, except name() and source(), which never change. Outside of the
-// Interface, a Statistic* is only a handle, to be passed back in a Run. What the types promise is
-// in statistic_type.h.
+// Confined to its Interface's lock, except name(), which never changes, and prefetch(). Outside of
+// the Interface, a Statistic* is only a handle, to be passed back in a Run. What the types promise
+// is in statistic_type.h.
 #pragma once
 
 #include <chrono>
@@ -54,13 +54,13 @@ class Statistic {
   void attach_view(Statistic& view);
   void detach_view(Statistic& view);
 
-  // Heap that its data may come to hold: what the ledger is told. The second: after a change that
-  // makes this definition of it.
+  // Heap that its data may come to hold: what the ledger is told. The second: the same when the
+  // change has been carried out, with `after` as its definition.
   std::uint64_t worst_case_bytes() const;
   std::uint64_t worst_case_bytes_after(const Change& change, const Definition& after) const;
 
   struct Added {
-    bool changed = false;    // it was on
+    bool changed = false;    // it was on, and there was a sample, in range or not
     bool saturated = false;  // a counter reached its end, and none had since the last reset
   };
   Added add(std::span<const Sample> samples, std::chrono::nanoseconds now);
@@ -108,11 +108,11 @@ class Statistic {
     asked_definition_ |= change.redefines();
     asked_on_ |= change.on.has_value();
   }
-  // Of a default, what they leave to it.
+  // A feeder's default without the parts that its users have set.
   Change left_of(Change change) const;
   // Of a view: a rule has made it.
   void note_rule() { of_rule_ = true; }
-  // And no user has redefined it since.
+  // A rule has made it, and no user has redefined it since. On and off do not count.
   bool is_as_ruled() const { return of_rule_ && !asked_definition_; }
 
   // Samples taken while on, since it was created: in range or not, whatever was reset since.
@@ -209,7 +209,7 @@ class Statistic {
   std::unique_ptr<FeederCells> cells_;  // null: no feeder sees it
   Statistic* source_ = nullptr;
   std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
-  std::chrono::nanoseconds created_;  // the same as data_since_, on the wall clock; 0: not known
+  std::chrono::nanoseconds created_;  // or last reset, on the wall clock; 0: not known
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;

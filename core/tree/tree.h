@@ -35,7 +35,7 @@ struct NodeInfo {
   NodeId id = 0;
   NodeId parent = 0;
   NodeKind kind = NodeKind::kFile;
-  unsigned permissions = 0;        // 0600
+  unsigned permissions = 0;        // as add_file() got them; 0755 for directories
   std::size_t subdirectories = 0;  // of a directory
   Moment last_change;              // of a directory: when an entry came or went
 };
@@ -50,6 +50,7 @@ struct NodeEntry {
 class TreeObserver {
  public:
   virtual ~TreeObserver() = default;
+  // For a removed node and each directory below it, not for files below it.
   virtual void entry_removed(NodeId directory, std::string_view name, NodeId removed) = 0;
   virtual void directory_changed(NodeId directory) = 0;
 };
@@ -66,19 +67,20 @@ class Tree {
   explicit Tree(Moment now, NodeId first = kFirst);
   ~Tree();
 
-  // Adds a node below an existing directory and returns its id. The name must be free and a name
-  // (is_name); the parts that own the nodes see to both. The rules and the file are kept, and
-  // shared with the requests that use them when the node is removed.
+  // Adds a node below a directory and returns its id; 0 if the parent is gone or is a file. The
+  // name must be free and a name (is_name); the parts that own the nodes see to both. `rules` say
+  // what may be made and removed in the directory. Requests that use the rules or the file keep
+  // them alive when the node is removed.
   NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
                        Moment now) EXCLUDES(mutex_);
   NodeId add_file(NodeId parent, std::string_view name, unsigned permissions,
                   std::shared_ptr<File> file, Moment now) EXCLUDES(mutex_);
-  // Removes a node and all below it. Nothing happens if it is gone already.
+  // Removes a node, but not the root, and all below it. Nothing happens if it is gone already.
   void remove(NodeId id, Moment now) EXCLUDES(mutex_);
 
   // kNotFound: nothing of that name. kStale: the directory is gone, or is none.
   Result<NodeInfo> lookup(NodeId directory, std::string_view name) const EXCLUDES(mutex_);
-  // All below: kStale if the node is gone or is of the other kind.
+  // info(), file(), rules(), list(): kStale if the node is gone or is of the other kind.
   Result<NodeInfo> info(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<File>> file(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<Directory>> rules(NodeId id) const EXCLUDES(mutex_);
@@ -89,8 +91,8 @@ class Tree {
   // `statistics/web/data`; empty for the root and for a node that is gone.
   std::string path(NodeId id) const EXCLUDES(mutex_);
 
-  // The path of a node, removed or not: a node that is there, and the names behind it. There are
-  // none if the node itself is there. kStale: too many were removed since then.
+  // The path of a node, removed or not: a node that is there, and the names behind it. `names` is
+  // empty if the node itself is there. kStale: too many were removed since then.
   struct Path {
     NodeId from = 0;
     std::vector<std::string> names{};

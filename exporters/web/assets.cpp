@@ -5,10 +5,10 @@
 
 // Made by assets.cmake: BEGIN(symbol) and END(symbol) are declared, and ASSET(name, symbol, type,
 // etag) stands for each file.
-#define BYTES(symbol)                                        \
-  extern "C" const char tally_web_##symbol##_begin[];        \
-  extern "C" const char tally_web_##symbol##_end[];          \
-  extern "C" const char tally_web_##symbol##_gz_begin[];     \
+#define BYTES(symbol)                                    \
+  extern "C" const char tally_web_##symbol##_begin[];    \
+  extern "C" const char tally_web_##symbol##_end[];      \
+  extern "C" const char tally_web_##symbol##_gz_begin[]; \
   extern "C" const char tally_web_##symbol##_gz_end[];
 #include "asset_bytes.inc"
 #undef BYTES
@@ -23,8 +23,8 @@ namespace {
 }  // namespace
 
 std::span<const Asset> assets() {
-#define ASSET(name, symbol, type, etag)                                                     \
-  Asset{name, type, etag, between(tally_web_##symbol##_begin, tally_web_##symbol##_end),    \
+#define ASSET(name, symbol, type, etag)                                                  \
+  Asset{name, type, etag, between(tally_web_##symbol##_begin, tally_web_##symbol##_end), \
         between(tally_web_##symbol##_gz_begin, tally_web_##symbol##_gz_end)},
   static const std::vector<Asset> kAssets = {
 #include "asset_list.inc"

@@ -1,17 +1,10 @@
 #include "exporters/web/gate.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace tallyfs::web {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string made(text);
-  for (char& each : made) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return made;
-}
 
 // "localhost:8255" without its port; "[::1]" keeps its brackets.
 std::string_view name_of(std::string_view host) {
@@ -27,16 +20,16 @@ bool is_loopback_name(std::string_view name) {
 }
 
 bool is_own_host(const std::string& host, const Access& access) {
-  const std::string name = lower(name_of(host));
+  const std::string name = in_lower_case(name_of(host));
   return is_loopback_name(name) || std::ranges::any_of(access.hosts, [&](const std::string& each) {
-           return lower(each) == name;
+           return in_lower_case(each) == name;
          });
 }
 
 bool is_own_origin(const Request& request) {
   if (request.origin.empty()) return true;
-  const std::string origin = lower(request.origin);
-  const std::string host = lower(request.host);
+  const std::string origin = in_lower_case(request.origin);
+  const std::string host = in_lower_case(request.host);
   return origin == "http://" + host || origin == "https://" + host;
 }
 
@@ -44,8 +37,8 @@ bool is_own_origin(const Request& request) {
 bool is_same_secret(std::string_view a, std::string_view b) {
   unsigned differ = a.size() == b.size() ? 0u : 1u;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    differ |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^
-                                    static_cast<unsigned char>(b[i]));
+    differ |=
+        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
   }
   return differ == 0;
 }
@@ -53,7 +46,7 @@ bool is_same_secret(std::string_view a, std::string_view b) {
 bool has_token(const Request& request, const Access& access) {
   constexpr std::string_view kBearer = "bearer ";
   const std::string_view given = request.authorization;
-  return lower(given.substr(0, kBearer.size())) == kBearer &&
+  return in_lower_case(given.substr(0, kBearer.size())) == kBearer &&
          is_same_secret(given.substr(kBearer.size()), access.token);
 }
 
@@ -74,8 +67,8 @@ bool needs_token(Purpose purpose, const Access& access) {
 
 std::optional<Response> method_refusal(const Request& request, Purpose purpose) {
   const bool changes = purpose == Purpose::kChange;
-  const bool fits = changes ? request.method == "POST"
-                            : request.method == "GET" || request.method == "HEAD";
+  const bool fits =
+      changes ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
   if (fits) return std::nullopt;
   const std::string allowed = changes ? "POST" : "GET, HEAD";
   return text_response(405, "taken here: " + allowed, {{"Allow", allowed}});
@@ -101,7 +94,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
   if (access.changing == Changing::kNever) {
     return text_response(403, "read only: tally-web runs without --allow-changes");
   }
-  if (lower(request.content_type.substr(0, request.content_type.find(';'))) !=
+  if (in_lower_case(request.content_type.substr(0, request.content_type.find(';'))) !=
       "application/json") {
     return text_response(415, "only application/json is taken here");
   }

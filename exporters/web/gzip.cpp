@@ -10,8 +10,8 @@ std::string gzip(std::string_view text) {
   constexpr int kGzipWindow = 15 + 16;
   constexpr int kMemory = 8;
   z_stream stream{};
-  if (::deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, kMemory,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (::deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
     return {};
   }
   std::string made(::deflateBound(&stream, text.size()), '\0');

@@ -1,7 +1,9 @@
 // A request and its response as values, so that only server.cpp knows the library that speaks HTTP.
 #pragma once
 
+#include <cctype>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,13 @@ struct Response {
   std::string body{};
   std::vector<Header> headers{};
 };
+
+// Of ASCII letters: names in HTTP differ by no case.
+inline std::string in_lower_case(std::string_view text) {
+  std::string made(text);
+  for (char& each : made) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return made;
+}
 
 // A text for people, with a line feed behind it.
 inline Response text_response(int status, std::string text, std::vector<Header> headers = {}) {

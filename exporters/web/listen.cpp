@@ -69,14 +69,15 @@ Result<Listening> listen_tcp(const std::string& text) {
   const auto port =
       colon == text.npos ? std::nullopt : parse_unsigned(std::string_view(text).substr(colon + 1));
   const std::string host = text.substr(0, colon);
-  auto address = port && *port < 65536 ? to_address(host, static_cast<std::uint16_t>(*port))
-                                       : std::nullopt;
+  auto address =
+      port && *port < 65536 ? to_address(host, static_cast<std::uint16_t>(*port)) : std::nullopt;
   if (!address) return invalid(text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
   Listening made{.fd = Fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
                  .host = host,
                  .url = {},
                  .unix_path = {},
                  .is_loopback = is_loopback(*address)};
+  if (!made.fd.valid()) return failed(text);
   constexpr int kOn = 1;
   ::setsockopt(made.fd.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
   if (::bind(made.fd.get(), address->get(), address->size) != 0) return failed(text);
@@ -111,8 +112,7 @@ Result<Listening> listen_unix(const std::string& path) {
                  .unix_path = path,
                  .is_loopback = true};
   const mode_t mask = ::umask(0117);
-  const int bound =
-      ::bind(made.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  const int bound = ::bind(made.fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
   ::umask(mask);
   if (bound != 0 || ::listen(made.fd.get(), kBacklog) != 0) return failed("unix:" + path);
   return made;

@@ -36,8 +36,8 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
   if (serves == MountSite::Serves::kMetrics) return std::nullopt;
   if (is_api(target)) {
     const bool changes = path[2] == "definition" && path.size() == 4;
-    const bool reads = (path[2] == "statistics" && path.size() <= 4) ||
-                       (path[2] == "heat" && path.size() == 5);
+    const bool reads =
+        (path[2] == "statistics" && path.size() <= 4) || (path[2] == "heat" && path.size() == 5);
     if (changes) return Purpose::kChange;
     return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
   }
@@ -58,12 +58,15 @@ bool is_readable_name(const std::string& name) {
 
 Response page_response(const Request& request, const Target& target) {
   if (assets().empty()) {
-    return text_response(404, "this tally-web was built without its page, for lack of D3's "
-                              "modules; /api/1/statistics and /metrics are there");
+    return text_response(404,
+                         "this tally-web was built without its page, for lack of D3's "
+                         "modules; /api/1/statistics and /metrics are there");
   }
   const Asset* const asset = find_asset(target.path.empty() ? "index.html" : target.path[0]);
   if (!asset) return text_response(404, "no such page");
-  Response made{200, std::string(asset->content_type), {},
+  Response made{200,
+                std::string(asset->content_type),
+                {},
                 {{"ETag", std::string(asset->etag)},
                  {"Cache-Control", "no-cache"},
                  {"Vary", "Accept-Encoding"}}};
@@ -78,8 +81,8 @@ Response page_response(const Request& request, const Target& target) {
 }
 
 Response json_response(int status, std::string body) {
-  return {status, "application/json", std::move(body.append("\n")),
-          {{"Cache-Control", "no-store"}}};
+  return {
+      status, "application/json", std::move(body.append("\n")), {{"Cache-Control", "no-store"}}};
 }
 
 Response json_response(JsonBody body) {
@@ -175,16 +178,16 @@ Response MountSite::answer(const Request& request) {
     case Purpose::kPage:
       break;
   }
-  return finished(request, read(request, target));
+  return finished(request, read(target));
 }
 
 void MountSite::tick() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watch_.tick();
 }
 
-Response MountSite::read(const Request&, const Target& target) {
-  const std::lock_guard lock(mutex_);
+Response MountSite::read(const Target& target) {
+  const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
   if (auto done = watch_.refresh(); !done) return no_answer(done.error());
   if (target.path[2] == "heat") return heat(target);
@@ -232,13 +235,13 @@ Response MountSite::heat(const Target& target) {
   const auto past = followed.value()->pasts.find(statistic->name);
   static const Past kNone;
   return json_response(
-      200, heat_json(name, *statistic,
-                     past == followed.value()->pasts.end() ? kNone : past->second, order));
+      200, heat_json(name, *statistic, past == followed.value()->pasts.end() ? kNone : past->second,
+                     order));
 }
 
 Response MountSite::health() {
-  const std::lock_guard lock(mutex_);
-  if (auto done = watch_.refresh(); !done) return text_response(503, "the mount does not answer");
+  const MutexLock lock(mutex_);
+  if (auto done = watch_.check(); !done) return text_response(503, "the mount does not answer");
   return text_response(200, "ok");
 }
 
@@ -250,7 +253,7 @@ Response MountSite::change(const Request& request, const std::string& interface)
                        line->text.size() <= kDefinitionBytesMax;
   if (!is_line) return json_response(400, error_json("the body must be {\"line\":\"...\"}"));
   if (!is_name(interface)) return failure({ErrorCode::kNotFound, "no such interface"});
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto written = write_definition(watch_.mount(), interface, line->text);
   watch_.forget_reading();
   std::string shown;
@@ -258,8 +261,8 @@ Response MountSite::change(const Request& request, const std::string& interface)
   log_info("change by " + request.peer + ": " + interface + ": " + shown +
            (written ? "" : " (refused)"));
   if (!written) {
-    const bool is_refused = written.error().code == ErrorCode::kInvalid ||
-                            written.error().code == ErrorCode::kNotFound;
+    const bool is_refused =
+        written.error().code == ErrorCode::kInvalid || written.error().code == ErrorCode::kNotFound;
     return json_response(is_refused ? 422 : 503, error_json(written.error().reason));
   }
   std::string text;

@@ -6,10 +6,10 @@
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/base/mutex.h"
 #include "exporters/web/gate.h"
 #include "exporters/web/scrape.h"
 #include "exporters/web/server.h"
@@ -31,18 +31,18 @@ class MountSite : public Site {
   void tick() override;
 
  private:
-  Response read(const Request& request, const Target& target);
-  Response overview(const Target& target);
-  Response interface(const Target& target);
-  Response heat(const Target& target);
+  Response read(const Target& target);
+  Response overview(const Target& target) REQUIRES(mutex_);
+  Response interface(const Target& target) REQUIRES(mutex_);
+  Response heat(const Target& target) REQUIRES(mutex_);
   Response health();
   Response change(const Request& request, const std::string& interface);
 
   const Access access_;
   const Serves serves_;
   Scrape scrape_;
-  std::mutex mutex_;
-  Watch watch_;
+  Mutex mutex_{LockRank::kMountSite};
+  Watch watch_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs::web

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <vector>
+
+#include "exporters/web/http.h"
 
 namespace tallyfs::web {
 namespace {
@@ -40,12 +41,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string made(text);
-  for (char& each : made) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return made;
 }
 
 // "0.75" is 750; at most three decimals.

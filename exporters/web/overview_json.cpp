@@ -72,8 +72,7 @@ bool is_clock(std::string_view key) { return key == "time_us" || key == "realtim
 
 }  // namespace
 
-JsonBody overview_json(const Watch& watch, const OverviewOrder& order,
-                       const std::string& refusal) {
+JsonBody overview_json(const Watch& watch, const OverviewOrder& order, const std::string& refusal) {
   JsonBody made;
   JsonWriter writer(made.text);
   writer.begin_object().key("time_us").number(watch.tree().time_us);

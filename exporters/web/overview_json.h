@@ -25,7 +25,6 @@ struct JsonBody {
 };
 
 // `refusal`: why nothing can be changed; empty if it can.
-JsonBody overview_json(const Watch& watch, const OverviewOrder& order,
-                       const std::string& refusal);
+JsonBody overview_json(const Watch& watch, const OverviewOrder& order, const std::string& refusal);
 
 }  // namespace tallyfs::web

@@ -1,45 +1,23 @@
 #include "exporters/web/protobuf.h"
 
-#include <bit>
-#include <cstdint>
+#include "core/exposition/protobuf.h"
 
 namespace tallyfs::web {
 namespace {
-
-void put_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>((value & 0x7f) | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
-// A field with a length: a text, or a message.
-void put_bytes(std::string& out, unsigned field, std::string_view bytes) {
-  constexpr unsigned kLength = 2;
-  put_varint(out, field << 3 | kLength);
-  put_varint(out, bytes.size());
-  out.append(bytes);
-}
-
-void put_double(std::string& out, unsigned field, double value) {
-  constexpr unsigned kFixed64 = 1;
-  put_varint(out, field << 3 | kFixed64);
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  for (unsigned shift = 0; shift < 64; shift += 8) {
-    out.push_back(static_cast<char>(bits >> shift & 0xff));
-  }
-}
 
 // Metric: label = 1 {name = 1, value = 2}, counter = 3 {value = 1}.
 std::string metric_of(const Labelled& each) {
   std::string metric;
   for (const auto& [name, value] : each.labels) {
     std::string label;
-    put_bytes(label, 1, name);
-    put_bytes(label, 2, value);
-    put_bytes(metric, 1, label);
+    ProtobufWriter of_label(label);
+    of_label.bytes(1, name);
+    of_label.bytes(2, value);
+    ProtobufWriter(metric).bytes(1, label);
   }
   std::string counter;
-  put_double(counter, 1, each.value);
-  put_bytes(metric, 3, counter);
+  ProtobufWriter(counter).real(1, each.value);
+  ProtobufWriter(metric).bytes(3, counter);
   return metric;
 }
 
@@ -49,15 +27,14 @@ std::string metric_of(const Labelled& each) {
 std::string counter_family(std::string_view name, std::string_view help,
                            const std::vector<Labelled>& metrics) {
   std::string family;
-  put_bytes(family, 1, name);
-  put_bytes(family, 2, help);
-  constexpr unsigned kType = 3 << 3;
-  put_varint(family, kType);
-  put_varint(family, 0);
-  for (const Labelled& each : metrics) put_bytes(family, 4, metric_of(each));
+  ProtobufWriter out(family);
+  out.bytes(1, name);
+  out.bytes(2, help);
+  out.number(3, 0);
+  for (const Labelled& each : metrics) out.bytes(4, metric_of(each));
   std::string made;
-  put_varint(made, family.size());
-  return made.append(family);
+  ProtobufWriter(made).delimited(family);
+  return made;
 }
 
 }  // namespace tallyfs::web

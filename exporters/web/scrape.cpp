@@ -94,7 +94,9 @@ Response Scrape::answer(const Request& request, const Target& target) {
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {
   auto text = read(chosen.format, limit_of(request));
   if (!text) return text_response(503, text.error().reason, {{"Retry-After", "1"}});
-  Response made{200, chosen.content_type, std::move(text).value(),
+  Response made{200,
+                chosen.content_type,
+                std::move(text).value(),
                 {{"Vary", "Accept, Accept-Encoding"}, {"Cache-Control", "no-store"}}};
   constexpr std::string_view kEnd = "# EOF\n";
   const bool has_end = chosen.format == Format::kOpenMetrics && made.body.ends_with(kEnd);
@@ -113,16 +115,17 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
 
 Result<std::string> Scrape::read(Format format, std::chrono::milliseconds limit) {
   constexpr std::chrono::seconds kShared{1};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(reading_);
   Reading& reading = readings_[static_cast<std::size_t>(format)];
   if (reading.time && Clock::now() - *reading.time < kShared) return reading.text;
   reading.text = read_in_time(mount_ + "/metrics/tallyfs." + name_of(format), limit);
-  reading.time = Clock::now();
+  // A failure within one client's time is not the answer to another.
+  reading.time = reading.text ? std::optional(Clock::now()) : std::nullopt;
   return reading.text;
 }
 
 std::string Scrape::own_text(Format format) {
-  const std::lock_guard lock(numbers_);
+  const MutexLock lock(numbers_);
   std::vector<Labelled> counts;
   for (const auto& [which, number] : requests_) {
     counts.push_back({{{"code", std::to_string(which.first)}, {"format", name_of(which.second)}},
@@ -153,7 +156,7 @@ std::string Scrape::own_text(Format format) {
 }
 
 void Scrape::count(int status, Format format, Clock::duration duration) {
-  const std::lock_guard lock(numbers_);
+  const MutexLock lock(numbers_);
   ++requests_[{status, format}];
   spent_ += std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }

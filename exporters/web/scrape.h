@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/result.h"
 #include "exporters/web/http.h"
 #include "exporters/web/negotiation.h"
@@ -39,11 +39,12 @@ class Scrape {
   void count(int status, Format format, Clock::duration duration);
 
   const std::string mount_;
-  std::mutex mutex_;  // held while a file is read: others that want it wait for that reading
-  std::array<Reading, 3> readings_;
-  std::mutex numbers_;
-  std::map<std::pair<int, Format>, std::uint64_t> requests_;
-  std::chrono::microseconds spent_{};
+  // Held while a file is read: requests for the same file wait for that reading.
+  Mutex reading_{LockRank::kScrapeReading};
+  std::array<Reading, 3> readings_ GUARDED_BY(reading_);
+  Mutex numbers_{LockRank::kScrapeNumbers};
+  std::map<std::pair<int, Format>, std::uint64_t> requests_ GUARDED_BY(numbers_);
+  std::chrono::microseconds spent_ GUARDED_BY(numbers_){};
 };
 
 // The lines of some interfaces, with what stands above them about their families.

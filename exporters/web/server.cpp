@@ -195,11 +195,11 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     asio::post(core_.files_, [self = shared_from_this(), request, after]() mutable {
       Response response = self->core_.site_.answer(request);
       Core& core = self->core_;
-      asio::post(core.context_, [self = std::move(self), response = std::move(response),
-                                 after]() mutable {
-        --self->core_.waiting_;
-        self->send(std::move(response), after);
-      });
+      asio::post(core.context_,
+                 [self = std::move(self), response = std::move(response), after]() mutable {
+                   --self->core_.waiting_;
+                   self->send(std::move(response), after);
+                 });
     });
   }
 

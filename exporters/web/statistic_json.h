@@ -23,8 +23,7 @@ void write_row_view(JsonWriter& writer, const StatisticView& shown);
 void write_full_view(JsonWriter& writer, const StatisticView& shown);
 
 // Percentiles and bars of the bins of a statistic, at most `rows_max`.
-void write_distribution(JsonWriter& writer, const view::Statistic& statistic,
-                        std::size_t rows_max);
+void write_distribution(JsonWriter& writer, const view::Statistic& statistic, std::size_t rows_max);
 
 const view::Look& page_look();
 

@@ -37,8 +37,12 @@ void Watch::tick() {
 }
 
 Result<void> Watch::refresh() {
+  asked_ = Clock::now();
+  return check();
+}
+
+Result<void> Watch::check() {
   const auto now = Clock::now();
-  asked_ = now;
   if (!read_time_ || now - *read_time_ > kFresh) return read();
   if (fault_) return *fault_;
   return {};
@@ -71,9 +75,9 @@ Result<void> Watch::read() {
 }
 
 void Watch::take_rates(const view::Tree& before) {
-  const double seconds =
-      tree_.time_us > before.time_us ? static_cast<double>(tree_.time_us - before.time_us) / 1e6
-                                     : 0;
+  const double seconds = tree_.time_us > before.time_us
+                             ? static_cast<double>(tree_.time_us - before.time_us) / 1e6
+                             : 0;
   rate_.reset();
   for (const view::InterfaceSummary& each : tree_.interfaces) {
     InterfaceRate& rate = rates_[each.name];
@@ -198,8 +202,8 @@ void Watch::bound_bytes() {
 }
 
 void Watch::drop_oldest() {
-  followed_.erase(std::ranges::min_element(
-      followed_, {}, [](const auto& each) { return each.second.looked_at; }));
+  followed_.erase(std::ranges::min_element(followed_, {},
+                                           [](const auto& each) { return each.second.looked_at; }));
 }
 
 // None where the mount has no tracing/.
@@ -220,15 +224,18 @@ std::optional<std::uint64_t> Watch::dropped() const {
 }
 
 Result<const Followed*> Watch::look_at(const std::string& name, const std::string& statistic) {
-  const bool is_new = !followed_.contains(name);
-  Followed& followed = followed_[name];
-  if (is_new && !read_followed(name, followed)) {
-    followed_.erase(name);
-    return Error{ErrorCode::kNotFound, name + ": no such interface"};
+  if (!followed_.contains(name)) {
+    Followed read;
+    if (!read_followed(name, read)) {
+      return Error{ErrorCode::kNotFound, name + ": no such interface"};
+    }
+    // Before the new one is there, which is as new as others of this second.
+    if (followed_.size() >= kFollowedMax) drop_oldest();
+    followed_.emplace(name, std::move(read));
   }
+  Followed& followed = followed_.at(name);
   if (!statistic.empty()) followed.statistic = statistic;
   followed.looked_at = readings_ + 1;  // newer than all that only move
-  if (followed_.size() > kFollowedMax) drop_oldest();
   return &followed;
 }
 

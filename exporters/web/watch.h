@@ -27,10 +27,10 @@ namespace tallyfs::web {
 
 struct InterfaceRate {
   std::uint64_t samples = 0;
-  std::optional<double> rate{};   // of the last interval
+  std::optional<double> rate{};    // of the last interval
   std::optional<double> smooth{};  // over 3 s, to be ordered by
-  std::deque<float> minute{};     // of each interval, at most kMinute
-  std::uint64_t seen = 0;         // the reading it was seen at last
+  std::deque<float> minute{};      // of each interval, at most kMinute
+  std::uint64_t seen = 0;          // the reading it was seen at last
 };
 
 struct Followed {
@@ -60,6 +60,8 @@ class Watch {
   void tick();
   // For an answer: reads if the last reading is not fresh. A failure is as fresh as a success.
   Result<void> refresh();
+  // The same for a health check: the mount is not read any longer for that.
+  Result<void> check();
   // After a change: the next answer reads anew.
   void forget_reading() { read_time_.reset(); }
 

@@ -46,13 +46,13 @@ void Conversation::ping(Time now, std::uint64_t sent) {
   ping_at_ = now;
 }
 
-// Once for a connection, if the daemon has not responded at all. Our address is an abstract one,
-// which a daemon in another network namespace does not see.
 void Conversation::report_refusal(std::string text) {
   last_refusal_ = text;
   report(std::move(text));
 }
 
+// Once for a connection, if the daemon has not responded at all. Our address is an abstract one,
+// which a daemon in another network namespace does not see.
 void Conversation::report_silence() {
   if (epoch_ != 0 || std::exchange(told_silence_, true)) return;
   report("no answer from the daemon at " + link_.path() +

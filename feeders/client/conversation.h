@@ -5,12 +5,14 @@
 // a new kind of request touches the requester's file alone. RequestDatagram numbers requests,
 // PendingRequests keeps them until their response, and a ping asks how far the daemon has come.
 //
-// A round is take_responses(), then request(). The responses to one datagram fit into a queue of
-// ten datagrams, which is what some systems grant.
+// A round is take_responses(), then request(). Each requester awaits the responses to its one
+// datagram before it sends the next (but for send_now()). The responses to one datagram fit into a
+// queue of ten datagrams, which is what some systems grant.
 //
 // Confined to the Client's lock, under which the Events are called too. Bounds: a datagram has
 // RequestDatagram::kBytesMax, or a single longer request. Of more than
-// PendingRequests::kRequestsMax requests without a response, the oldest are forgotten.
+// PendingRequests::kRequestsMax requests without a response, the oldest time out: they are due
+// again, and a response that comes later is ignored.
 #pragma once
 
 #include <chrono>
@@ -38,11 +40,12 @@ class Conversation {
   enum class Taken { kAll, kSomeStale };
 
   struct Events {
-    // The first response since begin(), or one with another epoch: another daemon, or new numbers.
+    // The first response since begin(), or the first one of a daemon that replaced the last one.
     // The requesters have forgotten all numbers of the last epoch. No datagram with one of them may
     // follow.
     std::function<void(std::uint64_t epoch)> other_epoch;
-    // All samples sent before the ping have been taken in.
+    // The daemon has processed all samples that were sent before the ping. kSomeStale: some of them
+    // had numbers of another epoch and did not count.
     std::function<void(std::uint64_t sent_before, Taken taken)> confirmed;
     std::function<void(std::string)> report;
   };
@@ -69,7 +72,7 @@ class Conversation {
   Time now() const { return now_; }
   Link& link() { return link_; }
   void report(std::string text) { events_.report(std::move(text)); }
-  // Reports a refusal by the daemon, which is then the last.
+  // Reports a refusal by the daemon and stores it for last_refusal().
   void report_refusal(std::string text);
   // "the daemon refused ..."; empty: it refused nothing.
   const std::string& last_refusal() const { return last_refusal_; }

@@ -1,9 +1,9 @@
 // The daemon's side of the socket. One thread waits for datagrams (Asio) and takes them in turns
 // of bounded time; a reader that wants everything sent so far (settle()) takes a turn itself, at
-// once if it is free, else as the next. So a flood cannot keep readers out, and needs no
-// second thread to be woken when there is none. Work that does not fit into a turn is left for the
-// next, in its order; datagrams of senders beyond their share are put off (backlog.h), and taken
-// before what is queued behind them. While there are no others, they are taken as they come.
+// once if it is free, else as the next. So a flood cannot keep readers out, and without a flood no
+// second thread has to be woken. Work that does not fit into a turn is left for the next, in its
+// order. Datagrams of senders beyond their share are put off (backlog.h), and taken in their order
+// later; those of others may overtake them. While there are no others, they are taken as they come.
 //
 // Readers that come while one drains share the next drain (shared_drain.h). A reader waits for all
 // that senders within their share have sent, and for others as far as kCatchUpMax goes, which is of
@@ -37,19 +37,21 @@ namespace tallyfs {
 
 class Intake final : public Barrier {
  public:
-  // How long the thread works before it looks at its other duties and lets readers go first. A
-  // turn ends between two lines or messages, so the longest single one comes on top.
+  // How long the thread works on datagrams that were put off, and then as long on new ones, before
+  // it looks at its other duties and lets readers go first. A turn ends between two lines or
+  // messages, so the longest single one comes on top.
   static constexpr std::chrono::milliseconds kTurnMax{2};
-  // How long an open waits for the socket to be drained, at most. Reached only under a flood of
-  // huge datagrams or costly commands; counted in drains_cut.
+  // The longest time of one drain, for which an open waits: for two at most, one that is under way
+  // and its own, and for the turn. Reached only under a flood of huge datagrams or costly commands.
+  // drains_cut counts it, and opens that do not wait for senders beyond their share.
   static constexpr std::chrono::milliseconds kSettleMax{20};
   static constexpr std::chrono::seconds kLogPause{1};
-  // What readers wait for senders beyond their share: so long in all, which comes back in
-  // kCatchUpShare times the time; and not for less than kCatchUpLeast.
+  // The time that all readers together may spend on senders beyond their share. It is refilled at
+  // 1/kCatchUpShare of the time that passes; below kCatchUpLeast nothing is spent.
   static constexpr std::chrono::milliseconds kCatchUpMax{40};
   static constexpr int kCatchUpShare = 10;
   static constexpr std::chrono::milliseconds kCatchUpLeast{1};
-  // What a settle() takes in a moment.
+  // A drain that takes more than so many datagrams calls before_waiting first.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
   // All outlive the intake, the list of branches aside.
@@ -62,8 +64,8 @@ class Intake final : public Barrier {
   // Takes in what is put off and what is queued now, for so long at most: the last call. What is
   // queued beyond stays in the socket.
   struct TakenAtEnd {
-    std::uint64_t datagrams = 0;  // taken off the queue by this call, and taken in as a whole
-    bool all = true;              // nothing was left when the call returned
+    std::uint64_t datagrams = 0;  // taken in whole, with those of an unfinished batch
+    bool all = true;              // nothing was left of what was sent before the call
   };
   TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 
@@ -90,7 +92,7 @@ class Intake final : public Barrier {
   // left, wait again.
   void wait();
   void go_on() EXCLUDES(turn_);
-  // One turn beside the chain, for what a reader left while that waits.
+  // Turns beside the chain, until nothing is left of the work that a reader did not finish.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
   Progress work(const Until& until) REQUIRES(turn_);

@@ -61,10 +61,10 @@ int Keeper::run() {
   const sigset_t set = passed_on();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  Next next = Next::kServer;
+  Next next = signals_.valid() ? Next::kServer : give_up("no descriptor for signals");
   while (next == Next::kServer) {
     const auto started = start();
-    next = started ? watch() : give_up(started.error().reason.c_str());
+    next = started ? watch() : try_again(started.error().reason.c_str());
   }
   unmount();
   return exit_status_;
@@ -178,6 +178,13 @@ Keeper::Next Keeper::judge(int status) {
   if (failures_ >= kFailuresMax) return give_up("each server crashes");
   if (killed_ >= kKilledMax) return give_up("each server is killed before it serves");
   if (!is_killed && failures_ >= kFailuresSuspect) pause();
+  return is_ending_ ? Next::kEnd : Next::kServer;
+}
+
+// Memory or processes may be short for a moment: that is often why the server before has ended.
+Keeper::Next Keeper::try_again(const char* reason) {
+  if (!was_ready_ || ++failures_ >= kFailuresMax) return give_up(reason);
+  pause();
   return is_ending_ ? Next::kEnd : Next::kServer;
 }
 

@@ -1,13 +1,15 @@
 // The keeper: the main process of a daemon with --keeper. It holds the mount, /dev/fuse, the socket
-// and its lock, and starts the server, which is all the rest, as a child. A server that crashes or
-// is killed is replaced at once; the mount stays. A server that ends with 0 ends everything.
+// and its lock, and starts the server, which is all the rest, as a child. Once a first server was
+// ready, one that crashes or is killed is replaced at once, and the mount stays; before, its end
+// ends everything, and so does a server that ends with 0.
 //
 // A single thread, no allocation from run() on. It reads nothing of what feeders or the kernel
 // send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other
 // message kills that server.
 //
-// Bounds, in a row: kFailuresMax servers that crash within kSoundAfter of their start, or end
-// before they serve; kKilledMax that are killed (SIGKILL) before they serve. Then it gives up.
+// Bounds, in a row: kFailuresMax servers that fail, which is any end but by SIGKILL, or that cannot
+// be started, and kKilledMax that are killed (SIGKILL) before they serve. Then it gives up. A
+// server that has served, and lived for kSoundAfter, begins a new row.
 #pragma once
 
 #include <sys/types.h>
@@ -28,13 +30,13 @@ class ToKeeper {
   enum class Word : char {
     kServing = 's',  // requests are answered
     kReady = 'r',    // all parts can be used
-    kEnding = 'e',   // it has stopped to serve, and will end
+    kEnding = 'e',   // it has stopped serving and will exit: the keeper unmounts now
   };
 
   ToKeeper(Fd socket, pid_t keeper) : socket_(std::move(socket)), keeper_(keeper) {}
   void say(Word word) const;
-  // This process is killed when the keeper ends. Called again when its identity has changed, which
-  // takes that back.
+  // Lets the kernel kill this process when the keeper ends; exits if it has ended already. Called
+  // again after a change of uid or gid, which cancels this.
   void end_with_keeper() const;
 
  private:
@@ -61,7 +63,7 @@ class Keeper {
     std::function<void()> unmount;
     // Whether the mount was removed from outside, or aborted.
     std::function<bool()> is_gone;
-    // Why it gives up.
+    // Told the reason when it gives up.
     std::function<void(const char* reason)> gives_up;
   };
 
@@ -69,8 +71,9 @@ class Keeper {
   // When memory is short, the kernel kills other processes before this one, if it may ask for that.
   // Servers are as any process.
   static void avoid_oom_kill();
-  // Until the server has ended for good, by a signal, or since the mount is gone. SIGTERM, SIGINT
-  // and SIGHUP are passed on to the server. Returns the exit status.
+  // Returns when a server has ended with 0 or after SIGTERM or SIGINT, when the mount is gone, or
+  // when it gives up. SIGTERM, SIGINT and SIGHUP are passed on to the server. Returns the exit
+  // status.
   int run();
 
  private:
@@ -83,8 +86,9 @@ class Keeper {
   void take_words();
   void take(char word);
   Next judge(int status);
+  Next try_again(const char* reason);
   Next give_up(const char* reason);
-  // A SIGTERM meanwhile ends the pause.
+  // A SIGTERM or SIGINT meanwhile ends the pause.
   void pause();
   void unmount();
 

@@ -92,8 +92,8 @@ class Stand {
   FakeClock clock_{std::chrono::seconds(10)};
   ErrorLog errors_{clock_.now()};
   Tree tree_{clock_.now()};
-  // Small, so that rules reach it.
-  Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 24, .bytes = 1u << 20}}};
+  // Small, so that rules reach it; the daemon itself has 26 statistics.
+  Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 48, .bytes = 1u << 20}}};
   StatisticsBranch statistics_{tree_, ledger_, 500, clock_.now(), {.errors = &errors_}};
   std::shared_ptr<File> file_ =  // shared with the tree
       tree_.file(tree_.lookup(Tree::kRoot, "rules").value().id).value();

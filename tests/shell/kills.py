@@ -105,10 +105,11 @@ def percentile(values, part):
 
 
 def total_fed():
-    for line in read_once(STAT + "/fed/data").decode().split("\n"):
-        if line.startswith("n "):
-            return int(line.split()[1])
-    return 0
+    try:
+        text = read_once(STAT + "/fed/data").decode()
+    except FileNotFoundError:
+        return 0  # no sample came after the last kill
+    return next((int(line.split()[1]) for line in text.split("\n") if line.startswith("n ")), 0)
 
 
 MAY_FAIL = {

@@ -98,6 +98,8 @@ const std::vector<CountedFault>& counted_faults() {
        "there"},
       {"lane_bad", "memory that feeders count in held what no feeder writes",
        "tracing/error_log names the process: it is broken or hostile"},
+      {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
+       "the daemon's log says why each ended; without --state their totals began anew"},
       {"answers_over_share", "answers were not sent to a uid that reads none",
        "that uid's feeders must read their answers, or not ask for them"},
   };

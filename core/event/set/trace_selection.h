@@ -1,5 +1,5 @@
 // Which records of enabled events are traced: set_event_pid, set_event_notrace_pid and
-// tracing_cpumask. Triggers see the records of all processes.
+// tracing_cpumask. Triggers see the records of all processes, but only of CPUs of the mask.
 // Confined to the EventSet's lock; what is copied is a value.
 // Limits: pids_max process ids in each of the two files.
 #pragma once
@@ -37,8 +37,9 @@ class TraceSelection {
     return record.cpu >= left_out_cpus_.size() || !left_out_cpus_[record.cpu];
   }
 
-  // Only records of these processes are traced; without any, all are. The text is numbers, each
-  // added.
+  // Only records of these processes are traced. Before the list is written, and when it is cleared,
+  // all are; a list whose processes have all ended selects none. The text is process ids: all are
+  // added, or none if there is an error. kNoSpace: more than pids_max.
   const Pids& pids() const { return traced_.pids; }
   Result<void> write_pids(std::string_view text);
   void clear_pids() { traced_ = {}; }
@@ -46,8 +47,9 @@ class TraceSelection {
   const Pids& notrace_pids() const { return left_out_.pids; }
   Result<void> write_notrace_pids(std::string_view text);
   void clear_notrace_pids() { left_out_ = {}; }
-  // A child is in each list that its parent is in, as far as there is room. A process that ends is
-  // in none; but what it still does on its way counts as before, until another process gets its id.
+  // add_child(): for event-fork, adds the child to each list that has its parent, if there is room.
+  // remove(): a process that ends is in no list; its last records count as before, until
+  // add_child() gets its id.
   void add_child(std::int32_t parent, std::int32_t child);
   void remove(std::int32_t pid);
   // One line for each process id.
@@ -55,7 +57,7 @@ class TraceSelection {
 
   // Only events on the CPUs of the mask count, for the trace and for triggers; all CPUs are in it
   // at first, and none need be. The text is the kernel's form of bit masks: `ff`, `3,ffffffff`.
-  // kInvalid: the text is no mask, or one of CPUs beyond the first `cpus` alone.
+  // kInvalid: the text is no mask, or it names a CPU that is not among the first `cpus`.
   const Cpus& left_out_cpus() const { return left_out_cpus_; }
   Result<void> write_cpumask(std::string_view text, std::uint32_t cpus);
   static std::string cpumask_text(const Cpus& left_out, std::uint32_t cpus);
@@ -79,8 +81,7 @@ class TraceSelection {
     std::vector<std::int32_t> ended;  // pids_max at most, the last one behind
 
     bool has(std::int32_t pid) const {
-      return std::ranges::binary_search(pids, pid) ||
-             std::ranges::find(ended, pid) != ended.end();
+      return std::ranges::binary_search(pids, pid) || std::ranges::find(ended, pid) != ended.end();
     }
   };
 

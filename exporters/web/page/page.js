@@ -29,9 +29,17 @@ function applyTheme() {
 
 // ---- the fragment: #s=INTERFACE/STATISTIC
 
+function nameOf(fragment) {
+  const found = /[#&]s=([^&]*)/.exec(fragment);
+  try {
+    return found ? decodeURIComponent(found[1]) : '';
+  } catch {
+    return '';  // not encoded as a URL is: as if nothing were chosen
+  }
+}
+
 function takeFragment() {
-  const found = /[#&]s=([^&]*)/.exec(location.hash);
-  const name = found ? decodeURIComponent(found[1]) : '';
+  const name = nameOf(location.hash);
   const slash = name.lastIndexOf('/');
   choose(slash < 0 ? name || null : name.slice(0, slash),
          slash < 0 ? null : name.slice(slash + 1));

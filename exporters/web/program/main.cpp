@@ -52,11 +52,11 @@ Access access_of(const Options& options, std::string token, const Listening& lis
 }
 
 // A terminal gets a URL that opens the page; others learn where the token is.
-void say_ready(const Listening& listening, const std::string& token, const std::string& file) {
+void say_ready(const std::string& url, const std::string& token, const std::string& file) {
   if (::isatty(STDOUT_FILENO) != 0) {
-    std::printf("%s#token=%s\n", listening.url.c_str(), token.c_str());
+    std::printf("%s#token=%s\n", url.c_str(), token.c_str());
   } else {
-    std::printf("READY\n%s (the token is in %s)\n", listening.url.c_str(), file.c_str());
+    std::printf("READY\n%s (the token is in %s)\n", url.c_str(), file.c_str());
   }
   std::fflush(stdout);
   ::sd_notify(0, "READY=1");
@@ -81,15 +81,18 @@ int serve(const Options& options) {
   auto listening = listen_on(options.listen);
   if (!listening) return fail(1, listening.error().reason);
   if (!listening.value().is_loopback && !options.allows_plaintext) {
-    return fail(kWrongUsage, options.listen + ": is not loopback, and there is no TLS; a proxy can "
-                                              "do that, or --allow-plaintext");
+    return fail(kWrongUsage, options.listen +
+                                 ": is not loopback, and there is no TLS; a proxy can "
+                                 "do that, or --allow-plaintext");
   }
   Access access = access_of(options, token.value(), listening.value());
   const auto serves = options.only_metrics ? MountSite::Serves::kMetrics : MountSite::Serves::kAll;
-  MountSite site(std::move(source), std::chrono::seconds(keep_seconds(options)),
-                 std::move(access), serves);
-  say_ready(listening.value(), token.value(), path.value());
+  MountSite site(std::move(source), std::chrono::seconds(keep_seconds(options)), std::move(access),
+                 serves);
+  const std::string url = listening.value().url;
+  // It handles signals before it is said to be ready.
   Server server(std::move(listening).value(), site);
+  say_ready(url, token.value(), path.value());
   server.run();
   return 0;
 }

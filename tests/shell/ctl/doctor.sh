@@ -35,6 +35,16 @@ every_count_of_the_daemon_is_known() {
   done
 }
 
+a_server_that_was_replaced() {
+  local server
+  stop_daemon
+  start_daemon --keeper
+  server=$(pgrep -P "$DAEMON" -x tallyfs)
+  kill -KILL "$server"
+  wait_until 'grep -qx "takeovers 1" "$STAT/tallyfs/data"'
+  _finds WARN takeovers '1 servers ended unexpectedly' 'log says why'
+}
+
 lines_that_are_refused() {
   send 'garbage'
   _finds WARN rejects 'the newest: socket pid' 'tracing/error_log'

@@ -119,8 +119,7 @@ with_state_what_was_saved_is_there() {
   _start --state "$CASE/state" --state-period 1
   send 'create web/us on=1 type=range' 'web/us 5' 'web/us 7'
   assert_data web 'us 2 5 6.000 7'
-  wait_until '[ "$(_own state_bytes)" != "" ] && [ "$(_own state_us)" != "0" ]'
-  wait_until 'ls "$CASE/state" | grep -q state.1'
+  wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
   _replace_server
   assert_has 'us 2 5 6.000 7' "$(data web)"
   send 'web/us 9'

@@ -27,6 +27,20 @@ web' "$(api 'statistics?sort=name' | jq -r '.interfaces[].interface')"
   wait_until _rate_is_known
 }
 
+more_interfaces_than_are_followed_are_answered() {
+  local i lines=() urls=()
+  for ((i = 150; i > 100; --i)); do
+    lines+=("w$i/hits $i")
+    urls+=("$WEB/api/1/statistics/w$i")
+  done
+  send "${lines[@]}"
+  api statistics >/dev/null
+  # One after the other, the last names first, within a reading of the mount or two.
+  curl -s -H "$TOKEN" "${urls[@]}" >"$CASE/answers"
+  assert_eq "$(seq 150 -1 101 | sed 's/^/w/')" "$(jq -r .interface "$CASE/answers")"
+  assert_eq 200 "$(http_status "$WEB/healthz")"
+}
+
 numbers_are_those_of_tallyctl() {
   local tallyctl=${TALLY_BIN:+$TALLY_BIN/}tallyctl
   wait_until '[ "$(api statistics/web | jq ".statistics[0].view.interval_us")" = null ] ||

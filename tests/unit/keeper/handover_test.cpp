@@ -9,7 +9,7 @@
 namespace tallyfs {
 namespace {
 
-// Runs in another process, which ends.
+// Runs in another process, which ends with 0.
 template <typename Do>
 void in_a_child(Do what) {
   const pid_t child = ::fork();
@@ -17,7 +17,9 @@ void in_a_child(Do what) {
     what();
     ::_exit(0);
   }
-  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(HandoverTest, BeginsEmpty) {
