@@ -12,8 +12,9 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 8> kNoFaults = {
-    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events"};
+constexpr std::array<std::string_view, 10> kNoFaults = {
+    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events",
+    "lanes", "cells_merged"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
