@@ -81,7 +81,14 @@ class Daemon:
         self.process = None
 
     def hang(self):
+        """Returns when every thread stands still: kill(2) returns before."""
         self.process.send_signal(signal.SIGSTOP)
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+
+        def stands(task):
+            return (task / "stat").read_text().rsplit(")")[1].split()[0] == "T"
+
+        eventually(lambda: all(map(stands, tasks.iterdir())), "the daemon stands still")
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)

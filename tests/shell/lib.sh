@@ -78,6 +78,11 @@ daemon_ends() {
   _wait_for "${1:-$DAEMON}" || status=$?
   assert_eq 0 $status "exit status of the daemon"
 }
+# freeze PID: stops a process. It returns when every thread stands still: kill returns before.
+freeze() {
+  kill -STOP "$1"
+  wait_until '! grep -sqE "^State:[[:space:]]+[^TZ]" /proc/'"$1"'/task/*/status'
+}
 # kill_daemon: as a crash would.
 kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
 _wait_for() {

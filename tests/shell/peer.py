@@ -1,6 +1,7 @@
 """The binary form of core/wire/FORMAT.md, written down a second time, for tests."""
 import mmap
 import os
+import signal
 import socket
 import struct
 import sys
@@ -17,6 +18,15 @@ SLOWNESS = float(os.environ.get("TALLY_SLOWNESS", PATIENCE))
 def time_limit(seconds):
     """For what takes at most `seconds` beside an idle CPU: more with a sanitizer or under load."""
     return seconds * SLOWNESS
+
+
+def freeze(pid):
+    """Stops a process. It returns when every thread stands still: kill(2) returns before."""
+    os.kill(pid, signal.SIGSTOP)
+    tasks = f"/proc/{pid}/task"
+    def state(task):
+        return open(f"{tasks}/{task}/stat").read().rsplit(")")[1].split()[0]
+    while any(state(task) != "T" for task in os.listdir(tasks)): pass
 
 
 def header(epoch=0, version=1, zero=0):

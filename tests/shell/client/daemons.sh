@@ -97,7 +97,7 @@ every_sample_is_accounted_for_while_the_daemon_is_killed_and_restarted() {
 while_the_daemon_is_stopped_calls_stay_cheap_and_drops_are_counted() {
   web_hits
   ok 'sync 5000'
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   tell 'slowest hits 3000000'
   local slowest=$SAID
   kill -CONT "$DAEMON"
@@ -115,7 +115,7 @@ while_the_daemon_is_stopped_calls_stay_cheap_and_drops_are_counted() {
 whoever_wants_to_waits_for_room_up_to_a_bound() {
   start_probe
   ok 'settings 10000 300 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   tell 'slowest hits 2000000'
   local slowest=$SAID
   [ "$slowest" -ge 290000 ] || fail "nothing waited: $slowest us"
@@ -136,7 +136,7 @@ whoever_wants_to_waits_for_room_up_to_a_bound() {
 a_process_can_end_while_the_daemon_is_stopped() {
   web_hits
   ok 'sync 5000'
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   ok 'inc hits 2000000'
   local begun took
   begun=$(now_us)

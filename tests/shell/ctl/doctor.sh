@@ -121,7 +121,7 @@ peer = Peer()
 peer.make("web/a on=1 type=list entries_max=100000")
 text = b"".join(b"web/a %d\n" % n for n in range(15000))
 peer.socket.setsockopt(socket.SOL_SOCKET, 32, 1 << 24)
-os.kill(daemon, signal.SIGSTOP)
+freeze(daemon)
 try:
     peer.socket.setblocking(False)
     while sent < 300: peer.socket.send(text); sent += 1
@@ -236,7 +236,7 @@ time.sleep(600)' "$SOCK" >"$CASE/bound" &
 }
 
 a_daemon_that_is_stopped() {
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   local said status=0
   said=$("$TALLYCTL" doctor 2>&1) || status=$?
   kill -CONT "$DAEMON"

@@ -209,7 +209,7 @@ the_mount_is_found_or_the_choice_is_told() {
 
 a_daemon_that_does_not_answer_is_told_after_two_seconds() {
   "$TALLYCTL" ls >/dev/null
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   local status=0 said
   said=$(timeout 30 "$TALLYCTL" ls 2>&1) || status=$?
   kill -CONT "$DAEMON"

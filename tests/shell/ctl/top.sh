@@ -221,7 +221,7 @@ it_goes_on_when_things_go() {
   rmdir "$STAT/web"
   _sees_not 'web/us  array'
   _keys Escape
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   _sees 'does not answer'
   _keys '?'
   _sees 'sort by rate or by name'

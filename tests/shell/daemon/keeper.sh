@@ -87,7 +87,7 @@ a_read_that_the_killed_server_had_not_answered_is_answered() {
   _start
   local reader i
   for i in 1 2 3; do
-    kill -STOP "$SERVER"
+    freeze "$SERVER"
     cat "$MNT/statistics.json" >"$CASE/read" &
     reader=$!
     wait_until 'grep -qE "fuse|request_wait" "/proc/'$reader'/wchan"'
@@ -106,13 +106,14 @@ fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
 os.read(fd, 100)
 poll = select.poll()
 poll.register(fd, select.POLLPRI)
-open(os.environ["CASE"] + "/polls", "w")
-print(poll.poll())
+with open(os.environ["CASE"] + "/polls", "w") as file: print(os.getpid(), file=file)
+((_, events),) = poll.poll()
+assert events & select.POLLERR, events
 EOT
   local poller=$!
-  wait_until '[ -e "$CASE/polls" ]'
+  wait_until '[ -s "$CASE/polls" ] && grep -q poll "/proc/$(cat "$CASE/polls")/wchan"'
   _replace_server
-  wait $poller
+  wait $poller || fail 'the poller was not told that its file is stale'
 }
 
 with_state_what_was_saved_is_there() {

@@ -165,7 +165,7 @@ the_spare_leaves_alone_what_the_next_daemon_made() {
   _start_as nobody
   local spare
   spare=$(pgrep -P "$DAEMON" tallyfs-spare)
-  kill -STOP "$spare"
+  freeze "$spare"
   kill_daemon
   wait_until '[ ! -e "$SOCK" ]'
   start_daemon

@@ -266,11 +266,12 @@ the_systems_queue_length_is_put_back() {
   # More than 23 fit into the queue, while the daemon takes none out.
   py <<'EOT'
 import os, signal, socket
+from peer import freeze
 pid = int(open(os.environ["CASE"] + "/pids").read().split()[-1])
 feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 feeder.connect(os.environ["SOCK"])
 feeder.setblocking(False)
-os.kill(pid, signal.SIGSTOP)
+freeze(pid)
 try:
     for i in range(100): feeder.send(b"web/a 1\n")
 finally:

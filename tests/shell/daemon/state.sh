@@ -52,7 +52,7 @@ samples_that_wait_in_the_socket_are_saved() {
   _start
   send 'web/a 1'
   assert_data web 'a 1'
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   send 'web/a 1' 'web/a 1'
   kill -TERM "$DAEMON"
   kill -CONT "$DAEMON"

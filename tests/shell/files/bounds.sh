@@ -159,8 +159,7 @@ import signal
 from peer import *
 peer, daemon = Peer(), int(os.environ["DAEMON"])
 assert data("tallyfs")
-os.kill(daemon, signal.SIGSTOP)
-while open(f"/proc/{daemon}/stat").read().rsplit(")")[1].split()[0] != "T": pass
+freeze(daemon)
 sent = 0
 try:
     peer.socket.setblocking(False)
@@ -182,8 +181,7 @@ from peer import *
 peer, daemon = Peer(), int(os.environ["DAEMON"])
 peer.socket.send(b"web/a 1\n" + b"create web/b type=history entries_max=100 mode=range period=1 on=1\n")
 assert data("web").startswith("a 1\n")
-os.kill(daemon, signal.SIGSTOP)
-while open(f"/proc/{daemon}/stat").read().rsplit(")")[1].split()[0] != "T": pass
+freeze(daemon)
 # Commands that take longer than any open waits, as many as the queue holds (but 10 without root).
 sent, text = 0, b"define web data=reset\nweb/a 1\n" * 4000
 try:

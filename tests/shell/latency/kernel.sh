@@ -155,7 +155,7 @@ a_cpu_says_what_it_misses_and_the_log_says_it_once() {
 a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   local feeder each start took writers=()
   feeder=$(_feeder)
-  kill -STOP "$feeder"
+  freeze "$feeder"
   start=$(now_us)
   for each in 1 2 3 4; do
     sh -c "echo 1 >$HIST/enable/missed_timer_offsets" 2>/dev/null &
@@ -186,7 +186,7 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
 what_was_left_behind_is_removed_at_the_next_start() {
   local feeder supervisor
   feeder=$(_feeder) supervisor=$(_supervisor)
-  kill -STOP "$feeder"
+  freeze "$feeder"
   kill -KILL "$supervisor"
   kill_daemon
   kill -KILL "$feeder"
@@ -227,7 +227,7 @@ the_feeder_ends_with_a_daemon_that_was_killed() {
 a_stopped_feeder_ends_with_a_daemon_that_was_killed() {
   local feeder supervisor
   feeder=$(_feeder) supervisor=$(_supervisor)
-  kill -STOP "$feeder"
+  freeze "$feeder"
   kill_daemon
   wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
   ! kill -0 "$feeder" 2>/dev/null || fail "the feeder is still there"

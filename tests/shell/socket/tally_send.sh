@@ -168,7 +168,7 @@ the_environment_says_where_the_socket_is() {
 
 a_stopped_daemon_ends_it_with_3_in_time() {
   local begun=${EPOCHREALTIME/./} took
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   _expect 3 _send --timeout-ms 400 'web/a 1'
   took=$((${EPOCHREALTIME/./} - begun))
   _expect 3 _send --timeout-ms 400 < <(_lines 100000 'web/a 1' 2>/dev/null)
@@ -181,7 +181,7 @@ a_stopped_daemon_ends_it_with_3_in_time() {
 }
 
 a_daemon_that_goes_on_in_time_is_waited_for() {
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   _lines 5000 'web/a 1' | _send --timeout-ms 30000 &
   sleep 0.7
   kill -CONT "$DAEMON"

@@ -57,7 +57,7 @@ a_write_that_waits_can_be_interrupted_and_keeps_nobody_else_waiting() {
   need_python
   local feeder
   feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
-  kill -STOP "$feeder"
+  freeze "$feeder"
   py "$T" <<'EOT'
 import os, signal, sys, threading, time
 top = sys.argv[1]
@@ -143,7 +143,7 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   _fork 10
   assert_eq 10 "$(_traced "$T/trace")"
   assert_eq '' "$(grep LOST "$T/trace" || true)"
-  kill -STOP "$feeder"
+  freeze "$feeder"
   _fork 20
   kill -9 "$feeder"
   _fork 30
@@ -165,7 +165,7 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
 # The feeder dies, and the next one is not there before _succeed.
 _die() { # _die FEEDER SUPERVISOR
   echo "$2" >>"$CASE/pids"
-  kill -STOP "$2"
+  freeze "$2"
   kill -9 "$1"
   wait_until 'grep -q "^State:.Z" /proc/'"$1"'/status'
 }

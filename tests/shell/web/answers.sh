@@ -169,7 +169,7 @@ a_daemon_that_is_gone_is_503() {
 }
 
 a_daemon_that_hangs_is_503_in_time() {
-  kill -STOP "$DAEMON"
+  freeze "$DAEMON"
   assert_eq 503 "$(http_status --max-time 30 -H "$TOKEN" "$WEB/metrics")"
   assert_eq 503 "$(http_status --max-time 30 "$WEB/healthz")"
   assert_eq 404 "$(http_status --max-time 30 "$WEB/nothing")"
