@@ -65,7 +65,7 @@ class Stand {
       numbers_[i] =
           execute("create web/" + name_of(i) + " on=1 " + kDefinitions[i == 0 ? 0 : i + 1]);
     }
-    (void)execute("create web/near on=1 type=range");
+    (void)execute("create web/near on=1");
     (void)execute("create far/t on=1 type=range");
     far_ = text("far", "data");
     make_lane();
