@@ -141,3 +141,74 @@ a_daemon_that_ends_saves_what_cells_hold() {
   ok 'inc hits 10' 'sync 5000'
   assert_data web 'hits 1010'
 }
+
+ten_million_calls_make_no_system_call() {
+  need strace
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local samples tracer
+  samples=$(_own samples)
+  # Of the thread that calls: the library's own thread has its ticks.
+  strace -qq -o "$CASE/calls" -p "$PROBE" &
+  tracer=$!
+  echo $tracer >>"$CASE/pids"
+  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
+  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
+  ok 'inc hits 10000000'
+  kill -INT $tracer
+  wait $tracer || true
+  assert_has 'write(1, "ok' "$(cat "$CASE/calls")"
+  assert_eq '' "$(grep -vE '^(read\(0|write\(1|restart_syscall|---)' "$CASE/calls" || true)" 'system calls'
+  assert_data web 'hits 10000000'
+  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+}
+
+samples_of_handlers_are_counted_in_cells() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local added
+  tell 'signals hits 2000000'
+  added=$SAID
+  ok 'sync 5000'
+  assert_data web "hits $added"
+  assert_balanced
+  assert_eq 0 "$(count_of dropped)" dropped
+}
+
+a_forked_child_counts_in_a_lane_of_its_own() {
+  start_probe
+  tell may-fork
+  [ "$SAID" = yes ] || skip "ThreadSanitizer cannot follow a thread that a forked child starts"
+  ok 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 100' become-child
+  wait_until '_in_cells hits'
+  assert_eq 2 "$(_own lanes)" lanes
+  local before
+  before=$(data web | sed 's/hits //')
+  [ "$before" -gt 100 ] || fail "what the parent counted is gone: $before"
+  ok 'inc hits 1000'
+  assert_data web "hits $((before + 1000))"
+  end_probe
+  wait_until '[ "$(_own lanes)" = 0 ]'
+  assert_data web "hits $((before + 1000))"
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+a_range_of_one_x_has_that_average_at_any_moment() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'define hits range' 'start hits' 'sync 5000'
+  _into_cells hits
+  local i read
+  ok 'add hits 7 3 1'
+  echo 'add hits 7 3 5000000' >&7
+  for ((i = 0; i < 200; ++i)); do
+    read=$(data web)
+    [[ $read =~ ^hits\ [0-9]+\ 7\ 7\.000\ 7$ ]] || fail "torn: $read"
+  done
+  IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
+  assert_eq ok "$SAID"
+  assert_data web 'hits 15000003 7 7.000 7'
+}
