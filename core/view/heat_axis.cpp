@@ -32,10 +32,14 @@ Distribution binned(const Statistic& all, const Statistic* counted, std::size_t 
   for (Bin& bin : made.bins) bin.count = 0;
   if (!counted) return made;
   const Distribution interval = *distribution_of(*counted, Detail::kOctaves);
+  // Both are in order, so the search goes on where the bin before was found.
+  auto from = made.bins.begin();
   for (const Bin& each : interval.bins) {
     const auto into =
-        std::ranges::find_if(made.bins, [&](const Bin& bin) { return is_part_of(bin, each); });
-    if (into != made.bins.end()) into->count += each.count;
+        std::find_if(from, made.bins.end(), [&](const Bin& bin) { return is_part_of(bin, each); });
+    if (into == made.bins.end()) continue;
+    into->count += each.count;
+    from = into;
   }
   return made;
 }

@@ -13,34 +13,46 @@ namespace {
 
 constexpr int kLevels = 16;
 
-// Several columns as one: counted if one of them was, missed if all were.
+// Several columns as one: with a gap or not known if one of them is.
 PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last) {
-  PastColumn made = columns[first];
-  for (std::size_t i = first + 1; i < last; ++i) {
-    made.realtime_us = columns[i].realtime_us;
-    made.state = std::min(made.state, columns[i].state);
-    add_hits(made.hits, columns[i].hits);
+  if (last == first + 1) return columns[first];
+  PastColumn made{.interval = {columns[last - 1].interval.end_us, 0}};
+  for (std::size_t i = first; i < last; ++i) {
+    const PastColumn& each = columns[i];
+    made.interval.seconds += each.interval.seconds;
+    made.state = std::max(made.state, each.state);
+    made.hits.insert(made.hits.end(), each.hits.begin(), each.hits.end());
   }
+  made.hits = summed(std::move(made.hits));
   return made;
 }
 
 struct Picture {
   std::vector<PastColumn> columns;
-  std::size_t seconds_each = 1;
+  std::uint64_t seconds_each = 1;
 };
+
+// The first of the newest columns that cover at most so many seconds.
+std::size_t first_within(const std::deque<PastColumn>& columns, std::uint64_t seconds) {
+  std::size_t first = columns.size();
+  while (first > 0 && columns[first - 1].interval.seconds <= seconds) {
+    seconds -= columns[--first].interval.seconds;
+  }
+  return first;
+}
 
 Picture picture_of(const Past& past, const HeatOrder& order) {
   Picture made;
   const std::deque<PastColumn>& columns = past.columns();
   made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
-  std::size_t first = columns.size() > order.seconds ? columns.size() - order.seconds : 0;
+  std::size_t first = first_within(columns, order.seconds);
   // The same seconds share a column from one answer to the next.
-  const auto is_end = [&](const PastColumn& column) {
-    return (column.realtime_us / 1'000'000 + 1) % made.seconds_each == 0;
+  const auto share_of = [&](std::size_t column) {
+    return columns[column].interval.end_us / 1'000'000 / made.seconds_each;
   };
   while (first < columns.size()) {
     std::size_t last = first + 1;
-    while (last < columns.size() && !is_end(columns[last - 1])) ++last;
+    while (last < columns.size() && share_of(last) == share_of(first)) ++last;
     made.columns.push_back(joined(columns, first, last));
     first = last;
   }
@@ -50,8 +62,10 @@ Picture picture_of(const Past& past, const HeatOrder& order) {
 // All bins that a column or the statistic has hit.
 view::Statistic all_of(const view::Statistic& statistic, const Picture& picture) {
   std::vector<Hit> hits = hits_of(statistic.values);
-  for (const PastColumn& column : picture.columns) add_hits(hits, column.hits);
-  return with_hits(statistic, hits);
+  for (const PastColumn& column : picture.columns) {
+    hits.insert(hits.end(), column.hits.begin(), column.hits.end());
+  }
+  return with_hits(statistic, summed(std::move(hits)));
 }
 
 std::string hex_of(const view::Rgb& colour) {
@@ -81,15 +95,21 @@ char letter_of(PastColumn::State state) {
   switch (state) {
     case PastColumn::State::kCounted:
       return 'c';
+    case PastColumn::State::kGap:
+      return 'g';
     case PastColumn::State::kUnknown:
       return 'u';
-    case PastColumn::State::kMissed:
-      return 'm';
   }
-  return 'm';
+  return 'u';
 }
 
-// Writes the counts of each column; returns the largest.
+// What a column of another length would have, as the colours are compared.
+Int128 in_each(Int128 count, const Picture& picture, const PastColumn& column) {
+  const Int128 seconds = column.interval.seconds;
+  return (count * picture.seconds_each + seconds - 1) / seconds;
+}
+
+// Writes the counts of each column; returns the largest, as the colours are compared.
 Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const Picture& picture,
                     std::size_t bins_max) {
   Int128 largest = 0;
@@ -100,7 +120,7 @@ Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const Pictur
       const view::Statistic counted = with_hits(all, column.hits);
       for (const view::Bin& bin : view::binned(all, &counted, bins_max).bins) {
         writer.number(bin.count);
-        largest = std::max(largest, bin.count);
+        largest = std::max(largest, in_each(bin.count, picture, column));
       }
     }
     writer.end_array();
@@ -126,9 +146,11 @@ std::string heat_json(const std::string& interface, const view::Statistic& stati
   std::string states;
   writer.key("end_us").begin_array();
   for (const PastColumn& column : picture.columns) {
-    writer.number(column.realtime_us);
+    writer.number(column.interval.end_us);
     states.push_back(letter_of(column.state));
   }
+  writer.end_array().key("seconds").begin_array();
+  for (const PastColumn& column : picture.columns) writer.number(column.interval.seconds);
   writer.end_array().key("states").string(states);
   const Int128 top = view::top_of(write_counts(writer, all, picture, order.bins_max));
   writer.key("top").number(top).key("least").begin_array();

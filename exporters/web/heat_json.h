@@ -1,6 +1,8 @@
 // A heat map as JSON: bins, columns with their counts, the least count of each colour, and the
 // colours. Neighbouring columns and bins merge where there are more than the page can show.
-// A pure function.
+//
+// Each column says how many seconds it covers: colours are of its counts in `seconds_each` of them.
+// A pure function; its time grows as the number of hits does.
 #pragma once
 
 #include <cstddef>

@@ -107,9 +107,11 @@ Response no_answer(const Error& error) {
   return made;
 }
 
+// What is not there, or closed to tally-web, stays so; all else may go by.
 Response failure(const Error& error) {
-  if (error.code != ErrorCode::kNotFound) return no_answer(error);
-  return json_response(404, error_json(error.reason));
+  if (error.code == ErrorCode::kNotFound) return json_response(404, error_json(error.reason));
+  if (error.code == ErrorCode::kNoAccess) return json_response(403, error_json(error.reason));
+  return no_answer(error);
 }
 
 // 304 if the client has it; gzip if it takes it.
@@ -187,10 +189,10 @@ void MountSite::tick() {
 }
 
 Response MountSite::read(const Target& target) {
+  if (target.path[2] == "heat") return heat(target);
   const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
   if (auto done = watch_.refresh(); !done) return no_answer(done.error());
-  if (target.path[2] == "heat") return heat(target);
   return target.path.size() == 3 ? overview(target) : interface(target);
 }
 
@@ -216,27 +218,37 @@ Response MountSite::interface(const Target& target) {
   return json_response(interface_json(*followed.value(), order));
 }
 
+Result<MountSite::Heat> MountSite::find_heat(const std::string& interface,
+                                             const std::string& name) {
+  const auto followed = watch_.look_at(interface, name);
+  if (!followed) return followed.error();
+  const view::Statistic* const statistic = followed.value()->now.find(name);
+  if (!statistic) return Error{ErrorCode::kNotFound, "no such statistic"};
+  if (!view::distribution_of(*statistic, view::Detail::kFine)) {
+    return Error{ErrorCode::kNotFound,
+                 "it is a " + statistic->type + "; a heat map needs an array or quantiles"};
+  }
+  const auto past = followed.value()->pasts.find(name);
+  return Heat{*statistic, past == followed.value()->pasts.end() ? Past() : past->second};
+}
+
+// Others do not wait while it is rendered, from a copy.
 Response MountSite::heat(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  const auto followed = watch_.look_at(name, target.path[4]);
-  if (!followed) return failure(followed.error());
-  const view::Statistic* const statistic = followed.value()->now.find(target.path[4]);
-  if (!statistic) return failure({ErrorCode::kNotFound, "no such statistic"});
-  if (!view::distribution_of(*statistic, view::Detail::kFine)) {
-    return failure({ErrorCode::kNotFound,
-                    "it is a " + statistic->type + "; a heat map needs an array or quantiles"});
-  }
   HeatOrder order;
   order.seconds = std::max<std::size_t>(1, target.number("seconds", 600, kSecondsMax));
   order.steps = steps_of(target);
   order.bins_max = std::max<std::size_t>(4, target.number("bins", 64, kBinsMax));
   order.columns_max = std::max<std::size_t>(10, target.number("columns", 300, 1000));
-  const auto past = followed.value()->pasts.find(statistic->name);
-  static const Past kNone;
-  return json_response(
-      200, heat_json(name, *statistic, past == followed.value()->pasts.end() ? kNone : past->second,
-                     order));
+  Result<Heat> found = Error{};
+  {
+    const MutexLock lock(mutex_);
+    if (auto done = watch_.refresh(); !done) return no_answer(done.error());
+    found = find_heat(name, target.path[4]);
+  }
+  if (!found) return failure(found.error());
+  return json_response(200, heat_json(name, found.value().statistic, found.value().past, order));
 }
 
 Response MountSite::health() {

@@ -29,12 +29,18 @@ class MountSite : public Site {
   std::optional<Response> answer_at_once(const Request& request) override;
   Response answer(const Request& request) override;
   void tick() override;
+  void count_limit(Limit limit) override { scrape_.count_limit(limit); }
 
  private:
   Response read(const Target& target);
   Response overview(const Target& target) REQUIRES(mutex_);
   Response interface(const Target& target) REQUIRES(mutex_);
-  Response heat(const Target& target) REQUIRES(mutex_);
+  struct Heat {
+    view::Statistic statistic;
+    Past past;
+  };
+  Result<Heat> find_heat(const std::string& interface, const std::string& name) REQUIRES(mutex_);
+  Response heat(const Target& target) EXCLUDES(mutex_);
   Response health();
   Response change(const Request& request, const std::string& interface);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/text.h"
 #include "exporters/web/http.h"
 
 namespace tallyfs::web {
@@ -35,13 +36,6 @@ struct MediaRange {
   int parameters = 0;  // that count for how specific it is
   int weight = 1000;
 };
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char each) { return each == ' ' || each == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // "0.75" is 750; at most three decimals.
 std::optional<int> parse_weight(std::string_view text) {

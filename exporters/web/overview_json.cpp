@@ -13,7 +13,7 @@ namespace {
 
 struct Row {
   const view::InterfaceSummary* summary = nullptr;
-  const InterfaceRate* rate = nullptr;
+  const view::RecentRate* rate = nullptr;
 };
 
 std::vector<Row> rows_of(const Watch& watch, const OverviewOrder& order) {
@@ -21,19 +21,19 @@ std::vector<Row> rows_of(const Watch& watch, const OverviewOrder& order) {
   for (const view::InterfaceSummary& each : watch.tree().interfaces) {
     if (each.name.find(order.filter) == each.name.npos) continue;
     const auto rate = watch.rates().find(each.name);
-    if (rate != watch.rates().end()) made.push_back({&each, &rate->second});
+    if (rate != watch.rates().end()) made.push_back({&each, &rate->second.recent});
   }
   std::ranges::sort(made, {}, [](const Row& row) { return std::string_view(row.summary->name); });
   if (order.by == OverviewOrder::By::kRate) {
     std::ranges::stable_sort(made, std::greater<>(),
-                             [](const Row& row) { return row.rate->smooth.value_or(-1); });
+                             [](const Row& row) { return row.rate->smooth().value_or(-1); });
   }
   return made;
 }
 
 std::string rate_text(const Row& row) {
   if (row.summary->on == 0) return "off";
-  return row.rate->rate ? view::rate_text(*row.rate->rate) : "-";
+  return row.rate->last() ? view::rate_text(*row.rate->last()) : "-";
 }
 
 void write_row(JsonWriter& writer, const Row& row) {
@@ -42,12 +42,12 @@ void write_row(JsonWriter& writer, const Row& row) {
   writer.key("statistics").number(summary.statistics).key("on").number(summary.on);
   writer.key("samples").number(summary.samples).key("serial").number(summary.serial);
   writer.key("view").begin_object().key("rate");
-  if (row.rate->rate)
-    writer.decimals(*row.rate->rate, 3);
+  if (row.rate->last())
+    writer.decimals(*row.rate->last(), 3);
   else
     writer.null();
   writer.key("rate_text").string(rate_text(row)).key("minute").begin_array();
-  for (const float each : row.rate->minute) writer.decimals(static_cast<double>(each), 1);
+  for (const double each : row.rate->minute()) writer.decimals(each, 1);
   writer.end_array().end_object().end_object();
 }
 

@@ -37,22 +37,34 @@ auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
 
 }  // namespace
 
-void Past::add(const view::Statistic& now, const view::Change& change, std::uint64_t realtime_us) {
+void Past::add(const view::Statistic& now, const view::Change& change, const Interval& interval) {
   if (std::string bins = bins_text(now); bins != bins_) {
-    columns_.clear();
+    keep(0);
     bins_ = std::move(bins);
   }
-  PastColumn column{realtime_us};
+  PastColumn column{.interval = interval};
   if (change.counted) {
     column.hits = hits_of(change.counted->values);
+    if (interval.seconds > 1) column.state = PastColumn::State::kGap;
   } else {
     column.state = PastColumn::State::kUnknown;
   }
+  push(std::move(column));
+}
+
+// Of a gap, too, it is known that nothing was counted.
+void Past::add_quiet(const Interval& interval) { push({.interval = interval}); }
+
+void Past::push(PastColumn column) {
+  seconds_ += column.interval.seconds;
   columns_.push_back(std::move(column));
 }
 
-void Past::keep(std::size_t columns) {
-  while (columns_.size() > columns) columns_.pop_front();
+void Past::keep(std::uint64_t seconds) {
+  while (seconds_ > seconds) {
+    seconds_ -= columns_.front().interval.seconds;
+    columns_.pop_front();
+  }
 }
 
 std::size_t Past::bytes() const {
@@ -72,21 +84,21 @@ std::vector<Hit> hits_of(const view::Values& values) {
     add_hit(made, 0, Hit::Side::kZero, quantiles->zero);
     add_buckets(made, quantiles->positive, Hit::Side::kPositive);
   }
+  if (!std::ranges::is_sorted(made, {}, place_of)) std::ranges::sort(made, {}, place_of);
   return made;
 }
 
-void add_hits(std::vector<Hit>& to, const std::vector<Hit>& more) {
-  const std::size_t size = to.size();
-  for (const Hit& hit : more) {
-    const auto end = to.begin() + static_cast<std::ptrdiff_t>(size);
-    const auto found = std::find_if(
-        to.begin(), end, [&](const Hit& each) { return place_of(each) == place_of(hit); });
-    if (found == end) {
-      to.push_back(hit);
+std::vector<Hit> summed(std::vector<Hit> hits) {
+  std::ranges::sort(hits, {}, place_of);
+  std::vector<Hit> made;
+  for (const Hit& hit : hits) {
+    if (made.empty() || place_of(made.back()) != place_of(hit)) {
+      made.push_back(hit);
     } else {
-      found->count = to_count(Int128{found->count} + hit.count);
+      made.back().count = to_count(Int128{made.back().count} + hit.count);
     }
   }
+  return made;
 }
 
 view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& hits) {
@@ -101,9 +113,7 @@ view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& h
     return made;
   }
   view::Quantiles sorted;
-  std::vector<Hit> ordered = hits;
-  std::ranges::sort(ordered, {}, place_of);
-  for (const Hit& hit : ordered) {
+  for (const Hit& hit : summed(hits)) {
     sorted.all.number += hit.count;
     if (hit.side == Hit::Side::kZero) {
       sorted.zero += hit.count;

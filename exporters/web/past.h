@@ -21,10 +21,17 @@ struct Hit {
   std::uint64_t count = 0;
 };
 
+// The time between two readings.
+struct Interval {
+  std::uint64_t end_us = 0;   // of the wall clock
+  std::uint64_t seconds = 1;  // rounded, at least 1
+};
+
 struct PastColumn {
-  // kMissed: nothing was read. kUnknown: a reset, or a new definition, came in between.
-  enum class State : std::uint8_t { kCounted, kUnknown, kMissed };
-  std::uint64_t realtime_us = 0;  // its end
+  // kGap: readings were missed, so the counts are of several seconds. kUnknown: a reset, or a new
+  // definition, came in between.
+  enum class State : std::uint8_t { kCounted, kGap, kUnknown };
+  Interval interval{};
   State state = State::kCounted;
   std::vector<Hit> hits{};
 };
@@ -32,25 +39,29 @@ struct PastColumn {
 class Past {
  public:
   // What was counted since the column before. Other bins than before forget all columns.
-  void add(const view::Statistic& now, const view::Change& change, std::uint64_t realtime_us);
-  void add_missed(std::uint64_t realtime_us) {
-    columns_.push_back({realtime_us, PastColumn::State::kMissed});
-  }
+  void add(const view::Statistic& now, const view::Change& change, const Interval& interval);
   // Nothing was counted.
-  void add_quiet(std::uint64_t realtime_us) { columns_.push_back({realtime_us}); }
-  void keep(std::size_t columns);
+  void add_quiet(const Interval& interval);
+  // Forgets the oldest columns until the others are of at most so many seconds.
+  void keep(std::uint64_t seconds);
 
   const std::deque<PastColumn>& columns() const { return columns_; }
+  std::uint64_t seconds() const { return seconds_; }
   std::size_t bytes() const;
 
  private:
+  void push(PastColumn column);
+
   std::deque<PastColumn> columns_;
-  std::string bins_;  // which bins the columns are of
+  std::uint64_t seconds_ = 0;  // of all columns
+  std::string bins_;           // which bins the columns are of
 };
 
 // `like` with these hits alone as its values.
 view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& hits);
+// Ordered: below zero, zero, above zero; by index.
 std::vector<Hit> hits_of(const view::Values& values);
-void add_hits(std::vector<Hit>& to, const std::vector<Hit>& more);
+// Ordered, each bin once.
+std::vector<Hit> summed(std::vector<Hit> hits);
 
 }  // namespace tallyfs::web

@@ -6,15 +6,10 @@
 #include <string_view>
 
 #include "exporters/web/gzip.h"
-#include "exporters/web/protobuf.h"
-#include "exporters/web/server.h"
 #include "tools/tree/timed_file.h"
 
 namespace tallyfs::web {
 namespace {
-
-constexpr std::string_view kRequestsHelp = "Scrapes that tally-web has answered.";
-constexpr std::string_view kSecondsHelp = "Time that tally-web has spent on scrapes.";
 
 const char* name_of(Format format) {
   switch (format) {
@@ -26,6 +21,45 @@ const char* name_of(Format format) {
       return "pb";
   }
   return "prom";
+}
+
+const char* name_of(Limit limit) {
+  switch (limit) {
+    case Limit::kConnections:
+      return "connections";
+    case Limit::kReads:
+      return "reads";
+    case Limit::kBytes:
+      return "bytes";
+  }
+  return "bytes";
+}
+
+// Up to the microsecond, without a point if it is whole.
+std::string number_text(double value) {
+  std::array<char, 40> text{};
+  const bool is_whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
+  std::snprintf(text.data(), text.size(), is_whole ? "%.0f" : "%.6f", value);
+  return text.data();
+}
+
+void append_family(std::string& text, std::string_view name, std::string_view help,
+                   const std::vector<Labelled>& values, Format format) {
+  // OpenMetrics names families without _total.
+  std::string_view family = name;
+  if (format == Format::kOpenMetrics) family.remove_suffix(std::string_view("_total").size());
+  text.append("# HELP ").append(family).append(" ").append(help);
+  text.append("\n# TYPE ").append(family).append(" counter\n");
+  for (const Labelled& each : values) {
+    text.append(name);
+    const char* separator = "{";
+    for (const auto& [label, value] : each.labels) {
+      text.append(separator).append(label).append("=\"").append(value).append("\"");
+      separator = ",";
+    }
+    if (!each.labels.empty()) text.append("}");
+    text.append(" ").append(number_text(each.value)).append("\n");
+  }
 }
 
 // Half a second before the scraper gives up.
@@ -124,35 +158,40 @@ Result<std::string> Scrape::read(Format format, std::chrono::milliseconds limit)
   return reading.text;
 }
 
-std::string Scrape::own_text(Format format) {
+std::vector<Scrape::OwnFamily> Scrape::own_families() {
   const MutexLock lock(numbers_);
-  std::vector<Labelled> counts;
+  OwnFamily requests{"tally_web_requests_total", "Scrapes that tally-web has answered.", {}};
   for (const auto& [which, number] : requests_) {
-    counts.push_back({{{"code", std::to_string(which.first)}, {"format", name_of(which.second)}},
-                      static_cast<double>(number)});
+    requests.values.push_back(
+        {{{"code", std::to_string(which.first)}, {"format", name_of(which.second)}},
+         static_cast<double>(number)});
+  }
+  OwnFamily limits{"tally_web_limits_total", "Times that a bound of tally-web was reached.", {}};
+  for (const Limit each : {Limit::kConnections, Limit::kReads, Limit::kBytes}) {
+    limits.values.push_back({{{"limit", name_of(each)}}, static_cast<double>(limits_[each])});
   }
   const double seconds = static_cast<double>(spent_.count()) / 1e6;
-  if (format == Format::kProtobuf) {
-    return counter_family("tally_web_requests_total", kRequestsHelp, counts) +
-           counter_family("tally_web_scrape_seconds_total", kSecondsHelp, {{{}, seconds}});
-  }
-  // OpenMetrics names families without _total.
-  const char* const end = format == Format::kOpenMetrics ? "" : "_total";
+  OwnFamily spent{"tally_web_scrape_seconds_total",
+                  "Time that tally-web has spent on scrapes.",
+                  {{{}, seconds}}};
+  return {std::move(requests), std::move(limits), std::move(spent)};
+}
+
+std::string Scrape::own_text(Format format) {
   std::string text;
-  const auto head = [&](const char* family, std::string_view help) {
-    text.append("# HELP ").append(family).append(end).append(" ").append(help);
-    text.append("\n# TYPE ").append(family).append(end).append(" counter\n");
-  };
-  head("tally_web_requests", kRequestsHelp);
-  for (const Labelled& each : counts) {
-    text.append("tally_web_requests_total{code=\"").append(each.labels[0].second);
-    text.append("\",format=\"").append(each.labels[1].second).append("\"} ");
-    text.append(std::to_string(static_cast<std::uint64_t>(each.value))).append("\n");
+  for (const OwnFamily& family : own_families()) {
+    if (format == Format::kProtobuf) {
+      text.append(counter_family(family.name, family.help, family.values));
+    } else {
+      append_family(text, family.name, family.help, family.values, format);
+    }
   }
-  head("tally_web_scrape_seconds", kSecondsHelp);
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%.6f", seconds);
-  return text.append("tally_web_scrape_seconds_total ").append(number.data()).append("\n");
+  return text;
+}
+
+void Scrape::count_limit(Limit limit) {
+  const MutexLock lock(numbers_);
+  ++limits_[limit];
 }
 
 void Scrape::count(int status, Format format, Clock::duration duration) {

@@ -16,6 +16,8 @@
 #include "core/base/result.h"
 #include "exporters/web/http.h"
 #include "exporters/web/negotiation.h"
+#include "exporters/web/protobuf.h"
+#include "exporters/web/server.h"
 #include "exporters/web/target.h"
 
 namespace tallyfs::web {
@@ -25,6 +27,7 @@ class Scrape {
   explicit Scrape(std::string mount) : mount_(std::move(mount)) {}
 
   Response answer(const Request& request, const Target& target);
+  void count_limit(Limit limit);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -33,9 +36,17 @@ class Scrape {
     Result<std::string> text = std::string();
   };
 
+  // A counter of tally-web itself; its name ends with _total.
+  struct OwnFamily {
+    std::string name;
+    std::string help;
+    std::vector<Labelled> values;
+  };
+
   Result<std::string> read(Format format, std::chrono::milliseconds limit);
   Response made_of(const Request& request, const Target& target, const Chosen& chosen);
   std::string own_text(Format format);
+  std::vector<OwnFamily> own_families();
   void count(int status, Format format, Clock::duration duration);
 
   const std::string mount_;
@@ -45,6 +56,7 @@ class Scrape {
   Mutex numbers_{LockRank::kScrapeNumbers};
   std::map<std::pair<int, Format>, std::uint64_t> requests_ GUARDED_BY(numbers_);
   std::chrono::microseconds spent_ GUARDED_BY(numbers_){};
+  std::map<Limit, std::uint64_t> limits_ GUARDED_BY(numbers_);
 };
 
 // The lines of some interfaces, with what stands above them about their families.

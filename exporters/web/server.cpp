@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
@@ -15,6 +16,8 @@
 #include <boost/beast/http.hpp>
 #include <csignal>
 #include <cstring>
+#include <list>
+#include <tuple>
 #include <utility>
 
 #include "exporters/web/gate.h"
@@ -107,12 +110,14 @@ class Server::Core {
   class Session;
 
   void accept();
+  void make_room();
   void wait_for_tick();
 
   const std::string unix_path_;
   Site& site_;
-  std::size_t connections_ = 0;
-  std::size_t waiting_ = 0;  // requests for files that have no answer yet
+  std::list<Session*> sessions_;  // those that are not closed
+  std::size_t waiting_ = 0;       // requests for files that have no answer yet
+  std::size_t sending_bytes_ = 0;
   bool is_ticking_ = false;
   asio::io_context context_{1};
   asio::thread_pool files_{kFileThreads};
@@ -126,15 +131,20 @@ class Server::Core {
 // files; the last one that ends frees it.
 class Server::Core::Session : public std::enable_shared_from_this<Session> {
  public:
+  // What a connection waits for, in the order in which they give way to others; the last never.
+  enum class Waits : std::uint8_t { kForEnd, kForRequest, kForRest, kForTaking, kForFiles };
+
   Session(Core& core, Socket socket)
-      : core_(core), peer_(peer_of(socket)), stream_(std::move(socket)) {
-    ++core_.connections_;
-  }
-  ~Session() { --core_.connections_; }
+      : core_(core),
+        peer_(peer_of(socket)),
+        stream_(std::move(socket)),
+        place_(core.sessions_.insert(core.sessions_.end(), this)) {}
+  ~Session() { close(); }
 
   // A request that has begun has less time than the silence before it.
   void wait_for_request() {
     if (buffer_.size() > 0) return read_request();
+    wait(Waits::kForRequest);
     stream_.expires_after(kIdleTime);
     stream_.async_read_some(buffer_.prepare(kHeaderBytesMax),
                             [self = shared_from_this()](Code code, std::size_t size) {
@@ -144,18 +154,27 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
                             });
   }
 
-  void send(Response response, After after) {
-    auto message = to_message(std::move(response), shown_, after);
-    stream_.expires_after(kIdleTime);
-    beast::async_write(stream_, std::move(message),
-                       [self = shared_from_this(), after](Code code, std::size_t) {
-                         if (code || after == After::kClose) return self->close();
-                         self->wait_for_request();
-                       });
+  auto close_order() const { return std::tuple(waits_, since_); }
+  Waits waits() const { return waits_; }
+
+  // Pending operations end with an error.
+  void close() {
+    if (!is_open_) return;
+    is_open_ = false;
+    core_.sessions_.erase(place_);
+    Code ignored;
+    stream_.socket().shutdown(Socket::shutdown_both, ignored);
+    stream_.close();
   }
 
  private:
+  void wait(Waits waits) {
+    waits_ = waits;
+    since_ = std::chrono::steady_clock::now();
+  }
+
   void read_request() {
+    wait(Waits::kForRest);
     parser_.emplace();
     parser_->header_limit(kHeaderBytesMax);
     parser_->body_limit(kBodyBytesMax);
@@ -187,10 +206,10 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
       return send(*std::move(response), after);
     }
     if (core_.waiting_ >= kWaitingMax + kFileThreads) {
-      return send(text_response(503, "too many requests wait for files of the mount",
-                                {{"Retry-After", "1"}}),
-                  after);
+      core_.site_.count_limit(Limit::kReads);
+      return send(unavailable("too many requests wait for files of the mount"), after);
     }
+    wait(Waits::kForFiles);
     ++core_.waiting_;
     asio::post(core_.files_, [self = shared_from_this(), request, after]() mutable {
       Response response = self->core_.site_.answer(request);
@@ -203,15 +222,54 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     });
   }
 
-  void close() {
+  static Response unavailable(std::string reason) {
+    return text_response(503, std::move(reason), {{"Retry-After", "1"}});
+  }
+
+  void send(Response response, After after) {
+    if (response.body.size() > kSmallBytesMax &&
+        core_.sending_bytes_ + response.body.size() > kSendingBytesMax) {
+      core_.site_.count_limit(Limit::kBytes);
+      response = unavailable("too many bytes are being sent to others");
+    }
+    const std::size_t size = response.body.size();
+    core_.sending_bytes_ += size;
+    auto message = to_message(std::move(response), shown_, after);
+    wait(Waits::kForTaking);
+    stream_.expires_after(kIdleTime);
+    beast::async_write(stream_, std::move(message),
+                       [self = shared_from_this(), after, size](Code code, std::size_t) {
+                         self->core_.sending_bytes_ -= size;
+                         if (code) return self->close();
+                         after == After::kKeep ? self->wait_for_request() : self->end();
+                       });
+  }
+
+  // What the client still sends is read and dropped. A socket that is closed before would answer it
+  // with a reset, and the client's kernel would drop an answer that was not read yet.
+  void end() {
+    wait(Waits::kForEnd);
     Code ignored;
-    stream_.socket().shutdown(Socket::shutdown_both, ignored);
-    stream_.close();
+    stream_.socket().shutdown(Socket::shutdown_send, ignored);
+    stream_.expires_after(kDrainTime);
+    drain();
+  }
+
+  void drain() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kBodyBytesMax),
+                            [self = shared_from_this()](Code code, std::size_t) {
+                              code ? self->close() : self->drain();
+                            });
   }
 
   Core& core_;
   const std::string peer_;
   beast::basic_stream<Protocol> stream_;
+  const std::list<Session*>::iterator place_;
+  bool is_open_ = true;
+  Waits waits_ = Waits::kForRequest;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   beast::flat_buffer buffer_{kHeaderBytesMax + kBodyBytesMax};
   std::optional<http::request_parser<http::string_body>> parser_;
   Shown shown_ = Shown::kAll;
@@ -234,14 +292,8 @@ void Server::Core::accept() {
   acceptor_.async_accept([this](Code code, Socket socket) {
     if (code == asio::error::operation_aborted) return;
     if (!code) {
-      const bool is_full = connections_ >= kConnectionsMax;
-      const auto session = std::make_shared<Session>(*this, std::move(socket));
-      if (is_full) {
-        session->send(text_response(503, "too many connections", {{"Retry-After", "1"}}),
-                      After::kClose);
-      } else {
-        session->wait_for_request();
-      }
+      make_room();
+      std::make_shared<Session>(*this, std::move(socket))->wait_for_request();
       return accept();
     }
     // Without a free descriptor each further attempt would fail at once.
@@ -250,6 +302,13 @@ void Server::Core::accept() {
       if (!stopped) accept();
     });
   });
+}
+
+void Server::Core::make_room() {
+  if (sessions_.size() < kConnectionsMax) return;
+  Session* const first = *std::ranges::min_element(sessions_, {}, &Session::close_order);
+  if (first->waits() != Session::Waits::kForEnd) site_.count_limit(Limit::kConnections);
+  first->close();
 }
 
 void Server::Core::wait_for_tick() {

@@ -3,6 +3,11 @@
 // One thread speaks with all clients. What needs files of the mount is answered by two other
 // threads, since a daemon that hangs blocks its readers. Only server.cpp includes Boost.Beast: it
 // takes half a minute to compile.
+//
+// When all connections are taken, a new one takes the place of another that waits for its client:
+// of one that is being closed, else of an idle one, else of one that sends a request, else of one
+// that does not take its answer; each time of the one that has waited longest. So clients that do
+// nothing keep no others out.
 #pragma once
 
 #include <chrono>
@@ -16,15 +21,28 @@
 
 namespace tallyfs::web {
 
-inline constexpr std::size_t kConnectionsMax = 64;  // one more is answered with 503
+inline constexpr std::size_t kConnectionsMax = 64;  // one more takes the place of another
 inline constexpr std::size_t kWaitingMax = 16;      // requests for files; then 503
 inline constexpr std::size_t kFileThreads = 2;
 inline constexpr std::size_t kHeaderBytesMax = 8 * 1024;
 inline constexpr std::size_t kBodyBytesMax = 64 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
+// Of all answers that are being sent; beyond, a larger one than kSmallBytesMax is 503 instead.
+inline constexpr std::size_t kSendingBytesMax = 64 * 1024 * 1024;
+inline constexpr std::size_t kSmallBytesMax = 64 * 1024;
 inline constexpr std::chrono::seconds kRequestTime{10};  // to send a request that has begun
 inline constexpr std::chrono::seconds kIdleTime{60};
+// After an answer that ends the connection, the client's rest is read for so long: without that its
+// kernel may drop the answer.
+inline constexpr std::chrono::seconds kDrainTime{5};
 inline constexpr std::chrono::seconds kTick{1};
+
+// There is always a connection that waits for its client.
+static_assert(kWaitingMax + kFileThreads < kConnectionsMax);
+
+// A bound of the server that was reached: a connection gave way to a new one, or an answer was 503
+// because of requests that wait for files, or of bytes that are being sent.
+enum class Limit { kConnections, kReads, kBytes };
 
 // What is served.
 class Site {
@@ -37,6 +55,8 @@ class Site {
   virtual Response answer(const Request& request) = 0;
   // Each second, on a thread for files, unless the one before has not ended.
   virtual void tick() = 0;
+  // On the thread that speaks.
+  virtual void count_limit(Limit limit) = 0;
 };
 
 class Server {

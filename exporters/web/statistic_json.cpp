@@ -149,12 +149,11 @@ void write_series(JsonWriter& writer, const StatisticView& shown) {
 void write_raw(JsonWriter& writer, const StatisticView& shown) {
   const auto* raw = std::get_if<view::Raw>(&shown.statistic.values);
   if (!raw) return;
-  const std::uint64_t to_realtime = shown.interface.realtime_us - shown.interface.time_us;
   const std::size_t size = std::min({raw->time_us.size(), raw->x.size(), raw->y.size()});
   writer.key("raw").begin_array();
   for (std::size_t i = 0; i < std::min(size, kRawRowsMax); ++i) {
     const std::size_t at = size - 1 - i;
-    writer.begin_array().number(raw->time_us[at] + to_realtime);
+    writer.begin_array().number(shown.interface.realtime_at(raw->time_us[at]));
     writer.string(x_text(static_cast<double>(raw->x[at]), shown.statistic));
     writer.string(view::grouped_text(raw->y[at])).end_array();
   }
@@ -225,7 +224,7 @@ void write_full_view(JsonWriter& writer, const StatisticView& shown) {
   write_view(writer, shown.statistic, shown.change);
   write_row_view(writer, shown);
   writer.key("definition").string(definition_text(shown.statistic));
-  writer.key("since_us").number(of.realtime_us - of.time_us + shown.statistic.data_us);
+  writer.key("since_us").number(of.realtime_at(shown.statistic.data_us));
   writer.key("counts_of").string(view::quantity_of_counts(shown.statistic.units).name);
   const auto count = view::count_of(shown.statistic);
   writer.key("count_text").string(count ? view::grouped_text(*count) : std::string());

@@ -1,7 +1,6 @@
 #include "exporters/web/watch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/view/distribution.h"
@@ -11,8 +10,7 @@
 namespace tallyfs::web {
 namespace {
 
-constexpr const char* kOwnInterface = "tallyfs";
-constexpr double kSmoothSeconds = 3;
+const std::string kOwn(view::kOwnInterface);
 
 bool is_path(const std::string& name) { return name.find('/') != name.npos; }
 
@@ -21,12 +19,11 @@ bool has_bins(const view::Statistic& statistic) {
          std::holds_alternative<view::Quantiles>(statistic.values);
 }
 
-// Whole seconds between two readings that were not read.
-std::uint64_t missed_between(std::uint64_t before_us, std::uint64_t now_us) {
+// From the reading before to that of `now`.
+Interval interval_to(const view::Interface& now, std::uint64_t before_us) {
   constexpr std::uint64_t kSecond = 1'000'000;
-  const std::uint64_t micros = now_us > before_us ? now_us - before_us : 0;
-  const std::uint64_t seconds = (micros + kSecond / 2) / kSecond;
-  return seconds > 1 ? seconds - 1 : 0;
+  const std::uint64_t micros = now.time_us > before_us ? now.time_us - before_us : 0;
+  return {now.realtime_us, std::max<std::uint64_t>(1, (micros + kSecond / 2) / kSecond)};
 }
 
 }  // namespace
@@ -81,33 +78,25 @@ void Watch::take_rates(const view::Tree& before) {
   rate_.reset();
   for (const view::InterfaceSummary& each : tree_.interfaces) {
     InterfaceRate& rate = rates_[each.name];
-    const bool is_known = rate.seen != 0 && seconds > 0 && each.samples >= rate.samples;
-    rate.rate.reset();
-    if (is_known) {
-      rate.rate = static_cast<double>(each.samples - rate.samples) / seconds;
-      const double part = 1 - std::exp(-seconds / kSmoothSeconds);
-      rate.smooth = rate.smooth ? *rate.smooth + part * (*rate.rate - *rate.smooth) : *rate.rate;
-      rate.minute.push_back(static_cast<float>(*rate.rate));
-      if (rate.minute.size() > kMinute) rate.minute.pop_front();
-      rate_ = rate_.value_or(0) + *rate.rate;
-    }
-    rate.samples = each.samples;
+    rate.recent.take(each.samples, seconds);
     rate.seen = readings_;
+    const auto& last = rate.recent.last();
+    if (last && each.name != kOwn) rate_ = rate_.value_or(0) + *last;
   }
   std::erase_if(rates_, [&](const auto& each) { return each.second.seen != readings_; });
 }
 
 // What moves is followed without a question, if it is small.
 void Watch::choose_followed() {
-  followed_[kOwnInterface].looked_at = readings_;
+  followed_[kOwn].looked_at = readings_;
   std::erase_if(followed_, [&](const auto& each) {
     const Followed& followed = each.second;
     const bool is_large = is_path(each.first) || followed.now.statistics.size() > kPastsMax;
-    return is_large && followed.looked_at + kMinute < readings_;
+    return is_large && followed.looked_at + kLargeReadings < readings_;
   });
   for (const view::InterfaceSummary& each : tree_.interfaces) {
     if (followed_.size() >= kFollowedMax || columns_max_ == 0) return;
-    const bool moves = rates_[each.name].rate.value_or(0) > 0;
+    const bool moves = rates_[each.name].recent.last().value_or(0) > 0;
     if (moves && each.statistics <= kPastsMax) followed_.try_emplace(each.name);
   }
 }
@@ -133,38 +122,37 @@ void Watch::follow(const std::string& name, Followed& followed, const std::uint6
   const bool is_quiet =
       serial && followed.read_at + 1 == readings_ && followed.now.serial == *serial;
   if (!is_quiet) {
-    if (!fault_) read_followed(name, followed);
+    if (fault_) return;
+    const auto done = read_followed(name, followed);
+    if (!done && done.error().code == ErrorCode::kTimedOut) fault_ = done.error();
+    if (!done && done.error().code == ErrorCode::kNotFound) followed.read_at = 0;
     return;
   }
   followed.before = followed.now;
   followed.now.time_us = tree_.time_us;
   followed.now.realtime_us = tree_.realtime_us;
   followed.read_at = readings_;
-  for (auto& [statistic, past] : followed.pasts) past.add_quiet(tree_.realtime_us);
+  const Interval interval = interval_to(followed.now, followed.before->time_us);
+  for (auto& [statistic, past] : followed.pasts) past.add_quiet(interval);
 }
 
-bool Watch::read_followed(const std::string& name, Followed& followed) {
+Result<void> Watch::read_followed(const std::string& name, Followed& followed) {
   auto json = source_->interface(name);
   auto read = json ? to_interface(json.value()) : Result<view::Interface>(json.error());
-  if (!read) {
-    if (read.error().code == ErrorCode::kTimedOut) fault_ = read.error();
-    if (read.error().code == ErrorCode::kNotFound) followed.read_at = 0;
-    return false;
-  }
+  if (!read) return read.error();
   followed.json = std::move(json).value();
   if (followed.read_at != 0) followed.before = std::move(followed.now);
   followed.now = std::move(read).value();
   followed.read_at = readings_;
   add_columns(followed);
-  return true;
+  return {};
 }
 
 void Watch::add_columns(Followed& followed) {
   const view::Interface& now = followed.now;
   std::erase_if(followed.pasts, [&](const auto& each) { return !now.find(each.first); });
   if (!followed.before || columns_max_ == 0) return;
-  const std::uint64_t missed =
-      std::min<std::uint64_t>(missed_between(followed.before->time_us, now.time_us), columns_max_);
+  const Interval interval = interval_to(now, followed.before->time_us);
   std::size_t pasts = 0;
   for (const view::Statistic& statistic : now.statistics) {
     if (!has_bins(statistic)) {
@@ -173,9 +161,7 @@ void Watch::add_columns(Followed& followed) {
     }
     if (++pasts > kPastsMax && statistic.name != followed.statistic) continue;
     Past& past = followed.pasts[statistic.name];
-    for (std::uint64_t i = 0; i < missed; ++i) past.add_missed(now.realtime_us);
-    past.add(statistic, view::change_between(*followed.before, now, statistic.name),
-             now.realtime_us);
+    past.add(statistic, view::change_between(*followed.before, now, statistic.name), interval);
     past.keep(columns_max_);
   }
 }
@@ -196,7 +182,7 @@ void Watch::bound_bytes() {
     }
     // The interface that is looked at is too large by itself: half of its past stays.
     for (auto& [name, followed] : followed_) {
-      for (auto& [statistic, past] : followed.pasts) past.keep(past.columns().size() / 2);
+      for (auto& [statistic, past] : followed.pasts) past.keep(past.seconds() / 2);
     }
   }
 }
@@ -216,7 +202,7 @@ void Watch::find_latencies() {
 }
 
 std::optional<std::uint64_t> Watch::dropped() const {
-  const auto own = followed_.find(kOwnInterface);
+  const auto own = followed_.find(kOwn);
   if (own == followed_.end()) return std::nullopt;
   const view::Statistic* const dropped = own->second.now.find("dropped");
   const auto* value = dropped ? std::get_if<view::Value>(&dropped->values) : nullptr;
@@ -226,9 +212,7 @@ std::optional<std::uint64_t> Watch::dropped() const {
 Result<const Followed*> Watch::look_at(const std::string& name, const std::string& statistic) {
   if (!followed_.contains(name)) {
     Followed read;
-    if (!read_followed(name, read)) {
-      return Error{ErrorCode::kNotFound, name + ": no such interface"};
-    }
+    if (auto done = read_followed(name, read); !done) return done.error();
     // Before the new one is there, which is as new as others of this second.
     if (followed_.size() >= kFollowedMax) drop_oldest();
     followed_.emplace(name, std::move(read));

@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/view/recent_rate.h"
 #include "core/view/statistic.h"
 #include "exporters/web/past.h"
 #include "tools/tree/source.h"
@@ -26,11 +26,8 @@
 namespace tallyfs::web {
 
 struct InterfaceRate {
-  std::uint64_t samples = 0;
-  std::optional<double> rate{};    // of the last interval
-  std::optional<double> smooth{};  // over 3 s, to be ordered by
-  std::deque<float> minute{};      // of each interval, at most kMinute
-  std::uint64_t seen = 0;          // the reading it was seen at last
+  view::RecentRate recent{};
+  std::uint64_t seen = 0;  // the reading it was seen at last
 };
 
 struct Followed {
@@ -48,7 +45,7 @@ class Watch {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kFresh{1500};  // for answers between two ticks
   static constexpr std::chrono::minutes kAttention{10};
-  static constexpr std::size_t kMinute = 60;
+  static constexpr std::uint64_t kLargeReadings = 60;  // that a large one is followed unseen
   static constexpr std::size_t kFollowedMax = 32;
   static constexpr std::size_t kPastsMax = 64;
   static constexpr std::size_t kPastBytesMax = 64 * 1024 * 1024;
@@ -68,6 +65,7 @@ class Watch {
   const Json& tree_json() const { return tree_json_; }
   const view::Tree& tree() const { return tree_; }
   const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
+  // Of all but the daemon's own.
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;
   // The latency histograms that there are: names below kLatencies, looked for each 10 readings.
@@ -75,9 +73,9 @@ class Watch {
   const std::string& mount() const { return source_->mount(); }
   std::size_t columns_max() const { return columns_max_; }
 
-  // After refresh(): the interface, from now on looked at. kNotFound: no such one. Also a path
-  // below the mount, as `tracing/latency_hist/wakeup`. `statistic` is the one that matters, or
-  // empty.
+  // After refresh(): the interface, from now on looked at. Also a path below the mount, as
+  // `tracing/latency_hist/wakeup`. `statistic` is the one that matters, or empty. Failures are
+  // those of the source: kNotFound, kNoAccess, kTimedOut and others.
   Result<const Followed*> look_at(const std::string& name, const std::string& statistic);
 
  private:
@@ -86,7 +84,7 @@ class Watch {
   void choose_followed();
   void follow();
   void follow(const std::string& name, Followed& followed, const std::uint64_t* serial);
-  bool read_followed(const std::string& name, Followed& followed);
+  Result<void> read_followed(const std::string& name, Followed& followed);
   void add_columns(Followed& followed);
   void bound_bytes();
   void drop_oldest();

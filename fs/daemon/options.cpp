@@ -99,6 +99,7 @@ class OptionsParser {
     options_.handles.bytes_per_uid =
         std::min(options_.handles.bytes_per_uid, options_.handles.bytes_total);
     take_metrics();
+    options_.keeper = !no_keeper_;
     options_.owner = {.uid = ::geteuid(), .gid = ::getegid()};
     add_mount_defaults(source());
     return {options_, 0};
@@ -132,9 +133,10 @@ class OptionsParser {
     line_.add_list("-o", lists_, "OPTION[,OPTION]...",
                    "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
                    "fsname=, subtype=, and the options below as name=value");
-    line_.add_flag("--keeper", options_.keeper,
-                   "keep the mount and the socket in a process of its own, which starts the server "
-                   "anew if that crashes or is killed; also -o keeper");
+    line_.add_flag("--no-keeper", no_keeper_,
+                   "be one process, as for a debugger; else a process of its own keeps the mount "
+                   "and the socket, and replaces a server that crashes or is killed; also "
+                   "-o no_keeper");
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
@@ -268,8 +270,8 @@ class OptionsParser {
     }
     if (option == "tracefs") {
       options_.tracefs = true;
-    } else if (option == "keeper") {
-      options_.keeper = true;
+    } else if (option == "no_keeper") {
+      no_keeper_ = true;
     } else if (option == "metrics_readable") {
       metrics_readable_ = true;
     } else if (option == "metrics_created") {
@@ -306,6 +308,7 @@ class OptionsParser {
   std::vector<std::string> places_;
   std::vector<std::string> lists_;
   std::string mode_ = "0666";
+  bool no_keeper_ = false;
   bool metrics_readable_ = false;
   bool metrics_created_ = false;
   std::set<std::string> own_;

@@ -1,7 +1,7 @@
-// The keeper: the main process of a daemon with --keeper. It holds the mount, /dev/fuse, the socket
-// and its lock, and starts the server, which is all the rest, as a child. Once a first server was
-// ready, one that crashes or is killed is replaced at once, and the mount stays; before, its end
-// ends everything, and so does a server that ends with 0.
+// The keeper: the main process of a daemon, but with --no-keeper. It holds the mount, /dev/fuse,
+// the socket and its lock, and starts the server, which is all the rest, as a child. Once a first
+// server was ready, one that crashes or is killed is replaced at once, and the mount stays; before,
+// its end ends everything, and so does a server that ends with 0.
 //
 // A single thread, no allocation from run() on. It reads nothing of what feeders or the kernel
 // send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other

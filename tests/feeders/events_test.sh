@@ -85,13 +85,13 @@ script "echo 'hist:keys=common_pid,common_comm' > events/raw_syscalls/sys_enter/
 for each in 1 2 3 4 5; do cat "$E/raw_syscalls/sys_enter/hist" >/dev/null; done
 cat "$E/raw_syscalls/sys_enter/hist" >"$WORK/others"
 check "neither the daemon nor the feeder is in what is measured" refused \
-  "grep -Eq 'common_pid: +($DAEMON|$(feeder)),' '$WORK/others'"
+  "grep -Eq 'common_pid: +($DAEMON|$SERVER|$(feeder)),' '$WORK/others'"
 check "others are" grep -q 'common_comm: cat' "$WORK/others"
 echo >"$E/raw_syscalls/sys_enter/trigger"
 
 script "echo 'hist:keys=next_pid' > events/sched/sched_switch/trigger"
 for each in 1 2 3 4 5; do cat "$E/sched/sched_switch/hist" >"$WORK/switches"; done
-threads=$(ls "/proc/$DAEMON/task" | tr '\n' '|')$(feeder)
+threads=$(ls "/proc/$SERVER/task" | tr '\n' '|')$(feeder)
 check "nobody switches to them" refused "grep -Eq 'next_pid: +($threads) ' '$WORK/switches'"
 check "but to others" grep -q 'next_pid: ' "$WORK/switches"
 echo >"$E/sched/sched_switch/trigger"

@@ -42,7 +42,12 @@ start() {
   not_ok "${1##*/} says READY" "it said '$said'" "$(cat "$name.err")"
   exit 1
 }
-start_daemon() { start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"; DAEMON=$PID; }
+# Sets $DAEMON, the keeper's process id, and $SERVER, that of the process that serves.
+start_daemon() {
+  start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"
+  DAEMON=$PID
+  SERVER=$(pgrep -P "$DAEMON" -x tallyfs)
+}
 # stop PID: as systemd would; sets $STATUS.
 stop() { kill -TERM "$1"; STATUS=0; wait "$1" 2>/dev/null || STATUS=$?; forget "$1"; }
 forget() {

@@ -20,7 +20,7 @@ in_kernel() {
   unshare -m bash -c 'mount -t tracefs nodev "$1" && cd "$1" && eval "$2"' - "$KERNEL" "$1"
 }
 clean_up_more() { in_kernel "rmdir instances/$BESIDE" 2>/dev/null; }
-own_threads() { { ls "/proc/$DAEMON/task"; echo "$FEEDER"; } | tr '\n' ' '; }
+own_threads() { { ls "/proc/$SERVER/task"; echo "$FEEDER"; } | tr '\n' ' '; }
 # counts EVENT KEY: `KEY COUNT` lines of a histogram with that key alone, sorted.
 counts() { sed -nE "s/^\{ $2: +([0-9]+) +\} hitcount: +([0-9]+)\$/\1 \2/p" "$E/$1/hist" | sort; }
 hits() { sed -n 's/^    Hits: //p' "$E/$1/hist" | awk '{ n += $1 } END { print n + 0 }'; }
@@ -56,12 +56,12 @@ half=$((SECONDS + SECONDS_LONG / 2))
 while kill -0 "${workers[@]}" 2>/dev/null; do
   cat "$E/sched/sched_waking/hist" "$E/sched/sched_switch/hist" >/dev/null
   [ $SECONDS -ge $half ] || continue
-  [ "$began" ] || { began=${EPOCHREALTIME/./} && of_daemon=$(ticks "$DAEMON") &&
+  [ "$began" ] || { began=${EPOCHREALTIME/./} && of_daemon=$(ticks "$SERVER") &&
     of_feeder=$(ticks "$FEEDER"); }
   sleep 0.5
 done
 took=$((${EPOCHREALTIME/./} - began))
-of_daemon=$(($(ticks "$DAEMON") - of_daemon)) of_feeder=$(($(ticks "$FEEDER") - of_feeder))
+of_daemon=$(($(ticks "$SERVER") - of_daemon)) of_feeder=$(($(ticks "$FEEDER") - of_feeder))
 wait "${workers[@]}"
 # share TICKS: of a core, in percent.
 share() {

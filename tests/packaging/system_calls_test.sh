@@ -9,10 +9,10 @@ become=()
 start_daemon "${become[@]}" --state "$WORK/state" --state-period 1
 export TALLY_SOCKET=$SOCK
 
-strace -f -qq -o "$WORK/calls" -p "$DAEMON" 2>"$WORK/strace.err" &
+strace -f -qq -o "$WORK/calls" -p "$SERVER" 2>"$WORK/strace.err" &
 tracer=$!
 STARTED+=("$tracer")
-wait_until '! grep -q "^TracerPid:[[:space:]]*0$" /proc/$DAEMON/task/*/status' ||
+wait_until '! grep -q "^TracerPid:[[:space:]]*0$" /proc/$SERVER/task/*/status' ||
   skip_all "strace cannot look into the daemon: $(head -1 "$WORK/strace.err")"
 for i in 1 2 3; do printf 'web/a %d\n' 1 2 3 | socat -u - "UNIX-SENDTO:$SOCK"; done
 "$BIN/tally-send" 'web/b 7' 'create gone/x type=raw entries_max=1000' \

@@ -5,6 +5,7 @@ import errno
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -65,9 +66,18 @@ class Daemon:
             self.log.seek(0)
             raise AssertionError(f"the daemon said {said!r}: {self.log.read()}")
 
+    def server(self):
+        """The process that serves; the daemon's main process is its keeper."""
+        pids = subprocess.run(["pgrep", "-P", str(self.process.pid), "-x", "tallyfs"],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        return int(pids.stdout)
+
     def kill(self):
-        """As a crash would."""
+        """Keeper and server, without a chance to clean up."""
+        ended = os.pidfd_open(self.server())
         self._end(signal.SIGKILL)
+        assert select.select([ended], [], [], DEADLINE_S)[0], "the server is left"
+        os.close(ended)
         subprocess.run(["umount", "-l", self.mount], check=True)
 
     def stop(self):
@@ -82,8 +92,9 @@ class Daemon:
 
     def hang(self):
         """Returns when every thread stands still: kill(2) returns before."""
-        self.process.send_signal(signal.SIGSTOP)
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+        server = self.server()
+        os.kill(server, signal.SIGSTOP)
+        tasks = pathlib.Path(f"/proc/{server}/task")
 
         def stands(task):
             return (task / "stat").read_text().rsplit(")")[1].split()[0] == "T"
@@ -91,7 +102,7 @@ class Daemon:
         eventually(lambda: all(map(stands, tasks.iterdir())), "the daemon stands still")
 
     def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
+        os.kill(self.server(), signal.SIGCONT)
 
     def end(self):
         if self.process:

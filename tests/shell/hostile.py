@@ -1,11 +1,11 @@
-"""What the hostile cases share: a seed, the daemon's memory and descriptors, how long readers wait."""
+"""What the hostile cases share: a seed, memory and descriptors of the server, bounds of time."""
 import os
 import random
 import time
 
 from peer import PATIENCE, data, time_limit
 
-DAEMON = os.environ["DAEMON"]
+SERVER = os.environ["SERVER"]
 SEED = int(os.environ.get("TALLY_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
 # How long the cases that draw go on.
 SECONDS = float(os.environ.get("TALLY_HOSTILE_SECONDS", 10))
@@ -13,11 +13,11 @@ print(f"TALLY_SEED={SEED}", flush=True)
 
 
 def descriptors():
-    return len(os.listdir(f"/proc/{DAEMON}/fd"))
+    return len(os.listdir(f"/proc/{SERVER}/fd"))
 
 
 def resident_mib():
-    with open(f"/proc/{DAEMON}/status") as file:
+    with open(f"/proc/{SERVER}/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) / 1024
 
 

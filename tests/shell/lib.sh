@@ -3,7 +3,8 @@
 # say otherwise), a command that fails unexpectedly ends it, and whatever it left is taken away.
 #
 # $MNT where it is mounted   $SOCK its socket   $STAT $MNT/statistics
-# $CASE a directory for the case   $DAEMON its process id   $TALLYFS the program
+# $CASE a directory for the case   $TALLYFS the program
+# $DAEMON the process id of the daemon, which is its keeper   $SERVER of the process that serves
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 here=$(pwd)
 if [ -z "${CASE:-}" ]; then
@@ -16,7 +17,7 @@ MNT=$CASE/mnt STAT=$CASE/mnt/statistics SOCK=$CASE/run/socket
 PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
 SETSID=$(command -v setsid)
 export CASE MNT STAT SOCK TALLYFS
-DAEMON='' DAEMONS=() STARTED=0
+DAEMON='' SERVER='' DAEMONS=() STARTED=0
 # How many times longer than on an idle CPU a thing may take: how much slower a sanitizer makes the
 # daemon, times the load when the case began, of which 3 at the most count.
 _slowness() {
@@ -67,6 +68,17 @@ start_daemon() {
   exec {output}<"$CASE/output.$number"
   read -r -t $((30 * ${TALLY_PATIENCE:-1})) said <&"$output" || true
   [ "$said" = READY ] || fail "the daemon did not say READY but '$said'" "$(cat "$STDERR")"
+  SERVER=$(server_of "$DAEMON")
+}
+# server_of PID: the server of a keeper; nothing while there is none. Without a keeper it is PID.
+server_of() {
+  local each name
+  read -r name <"/proc/$1/comm"
+  [ "$name" = tallyfs-keeper ] || { echo "$1" && return; }
+  for each in $(cat "/proc/$1/task/$1/children"); do
+    read -r name 2>/dev/null <"/proc/$each/comm" || continue
+    [ "$name" != tallyfs ] || echo "$each"
+  done
 }
 _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
 
@@ -83,8 +95,12 @@ freeze() {
   kill -STOP "$1"
   wait_until '! grep -sqE "^State:[[:space:]]+[^TZ]" /proc/'"$1"'/task/*/status'
 }
-# kill_daemon: as a crash would.
-kill_daemon() { kill -KILL "$DAEMON"; _wait_for "$DAEMON" || true; }
+# kill_daemon: keeper and server, without a chance to clean up.
+kill_daemon() {
+  kill -KILL "$DAEMON"
+  _wait_for "$DAEMON" || true
+  wait_until '! kill -0 "$SERVER" 2>/dev/null'
+}
 _wait_for() {
   local i state='' deadline=$((SECONDS + 20 * ${TALLY_PATIENCE:-1}))
   for i in "${!DAEMONS[@]}"; do [ "${DAEMONS[i]}" != "$1" ] || unset 'DAEMONS[i]'; done

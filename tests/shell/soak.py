@@ -11,7 +11,7 @@ import random
 import signal
 import time
 
-from hostile import DAEMON, SEED, Waits, descriptors, resident_mib
+from hostile import SERVER, SEED, Waits, descriptors, resident_mib
 from peer import PATIENCE, WITH_Y, Peer, data, own, samples, time_limit
 
 SECONDS = float(os.environ.get("TALLY_SOAK_SECONDS", 15))

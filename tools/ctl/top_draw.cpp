@@ -144,17 +144,18 @@ class TopDrawer {
       grid_.put(at, 0, std::string(width, ' '), style);
       grid_.put(at, 0, ">", style);
     }
-    const std::string rate = row.on == 0 ? "off" : row.rate ? rate_text(*row.rate) : "-";
-    right_aligned(at, 7, rate, style);
-    if (row.rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
+    const auto& rate = row.recent.smooth();
+    right_aligned(at, 7, row.on == 0 ? "off" : rate ? rate_text(*rate) : "-", style);
+    if (rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
       const auto scaled = [](double value) { return static_cast<Int128>(value * 1000); };
-      right_aligned(at, 13, view::share_text(scaled(*row.rate), scaled(model_.rate())), style);
+      right_aligned(at, 13, view::share_text(scaled(*rate), scaled(model_.rate())), style);
     }
     const int name = name_end() - 15;
     grid_.put(at, 15, view::cut_middle(row.name, name, look_.charset), style);
     const std::string on = std::to_string(row.on) + "/" + std::to_string(row.statistics);
     right_aligned(at, name_end() + 6, on, style);
-    grid_.put(at, name_end() + 8, view::sparkline(row.minute, kSpark, look_.charset), style);
+    grid_.put(at, name_end() + 8, view::sparkline(row.recent.minute(), kSpark, look_.charset),
+              style);
   }
 
   void right_aligned(int row, int end, const std::string& text, view::Style style) {

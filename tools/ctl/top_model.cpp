@@ -10,8 +10,6 @@
 namespace tallyfs {
 namespace {
 
-constexpr double kSmoothing = 3;  // seconds
-
 bool has_bins(const view::Statistic& statistic) {
   return view::distribution_of(statistic, view::Detail::kOctaves).has_value();
 }
@@ -29,8 +27,8 @@ void TopModel::take(view::Tree tree) {
   std::erase_if(rows_, [&](const auto& row) { return row.second.moment != moments_; });
   tree_ = std::move(tree);
   // The fastest feeder is selected, until a user selects another.
-  const bool has_rates =
-      std::ranges::any_of(rows_, [](const auto& row) { return row.second.rate.has_value(); });
+  const bool has_rates = std::ranges::any_of(
+      rows_, [](const auto& row) { return row.second.recent.smooth().has_value(); });
   const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
   if (rows_.contains(selected_) && !is_first) return;
   const auto& shown = rows();
@@ -43,20 +41,10 @@ void TopModel::take(const view::InterfaceSummary& summary, double seconds) {
   const auto [found, is_new] = rows_.try_emplace(summary.name);
   TopRow& row = found->second;
   if (is_new) row.place = places_++;
-  const bool is_known = !is_new && seconds > 0 && summary.samples >= row.samples;
-  if (is_known) {
-    const double now = static_cast<double>(summary.samples - row.samples) / seconds;
-    const double part = row.rate ? 1 - std::exp(-seconds / kSmoothing) : 1;
-    row.rate = row.rate.value_or(0) + part * (now - row.rate.value_or(0));
-    row.minute.push_back(now);
-    if (row.minute.size() > kMinute) row.minute.pop_front();
-  } else if (!is_new) {
-    row.rate.reset();
-  }
+  row.recent.take(summary.samples, seconds);
   row.name = summary.name;
   row.statistics = summary.statistics;
   row.on = summary.on;
-  row.samples = summary.samples;
   row.moment = moments_;
 }
 
@@ -77,7 +65,7 @@ void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
 
 double TopModel::rate() const {
   double sum = 0;
-  for (const auto& [name, row] : rows_) sum += name == kOwn ? 0 : row.rate.value_or(0);
+  for (const auto& [name, row] : rows_) sum += name == kOwn ? 0 : row.recent.smooth().value_or(0);
   return sum;
 }
 
@@ -99,7 +87,7 @@ std::vector<const TopRow*> TopModel::sorted() const {
   if (order_ == TopOrder::kName) return made;
   // Rates that are shown alike are alike.
   const auto key = [](const TopRow* row) {
-    const double rate = row->on == 0 ? -1 : std::round(row->rate.value_or(0) * 100);
+    const double rate = row->on == 0 ? -1 : std::round(row->recent.smooth().value_or(0) * 100);
     return std::pair(-rate, row->place);
   };
   std::ranges::sort(made, {}, key);

@@ -2,7 +2,7 @@
 // order, what is selected, and the past of the selected statistic. Computing only, confined to the
 // thread that draws.
 //
-// Rates are smoothed over 3 s. Equal ones keep their order. The selection follows the name, not the
+// Rates are smoothed. Equal ones keep their order. The selection follows the name, not the
 // row.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/view/heat_panel.h"
+#include "core/view/recent_rate.h"
 #include "core/view/statistic.h"
 
 namespace tallyfs {
@@ -23,21 +24,17 @@ struct TopRow {
   std::string name;
   std::uint64_t statistics = 0;
   std::uint64_t on = 0;
-  std::uint64_t samples = 0;
-  std::optional<double> rate;  // smoothed; nothing before the second moment
-  std::deque<double> minute;   // of each moment, at most kMinute
-  std::size_t place = 0;       // when it came, for equal rates
-  std::uint64_t moment = 0;    // the last one that had it
+  view::RecentRate recent;   // of each moment
+  std::size_t place = 0;     // when it came, for equal rates
+  std::uint64_t moment = 0;  // the last one that had it
 };
 
 enum class TopOrder { kRate, kName };
 
 class TopModel {
  public:
-  static constexpr std::size_t kMinute = 60;
   static constexpr std::size_t kColumnsMax = 600;
-  // The interface of the daemon's own numbers, which each reading moves.
-  static constexpr std::string_view kOwn = "tallyfs";
+  static constexpr std::string_view kOwn = view::kOwnInterface;
 
   TopModel() = default;
   TopModel(TopModel&&) = default;  // not copied: it points into itself

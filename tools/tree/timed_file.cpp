@@ -41,16 +41,40 @@ Error failure_of(const std::string& path, int error) {
   }
 }
 
+// A reading's share of kReadingBytesMax, as long as it is under way.
+class ReadingBytes {
+ public:
+  ReadingBytes() = default;
+  ReadingBytes(const ReadingBytes&) = delete;
+  ReadingBytes& operator=(const ReadingBytes&) = delete;
+  ~ReadingBytes() { all -= own_; }
+
+  // Whether there was room.
+  bool add(std::size_t size) {
+    own_ += size;
+    return (all += size) <= kReadingBytesMax;
+  }
+
+ private:
+  inline static std::atomic<std::size_t> all{0};
+  std::size_t own_ = 0;
+};
+
 Result<std::string> read_now(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return failure_of(path, errno);
   std::string text;
+  ReadingBytes bytes;
   std::array<char, 64 * 1024> part;
   for (;;) {
     const ssize_t size = ::read(file.get(), part.data(), part.size());
     if (size == 0) return text;
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return failure_of(path, errno);
+    if (!bytes.add(static_cast<std::size_t>(size))) {
+      return Error{ErrorCode::kTooManyFiles,
+                   path + ": more than 128 MiB would be read at the same time"};
+    }
     text.append(part.data(), static_cast<std::size_t>(size));
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,11 @@ namespace tallyfs {
 inline constexpr std::chrono::milliseconds kAnswerMax{2000};
 // While so many abandoned threads are in the kernel, no further one is made: all fail at once.
 inline constexpr int kAbandonedMax = 8;
+// What all readings that are under way have read so far; the one that comes beyond fails.
+inline constexpr std::size_t kReadingBytesMax = 128 * 1024 * 1024;
 
 // kTimedOut: no answer. kNoAccess, kNotFound, kNoDevice (the daemon is gone): the reason says what
-// to do. All else kInvalid.
+// to do. kTooManyFiles: beyond kReadingBytesMax. All else kInvalid.
 Result<std::string> read_in_time(const std::string& path,
                                  std::chrono::milliseconds limit = kAnswerMax);
 // In one write(2), without the creation of a file. kInvalid: the errno's text, for a refused line.

@@ -55,8 +55,6 @@ export class DefinitionForm {
       this.line.value = line;
       this.known = line;
       this.showControls();
-    } else if (this.known === null) {
-      this.known = line;
     }
     this.current = line;
     const isPath = interfaceName.includes('/');

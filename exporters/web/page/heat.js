@@ -1,5 +1,6 @@
 // The heat map: time from left to right, the statistic's bins from bottom to top, counts as
 // colours. Bins, counts, the least count of each colour and the colours come from the server.
+// A column is as wide as the seconds that it covers, and coloured by its counts in seconds_each.
 import {clock, makeTable} from './charts.js';
 
 const kLeft = 74;
@@ -28,7 +29,13 @@ export class HeatMap {
 
   show(heat, seconds) {
     this.heat = heat;
-    this.columns = Math.max(1, Math.ceil(seconds / heat.seconds_each));
+    this.window = seconds;
+    let behind = 0;  // seconds between a column's end and the right edge
+    this.behind = heat.seconds.map(() => 0);
+    for (let i = heat.seconds.length - 1; i >= 0; --i) {
+      this.behind[i] = behind;
+      behind += heat.seconds[i];
+    }
     if (this.chosen !== null && !heat.end_us.includes(this.chosen)) this.chosen = null;
     this.repaint();
   }
@@ -57,10 +64,14 @@ export class HeatMap {
     this.onColumn();
   }
 
-  // The chosen column as bars; null if none is.
+  // The chosen column as bars, with its time; null if none is.
   bars() {
     const at = this.chosen === null ? -1 : this.heat.end_us.indexOf(this.chosen);
     if (at < 0) return null;
+    return {time: this.timeOf(at), bars: this.barsOf(at)};
+  }
+
+  barsOf(at) {
     const counts = this.countsOf(at);
     const sum = counts.reduce((a, b) => a + b, 0);
     const most = Math.max(...counts, 1);
@@ -79,21 +90,29 @@ export class HeatMap {
     return this.heat[document.documentElement.dataset.theme === 'dark' ? 'dark' : 'light'];
   }
 
-  // 0: nothing was counted.
-  level(count) {
-    if (count < this.heat.least[0]) return 0;
+  // 0: nothing was counted. What was counted is seen, however long the column is.
+  level(count, column) {
+    if (count === 0) return 0;
+    const each = count * this.heat.seconds_each / this.heat.seconds[column];
     let level = 1;
-    while (level < this.heat.least.length && count >= this.heat.least[level]) ++level;
+    while (level < this.heat.least.length && each >= this.heat.least[level]) ++level;
     return level;
+  }
+
+  // The end of a column, and how long it is where that is not a second.
+  timeOf(column) {
+    const seconds = this.heat.seconds[column];
+    return clock(this.heat.end_us[column]) + (seconds > 1 ? ` (${seconds} s)` : '');
   }
 
   layout() {
     const box = this.canvas.getBoundingClientRect();
-    const width = (box.width - kLeft) / this.columns;
+    const second = (box.width - kLeft) / this.window;
     const height = (box.height - kBottom - kTop) / Math.max(1, this.heat.bins.length);
     // The newest column is at the right.
-    const first = this.columns - this.heat.end_us.length;
-    return {box, width, height, x: i => kLeft + (first + i) * width,
+    const width = i => this.heat.seconds[i] * second;
+    return {box, second, width, height,
+            x: i => box.width - this.behind[i] * second - width(i),
             y: i => box.height - kBottom - (i + 1) * height};
   }
 
@@ -118,40 +137,47 @@ export class HeatMap {
     pen.fillRect(kLeft, kTop, place.box.width - kLeft, place.box.height - kBottom - kTop);
     this.heat.end_us.forEach((end, column) => {
       const x = place.x(column);
-      const state = this.heat.states[column];
-      if (state !== 'c') this.drawUnknown(pen, place, x, state, edge);
+      const width = place.width(column);
       this.heat.counts[column].forEach((count, bin) => {
-        const level = this.level(count);
+        const level = this.level(count, column);
         if (level === 0) return;
         pen.fillStyle = colours[level - 1];
         // A gap between bins shows that they are several; columns touch.
-        pen.fillRect(x, place.y(bin) + .5, place.width + .3, Math.max(1, place.height - 1));
+        pen.fillRect(x, place.y(bin) + .5, width + .3, Math.max(1, place.height - 1));
       });
-      if (end === this.chosen) this.drawFrame(pen, place, x, css);
+      const state = this.heat.states[column];
+      if (state !== 'c') this.drawUnsure(pen, place, x, width, state, edge);
+      if (end === this.chosen) this.drawFrame(pen, place, x, width, css);
     });
   }
 
-  // Hatched: nothing was read. Dotted: a reset or a new definition came in between.
-  drawUnknown(pen, place, x, state, edge) {
+  // Hatched: seconds that were not read one by one. Dotted: a reset or a new definition came in
+  // between.
+  drawUnsure(pen, place, x, width, state, edge) {
+    const height = place.box.height - kBottom - kTop;
+    pen.save();
+    pen.beginPath();
+    pen.rect(x, kTop, width, height);
+    pen.clip();
     pen.strokeStyle = pen.fillStyle = edge;
     pen.lineWidth = 1;
-    const bottom = place.box.height - kBottom;
-    for (let y = kTop + 4; y < bottom; y += 7) {
+    for (let y = kTop + 4; y < kTop + height + width; y += 7) {
       if (state === 'u') {
-        pen.fillRect(x + place.width / 2 - .75, y, 1.5, 1.5);
+        pen.fillRect(x + width / 2 - .75, y, 1.5, 1.5);
         continue;
       }
       pen.beginPath();
-      pen.moveTo(x, Math.min(bottom, y + place.width));
-      pen.lineTo(x + place.width, y);
+      pen.moveTo(x, y);
+      pen.lineTo(x + width, y - width);
       pen.stroke();
     }
+    pen.restore();
   }
 
-  drawFrame(pen, place, x, css) {
+  drawFrame(pen, place, x, width, css) {
     pen.strokeStyle = css.getPropertyValue('--text');
     pen.lineWidth = 1.5;
-    pen.strokeRect(x, kTop, place.width, place.box.height - kBottom - kTop);
+    pen.strokeRect(x, kTop, width, place.box.height - kBottom - kTop);
   }
 
   drawAxes(pen, place) {
@@ -170,25 +196,26 @@ export class HeatMap {
     });
     pen.textBaseline = 'alphabetic';
     pen.textAlign = 'center';
-    const step = Math.ceil(80 / place.width);
-    const count = this.heat.end_us.length;
-    for (let i = count - 1; i >= 0; i -= step) {
-      const x = place.x(i) + place.width / 2;
-      const half = 26;
+    const half = 26;
+    let right = Infinity;
+    for (let i = this.heat.end_us.length - 1; i >= 0; --i) {
+      const x = Math.min(place.x(i) + place.width(i) / 2, place.box.width - half);
       if (x - half < kLeft) break;
-      pen.fillText(clock(this.heat.end_us[i]), Math.min(x, place.box.width - half),
-                   place.box.height - 5);
+      if (right - x < 80) continue;
+      pen.fillText(clock(this.heat.end_us[i]), x, place.box.height - 5);
+      right = x;
     }
   }
 
   place(event) {
     if (!this.heat) return null;
     const place = this.layout();
-    const column = Math.floor((event.clientX - place.box.left - place.x(0)) / place.width);
+    const at = event.clientX - place.box.left;
+    const column = this.heat.end_us.findIndex(
+      (_, i) => at >= place.x(i) && at < place.x(i) + place.width(i));
     const bin = Math.floor((place.box.height - kBottom - (event.clientY - place.box.top)) /
                            place.height);
-    const isInside = column >= 0 && column < this.heat.end_us.length && bin >= 0 &&
-      bin < this.heat.bins.length;
+    const isInside = column >= 0 && at >= kLeft && bin >= 0 && bin < this.heat.bins.length;
     return isInside ? {column, bin} : null;
   }
 
@@ -207,8 +234,7 @@ export class HeatMap {
 
   textOf(column, bin) {
     const state = this.heat.states[column];
-    const time = clock(this.heat.end_us[column]);
-    if (state === 'm') return `${time}  was not read`;
+    const time = this.timeOf(column);
     if (state === 'u') return `${time}  not known: a reset or a new definition`;
     const counts = this.countsOf(column);
     const sum = counts.reduce((a, b) => a + b, 0);
@@ -255,8 +281,8 @@ export class HeatMap {
     const columns = [];
     for (let i = Math.max(0, count - kTableColumns); i < count; ++i) columns.push(i);
     const rows = this.heat.bins.map((bin, at) =>
-      [bin.text, ...columns.map(i => this.heat.states[i] === 'c' ? this.countsOf(i)[at] : '?')]);
+      [bin.text, ...columns.map(i => this.heat.states[i] === 'u' ? '?' : this.countsOf(i)[at])]);
     const hit = rows.filter(row => row.slice(1).some(each => each !== 0)).reverse();
-    return makeTable([['', ...columns.map(i => clock(this.heat.end_us[i]))], ...hit]);
+    return makeTable([['', ...columns.map(i => this.timeOf(i))], ...hit]);
   }
 }

@@ -203,11 +203,11 @@ function showBars() {
   const view = state.data?.view;
   if (!view) return;
   const column = heat.heat ? heat.bars() : null;
-  const bars = column ?? counted(view).bars ?? [];
+  const bars = column?.bars ?? counted(view).bars ?? [];
   const shown = withoutEmptyEnds(bars);
   const sum = bars.reduce((a, bar) => a + bar.count, 0);
   const what = view.counts_of || 'samples';
-  setText(byId('bars-title'), column ? clock(heat.chosen) : 'Distribution');
+  setText(byId('bars-title'), column ? column.time : 'Distribution');
   setText(byId('bars-of'), shown.length ? `${sum.toLocaleString('en')} ${what}`
                                         : `no ${what} in this time`);
   byId('counted-choice').hidden = !!column;
@@ -334,7 +334,7 @@ function showFault(error) {
     byId('live').className = 'lost';
     return;
   }
-  if (error.status === 404) return showNothing(error.message);
+  if ([403, 404].includes(error.status)) return showNothing(error.message);
   ++failures;
   byId('live').className = 'lost';
   const reason = error instanceof Refusal ? error.message : 'tally-web does not answer';
@@ -355,7 +355,7 @@ async function readAll() {
     byId('live').className = '';
     byId('live').title = '';
   } catch (error) {
-    if (error.status === 404) failures = 0;
+    if ([403, 404].includes(error.status)) failures = 0;
     showFault(error);
   }
 }

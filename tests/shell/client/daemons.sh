@@ -97,10 +97,10 @@ every_sample_is_accounted_for_while_the_daemon_is_killed_and_restarted() {
 while_the_daemon_is_stopped_calls_stay_cheap_and_drops_are_counted() {
   web_hits
   ok 'sync 5000'
-  freeze "$DAEMON"
+  freeze "$SERVER"
   tell 'slowest hits 3000000'
   local slowest=$SAID
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   # Nothing waits for the daemon; what is measured is the scheduler.
   [ "$slowest" -lt "$(time_limit_us 500000)" ] || fail "a call took $slowest us"
   ok 'sync 20000'
@@ -115,13 +115,13 @@ while_the_daemon_is_stopped_calls_stay_cheap_and_drops_are_counted() {
 whoever_wants_to_waits_for_room_up_to_a_bound() {
   start_probe
   ok 'settings 10000 300 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
-  freeze "$DAEMON"
+  freeze "$SERVER"
   tell 'slowest hits 2000000'
   local slowest=$SAID
   [ "$slowest" -ge 290000 ] || fail "nothing waited: $slowest us"
   [ "$slowest" -lt "$(time_limit_us 2000000)" ] || fail "a call waited $slowest us"
   [ "$(count_of dropped)" -gt 0 ] || fail 'nothing was dropped'
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   ok 'sync 20000'
   assert_data web "hits $(count_of confirmed)"
   local dropped
@@ -136,13 +136,13 @@ whoever_wants_to_waits_for_room_up_to_a_bound() {
 a_process_can_end_while_the_daemon_is_stopped() {
   web_hits
   ok 'sync 5000'
-  freeze "$DAEMON"
+  freeze "$SERVER"
   ok 'inc hits 2000000'
   local begun took
   begun=$(now_us)
   end_probe
   took=$(($(now_us) - begun))
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   [ $took -le "$(time_limit_us 5000000)" ] || fail "it took $took us to end"
 }
 

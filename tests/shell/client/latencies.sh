@@ -55,11 +55,11 @@ names_that_are_none_are_refused() {
 
 # Until the daemon's queue is full: of the last ones nothing can be sent along.
 _burst() {
-  freeze "$DAEMON"
+  freeze "$SERVER"
   ok 'latency one 0 1000 1 1 a'
   until tell 'latency one 0 1000 1 1 a'; [ "$SAID" = EAGAIN ]; do :; done
   said EAGAIN 'latency one 0 1000 1 1 a'
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
 }
 _lost() { sed -n 's/^lost //p' "$HIST/one/summary"; }
 

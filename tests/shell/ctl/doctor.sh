@@ -36,11 +36,7 @@ every_count_of_the_daemon_is_known() {
 }
 
 a_server_that_was_replaced() {
-  local server
-  stop_daemon
-  start_daemon --keeper
-  server=$(pgrep -P "$DAEMON" -x tallyfs)
-  kill -KILL "$server"
+  kill -KILL "$SERVER"
   wait_until 'grep -qx "takeovers 1" "$STAT/tallyfs/data"'
   _finds WARN takeovers '1 servers ended unexpectedly' 'log says why'
 }
@@ -113,20 +109,20 @@ opens_beyond_a_quota() {
 
 an_open_that_could_not_wait_for_all() {
   need_root
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal
 from peer import *
-daemon, sent = int(os.environ["DAEMON"]), 0
+server, sent = int(os.environ["SERVER"]), 0
 peer = Peer()
 peer.make("web/a on=1 type=list entries_max=100000")
 text = b"".join(b"web/a %d\n" % n for n in range(15000))
 peer.socket.setsockopt(socket.SOL_SOCKET, 32, 1 << 24)
-freeze(daemon)
+freeze(server)
 try:
     peer.socket.setblocking(False)
     while sent < 300: peer.socket.send(text); sent += 1
 except BlockingIOError: pass
-finally: os.kill(daemon, signal.SIGCONT)
+finally: os.kill(server, signal.SIGCONT)
 data("web")
 if own("drains_cut") == 0:
     print(f"no open was cut short, of {sent} datagrams")
@@ -137,7 +133,7 @@ EOT
 
 commands_that_cost_much() {
   need_python
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from peer import *
 import time
 peer, polite = Peer(), Peer()
@@ -236,10 +232,10 @@ time.sleep(600)' "$SOCK" >"$CASE/bound" &
 }
 
 a_daemon_that_is_stopped() {
-  freeze "$DAEMON"
+  freeze "$SERVER"
   local said status=0
   said=$("$TALLYCTL" doctor 2>&1) || status=$?
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   assert_eq 3 $status
   assert_has "$MNT: its daemon does not answer" "$said"
 }

@@ -221,12 +221,12 @@ it_goes_on_when_things_go() {
   rmdir "$STAT/web"
   _sees_not 'web/us  array'
   _keys Escape
-  freeze "$DAEMON"
+  freeze "$SERVER"
   _sees 'does not answer'
   _keys '?'
   _sees 'sort by rate or by name'
   _keys Escape
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   _sees_not 'does not answer'
   stop_daemon
   _sees 'has no statistics.json'

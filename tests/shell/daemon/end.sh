@@ -126,18 +126,18 @@ what_it_says_to_do_after_a_crash_helps() {
 # before it was taken in.
 sigterm_counts_what_is_queued() {
   need_python
-  DAEMON=$DAEMON py <<'EOT'
+  DAEMON=$DAEMON SERVER=$SERVER py <<'EOT'
 import signal
 from peer import *
-peer, daemon = Peer(), int(os.environ["DAEMON"])
+peer, server = Peer(), int(os.environ["SERVER"])
 peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 peer.socket.send(b"".join(b"web/b%d 1\n" % i for i in range(20)))
-freeze(daemon)
+freeze(server)
 lines = b"define web data=reset\n" * max(1, int(300 / SLOWNESS))  # far from a second's work
 for i in range(7): peer.socket.send(lines)
 peer.send(request(9, "create web/c"))
-os.kill(daemon, signal.SIGTERM)
-os.kill(daemon, signal.SIGCONT)
+os.kill(int(os.environ["DAEMON"]), signal.SIGTERM)
+os.kill(server, signal.SIGCONT)
 (answer,) = peer.answers()
 assert answer[:2] == (9, 0), answer
 EOT

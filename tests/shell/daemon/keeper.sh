@@ -1,14 +1,12 @@
-# --keeper: a server that crashes or is killed is replaced, and the mount stays.
+# A server that crashes or is killed is replaced, and the mount stays.
 
 _set_up() { need pgrep; }
-_server() { pgrep -P "$DAEMON" -x tallyfs; }
-_start() { start_daemon --keeper "$@"; SERVER=$(_server); }
 # Ends the server, and returns when another one answers.
 _replace_server() {
   local before=$SERVER
   kill -"${1:-KILL}" "$before"
-  wait_until '[ "$(_server)" != "" ] && [ "$(_server)" != '"$before"' ]'
-  SERVER=$(_server)
+  wait_until '[ "$(server_of "$DAEMON")" != "" ] && [ "$(server_of "$DAEMON")" != '"$before"' ]'
+  SERVER=$(server_of "$DAEMON")
   wait_until '[ "$(_takeovers)" -gt 0 ]'
 }
 _own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
@@ -27,7 +25,7 @@ _need_resend() {
 }
 
 a_killed_server_is_replaced() {
-  _start
+  start_daemon
   send 'web/a 1'
   assert_data web 'a 1'
   _replace_server
@@ -46,7 +44,7 @@ a_killed_server_is_replaced() {
 }
 
 a_crashed_server_is_replaced() {
-  _start
+  start_daemon
   # An ABRT that a sanitizer does not catch: it is the default, as of a broken invariant.
   _replace_server ABRT
   send 'web/a 1'
@@ -55,7 +53,7 @@ a_crashed_server_is_replaced() {
 }
 
 paths_that_the_kernel_knows_work_at_once() {
-  _start
+  start_daemon
   local i
   for i in 1 2 3; do
     send 'web/a 1'
@@ -70,7 +68,7 @@ paths_that_the_kernel_knows_work_at_once() {
 }
 
 open_files_of_the_server_before_are_stale() {
-  _start
+  start_daemon
   send 'web/a 1'
   echo on=0 >"$CASE/line"
   exec 8<"$STAT/web/data" 9>>"$STAT/web/definition"
@@ -84,7 +82,7 @@ open_files_of_the_server_before_are_stale() {
 
 a_read_that_the_killed_server_had_not_answered_is_answered() {
   _need_resend
-  _start
+  start_daemon
   local reader i
   for i in 1 2 3; do
     freeze "$SERVER"
@@ -98,7 +96,7 @@ a_read_that_the_killed_server_had_not_answered_is_answered() {
 }
 
 a_poller_looks_again() {
-  _start
+  start_daemon
   send 'web/a 1'
   py <<'EOT' &
 import os, select
@@ -117,7 +115,7 @@ EOT
 }
 
 with_state_what_was_saved_is_there() {
-  _start --state "$CASE/state" --state-period 1
+  start_daemon --state "$CASE/state" --state-period 1
   send 'create web/us on=1 type=range' 'web/us 5' 'web/us 7'
   assert_data web 'us 2 5 6.000 7'
   wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
@@ -126,20 +124,20 @@ with_state_what_was_saved_is_there() {
   send 'web/us 9'
   assert_has 'us 3 5 7.000 9' "$(data web)"
   stop_daemon
-  start_daemon --keeper --state "$CASE/state"
+  start_daemon --state "$CASE/state"
   assert_has 'us 3 5 7.000 9' "$(data web)"
 }
 
 an_unmount_from_outside_ends_it() {
   need_root
-  _start
+  start_daemon
   umount "$MNT"
   daemon_ends
   _nothing_is_left
 }
 
 sigterm_ends_it_while_the_mount_is_in_use() {
-  _start
+  start_daemon
   send 'web/a 1'
   exec 9<"$STAT/web/data"
   stop_daemon
@@ -149,7 +147,7 @@ sigterm_ends_it_while_the_mount_is_in_use() {
 }
 
 sigterm_to_the_server_ends_all() {
-  _start
+  start_daemon
   kill -TERM "$SERVER"
   daemon_ends
   _nothing_is_left
@@ -157,7 +155,7 @@ sigterm_to_the_server_ends_all() {
 
 sighup_reaches_the_server() {
   echo 'web/* type=range on=1' >"$CASE/rules"
-  _start --rules "$CASE/rules"
+  start_daemon --rules "$CASE/rules"
   echo 'web/* type=list on=1' >"$CASE/rules"
   kill -HUP "$DAEMON"
   send 'web/a 1'
@@ -167,19 +165,19 @@ sighup_reaches_the_server() {
 a_start_that_fails_says_why_and_leaves_nothing() {
   mkdir -p "$MNT"
   assert_fails_with 'there is no directory nowhere' \
-    "$TALLYFS" -f --keeper --socket "$SOCK" --subtree nowhere "$MNT"
+    "$TALLYFS" -f --socket "$SOCK" --subtree nowhere "$MNT"
   _nothing_is_left
   assert_fails_with 'there is no directory nowhere' \
-    "$TALLYFS" --keeper --socket "$SOCK" --subtree nowhere "$MNT"
+    "$TALLYFS" --socket "$SOCK" --subtree nowhere "$MNT"
   _nothing_is_left
 }
 
 in_the_background_too() {
   mkdir -p "$MNT"
-  timeout 20 "$TALLYFS" --keeper --socket "$SOCK" "$MNT" | cat
-  DAEMON=$(pgrep -f -x -- "$TALLYFS --keeper --socket $SOCK $MNT" | head -1)
+  timeout 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
+  DAEMON=$(pgrep -f -x -- "$TALLYFS --socket $SOCK $MNT" | head -1)
   echo "$DAEMON" >>"$CASE/pids"
-  SERVER=$(_server)
+  SERVER=$(server_of "$DAEMON")
   _replace_server
   send 'web/a 1'
   assert_data web 'a 1'
@@ -189,20 +187,20 @@ in_the_background_too() {
 }
 
 a_killed_keeper_takes_its_server_along() {
-  _start
+  start_daemon
   kill_daemon
   wait_until '! kill -0 "$SERVER" 2>/dev/null'
-  start_daemon --keeper -o auto_unmount
+  start_daemon -o auto_unmount
   send 'web/a 1'
   assert_data web 'a 1'
 }
 
 servers_that_crash_again_and_again_end_it() {
-  _start
+  start_daemon
   local i status=0
   for i in 1 2 3 4 5 6; do
-    wait_until '[ "$(_server)" != "" ] || ! kill -0 "$DAEMON" 2>/dev/null'
-    SERVER=$(_server) || break
+    wait_until '[ "$(server_of "$DAEMON")" != "" ] || ! kill -0 "$DAEMON" 2>/dev/null'
+    SERVER=$(server_of "$DAEMON") || break
     [ "$i" -eq 6 ] || { _replace_server ABRT && continue; }
     kill -ABRT "$SERVER"
   done
@@ -214,7 +212,7 @@ servers_that_crash_again_and_again_end_it() {
 
 the_server_is_another_user() {
   need_root
-  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 _start --run-as nobody
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody
   _replace_server
   assert_eq 65534 "$(stat -c %u "/proc/$SERVER")"
   assert_eq 65534 "$(awk '$1 == "Uid:" { print $2 }' "/proc/$SERVER/status")"
@@ -229,7 +227,7 @@ the_server_is_another_user() {
 # TALLY_KILLS says how many; each is 5 to 60 ms after the last, under readers, writers and feeders.
 the_mount_answers_after_each_of_many_kills() {
   need_python
-  _start --state "$CASE/state"
+  start_daemon --state "$CASE/state"
   "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}"
 }
 
@@ -237,7 +235,7 @@ the_mount_answers_after_each_of_many_kills() {
 events_of_the_kernel_go_on() {
   need_root
   local event=$MNT/tracing/events/task/task_newtask
-  _start -o tracefs --state "$CASE/state" --state-period 1
+  start_daemon -o tracefs --state "$CASE/state" --state-period 1
   [ -d "$event" ] || skip 'no kernel events here'
   cp "$(command -v bash)" "$CASE/forker"
   echo 'hist:keys=common_comm if comm == "forker"' >"$event/trigger"
@@ -264,10 +262,25 @@ with open(os.environ["CASE"] + "/heard", "w", buffering=1) as file:
 EOT
   local listener=$!
   wait_until '[ -e "$CASE/notify" ] && [ -e "$CASE/heard" ]'
-  NOTIFY_SOCKET=$CASE/notify _start
+  NOTIFY_SOCKET=$CASE/notify start_daemon
   wait_until '[ -s "$CASE/heard" ]'
   _replace_server
   stop_daemon
   wait $listener
   assert_eq "$DAEMON READY=1"$'\n'"$DAEMON STOPPING=1" "$(cat "$CASE/heard")"
+}
+
+without_a_keeper_it_is_one_process() {
+  local each
+  for each in --no-keeper '-o no_keeper'; do
+    start_daemon $each
+    assert_eq tallyfs "$(cat "/proc/$DAEMON/comm")"
+    assert_eq '' "$(cat "/proc/$DAEMON/task/$DAEMON/children")"
+    assert_eq "$DAEMON" "$SERVER"
+    send 'web/a 1'
+    assert_data web 'a 1'
+    kill_daemon
+    assert_fails_with 'Transport endpoint is not connected' ls "$MNT"
+    umount -l "$MNT" 2>/dev/null || fusermount3 -u -z "$MNT"
+  done
 }

@@ -7,10 +7,11 @@ _start_as() {
   _caretakers_are_set_up
 }
 _status() {
-  awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$DAEMON}/status"
+  awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$SERVER}/status"
 }
+# Of keeper and server.
 _tasks_status() {
-  cat "/proc/$DAEMON"/task/*/status |
+  cat "/proc/$DAEMON"/task/*/status "/proc/$SERVER"/task/*/status |
     awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u
 }
 _caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
@@ -81,9 +82,10 @@ in_the_background_too() {
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 20 "$TALLYFS" --run-as nobody --socket \
     "$SOCK" "$MNT" | cat
   pgrep -f -- " $MNT( |\$)" >>"$CASE/pids"
-  assert_eq 1 "$(pgrep -c -u nobody -f -- " $MNT( |\$)")"
+  # The keeper and its server.
+  assert_eq 2 "$(pgrep -c -u nobody -f -- " $MNT( |\$)")"
   _it_works
-  kill "$(pgrep -u nobody -f -- " $MNT( |\$)")"
+  kill "$(pgrep -o -u nobody -f -- " $MNT( |\$)")"
   wait_until '[ ! -e "${SOCK%/*}" ]'
   _nothing_is_left
 }

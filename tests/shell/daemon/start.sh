@@ -8,7 +8,10 @@ _background() {
   _note
 }
 # Its process is the one that has $MNT in its command line.
-_note() { pgrep -f -- " $MNT( |\$)" >>"$CASE/pids" || true; }
+_note() {
+  pgrep -f -- " $MNT( |\$)" >>"$CASE/pids" || true
+  SERVER=$(pgrep -f -n -- " $MNT( |\$)" || true)  # the keeper is older
+}
 _mounted() { awk -v point="$MNT" '$2 == point { print $1, $3 }' /proc/mounts; }
 _unmount() { fusermount3 -u "$MNT"; wait_until '[ ! -e "$SOCK" ]'; }
 
@@ -35,11 +38,10 @@ returns_in_the_background_only_when_usable() {
 }
 
 in_the_background_it_lets_go_of_terminal_and_directory() {
-  local pid
   # A pipe that another process keeps open would keep cat waiting.
   (_background "$TALLYFS" --socket "$SOCK" "$MNT") | timeout 10 cat
-  pid=$(tail -1 "$CASE/pids")
-  assert_eq / "$(readlink "/proc/$pid/cwd")"
+  local pid
+  while read -r pid; do assert_eq / "$(readlink "/proc/$pid/cwd")"; done <"$CASE/pids"
   _unmount
 }
 
@@ -263,11 +265,11 @@ the_systems_queue_length_is_put_back() {
     exit 0
   ' || { local status=$?; [ $status -eq 4 ] && skip 'max_dgram_qlen cannot be set'; fail "failed with $status"; }
   _note
-  # More than 23 fit into the queue, while the daemon takes none out.
-  py <<'EOT'
+  # More than 23 fit into the queue, while the server takes none out.
+  SERVER=$SERVER py <<'EOT'
 import os, signal, socket
 from peer import freeze
-pid = int(open(os.environ["CASE"] + "/pids").read().split()[-1])
+pid = int(os.environ["SERVER"])
 feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 feeder.connect(os.environ["SOCK"])
 feeder.setblocking(False)

@@ -52,10 +52,10 @@ samples_that_wait_in_the_socket_are_saved() {
   _start
   send 'web/a 1'
   assert_data web 'a 1'
-  freeze "$DAEMON"
+  freeze "$SERVER"
   send 'web/a 1' 'web/a 1'
   kill -TERM "$DAEMON"
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   daemon_ends
   _start
   assert_data web 'a 3'

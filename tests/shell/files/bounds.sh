@@ -154,12 +154,12 @@ EOT
 datagrams_that_wait() {
   need_root
   start_daemon --queue-length 20
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal
 from peer import *
-peer, daemon = Peer(), int(os.environ["DAEMON"])
+peer, server = Peer(), int(os.environ["SERVER"])
 assert data("tallyfs")
-freeze(daemon)
+freeze(server)
 sent = 0
 try:
     peer.socket.setblocking(False)
@@ -167,7 +167,7 @@ try:
         peer.socket.send(b"web/a 1\n")
         sent += 1
 except BlockingIOError: pass
-finally: os.kill(daemon, signal.SIGCONT)
+finally: os.kill(server, signal.SIGCONT)
 assert sent == 21, sent  # the kernel takes one more than its limit
 assert data("web") == "a 21\n", data("web")
 EOT
@@ -175,13 +175,13 @@ EOT
 
 an_opens_wait_for_the_socket() {
   start_daemon
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal, time
 from peer import *
-peer, daemon = Peer(), int(os.environ["DAEMON"])
+peer, server = Peer(), int(os.environ["SERVER"])
 peer.socket.send(b"web/a 1\n" + b"create web/b type=history entries_max=100 mode=range period=1 on=1\n")
 assert data("web").startswith("a 1\n")
-freeze(daemon)
+freeze(server)
 # Commands that take longer than any open waits, as many as the queue holds (but 10 without root).
 sent, text = 0, b"define web data=reset\nweb/a 1\n" * 4000
 try:
@@ -190,7 +190,7 @@ try:
         peer.socket.send(text)
         sent += 1
 except BlockingIOError: pass
-finally: os.kill(daemon, signal.SIGCONT)
+finally: os.kill(server, signal.SIGCONT)
 start = time.monotonic()
 data("web")
 took = time.monotonic() - start
@@ -311,8 +311,8 @@ deadline = time.monotonic() + time_limit(60)
 while own("samples") < 800_000: assert time.monotonic() < deadline
 EOT
 }
-_peak_of() { awk '/^VmHWM:/ { print $2 * 1024 }' "/proc/$DAEMON/status"; }
-_resident() { awk '/^VmRSS:/ { print $2 * 1024 }' "/proc/$DAEMON/status"; }
+_peak_of() { awk '/^VmHWM:/ { print $2 * 1024 }' "/proc/$SERVER/status"; }
+_resident() { awk '/^VmRSS:/ { print $2 * 1024 }' "/proc/$SERVER/status"; }
 
 reading_takes_at_most_twice_the_size_of_the_text() {
   start_daemon
@@ -320,7 +320,7 @@ reading_takes_at_most_twice_the_size_of_the_text() {
   [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "a sanitizer's own memory says nothing"
   _large_interface
   local before bytes peak
-  echo 5 >"/proc/$DAEMON/clear_refs" || skip 'the peak cannot be reset'
+  echo 5 >"/proc/$SERVER/clear_refs" || skip 'the peak cannot be reset'
   before=$(_resident)
   bytes=$(cat "$STAT/big/data" | wc -c)
   peak=$(_peak_of)
@@ -335,7 +335,7 @@ a_text_too_long_is_refused_before_it_is_made() {
   [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "a sanitizer's own memory says nothing"
   _large_interface
   local before
-  echo 5 >"/proc/$DAEMON/clear_refs" || skip 'the peak cannot be reset'
+  echo 5 >"/proc/$SERVER/clear_refs" || skip 'the peak cannot be reset'
   before=$(_resident)
   assert_fails_with 'Too many open files in system' cat "$STAT/big/data"
   [ $(($(_peak_of) - before)) -lt 20000000 ] || fail "$(($(_peak_of) - before)) bytes for a refusal"

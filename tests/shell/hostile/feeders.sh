@@ -5,7 +5,7 @@ _alone=yes
 _set_up() { start_daemon --memory-max 24M --uid-memory 16M; }
 
 datagrams_of_all_kinds_cost_neither_memory_nor_descriptors() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from hostile import *
 from peer import *
 rng = random.Random(SEED)
@@ -91,7 +91,7 @@ EOT
 a_hundred_thousand_names_stop_at_the_bounds() {
   stop_daemon
   start_daemon
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from hostile import *
 from peer import *
 peer, start, root = Peer(), resident_mib(), os.environ["STAT"]
@@ -120,7 +120,7 @@ EOT
 }
 
 four_that_flood_leave_a_polite_one_and_readers_alone() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal
 from hostile import *
 from peer import *
@@ -199,7 +199,7 @@ EOT
 costly_commands_delay_their_sender_and_nobody_else() {
   stop_daemon
   start_daemon
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal
 from hostile import *
 from peer import *
@@ -246,7 +246,7 @@ EOT
 feeders_of_a_user_that_read_no_answers_leave_others_theirs() {
   need_root
   chmod 755 "$CASE" "$CASE/run"
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import signal
 from hostile import *
 from peer import *
@@ -287,7 +287,7 @@ EOT
 a_flood_of_samples_delays_a_thousand_readers_by_a_moment_and_loses_none() {
   need_root
   chmod 755 "$CASE" "$CASE/run"
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import mmap, signal, struct
 from hostile import *
 from peer import *

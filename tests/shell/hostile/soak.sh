@@ -3,7 +3,7 @@
 _alone=yes
 
 an_hour_of_mixed_load_leaves_sums_exact_and_memory_flat() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from soak import soak
 soak()
 EOT

@@ -17,7 +17,7 @@ _still_right() {
 system_calls_with_random_arguments() {
   stop_daemon
   start_daemon --uid-open-files 200
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import subprocess, sys
 from hostile import *
 from peer import *
@@ -41,7 +41,7 @@ EOT
 }
 
 a_thousand_handles_show_a_thousand_moments() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import resource
 from hostile import *
 from peer import *
@@ -62,7 +62,7 @@ EOT
 
 a_gigabyte_without_a_newline() {
   send 'web/a 1'
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 import errno
 from hostile import *
 from peer import *
@@ -90,7 +90,7 @@ EOT
 }
 
 deep_reads_at_odd_offsets() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from hostile import *
 from peer import *
 peer, rng = Peer(), random.Random(SEED)
@@ -126,7 +126,7 @@ strangers_open_nothing_and_change_nothing_where_all_may_look() {
   mkdir "$CASE/stranger"
   cp "$here"/{syscalls,hostile,peer}.py "$CASE/stranger"
   chown -R nobody "$CASE/stranger"
-  TALLY_STRANGER=yes DAEMON=$DAEMON CASE=$CASE/stranger PYTHONPATH=$CASE/stranger as_nobody \
+  TALLY_STRANGER=yes SERVER=$SERVER CASE=$CASE/stranger PYTHONPATH=$CASE/stranger as_nobody \
     "$PYTHON" "$CASE/stranger/syscalls.py"
   assert_eq "$before" "$(definition web)" 'the definition'
   assert_has 'db' "$(ls "$STAT")"

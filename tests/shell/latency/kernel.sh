@@ -285,12 +285,13 @@ a_killed_daemon_in_the_background_holds_up_nobody() {
   stop_daemon
   said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) ||
     fail "it ended with $?" "$said"
-  # The daemon alone: the supervisor looks the same but for its name.
-  local pid daemon=''
+  # Keeper and server: the supervisor looks the same but for its name.
+  local pid
   for pid in $(pgrep -f "^$TALLYFS --socket $SOCK -o tracefs $MNT"); do
-    [ "$(cat "/proc/$pid/comm")" != tallyfs ] || daemon=$pid
+    [ "$(cat "/proc/$pid/comm")" != tallyfs-keeper ] || DAEMON=$pid
+    [ "$(cat "/proc/$pid/comm")" != tallyfs ] || SERVER=$pid
   done
-  kill -KILL "$daemon"
+  kill_daemon
   start_daemon -o auto_unmount,tracefs
   send 'web/hits 1'
   assert_data web 'hits 1'

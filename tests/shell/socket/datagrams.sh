@@ -42,11 +42,11 @@ EOT
 }
 
 descriptors_that_a_sender_attaches_are_refused_and_do_not_stay() {
-  DAEMON=$DAEMON py <<'EOT'
+  SERVER=$SERVER py <<'EOT'
 from peer import *
 peer = Peer()
 number = peer.make("web/hits on=1")
-descriptors = lambda: len(os.listdir(f"/proc/{os.environ['DAEMON']}/fd"))
+descriptors = lambda: len(os.listdir(f"/proc/{os.environ['SERVER']}/fd"))
 data("web")
 before = descriptors()
 out, into = os.pipe()

@@ -102,7 +102,7 @@ a_daemon_watches_1024_processes_whatever_its_soft_limit_of_descriptors_and_refus
     skip 'the limit of descriptors is too low here'
   ulimit -Sn 1024
   start_daemon
-  before=$(ls "/proc/$DAEMON/fd" | wc -l)
+  before=$(ls "/proc/$SERVER/fd" | wc -l)
   py <<'EOT'
 import sys, time
 from peer import *
@@ -138,7 +138,7 @@ finally:
         os.waitpid(pid, 0)
 EOT
   wait_until '! [ -e "$STAT/web" ]'
-  wait_until '[ "$(ls "/proc/$DAEMON/fd" | wc -l)" -eq '"$before"' ]'
+  wait_until '[ "$(ls "/proc/$SERVER/fd" | wc -l)" -eq '"$before"' ]'
   _feeder one 'create web lifetime=feeder'
   assert_has 'create web lifetime=feeder ok' "$(cat "$CASE/one.said")"
 }

@@ -70,7 +70,7 @@ EOT
 
 asking_for_it_costs_the_daemon_no_descriptors() {
   local before
-  before=$(ls "/proc/$DAEMON/fd" | wc -l)
+  before=$(ls "/proc/$SERVER/fd" | wc -l)
   py <<'EOT'
 from peer import *
 # Some of the clients that ask never read the answer.
@@ -80,7 +80,7 @@ for peer in peers:
         peer.send(request(i + 1, "switches"))
 Switches(Peer())
 EOT
-  assert_eq "$before" "$(ls "/proc/$DAEMON/fd" | wc -l)" descriptors
+  assert_eq "$before" "$(ls "/proc/$SERVER/fd" | wc -l)" descriptors
 }
 
 only_a_request_can_have_it() {

@@ -168,11 +168,11 @@ the_environment_says_where_the_socket_is() {
 
 a_stopped_daemon_ends_it_with_3_in_time() {
   local begun=${EPOCHREALTIME/./} took
-  freeze "$DAEMON"
+  freeze "$SERVER"
   _expect 3 _send --timeout-ms 400 'web/a 1'
   took=$((${EPOCHREALTIME/./} - begun))
   _expect 3 _send --timeout-ms 400 < <(_lines 100000 'web/a 1' 2>/dev/null)
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   assert_has "the daemon at $SOCK does not answer for 400 ms: is it stopped, overloaded, or in another network namespace? --timeout-ms waits longer" "$SAID"
   assert_has 'line 1,' "$SAID"
   [ $took -ge 400000 ] || fail "it waited $took us only"
@@ -181,10 +181,10 @@ a_stopped_daemon_ends_it_with_3_in_time() {
 }
 
 a_daemon_that_goes_on_in_time_is_waited_for() {
-  freeze "$DAEMON"
+  freeze "$SERVER"
   _lines 5000 'web/a 1' | _send --timeout-ms 30000 &
   sleep 0.7
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   wait $!
   assert_data web 'a 5000'
 }

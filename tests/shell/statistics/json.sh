@@ -156,7 +156,7 @@ statistics_json_has_each_interface_on_a_line() {
     "$(grep '"interface":"web"' "$MNT/statistics.json")"
   assert_has '{"interface":"b\"読","statistics":1,' "$(cat "$MNT/statistics.json")"
   assert_eq 4 "$(wc -l <"$MNT/statistics.json")"
-  assert_eq "$DAEMON \"$SOCK\" \"off\"" "$(_overview '.pid, .socket, .tracefs' | xargs -d '\n')"
+  assert_eq "$SERVER \"$SOCK\" \"off\"" "$(_overview '.pid, .socket, .tracefs' | xargs -d '\n')"
   assert_eq "$(_of web .epoch)" "$(_overview .epoch)"
   assert_match '"[0-9a-f]{16}"' "$(_overview .epoch)"
   local uid

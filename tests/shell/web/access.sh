@@ -96,24 +96,97 @@ names_do_not_lead_out_of_the_tree() {
   done
 }
 
-connections_are_bounded() {
-  py "${WEB#http://}" <<'EOT'
+# In Python: connections to the server, and questions on them.
+_CLIENT='
 import socket, sys
 host, port = sys.argv[1].split(":")
-held = [socket.create_connection((host, int(port))) for _ in range(64)]
-for each in held:  # a request each, so that all are accepted
-    each.sendall(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert each.recv(4096).startswith(b"HTTP/1.1 404")
-with socket.create_connection((host, int(port))) as more:
-    assert more.recv(4096).startswith(b"HTTP/1.1 503"), "the 65th"
-held.pop().close()
-for attempt in range(1000):
-    with socket.create_connection((host, int(port))) as again:
-        again.sendall(b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        if again.recv(4096).startswith(b"HTTP/1.1 404"):
-            break
-else:
-    raise SystemExit("a place that became free is not used")
+PATIENCE = 60 * float(sys.argv[2])
+END = b"\r\n\r\n"
+REQUEST = b"HEAD /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"  # its answer has no body
+def connect():
+    return socket.create_connection((host, int(port)), PATIENCE)
+def is_answered(connection):
+    connection.sendall(REQUEST)
+    answer = b""
+    while not answer.endswith(END):
+        part = connection.recv(4096)
+        if not part:
+            return False
+        answer += part
+    return answer.startswith(b"HTTP/1.1 404")
+def is_closed(connection):
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+'
+_with_client() { py "${WEB#http://}" "${TALLY_PATIENCE:-1}"; }
+
+idle_connections_give_way_to_new_ones() {
+  _with_client <<EOT
+$_CLIENT
+held = [connect() for _ in range(64)]
+for each in held:
+    assert is_answered(each)
+assert is_answered(held[0]), "now the second one is idle for the longest time"
+with connect() as more:
+    assert is_answered(more), "the 65th"
+    assert is_closed(held[1])
+    assert is_answered(held[0]), "the first"
+    assert is_answered(held[2]), "the third"
+EOT
+  assert_has 'tally_web_limits_total{limit="connections"} 1' \
+    "$(curl -s -H "$TOKEN" "$WEB/metrics")"
+}
+
+half_requests_and_answers_that_are_not_taken_keep_no_one_out() {
+  _with_client <<EOT
+$_CLIENT
+halves = [connect() for _ in range(64)]
+for each in halves:
+    each.sendall(REQUEST[:20])
+with connect() as more:
+    assert is_answered(more), "beside half requests"
+for each in halves:
+    each.close()
+deaf = []
+for _ in range(64):
+    each = socket.socket()
+    each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    each.connect((host, int(port)))
+    each.setblocking(False)
+    deaf.append(each)
+# Answers to so many do not fit into the buffers.
+for each in deaf:
+    try:
+        each.send(REQUEST * 20_000)
+    except (BlockingIOError, BrokenPipeError, ConnectionResetError):
+        pass
+for _ in range(10):
+    with connect() as more:
+        assert is_answered(more), "beside answers that are not taken"
+EOT
+}
+
+an_answer_that_ends_the_connection_arrives() {
+  _with_client <<EOT
+$_CLIENT
+def answer_to(request):
+    with connect() as asking:
+        asking.sendall(request)  # all of it, before the answer is read
+        asking.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := asking.recv(65536):
+            answer += part
+        return answer
+BODY = 3_000_000 * b"x"
+POST = b"POST /api/1/definition/web HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+for _ in range(20):
+    assert answer_to(POST % len(BODY) + BODY).startswith(b"HTTP/1.1 413")
+    assert answer_to(b"GET / HTTP/1.1\r\nX: " + BODY).startswith(b"HTTP/1.1 431")
+    assert answer_to(b"garbage\r\n\r\n" + BODY).startswith(b"HTTP/1.1 400")
 EOT
 }
 

@@ -169,11 +169,11 @@ a_daemon_that_is_gone_is_503() {
 }
 
 a_daemon_that_hangs_is_503_in_time() {
-  freeze "$DAEMON"
+  freeze "$SERVER"
   assert_eq 503 "$(http_status --max-time 30 -H "$TOKEN" "$WEB/metrics")"
   assert_eq 503 "$(http_status --max-time 30 "$WEB/healthz")"
   assert_eq 404 "$(http_status --max-time 30 "$WEB/nothing")"
-  kill -CONT "$DAEMON"
+  kill -CONT "$SERVER"
   wait_until '[ "$(http_status "$WEB/healthz")" = 200 ]'
   stop_web
 }

@@ -33,10 +33,10 @@ TEST(TopModelTest, OrdersBySmoothedRatesAndKeepsEqualOnesInPlace) {
   model.take(tree_at(1, {with_samples("b", 0), with_samples("a", 0), with_samples("c", 0)}));
   model.take(tree_at(2, {with_samples("b", 10), with_samples("a", 10), with_samples("c", 99)}));
   EXPECT_EQ(names_of(model), "c b a ");
-  EXPECT_EQ(model.rows()[0]->rate, 99.0);
+  EXPECT_EQ(model.rows()[0]->recent.smooth(), 99.0);
   // One quiet second takes a part of the rate only.
   model.take(tree_at(3, {with_samples("b", 20), with_samples("a", 20), with_samples("c", 99)}));
-  EXPECT_NEAR(*model.rows()[0]->rate, 99 * std::exp(-1 / 3.0), 1e-9);
+  EXPECT_NEAR(*model.rows()[0]->recent.smooth(), 99 * std::exp(-1 / 3.0), 1e-9);
   model.set_order(TopOrder::kName);
   EXPECT_EQ(names_of(model), "a b c ");
 }
@@ -83,7 +83,7 @@ TEST(TopModelTest, ARestartOfTheDaemonForgetsRates) {
   auto anew = tree_at(3, {with_samples("a", 1)});
   anew.epoch = "f";
   model.take(anew);
-  EXPECT_FALSE(model.rows()[0]->rate);
+  EXPECT_FALSE(model.rows()[0]->recent.smooth());
   EXPECT_EQ(model.rate(), 0);
 }
 

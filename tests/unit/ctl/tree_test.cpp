@@ -8,6 +8,7 @@
 #include "tools/tree/json.h"
 #include "tools/tree/source.h"
 #include "tools/tree/statistics_json.h"
+#include "tools/tree/timed_file.h"
 
 namespace tallyfs {
 namespace {
@@ -26,6 +27,19 @@ TEST(JsonReadingTest, NumbersOfAnyLengthComeBackDigitByDigit) {
                              "170141183460469231731687303715884105727", "1290.125", "0", "-1"}) {
     EXPECT_EQ(again(number), number);
   }
+}
+
+TEST(TimedFileTest, AFileWithoutAnEndIsRefusedBeforeItFillsTheMemory) {
+  const auto text = read_in_time("/dev/zero", std::chrono::minutes(5));
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::kTooManyFiles);
+  // The share of the one that failed is free again.
+  EXPECT_TRUE(read_in_time("/proc/self/stat", std::chrono::minutes(5)));
+}
+
+TEST(TimedFileTest, FailuresKeepTheirKind) {
+  EXPECT_EQ(read_in_time("/nowhere/at/all").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(read_in_time("/proc/self").error().code, ErrorCode::kInvalid);
 }
 
 TEST(JsonReadingTest, TextsAndNestingComeBack) {

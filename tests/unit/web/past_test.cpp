@@ -25,7 +25,7 @@ std::string heat_of(const Past& past, HeatOrder order) {
   const auto json = parse_json(heat_json("web", array_of({0, 9, 9, 9}), past, order));
   std::string text;
   JsonWriter writer(text);
-  for (const char* key : {"counts", "states", "seconds_each", "top"}) {
+  for (const char* key : {"counts", "states", "seconds", "seconds_each", "top"}) {
     write_json(writer, *json.value().find(key));
   }
   return text;
@@ -33,37 +33,69 @@ std::string heat_of(const Past& past, HeatOrder order) {
 
 TEST(PastTest, KeepsWhatEachIntervalCounted) {
   Past past;
-  past.add(array_of({}), change_of({0, 3, 0, 1}), 1'000'000);
-  past.add_quiet(2'000'000);
-  past.add_missed(3'000'000);
-  past.add(array_of({}), view::Change{}, 4'000'000);
-  EXPECT_EQ(heat_of(past, {}), "[[0,3,0,1],[],[],[]],\"ccmu\",1,4");
+  past.add(array_of({}), change_of({0, 3, 0, 1}), {1'000'000});
+  past.add_quiet({2'000'000});
+  past.add(array_of({}), view::Change{}, {3'000'000});
+  EXPECT_EQ(heat_of(past, {}), "[[0,3,0,1],[],[]],\"ccu\",[1,1,1],1,4");
+}
+
+TEST(PastTest, AGapIsAColumnOfItsSecondsAndColouredByItsAverage) {
+  Past past;
+  past.add(array_of({}), change_of({0, 100, 0, 1}), {5'000'000, 4});
+  past.add_quiet({8'000'000, 3});
+  // 25 in each second; the next power of two is 32.
+  EXPECT_EQ(heat_of(past, {}), "[[0,100,0,1],[]],\"gc\",[4,3],1,32");
 }
 
 TEST(PastTest, OldColumnsGo) {
   Past past;
-  for (std::uint64_t i = 1; i <= 5; ++i) past.add_quiet(i * 1'000'000);
+  for (std::uint64_t i = 1; i <= 5; ++i) past.add_quiet({i * 1'000'000});
   past.keep(2);
   EXPECT_EQ(past.columns().size(), 2u);
-  EXPECT_EQ(past.columns().front().realtime_us, 4'000'000u);
+  EXPECT_EQ(past.columns().front().interval.end_us, 4'000'000u);
+  past.add_quiet({8'000'000, 3});
+  past.keep(4);
+  EXPECT_EQ(past.seconds(), 4u);
+  past.keep(2);
+  EXPECT_EQ(past.seconds(), 0u);
 }
 
 TEST(PastTest, OtherBinsForgetTheColumns) {
   Past past;
-  past.add(array_of({}), change_of({0, 3, 0, 1}), 1'000'000);
+  past.add(array_of({}), change_of({0, 3, 0, 1}), {1'000'000});
   view::Statistic other = array_of({});
   other.definition[0].value = "log2";
-  past.add(other, view::Change{}, 2'000'000);
+  past.add(other, view::Change{}, {2'000'000});
   EXPECT_EQ(past.columns().size(), 1u);
 }
 
 TEST(PastTest, ColumnsMergeBySumWhereThereIsNoRoom) {
   Past past;
   for (std::uint64_t i = 2; i <= 7; ++i) {
-    past.add(array_of({}), change_of({0, 1, 0, Int128{i}}), i * 1'000'000);
+    past.add(array_of({}), change_of({0, 1, 0, Int128{i}}), {i * 1'000'000});
   }
   EXPECT_EQ(heat_of(past, {.seconds = 6, .columns_max = 3}),
-            "[[0,2,0,5],[0,2,0,9],[0,2,0,13]],\"ccc\",2,16");
+            "[[0,2,0,5],[0,2,0,9],[0,2,0,13]],\"ccc\",[2,2,2],2,16");
+}
+
+TEST(PastTest, SecondsOnBothSidesOfAGapDoNotMerge) {
+  Past past;
+  past.add(array_of({}), change_of({0, 1, 0, 0}), {2'000'000});
+  past.add(array_of({}), change_of({0, 1, 0, 0}), {4'900'000, 3});
+  past.add(array_of({}), change_of({0, 5, 0, 0}), {6'010'000});
+  past.add(array_of({}), view::Change{}, {7'010'000});
+  // By whole seconds: 2 and 3, 4 and 5, 6 and 7; none of them is of two pairs.
+  EXPECT_EQ(heat_of(past, {.seconds = 20, .columns_max = 10}),
+            "[[0,1,0,0],[0,1,0,0],[0,5,0,0]],\"cgu\",[1,3,2],2,8");
+}
+
+TEST(PastTest, TheSumOfManyHitsHasEachBinOnce) {
+  std::vector<Hit> hits;
+  for (std::int32_t i = 0; i < 20'000; ++i) hits.push_back({.index = i % 1000, .count = 1});
+  const auto made = summed(std::move(hits));
+  ASSERT_EQ(made.size(), 1000u);
+  EXPECT_EQ(made.back().index, 999);
+  EXPECT_EQ(made.back().count, 20u);
 }
 
 TEST(PastTest, BucketsOfPercentilesComeBackInOrder) {
@@ -76,7 +108,7 @@ TEST(PastTest, BucketsOfPercentilesComeBackInOrder) {
   std::vector<Hit> hits = hits_of(statistic.values);
   std::vector<Hit> more = hits;
   more.push_back({.index = 5, .side = Hit::Side::kPositive, .count = 8});
-  add_hits(hits, more);
+  hits.insert(hits.end(), more.begin(), more.end());
   const auto made = std::get<view::Quantiles>(with_hits(statistic, hits).values);
   EXPECT_EQ(made.zero, 4);
   EXPECT_EQ(made.positive.indexes, (std::vector<std::int32_t>{3, 5, 7}));
