@@ -16,7 +16,7 @@ constexpr int kCountsTriesMax = 16;
 
 // A slot, as it was at one moment.
 struct Slot {
-  std::uint64_t sequence = 0;  // 0: there was no sample
+  std::uint64_t sequence = 0;
   std::uint64_t samples = 0;
   std::uint64_t outside = 0;
   std::array<std::uint64_t, 5> values{};
@@ -37,7 +37,8 @@ std::optional<Slot> newest_slot(const LaneCell& cell) {
     const std::uint64_t second = cell.slots[1].sequence.load(std::memory_order_acquire);
     const CellSlot& from = cell.slots[first > second ? 0 : 1];
     Slot slot{.sequence = std::max(first, second)};
-    if (slot.sequence == 0) return slot;
+    // One is valid at any moment, but not both were looked at in the same one.
+    if (slot.sequence == 0) continue;
     slot.samples = from.samples.load(std::memory_order_relaxed);
     slot.outside = from.outside.load(std::memory_order_relaxed);
     for (std::size_t k = 0; k < slot.values.size(); ++k) {
@@ -63,7 +64,6 @@ std::optional<Slot> read_array(const LaneCell& cell, std::vector<std::uint64_t>&
     std::atomic_thread_fence(std::memory_order_acquire);
     if (newest_sequence(cell) == slot->sequence) break;
   }
-  if (slot->sequence == 0) return slot;
   const std::uint64_t latest = slot->values[kFlagsAt] >> 32;
   if (latest >= counts.size()) return std::nullopt;
   counts[latest] = std::max(counts[latest], slot->values[kLatestAt]);
@@ -84,7 +84,6 @@ bool interpret(const Slot& slot, CellKind kind, CellSums& one) {
   one.samples = slot.samples;
   one.outside = slot.outside;
   if (slot.outside > slot.samples) return false;
-  if (slot.sequence == 0) return true;
   switch (kind) {
     case CellKind::kIncrements:
       one.number = slot.values[kTotalAt];

@@ -142,6 +142,8 @@ inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint3
     put(slot.values[kMaxAt], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min()));
   }
   for (std::uint32_t i = 0; i < form.intervals; ++i) put(counts()[i], 0);
+  // From now on one slot is valid at any moment.
+  put(cell_.slots[0].sequence, 1);
   cell_.kind.store(static_cast<std::uint32_t>(form.kind), std::memory_order_relaxed);
   cell_.intervals.store(form.intervals, std::memory_order_relaxed);
   cell_.range_min = form.range_min;

@@ -152,12 +152,12 @@ TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
 TEST(CellTest, RefusesWhatNoFeederWrites) {
   CellStand stand(form(CellKind::kArrayLin));
   stand.writer().add(5, 1);
-  stand.cell().slots[0].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
+  stand.cell().slots[1].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
   CellSums sums;
   EXPECT_EQ(stand.read(sums), CellRead::kBad);
   CellStand range(form(CellKind::kRange));
   range.writer().add(5, 1);
-  range.cell().slots[0].values[kSumAt + 1] = 1;  // an average above all X
+  range.cell().slots[1].values[kSumAt + 1] = 1;  // an average above all X
   EXPECT_EQ(range.read(sums), CellRead::kBad);
   EXPECT_EQ(sums.samples, 0u);
 }
