@@ -23,6 +23,7 @@ constexpr std::array kNames{
     "kKernelLatencies",
     "kFedLatencies",
     "kFedLatencySet",
+    "kLanes",
     "kStatistics",
     "kSubsystems",
     "kStatsObject",

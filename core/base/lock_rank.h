@@ -25,6 +25,7 @@ enum class LockRank : std::uint8_t {
   kKernelLatencies,     // core/branch/latency_hist/latency_branch.h
   kFedLatencies,        // core/branch/latency_hist/latency_branch.h
   kFedLatencySet,       // core/branch/latency_hist/latency_branch.cpp
+  kLanes,               // feeders/intake/lanes.h
   kStatistics,          // core/branch/statistics/statistics_branch.h
   kSubsystems,          // core/branch/stats/stats_branch.h
   kStatsObject,         // core/branch/stats/stats_object.h

@@ -31,6 +31,9 @@ enum class Own {
   kStateFailures,
   kTakeovers,
   kTakeoverUs,
+  kLanes,
+  kCellsMerged,
+  kLaneBad,
 };
 
 }  // namespace tallyfs

@@ -77,6 +77,12 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kTakeovers, "takeovers", COUNTER "units=servers"},
     // from the end of the last one until this server answered requests
     OwnStatistic{Own::kTakeoverUs, "takeover_us", "on=1 type=last units=microseconds"},
+    // lane files of feeders that are there now
+    OwnStatistic{Own::kLanes, "lanes", "on=1 type=last units=lanes"},
+    // cells of feeders that were read
+    OwnStatistic{Own::kCellsMerged, "cells_merged", COUNTER "units=cells"},
+    // what in lane files no feeder writes
+    OwnStatistic{Own::kLaneBad, "lane_bad", COUNTER "units=faults"},
 };
 
 #undef COUNTER

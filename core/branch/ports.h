@@ -1,15 +1,19 @@
 // What the daemon lends to a branch. All of it outlives the branch, and each part may be missing.
 #pragma once
 
+#include <span>
+
 #include "core/branch/daemon_facts.h"
 #include "core/branch/process_watch.h"
 #include "core/branch/switch_region.h"
+#include "core/model/shape.h"
 #include "core/tree/error_log.h"
 
 namespace tallyfs {
 
 struct Ports {
   SwitchRegion switches = {};         // without switches, feeders send everything
+  std::span<Shape> shapes = {};       // without, feeders have no cells
   ProcessWatch* processes = nullptr;  // without it, nothing can have lifetime=feeder
   ErrorLog* errors = nullptr;         // without it, warnings are dropped
   DaemonFacts daemon = {};

@@ -1,5 +1,7 @@
 #include "core/definition/array_bounds.h"
 
+#include "core/base/doublings.h"
+
 namespace tallyfs {
 namespace {
 

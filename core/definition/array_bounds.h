@@ -7,8 +7,6 @@
 // all of 64 bits, and the last bound may lie one step beyond what an X can be.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "core/base/int128.h"
@@ -36,13 +34,5 @@ class ArrayBounds {
   const std::int64_t range_min_;
   UInt128 size_;
 };
-
-// The smallest j with base << j >= distance, without a division and without a loop: base shifted
-// to the bit length of distance is either enough or one shift short of it. base >= 1.
-inline unsigned doublings(std::uint64_t distance, std::uint64_t base) {
-  distance = std::max(distance, base);
-  const auto shift = static_cast<unsigned>(std::bit_width(distance) - std::bit_width(base));
-  return shift + ((base << shift) < distance ? 1 : 0);
-}
 
 }  // namespace tallyfs

@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/saturating.h"
 #include "core/definition/array_bounds.h"
 #include "core/model/unit_factor.h"
-#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 namespace {

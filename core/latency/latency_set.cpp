@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/saturating.h"
 #include "core/base/text.h"
-#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 namespace {

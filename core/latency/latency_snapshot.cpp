@@ -3,11 +3,11 @@
 #include <array>
 
 #include "core/base/json.h"
+#include "core/base/saturating.h"
 #include "core/base/text.h"
 #include "core/definition/array_bounds.h"
 #include "core/statistic/json_column.h"
 #include "core/statistic/json_head.h"
-#include "core/statistic/saturating.h"
 #include "core/statistic/sums.h"
 
 namespace tallyfs {

@@ -12,6 +12,13 @@ struct Switch {
   std::atomic<std::uint32_t> on;
   std::atomic<std::uint32_t> generation;
 };
+// What `on` holds: 0 while samples are not wanted, else kSwitchOn and the way that they go.
+inline constexpr std::uint32_t kSwitchOn = 1;
+inline constexpr std::uint32_t kWayMask = 3u << 8;
+inline constexpr std::uint32_t kWaySocket = 0;
+inline constexpr std::uint32_t kWayCell = 1u << 8;
+inline constexpr std::uint32_t kWayNeedsY = 1u << 10;
+
 static_assert(sizeof(Switch) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 
 }  // namespace tallyfs

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/doublings.h"
+#include "core/base/saturating.h"
 #include "core/base/text.h"
 #include "core/statistic/json_column.h"
-#include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 #include "core/statistic/text_length.h"
 
@@ -88,6 +89,14 @@ bool ArrayStatistic::add(std::span<const Sample> samples) {
       return add_by(samples, [base](std::uint64_t d) { return (d - 1) / base; });
   }
   return false;
+}
+
+bool ArrayStatistic::merge(const CellSums& cells) {
+  sum_.has_negative |= cells.has_negative;
+  bool saturated = add_saturating(sum_.total, cells.sum);
+  const std::size_t both = std::min(totals_.size(), cells.counts.size());
+  for (std::size_t i = 0; i < both; ++i) saturated |= add_saturating(totals_[i], cells.counts[i]);
+  return saturated;
 }
 
 std::uint64_t ArrayStatistic::text_length(std::string_view name) const {

@@ -15,6 +15,7 @@
 #include "core/base/json.h"
 #include "core/definition/array_bounds.h"
 #include "core/definition/definition.h"
+#include "core/lane/cell_sums.h"
 #include "core/model/sample.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
@@ -34,6 +35,8 @@ class ArrayStatistic {
                                         const Definition& definition);
 
   bool add(std::span<const Sample> samples);
+  // Adds what cells hold that count with these intervals.
+  bool merge(const CellSums& cells);
   std::uint64_t lines() const { return totals_.size(); }
   // One for each bound, and one for what lies above.
   std::span<const std::uint64_t> totals() const { return totals_; }

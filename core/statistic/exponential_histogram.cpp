@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/saturating.h"
 #include "core/definition/definition.h"
-#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 namespace {

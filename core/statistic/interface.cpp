@@ -71,9 +71,9 @@ std::vector<Statistic*> Interface::statistics() const {
   return all;
 }
 
-void Interface::attach_switch(Statistic* statistic, Switch* at) {
+void Interface::publish_at(Statistic* statistic, const Published& at) {
   const MutexLock lock(mutex_);
-  statistic->attach_switch(at);
+  statistic->publish_at(at);
 }
 
 // A change that a thread with an older moment makes later does not turn mtime back.
@@ -117,6 +117,7 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
+  count_cells(*gone);
   while (gone->has_views()) remove(*gone->views().back());
   remove(*gone);
   note_change(now);
@@ -172,6 +173,7 @@ std::uint64_t Interface::data_bytes_min() const {
 Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   std::string text;
   const MutexLock lock(mutex_);
+  read_cells();
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -186,10 +188,17 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
   return text;
 }
 
-// Lets the time of all histories pass, up to this moment.
+// Lets the time of all histories pass, up to this moment, and counts what cells hold.
 void Interface::advance(Moment now) {
   bool changed = false;
-  for (Statistic& statistic : statistics_) changed |= statistic.advance(now.monotonic);
+  read_cells();
+  for (Statistic& statistic : statistics_) {
+    changed |= statistic.advance(now.monotonic);
+    if (!has_cells_) continue;
+    const std::uint64_t more = statistic.count_cells();
+    changed |= more != 0;
+    samples_ += more;
+  }
   if (changed) note_change(now);
 }
 
@@ -245,11 +254,14 @@ Moment Interface::last_change(Moment now) {
 
 void Interface::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
+  read_cells();
   out.put(kInterfaceVersion);
   out.put(std::uint32_t{uid_});
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
-  out.put(samples_);
+  std::uint64_t samples = samples_;
+  for (const Statistic& statistic : statistics_) samples += statistic.uncounted_in_cells();
+  out.put(samples);
   out.put(static_cast<std::uint32_t>(statistics_.size()));
   for (const Statistic& statistic : statistics_) {
     out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());

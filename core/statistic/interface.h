@@ -42,10 +42,11 @@ struct Run {
 };
 
 // Bytes that the ledger counts for an interface and a statistic beside their data and their texts:
-// the objects themselves, and the tree's part of each (node, path, index). A statistic's name
-// stands here and in its path, and counts twice; an interface's is in its share.
+// the objects themselves, what feeders see of them, and the tree's part of each (node, path,
+// index). A statistic's name stands here and in its path, and counts twice; an interface's is in
+// its share.
 inline constexpr std::uint64_t kInterfaceBytes = 2560;
-inline constexpr std::uint64_t kStatisticBytes = 640;
+inline constexpr std::uint64_t kStatisticBytes = 704;
 
 class Interface {
  public:
@@ -74,8 +75,17 @@ class Interface {
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
-  // From now on the switch says whether the statistic is on; nullptr: none does any more.
-  void attach_switch(Statistic* statistic, Switch* at);
+  // From now on feeders see there whether the statistic is on, and how it is counted; by default
+  // nowhere.
+  void publish_at(Statistic* statistic, const Published& at);
+
+  // A feeder has cells of the statistic, under this id of its own. kNoSpace.
+  Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
+                          std::uint32_t id);
+  // The feeder has ended: what its cells hold becomes the statistic's own.
+  void absorb_cells(Statistic* statistic, const CellSource* source, Moment now);
+  // No feeder counts in cells from now on; what was counted is kept.
+  void end_cells(Moment now);
 
   // Adds samples to running statistics and their running views, and ignores the others'; each span
   // in its order, under one lock for all. Times must be set. Returns how many counters reached the
@@ -163,8 +173,7 @@ class Interface {
                            Moment now, By by) REQUIRES(mutex_);
   void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
   Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
-  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by)
-      REQUIRES(mutex_);
+  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by) REQUIRES(mutex_);
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
@@ -174,6 +183,8 @@ class Interface {
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
+  void read_cells() const REQUIRES(mutex_);
+  bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
   // What the data file shows, and how many bytes that takes.
   struct Measured;
@@ -188,6 +199,8 @@ class Interface {
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
+  // Some statistic has had cells of feeders.
+  bool has_cells_ GUARDED_BY(mutex_) = false;
   // In the order of their creation, which is that of the files.
   StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/base/keyed_hash.h"
+#include "core/base/saturating.h"
 #include "core/base/text.h"
 #include "core/statistic/json_column.h"
-#include "core/statistic/saturating.h"
 #include "core/statistic/saved.h"
 #include "core/statistic/text_length.h"
 

@@ -11,6 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/base/json.h"
 #include "core/definition/definition.h"
+#include "core/lane/cell_sums.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
 
@@ -25,6 +26,11 @@ class RangeStatistic {
   static std::uint64_t worst_case_bytes(const RangeSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples) { return summary_.add(samples); }
+  // Adds what cells hold.
+  bool merge(const CellSums& cells) {
+    return summary_.merge(
+        {.number = cells.number, .min = cells.min, .max = cells.max, .sum = cells.sum});
+  }
   bool add(std::span<const Sample>, const RunSums& sums) { return summary_.add(sums); }
   const Summary& summary() const { return summary_; }
   std::uint64_t lines() const { return 1; }

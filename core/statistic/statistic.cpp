@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/saturating.h"
 #include "core/base/text.h"
-#include "core/statistic/saturating.h"
+#include "core/statistic/cell_form.h"
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
@@ -119,6 +120,9 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
 
 bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
+  const bool anew = change.data_reset || gathering == Gathering::kAnew;
+  const bool other_cells = cells_ && (anew || cell_form(definition_) != cell_form(after));
+  if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept);
   bool changed = after != definition_;
   definition_ = std::move(after);
   if (changed && gathering == Gathering::kGoesOn) {
@@ -130,11 +134,16 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
         gathered_);
   }
   changed |= take_effect(change, gathering, now);
+  if (other_cells) begin_era();
   return changed;
 }
 
 bool Statistic::carry_out(const Change& change, Moment now) {
-  return take_effect(change, Gathering::kGoesOn, now);
+  const bool other_cells = cells_ && change.data_reset;
+  if (other_cells) end_era(CellData::kDiscarded);
+  const bool changed = take_effect(change, Gathering::kGoesOn, now);
+  if (other_cells) begin_era();
+  return changed;
 }
 
 // Off before and on after the rest: a reset must not open a period of a history that is being
@@ -153,13 +162,8 @@ bool Statistic::start(std::chrono::nanoseconds now) {
   on_ = true;
   started_ = now;
   start_history(now);
-  flip_switch();
+  publish();
   return true;
-}
-
-void Statistic::flip_switch() {
-  if (source_) return source_->flip_switch();
-  if (switch_) switch_->on.store(is_wanted() ? 1 : 0, std::memory_order_release);
 }
 
 bool Statistic::is_wanted() const {
@@ -180,7 +184,7 @@ void Statistic::attach_view(Statistic& view) {
   views_->push_back(&view);
   has_views_ = true;
   view.source_ = this;
-  flip_switch();
+  publish();
 }
 
 void Statistic::detach_view(Statistic& view) {
@@ -188,12 +192,7 @@ void Statistic::detach_view(Statistic& view) {
   if (views_->empty()) views_.reset();
   has_views_ = views_ != nullptr;
   view.source_ = nullptr;
-  flip_switch();
-}
-
-void Statistic::attach_switch(Switch* at) {
-  switch_ = at;
-  flip_switch();
+  publish();
 }
 
 void Statistic::start_history(std::chrono::nanoseconds now) {
@@ -209,7 +208,7 @@ bool Statistic::stop(std::chrono::nanoseconds now) {
   advance(now);
   on_ = false;
   stopped_ = now;
-  flip_switch();
+  publish();
   return true;
 }
 
@@ -251,7 +250,7 @@ std::optional<std::uint64_t> Statistic::missed() const {
 LineState Statistic::line_state() const {
   return {.of = source_ ? std::string_view(source_->name_) : std::string_view(),
           .on = on_,
-          .hits_out_of_range = hits_out_of_range_,
+          .hits_out_of_range = hits_out_of_range(),
           .hits_missed = missed(),
           .data = data_since_,
           .started = started_,
@@ -264,7 +263,7 @@ void Statistic::render_definition(std::string& out) const {
 
 void Statistic::write_members(JsonWriter& json) const {
   tallyfs::write_members(json, name_, definition_, line_state());
-  json.key("samples").number(samples_);
+  json.key("samples").number(samples_ + uncounted_in_cells());
 }
 
 std::uint64_t Statistic::definition_bytes_min() const {
@@ -287,16 +286,17 @@ std::uint64_t Statistic::values_bytes_min() const {
 void Statistic::copy(StatisticCopy& to) const {
   to.name = name_;
   to.definition = definition_;
-  to.hits_out_of_range = hits_out_of_range_;
+  to.hits_out_of_range = hits_out_of_range();
   to.hits_missed = missed();
   to.created = created_;
   to.gathered = gathered_;
+  add_cells(to.gathered);
 }
 
 Statistic::Snapshot Statistic::snapshot() const {
-  return {name_,
-          std::visit([](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); },
-                     gathered_)};
+  const auto copy = [](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); };
+  if (!has_cells()) return {name_, std::visit(copy, gathered_)};
+  return {name_, std::visit(copy, gathered())};
 }
 
 std::uint64_t Statistic::Snapshot::text_length() const {
@@ -319,10 +319,12 @@ void Statistic::save(ByteWriter& out) const {
   save_time(out, data_since_);
   save_time(out, started_);
   save_time(out, stopped_);
-  out.put(hits_out_of_range_);
-  out.put(samples_);
+  out.put(hits_out_of_range());
+  out.put(samples_ + uncounted_in_cells());
   out.put(std::int64_t{created_.count()});
-  std::visit([&](const auto& gathered) { gathered.save(out); }, gathered_);
+  const auto save_it = [&](const auto& gathered) { gathered.save(out); };
+  if (has_cells()) return std::visit(save_it, gathered());
+  std::visit(save_it, gathered_);
 }
 
 Result<Statistic> Statistic::load(ByteReader& in) {

@@ -27,7 +27,7 @@
 #include "core/definition/change.h"
 #include "core/definition/definition.h"
 #include "core/model/sample.h"
-#include "core/model/switch.h"
+#include "core/statistic/feeder_cells.h"
 #include "core/statistic/shared_run.h"
 #include "core/statistic/snapshot_of.h"
 #include "core/statistic/statistic_copy.h"
@@ -88,9 +88,20 @@ class Statistic {
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
 
-  // From now on this switch is set while the statistic or one of its views is on; nullptr: it has
-  // no switch any more.
-  void attach_switch(Switch* at);
+  // From now on feeders see there whether it is on, and how it is counted; by default nowhere.
+  void publish_at(const Published& at);
+  // No feeder counts its samples in cells any more.
+  void end_cells();
+  // Cells of it are there under this id of the feeder's. False: there is no room for more.
+  bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id);
+  // Makes what the cells of a feeder that has ended hold its own.
+  void absorb_cells(const CellSource* source);
+  // Looks at what the cells hold now. What is shown from then on includes it.
+  void read_cells(CellBudget& budget) const;
+  // Counts the samples that cells held at the last look, and were not counted yet.
+  std::uint64_t count_cells();
+  // How many samples cells held at the last look that were not counted yet.
+  std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells_->uncounted() : 0; }
 
   // What its users have asked for stays when a feeder's defaults come.
   void note_asked(const Change& change) {
@@ -132,8 +143,8 @@ class Statistic {
     std::string name_;
     Copied copied_;
   };
-  // What it has gathered, as of the last advance().
-  const Gathered& gathered() const { return gathered_; }
+  // What it and the cells have gathered, as of the last advance() and read_cells().
+  Gathered gathered() const;
   // What metrics are made of, as of the last advance().
   void copy(StatisticCopy& to) const;
   // As of the last advance().
@@ -158,7 +169,16 @@ class Statistic {
   std::optional<std::uint64_t> missed() const;
   LineState line_state() const;
   bool stop(std::chrono::nanoseconds now);
-  void flip_switch();
+  void publish();
+  bool goes_by_cell() const;
+  bool has_cells() const { return has_cells_; }
+  void merge(const CellSums& cells);
+  void note_cells();
+  void add_cells(Gathered& all) const;
+  std::uint64_t hits_out_of_range() const;
+  enum class CellData { kKept, kDiscarded };
+  void end_era(CellData data);
+  void begin_era();
   bool is_wanted() const;
   enum class Gathering { kGoesOn, kAnew };
   bool take_effect(const Change& change, Gathering gathering, Moment now);
@@ -180,12 +200,13 @@ class Statistic {
   bool on_ = false;
   bool saturated_ = false;  // and said so
   bool has_views_ = false;
+  bool has_cells_ = false;   // some feeder has
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;
   Definition definition_;
   Gathered gathered_;
-  Switch* switch_ = nullptr;  // of the page of switches
+  std::unique_ptr<FeederCells> cells_;  // null: no feeder sees it
   Statistic* source_ = nullptr;
   std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
   std::chrono::nanoseconds created_;  // or last reset, on the wall clock; 0: not known

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/saturating.h"
 #include "core/base/text.h"
-#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 namespace {

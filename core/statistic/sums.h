@@ -19,9 +19,9 @@
 #include "core/base/bytes.h"
 #include "core/base/int128.h"
 #include "core/base/json.h"
+#include "core/base/saturating.h"
 #include "core/model/sample.h"
 #include "core/statistic/json_column.h"
-#include "core/statistic/saturating.h"
 
 namespace tallyfs {
 

@@ -1,5 +1,6 @@
 #include "core/statistic/value_statistic.h"
 
+#include "core/base/saturating.h"
 #include "core/statistic/saved.h"
 
 namespace tallyfs {
@@ -16,6 +17,15 @@ ValueStatistic::ValueStatistic(const ValueSettings& settings) {
 
 bool ValueStatistic::add(std::span<const Sample> samples) {
   return std::visit([&](auto& total) { return total.add(samples); }, total_);
+}
+
+bool ValueStatistic::merge(const CellSums& cells) {
+  if (auto* const increments = std::get_if<Increments>(&total_)) {
+    return add_saturating(increments->total, cells.number);
+  }
+  auto& sum = std::get<SignedSum>(total_);
+  sum.has_negative |= cells.has_negative;
+  return add_saturating(sum.total, cells.sum);
 }
 
 bool ValueStatistic::add(std::span<const Sample>, const RunSums& sums) {

@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/base/json.h"
 #include "core/definition/definition.h"
+#include "core/lane/cell_sums.h"
 #include "core/statistic/sums.h"
 #include "core/statistic/types_of.h"
 
@@ -26,6 +27,8 @@ class ValueStatistic {
   static std::uint64_t worst_case_bytes(const ValueSettings&) { return 0; }
 
   bool add(std::span<const Sample> samples);
+  // Adds what cells hold that count with these settings.
+  bool merge(const CellSums& cells);
   bool add(std::span<const Sample> samples, const RunSums& sums);
   const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }

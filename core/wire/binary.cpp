@@ -19,6 +19,7 @@ enum Kind : std::uint16_t {
   kTemplate = 6,
   kKernelEvents = 7,
   kLatencies = 8,
+  kBinding = 13,
 };
 
 // Flags of a response.
@@ -104,6 +105,18 @@ Result<Message> read_template(std::uint16_t flags, std::span<char> payload) {
   if (!in.ok() || in.left() >= 8) return invalid("malformed message of a template");
   if (given.sequence == 0) return invalid("message of a template with sequence 0");
   return made(std::move(given));
+}
+
+Result<Message> read_binding(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  Binding binding;
+  binding.sequence = in.get<std::uint32_t>();
+  binding.id = in.get<std::uint32_t>();
+  binding.lane = in.get<std::uint64_t>();
+  binding.number = in.get<std::uint64_t>();
+  if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of a binding");
+  if (binding.sequence == 0) return invalid("message of a binding with sequence 0");
+  return made(binding);
 }
 
 template <typename Kind>
@@ -280,6 +293,15 @@ void DatagramWriter::lost_events(std::uint64_t records) {
   ByteWriter(bytes_).put(records);
 }
 
+void DatagramWriter::bind(const Binding& binding) {
+  message(kBinding, 0, 24);
+  ByteWriter out(bytes_);
+  out.put(binding.sequence);
+  out.put(binding.id);
+  out.put(binding.lane);
+  out.put(binding.number);
+}
+
 PackedSamples::PackedSamples(std::uint64_t number, SampleFields fields, std::span<char> records)
     : number_(number), fields_(fields), record_bytes_(record_bytes(fields)), records_(records) {}
 
@@ -357,6 +379,8 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_kernel_events(flags, payload);
     case kLatencies:
       return read_latencies(flags, payload);
+    case kBinding:
+      return read_binding(flags, payload);
     case kOfferedEvent:
       return as_message(read_offered_event(flags, view(payload)));
     case kSourceRecords:

@@ -59,6 +59,14 @@ struct Template {
   std::vector<std::string_view> voi_names;  // by their ids; of vacant slots empty
 };
 
+// Says that a feeder has cells of a statistic in its lane file.
+struct Binding {
+  std::uint32_t sequence = 0;
+  std::uint32_t id = 0;      // of the statistic, in the lane's indexes
+  std::uint64_t lane = 0;    // as the response to `lane` numbered it
+  std::uint64_t number = 0;  // of the statistic
+};
+
 // A blob of stats(3), which takes the place of the one that its object had before.
 struct PackedBlob {
   std::uint64_t number = 0;  // of the object
@@ -79,6 +87,7 @@ class DatagramWriter {
   void response(const Response& response);
   void dropped(std::uint64_t samples);
   void define_template(const Template& given);
+  void bind(const Binding& binding);
   void blob(std::uint64_t number, std::string_view bytes);
   void kernel_events(std::span<const KernelEvent> events);
   void latencies(std::string_view name, std::span<const LatencySample> latencies);
@@ -144,8 +153,9 @@ struct Latencies {
   std::span<const LatencySample> latencies;
 };
 
-using Message = std::variant<PackedSamples, Request, Response, Dropped, PackedBlob, Template,
-                             KernelEvents, Latencies, OfferedEvent, PackedEvents, LostEvents>;
+using Message =
+    std::variant<PackedSamples, Request, Response, Dropped, PackedBlob, Template, KernelEvents,
+                 Latencies, OfferedEvent, PackedEvents, LostEvents, Binding>;
 
 bool is_binary(std::string_view datagram);
 

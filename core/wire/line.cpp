@@ -48,6 +48,15 @@ Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   return Line(EventLine{verb, *target, tokens.rest()});
 }
 
+Result<Line> parse_lane(Tokens& tokens, std::size_t line_end) {
+  const auto word = tokens.next();
+  if (!word) return invalid("the command needs a number of bytes", line_end);
+  const auto bytes = parse_unsigned(word->text);
+  if (!bytes) return invalid("not a number of bytes", word->at);
+  if (const auto more = tokens.next()) return invalid("nothing follows the bytes", more->at);
+  return Line(LaneLine{*bytes});
+}
+
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const Spelling& spelling : kVerbs) {
     if (spelling.word != word.text) continue;
@@ -66,6 +75,11 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
     return Line(SwitchesLine{});
   }
+  if (word.text == "shapes") {
+    if (const auto more = tokens.next()) return invalid("shapes stands alone", more->at);
+    return Line(ShapesLine{});
+  }
+  if (word.text == "lane") return parse_lane(tokens, line_end);
   if (word.text == "latency") {
     const auto latency = parse_latency(tokens, line_end);
     return latency ? Result<Line>(Line(latency.value())) : latency.error();

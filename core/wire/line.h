@@ -29,6 +29,12 @@ struct CommandLine {
 // Asks for the page of switches.
 struct SwitchesLine {};
 
+// Asks for the page of shapes, or for a lane file of so many bytes.
+struct ShapesLine {};
+struct LaneLine {
+  std::uint64_t bytes = 0;
+};
+
 // Of the stats/ branch.
 enum class StatsVerb { kSubsystem, kObject, kRates, kRefused, kWithdraw };
 
@@ -59,7 +65,7 @@ struct LatencyLine {
 struct BlankLine {};
 
 using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, LatencyLine,
-                          BlankLine>;
+                          BlankLine, ShapesLine, LaneLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

@@ -1,4 +1,4 @@
-// The program's side: interfaces, statistics, counts. Samples are in client_samples.cpp, the
+// The program's side: interfaces and statistics. Samples and counts are in client_samples.cpp, the
 // keeper's side in client_keeper.cpp.
 #include "feeders/client/client.h"
 
@@ -32,7 +32,8 @@ Client::Client(Settings settings)
            .confirmed = [this](std::uint64_t sent, Conversation::Taken taken)
                             REQUIRES(mutex_) { confirm(sent, taken); },
            .report = [this](std::string text) REQUIRES(mutex_) { note_report(std::move(text)); }}),
-      registrar_(registry_, conversation_, switches_),
+      registrar_(registry_, conversation_, {switches_, shapes_, cell_files_},
+                 settings_.has_lane ? Registrar::Lane::kWanted : Registrar::Lane::kNone),
       publisher_(conversation_, switches_),
       events_(conversation_, switches_),
       connect_pause_(kConnectPauseMin) {}
@@ -182,6 +183,8 @@ int Client::reset(FedStatistic& statistic) {
 
 // In its order with the samples.
 void Client::pass_on(FedStatistic& statistic) {
+  // What is added from now on comes behind the change, as no cell says.
+  if (statistic.goes_by_cell()) statistic.set_switch(&FedStatistic::kOn);
   registrar_.note_change(statistic);
   const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
@@ -304,30 +307,6 @@ int Client::sync(std::chrono::milliseconds time_max) {
   });
 }
 
-// ---- counts
-
-std::uint64_t Client::held() const {
-  std::uint64_t held = 0;
-  for_each_lane([&](const Lane& lane) { held += lane.held(); });
-  return held;
-}
-
-std::uint64_t Client::dropped() const {
-  std::uint64_t dropped = refused_.load() + laneless_.load() + records_dropped_.load();
-  for_each_lane([&](const Lane& lane) { dropped += lane.dropped(); });
-  return dropped;
-}
-
-void Client::count(statistic_counts& counts) const {
-  counts.confirmed = confirmed_.load();
-  counts.lost = lost_.load();
-  counts.sent = sent_.load();
-  counts.held = held() + records_held_.load();
-  counts.dropped = dropped();
-  counts.added = laneless_.load() + records_added_.load();
-  for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
-}
-
 // ---- fork
 
 void Client::before_fork() {
@@ -365,6 +344,7 @@ void Client::after_fork_in_child(Lane* own) {
     each.dropped = 0;
     each.fall_asleep();
   });
+  cell_files_.abandon();
   publisher_.inherit();
   events_.begin_anew();
   note_records();

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "core/base/mutex.h"
+#include "feeders/client/cell_file.h"
 #include "feeders/client/conversation.h"
 #include "feeders/client/deferred_removal.h"
 #include "feeders/client/event_feed.h"
@@ -33,6 +34,7 @@
 #include "feeders/client/registrar.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/sample_time.h"
+#include "feeders/client/shapes.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/client/switches.h"
 
@@ -51,6 +53,7 @@ class Client {
     std::size_t held_max = 65'536;  // a power of two
     void (*report)(const char* text, void* context) = nullptr;
     void* context = nullptr;
+    bool has_lane = true;
   };
   using Time = std::chrono::nanoseconds;
   static constexpr Time kConnectPauseMin = std::chrono::milliseconds(50);
@@ -120,6 +123,7 @@ class Client {
   template <typename TakeStamp>
   void add(Lane& lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y,
            TakeStamp&& stamp) {
+    if (statistic.goes_by_cell() && count_in_cell(lane, statistic, x, y)) return;
     if (lane.is_inside()) [[unlikely]] {
       return add_nested(lane, Entry(statistic, x, y, stamp()));
     }
@@ -134,6 +138,7 @@ class Client {
   // The same for one sample, as short as it can be: where nothing has to be looked after, this is
   // all there is, and what has is elsewhere, so that no register need be saved.
   void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
+    if (statistic.goes_by_cell() && lane && count_in_cell(*lane, statistic, x, y)) return;
     if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
       return add_now_slowly(lane, statistic, x, y);
     }
@@ -142,6 +147,23 @@ class Client {
     lane->leave();
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
+  }
+  // False: the sample goes another way.
+  bool count_in_cell(Lane& lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
+    if (lane.is_inside()) [[unlikely]]
+      return false;
+    lane.enter();
+    LaneCell* cell = lane.cells().find(statistic, cell_files_);
+    if (!cell) [[unlikely]]
+      cell = prepare_cell(lane, statistic);
+    if (cell) [[likely]] {
+      CellWriter(*cell).add(x, y);
+      lane.count_cell();
+    }
+    lane.leave();
+    if (lane.has_nested()) [[unlikely]]
+      take_nested(lane);
+    return cell != nullptr;
   }
   Stamp now() { return {Stamp::Scale::kCycles, time_.cycles()}; }
   // To be called when a lane's owner leaves the library.
@@ -187,6 +209,10 @@ class Client {
                                     std::uint64_t y);
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
   void add_nested(Lane& lane, const Entry& entry);
+  // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
+  [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
+  void let_go_of_cell_files() REQUIRES(mutex_);
+  std::uint64_t counted_in_cells() const;
   [[gnu::cold]] void take_nested(Lane& lane);
   // Where the lane's stop is reached. False: the sample is not taken.
   bool look_around(Lane& lane, FedStatistic& statistic);
@@ -253,12 +279,14 @@ class Client {
   std::array<std::atomic<Lane*>, kLanesMax> lanes_{};
   std::atomic<std::uint64_t> lanes_given_back_{0};
   KeeperSleep sleep_;
+  CellFiles cell_files_;
   Link link_;
   std::atomic<std::uint64_t> epoch_{0};
   std::atomic<bool> waited_in_vain_{false};
   // A forked child has not done anything yet: its switches are all kAsleep, its lanes' stops 0.
   std::atomic<bool> asleep_{false};
-  // A lane holds samples of a statistic that is gone from the tree: a request for it is due.
+  // A lane holds samples of a statistic that is gone from the tree, or a thread would count some in
+  // a cell: a request for it is due.
   std::atomic<bool> wanted_{false};
 
   std::atomic<std::uint64_t> sent_{0};
@@ -268,6 +296,7 @@ class Client {
   mutable Mutex mutex_{LockRank::kClient};
   Registry registry_ GUARDED_BY(mutex_);
   Switches switches_ GUARDED_BY(mutex_);
+  Shapes shapes_ GUARDED_BY(mutex_);
   Conversation conversation_ GUARDED_BY(mutex_);
   Registrar registrar_ GUARDED_BY(mutex_);
   Publisher publisher_ GUARDED_BY(mutex_);

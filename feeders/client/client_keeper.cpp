@@ -56,6 +56,7 @@ Client::Time Client::pass() {
 
 void Client::pass_locked(Time now, Urgency urgency) {
   restore_switches();
+  let_go_of_cell_files();
   if (now - lanes_seen_at_ >= kWatchPause) take_back_lanes(now);
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
@@ -114,6 +115,7 @@ void Client::reach_daemon(Time now) {
 }
 
 void Client::lose_daemon(Time now) {
+  cell_files_.forget();  // what is counted from now on is for the next daemon
   // Threads that have just sent something have counted it when they let go of their lanes.
   pass_through_lanes();
   lost_.store(sent_.load() - confirmed_.load());
@@ -122,6 +124,14 @@ void Client::lose_daemon(Time now) {
   note_report("the daemon at " + link_.path() + " is gone");
   told_missing_ = true;
   connect_at_ = now + kConnectPauseMin;
+}
+
+void Client::let_go_of_cell_files() {
+  std::vector<const Lane*> lanes;
+  if (!cell_files_.has_retired()) return;
+  for_each_lane([&](const Lane& lane) { lanes.push_back(&lane); });
+  cell_files_.let_go(lanes.size(), [&](std::size_t i) { return lanes[i]->is_inside(); });
+  if (!cell_files_.has_retired()) registrar_.note_cells();
 }
 
 void Client::pass_through_lanes() {

@@ -1,4 +1,4 @@
-// The program's side of samples: the lane they go into, and what happens when it is full.
+// The program's side of samples: the lane they go into, what happens when it is full, and counts.
 #include "feeders/client/client.h"
 #include "feeders/client/errno_guard.h"
 
@@ -53,6 +53,13 @@ void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
   add(*lane, statistic, x, y, [this] { return now(); });
 }
 
+LaneCell* Client::prepare_cell(Lane& lane, FedStatistic& statistic) {
+  if (LaneCell* const cell = lane.cells().prepare(statistic, cell_files_)) return cell;
+  if (!settings_.has_lane || statistic.wants_cells.load(std::memory_order_relaxed)) return nullptr;
+  if (!statistic.wants_cells.exchange(true)) wanted_ = true;
+  return nullptr;
+}
+
 void Client::add_nested(Lane& lane, const Entry& entry) {
   if (!entry.statistic()->is_wanted()) return;
   if (!lane.push_nested(entry)) {
@@ -64,6 +71,13 @@ void Client::take_nested(Lane& lane) {
   while (lane.has_nested()) {
     lane.enter();
     lane.take_nested([&](const Entry& entry) {
+      FedStatistic& statistic = *entry.statistic();
+      LaneCell* const cell =
+          statistic.goes_by_cell() ? lane.cells().find(statistic, cell_files_) : nullptr;
+      if (cell) {
+        CellWriter(*cell).add(entry.x(), entry.y());
+        return lane.count_cell();
+      }
       if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
     });
     if (sends_each()) send_each(lane);
@@ -133,6 +147,37 @@ bool Client::wait_for_room(Lane& lane) {
     link_.wait_for_room(left);
   }
   return false;
+}
+
+// ---- counts
+
+std::uint64_t Client::held() const {
+  std::uint64_t held = 0;
+  for_each_lane([&](const Lane& lane) { held += lane.held(); });
+  return held;
+}
+
+std::uint64_t Client::dropped() const {
+  std::uint64_t dropped = refused_.load() + laneless_.load() + records_dropped_.load();
+  for_each_lane([&](const Lane& lane) { dropped += lane.dropped(); });
+  return dropped;
+}
+
+std::uint64_t Client::counted_in_cells() const {
+  std::uint64_t counted = 0;
+  for_each_lane([&](const Lane& lane) { counted += lane.counted(); });
+  return counted;
+}
+
+void Client::count(statistic_counts& counts) const {
+  const std::uint64_t counted = counted_in_cells();
+  counts.confirmed = confirmed_.load() + counted;
+  counts.lost = lost_.load();
+  counts.sent = sent_.load() + counted;
+  counts.held = held() + records_held_.load();
+  counts.dropped = dropped();
+  counts.added = laneless_.load() + records_added_.load() + counted;
+  for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
 }
 
 }  // namespace tallyfs

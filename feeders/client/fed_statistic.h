@@ -8,6 +8,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "core/model/shape.h"
+#include "core/model/switch.h"
 #include "tally/statistic.h"
 
 struct statistic_interface {};
@@ -66,6 +68,22 @@ struct FedStatistic : ::statistic {
     if (on == &kAsleep) set_switch(parents_switch);
   }
 
+  // The switch says that samples are counted in cells.
+  bool goes_by_cell() const {
+    const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
+    return (__atomic_load_n(at, __ATOMIC_RELAXED) & kWayMask) == kWayCell;
+  }
+
+  // How they are counted, once the daemon knows of this process's cells; else null.
+  std::atomic<const Shape*> shape{nullptr};
+  // A thread would have counted a sample in a cell.
+  std::atomic<bool> wants_cells{false};
+  Registration binding = Registration::kUnregistered;  // of its cells
+  void unbind() {
+    shape.store(nullptr, std::memory_order_release);
+    binding = Registration::kUnregistered;
+  }
+
   // The daemon's number, 0 until it is registered. A number of another epoch follows only after 0
   // and after all lanes know the epoch, so that no datagram mixes the numbers of two daemons.
   std::atomic<std::uint64_t> number{0};
@@ -85,7 +103,7 @@ struct FedStatistic : ::statistic {
   // The last start or stop by the feeder, and whether there was one yet.
   bool started = false;
   bool has_begun = false;
-  bool has_views = false;                // made by this process, now or earlier
+  bool has_views = false;               // made by this process, now or earlier
   bool started_before_pending = false;  // with pending_on: what holds for samples added before it
   // The daemon in which this process created it; in any other its users had defined it before.
   std::uint64_t made_in_epoch = 0;

@@ -57,6 +57,7 @@ void Lane::forget_all() {
   head_.store(0, std::memory_order_relaxed);
   stop_.store(0, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
+  counted_.store(0, std::memory_order_relaxed);
   nested_used_.store(0, std::memory_order_relaxed);
   barrier_ = kNoBarrier;
 }

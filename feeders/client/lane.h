@@ -22,6 +22,7 @@
 
 #include "core/base/mutex.h"
 #include "feeders/client/fed_statistic.h"
+#include "feeders/client/thread_cells.h"
 
 namespace tallyfs {
 
@@ -142,6 +143,11 @@ class Lane {
     head_.store(head + 1, std::memory_order_release);
   }
   void drop() { count_dropped(1); }
+  ThreadCells& cells() { return cells_; }
+  // A sample was counted in a cell.
+  void count_cell() {
+    counted_.store(counted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 
   // For a handler that finds the owner inside. False: no room, which take_nested() will count.
   bool push_nested(const Entry& entry);
@@ -206,6 +212,8 @@ class Lane {
   bool has_sent(std::uint64_t position) const {
     return tail_.load(std::memory_order_acquire) >= position;
   }
+  // In cells.
+  std::uint64_t counted() const { return counted_.load(std::memory_order_relaxed); }
   // By drop(): there was no room. Beside head() these are all that were ever added.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
@@ -227,6 +235,9 @@ class Lane {
   Entry* const entries_;
   std::uint64_t offset_ = 0;  // written by the owner under mutex_, read by it or under mutex_
   std::atomic<std::uint64_t> dropped_{0};
+
+  std::atomic<std::uint64_t> counted_{0};
+  ThreadCells cells_;
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};

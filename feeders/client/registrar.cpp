@@ -19,15 +19,23 @@ void each_pending(FedStatistic& statistic, Visit visit) {
 
 }  // namespace
 
-Registrar::Registrar(Registry& registry, Conversation& conversation, Switches& switches)
-    : Requester(conversation), registry_(registry), switches_(switches) {}
+Registrar::Registrar(Registry& registry, Conversation& conversation, const Shared& shared,
+                     Lane lane)
+    : Requester(conversation),
+      registry_(registry),
+      switches_(shared.switches),
+      shapes_(shared.shapes),
+      cells_(shared.cells),
+      lane_(lane) {}
 
 void Registrar::begin() {
-  page_ = Registration::kUnregistered;
-  looks_at_all_ = true;
+  page_ = shapes_page_ = lane_file_ = Registration::kUnregistered;
+  looks_at_all_ = cells_due_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
+  shapes_.forget();
+  cells_.forget();
   registry_.for_each_interface([](FedInterface& each) {
     if (!each.removed) each.registration = Registration::kUnregistered;
   });
@@ -35,6 +43,7 @@ void Registrar::begin() {
     if (each.removed) return;
     // What was on in the daemon before may be on in the next one: the response says.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
+    each.unbind();
     each.number.store(0, std::memory_order_release);
     each.registration = Registration::kUnregistered;
     each.changes_sent = 0;
@@ -61,7 +70,7 @@ void Registrar::note_change(const FedStatistic& statistic) {
 }
 
 void Registrar::note_change_anywhere() {
-  looks_at_all_ = true;
+  looks_at_all_ = cells_due_ = true;
   note_change();
 }
 
@@ -72,6 +81,7 @@ void Registrar::find_due() {
 void Registrar::add_requests(RequestDatagram& requests) {
   find_due();
   add_page(requests);
+  if (lane_ == Lane::kWanted) add_cells(requests);
   if (changes_ == Changes::kToo) add_changes(requests);
   // What has the name of something that is still to be removed is made after that.
   if (!add_removals(requests)) return;
@@ -88,6 +98,68 @@ void Registrar::add_page(RequestDatagram& requests) {
                                   if (page_ == Registration::kRequested)
                                     page_ = Registration::kUnregistered;
                                 }});
+}
+
+// ---- cells
+
+// Asked for when a thread would count in one, each after the one before.
+void Registrar::add_cells(RequestDatagram& requests) {
+  if (!switches_.has_page() || !std::exchange(cells_due_, false)) return;
+  bool is_wanted = false;
+  registry_.for_each_statistic([&](FedStatistic& each) {
+    const bool is_due = each.wants_cells && each.registration == Registration::kRegistered &&
+                        each.number != 0 && each.binding == Registration::kUnregistered;
+    if (is_due && lane_file_ == Registration::kRegistered) add_binding(requests, each);
+    is_wanted = is_wanted || is_due;
+  });
+  if (!is_wanted) return;
+  if (requests.is_full()) cells_due_ = true;
+  if (shapes_page_ == Registration::kUnregistered) {
+    return add_memory(requests, "shapes", shapes_page_, &Registrar::take_shapes);
+  }
+  if (shapes_page_ != Registration::kRegistered) return;
+  if (lane_file_ != Registration::kUnregistered) return;
+  if (cells_.has_retired()) {
+    cells_due_ = true;  // and noted when its memory is free
+    return;
+  }
+  add_memory(requests, "lane " + std::to_string(kLaneBytesMin), lane_file_, &Registrar::take_lane);
+}
+
+void Registrar::add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
+                           void (Registrar::*take)(const Response&)) {
+  requests.add(line, {.sent = [&state] { state = Registration::kRequested; },
+                      .responded =
+                          [this, take, &state](const Response& response) {
+                            if (state == Registration::kRequested) (this->*take)(response);
+                          },
+                      .timed_out =
+                          [this, &state] {
+                            if (state != Registration::kRequested) return;
+                            state = Registration::kUnregistered;
+                            note_cells();
+                          }});
+}
+
+void Registrar::add_binding(RequestDatagram& requests, FedStatistic& statistic) {
+  const std::uint32_t id = statistic.id;
+  const std::uint64_t number = statistic.number;
+  const wire::Binding binding{.id = id, .lane = cells_.current()->number(), .number = number};
+  requests.add_binding(binding,
+                       {.sent = [&statistic] { statistic.binding = Registration::kRequested; },
+                        .responded =
+                            [this, id, number](const Response& response) {
+                              auto* const found = registry_.find_statistic(id);
+                              if (found) take_binding(*found, number, response);
+                            },
+                        .timed_out =
+                            [this, id] {
+                              auto* const found = registry_.find_statistic(id);
+                              if (found && found->binding == Registration::kRequested) {
+                                found->binding = Registration::kUnregistered;
+                                note_cells();
+                              }
+                            }});
 }
 
 void Registrar::add_interfaces(RequestDatagram& requests) {
@@ -252,6 +324,7 @@ void Registrar::forget(FedStatistic& statistic) {
   statistic.removed = true;
   statistic.forget_pending();
   statistic.registration = Registration::kRefused;
+  statistic.unbind();
   statistic.number = 0;
 }
 

@@ -10,9 +10,11 @@
 #include <string>
 
 #include "core/wire/binary.h"
+#include "feeders/client/cell_file.h"
 #include "feeders/client/conversation.h"
 #include "feeders/client/registry.h"
 #include "feeders/client/requester.h"
+#include "feeders/client/shapes.h"
 #include "feeders/client/switches.h"
 
 namespace tallyfs {
@@ -24,8 +26,22 @@ class Registrar final : public Requester {
   // Removals that wait for room; the oldest of more are forgotten, and stay in the tree.
   static constexpr std::size_t kRemovalsMax = 1024;
 
-  Registrar(Registry& registry, Conversation& conversation, Switches& switches);
+  // What the daemon shares with this process.
+  struct Shared {
+    Switches& switches;
+    Shapes& shapes;
+    CellFiles& cells;
+  };
+  // kNone: no sample is counted in a cell.
+  enum class Lane { kNone, kWanted };
 
+  Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
+
+  // Statistics that want cells may get some now.
+  void note_cells() {
+    cells_due_ = true;
+    note_change();
+  }
   // Whether requests contain changes of statistics, or samples have to be sent before them.
   enum class Changes { kLater, kToo };
   void set_changes(Changes changes) { changes_ = changes; }
@@ -58,6 +74,10 @@ class Registrar final : public Requester {
 
   void find_due();
   void add_page(RequestDatagram& requests);
+  void add_cells(RequestDatagram& requests);
+  void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
+                  void (Registrar::*take)(const Response&));
+  void add_binding(RequestDatagram& requests, FedStatistic& statistic);
   void add_changes(RequestDatagram& requests);
   void define(FedStatistic& statistic, Time now, Pending part);
   bool add_removals(RequestDatagram& requests);
@@ -69,6 +89,9 @@ class Registrar final : public Requester {
   void note_change_sent(FedStatistic& statistic, Pending part);
 
   void take_page(const Response& response);
+  void take_shapes(const Response& response);
+  void take_lane(const Response& response);
+  void take_binding(FedStatistic& statistic, std::uint64_t number, const Response& response);
   void take_removal(const Response& response);
   void take_interface(FedInterface& interface, const Response& response);
   void take_statistic(FedStatistic& statistic, const Response& response);
@@ -78,10 +101,16 @@ class Registrar final : public Requester {
 
   Registry& registry_;
   Switches& switches_;
+  Shapes& shapes_;
+  CellFiles& cells_;
+  const Lane lane_;
   Changes changes_ = Changes::kToo;
   Registration page_ = Registration::kUnregistered;  // of switches
+  Registration shapes_page_ = Registration::kUnregistered;
+  Registration lane_file_ = Registration::kUnregistered;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
+  bool cells_due_ = false;     // statistics that want cells may have none
   bool looks_at_all_ = false;  // before the next requests, for what is due
 };
 

@@ -14,6 +14,39 @@ void Registrar::take_page(const Response& response) {
   registry_.for_each_statistic([this](FedStatistic& each) { point_at_switch(each); });
 }
 
+// A daemon that knows no shapes has no cells; then everything is sent.
+void Registrar::take_shapes(const Response& response) {
+  shapes_page_ = Registration::kRefused;
+  if (response.error != 0) return;
+  if (const auto done = shapes_.map(*response.attached, response.number); !done) {
+    return conversation_.report(done.error().reason);
+  }
+  shapes_page_ = Registration::kRegistered;
+  note_cells();
+}
+
+void Registrar::take_lane(const Response& response) {
+  lane_file_ = Registration::kRefused;
+  if (response.error != 0) {
+    return conversation_.report("samples go by the socket: " + refusal_text(response));
+  }
+  if (const auto done = cells_.take(*response.attached, response.number); !done) {
+    return conversation_.report(done.error().reason);
+  }
+  lane_file_ = Registration::kRegistered;
+  note_cells();
+}
+
+void Registrar::take_binding(FedStatistic& statistic, std::uint64_t number,
+                             const Response& response) {
+  if (statistic.number != number || statistic.binding != Registration::kRequested) return;
+  statistic.binding = Registration::kRefused;
+  const Shape* const shape = shapes_.find(number);
+  if (response.error != 0 || !shape) return;
+  statistic.binding = Registration::kRegistered;
+  statistic.shape.store(shape, std::memory_order_release);
+}
+
 void Registrar::take_removal(const Response& response) {
   // What is gone already was to be removed.
   if (response.error == 0 || response.error == ENOENT) return;
@@ -53,6 +86,8 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
     define(statistic, conversation_.now(), Pending::kDefaults);
   }
   if (statistic.has_pending()) note_change(statistic);
+  if (statistic.number != response.number) statistic.unbind();
+  if (statistic.wants_cells) note_cells();
   statistic.number.store(response.number, std::memory_order_release);
   point_at_switch(statistic);
 }
@@ -107,6 +142,7 @@ void Registrar::look_for_void() {
     if (statistic.registration != Registration::kRegistered || !switches_.is_void(number)) return;
     if (!statistic.source.empty()) return;  // a view has no number
     statistic.set_switch(&FedStatistic::kOn);
+    statistic.unbind();
     statistic.registration = Registration::kRemoved;
     statistic.number.store(0, std::memory_order_release);
     statistic.interface->registration = Registration::kUnregistered;

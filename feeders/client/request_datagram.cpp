@@ -29,6 +29,13 @@ bool RequestDatagram::add_template(wire::Template message, RequestHandlers handl
   return true;
 }
 
+bool RequestDatagram::add_binding(wire::Binding message, RequestHandlers handlers) {
+  if (!has_room_for(0)) return false;
+  message.sequence = number(std::move(handlers));
+  writer_.bind(message);
+  return true;
+}
+
 bool RequestDatagram::has_room_for(std::size_t bytes) {
   const bool has_room = empty() || writer_.size() + kRequestBytes + bytes <= kBytesMax;
   is_full_ = is_full_ || !has_room;

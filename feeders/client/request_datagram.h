@@ -32,6 +32,8 @@ class RequestDatagram {
   // message.sequence is filled in.
   bool add_template(wire::Template message, RequestHandlers handlers);
 
+  bool add_binding(wire::Binding message, RequestHandlers handlers);
+
   bool empty() const { return requests_.empty(); }
   // An add() has found no room.
   bool is_full() const { return is_full_; }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -30,6 +31,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSocketPathMax = 107;
+// Of a program that was compiled before no_lane was a member.
+constexpr std::size_t kSettingsBytesOld = offsetof(statistic_settings, no_lane);
 constexpr std::uint32_t kDelayMaxUs = 10'000'000;
 constexpr std::uint32_t kWaitMaxMs = 60'000;
 constexpr std::uint32_t kHeldMin = 1'024;
@@ -208,7 +211,9 @@ void drop(::statistic_interface** interface, Client::InTree in_tree) {
 // What is wrong with the settings; empty: nothing.
 const char* fault_of(const statistic_settings* settings) {
   if (!settings) return "settings must not be NULL";
-  if (settings->size != sizeof *settings) return "settings.size is of no known version";
+  if (settings->size != sizeof *settings && settings->size != kSettingsBytesOld) {
+    return "settings.size is of no known version";
+  }
   if (settings->delay_us > kDelayMaxUs) return "delay_us must be a number from 0 to 10000000";
   if (settings->wait_ms > kWaitMaxMs) return "wait_ms must be a number from 0 to 60000";
   if (settings->held_max < kHeldMin || settings->held_max > kHeldMax) {
@@ -251,7 +256,8 @@ int statistic_configure(const statistic_settings* settings) {
                   .wait_max = std::chrono::milliseconds(settings->wait_ms),
                   .held_max = std::bit_ceil(settings->held_max),
                   .report = settings->report,
-                  .context = settings->context};
+                  .context = settings->context,
+                  .has_lane = settings->size == kSettingsBytesOld || settings->no_lane == 0};
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }

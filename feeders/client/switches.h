@@ -1,15 +1,12 @@
-// The daemon's page of switches (core/wire/FORMAT.md), mapped read-only. It lies at one address for
-// as long as the process lives, whichever daemon's page it is, so that a thread that still looks at
-// an old switch finds a switch there: wrong for a moment, as if it had looked a moment earlier.
+// The daemon's page of switches (core/wire/FORMAT.md).
 //
-// Confined to the Client's lock; any thread may read the switches themselves.
+// Confined to the Client's lock; any thread may read the switches themselves (sealed_view.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/fd.h"
-#include "core/base/result.h"
+#include "feeders/client/sealed_view.h"
 
 namespace tallyfs {
 
@@ -18,23 +15,22 @@ class Switches {
   // 1,048,576 statistics; those with higher slots have no switch here.
   static constexpr std::size_t kBytesMax = 8u << 20;
 
-  Switches() = default;
-  ~Switches();
-  Switches(const Switches&) = delete;
-  Switches& operator=(const Switches&) = delete;
-
-  // Takes the place of the page before. kInvalid: no memfd that is sealed against shrinking
-  // (shrinking a mapped file kills its readers), or shorter than bytes; kNoSpace: no address
-  // space.
-  Result<void> map(const Fd& page, std::uint64_t bytes);
-  // No page is valid from now on. The mapping stays, since threads may still look at it.
-  void forget() { bytes_ = 0; }
-
-  bool has_page() const { return bytes_ != 0; }
+  // As SealedView::map().
+  Result<void> map(const Fd& page, std::uint64_t bytes) {
+    return view_.map(page, bytes, "switches");
+  }
+  void forget() { view_.forget(); }
+  bool has_page() const { return view_.has_page(); }
   // The switch of a statistic; nullptr if there is none for it.
-  const std::uint32_t* find(std::uint64_t number) const;
+  const std::uint32_t* find(std::uint64_t number) const {
+    const Slot* const found = view_.find<Slot>(number);
+    return found ? &found->on : nullptr;
+  }
   // The page says that the statistic of this number is gone.
-  bool is_void(std::uint64_t number) const;
+  bool is_void(std::uint64_t number) const {
+    const Slot* const found = view_.find<Slot>(number);
+    return found && __atomic_load_n(&found->generation, __ATOMIC_RELAXED) != number >> 32;
+  }
 
  private:
   struct Slot {
@@ -42,10 +38,7 @@ class Switches {
     std::uint32_t generation;
   };
 
-  const Slot* slot(std::uint64_t number) const;
-
-  void* address_ = nullptr;
-  std::size_t bytes_ = 0;
+  SealedView view_{kBytesMax};
 };
 
 }  // namespace tallyfs

@@ -93,6 +93,8 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
       errors_(ports.errors),
       clock_(ports.clock),
       switches_(ports.switches),
+      shapes_(ports.shapes),
+      lanes_(ports.lanes),
       epoch_(ports.epoch),
       responses_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
   find_branches(ports.branches);
@@ -206,9 +208,8 @@ void Dispatcher::take_line(std::string_view line) {
   if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     return take_named(*sample);
   }
-  if (std::holds_alternative<wire::SwitchesLine>(parsed.value())) {
-    return reject(
-        line, {ErrorCode::kInvalid, "switches are for a binary request, which can be answered", 0});
+  if (const char* const refusal = refusal_as_text(parsed.value())) {
+    return reject(line, {ErrorCode::kInvalid, refusal, 0});
   }
   // In the order in which they stand: a sample before a remove counts.
   flush_named();
@@ -238,6 +239,7 @@ void Dispatcher::take_message(const wire::Message& message) {
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
+                 [&](const wire::Binding& binding) { take_binding(binding); },
                  [&](const wire::Response&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  },
@@ -283,7 +285,13 @@ void Dispatcher::take_request(const wire::Request& request) {
   const auto line = wire::parse_line(request.text);
   if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    return respond_with_switches(request);
+    return respond_with(switches_, "switches", request);
+  }
+  if (std::holds_alternative<wire::ShapesLine>(line.value())) {
+    return respond_with(shapes_, "shapes", request);
+  }
+  if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
+    return respond_with_lane(request, lane->bytes);
   }
   respond(request.sequence, request.text,
           execute(line.value(), request.text, Call::Response::kSent));
@@ -309,15 +317,6 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
                               : static_cast<std::uint32_t>(error.token_at),
                     .reason = error.reason});
   }
-}
-
-void Dispatcher::respond_with_switches(const wire::Request& request) {
-  if (switches_.fd < 0) {
-    return respond(request.sequence, request.text,
-                   Error{ErrorCode::kNotFound, "this daemon has no page of switches", 0});
-  }
-  counts_.add(Own::kCommands);
-  responses_.add_alone({.sequence = request.sequence, .number = switches_.bytes}, switches_.fd);
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
@@ -385,6 +384,7 @@ void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
   counts_.add(Own::kAnswersDropped, responses.dropped);
   counts_.add(Own::kAnswersOverShare, responses.over_share);
+  if (lanes_) lanes_->publish_counts(now);
   counts_.publish(statistics_.own(), now);
 }
 

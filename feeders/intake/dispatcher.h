@@ -27,6 +27,7 @@
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
 #include "feeders/intake/drop_claims.h"
+#include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/responses.h"
 
@@ -40,7 +41,7 @@ class Dispatcher {
   // Names of interfaces kept for the log between two take_saturated().
   static constexpr std::size_t kSaturatedMax = 8;
 
-  // What feeders get that ask for `switches`.
+  // What feeders get that ask for `switches` or `shapes`.
   struct SharedPage {
     int fd = -1;  // -1: there is none
     std::uint64_t bytes = 0;
@@ -58,7 +59,9 @@ class Dispatcher {
     ErrorLog& errors;
     const Clock& clock;
     SharedPage switches = {};
-    int sock_diag = -1;  // a netlink socket that was passed; -1: there is none
+    SharedPage shapes = {};
+    Lanes* lanes = nullptr;  // without it, no feeder gets a lane
+    int sock_diag = -1;      // a netlink socket that was passed; -1: there is none
     std::uint64_t epoch = draw_epoch();
   };
 
@@ -126,8 +129,12 @@ class Dispatcher {
   void take_request(const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
-  void respond_with_switches(const wire::Request& request);
-  // Any line but the one that asks for the page of switches.
+  // Why a line of text cannot ask for a descriptor; nullptr: it does not.
+  static const char* refusal_as_text(const wire::Line& line);
+  void respond_with(const SharedPage& page, const char* of, const wire::Request& request);
+  void respond_with_lane(const wire::Request& request, std::uint64_t bytes);
+  void take_binding(const wire::Binding& binding);
+  // Any line but those that ask for a page or a lane.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
   Result<Done> hand_to(const Route& route, const wire::Line& line);
@@ -144,6 +151,8 @@ class Dispatcher {
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;
+  const SharedPage shapes_;
+  Lanes* const lanes_;
   std::array<Route, std::variant_size_v<wire::Line>> lines_;
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;

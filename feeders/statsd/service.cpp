@@ -26,10 +26,9 @@ constexpr std::chrono::seconds kCatchUpPause{10};
 Service::Service(Settings settings, AllowList allow, std::chrono::seconds set_window)
     : allow_(std::move(allow)),
       set_window_(set_window),
-      translator_(std::move(settings), outlet_,
-                  [this](std::string_view line, const Refusal& refusal) {
-                    log_refusal(line, refusal);
-                  }) {}
+      translator_(
+          std::move(settings), outlet_,
+          [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); }) {}
 
 Service::~Service() = default;
 
@@ -40,11 +39,11 @@ void Service::add(ListeningSocket socket) {
       text.append(", with room for ").append(std::to_string(socket.receive_bytes() / 1024));
       text.append(" KiB of packets");
     }
-    datagrams_.push_back(std::make_unique<DatagramListener>(loop_, std::move(socket), receiver_,
-                                                            allow_, *this));
+    datagrams_.push_back(
+        std::make_unique<DatagramListener>(loop_, std::move(socket), receiver_, allow_, *this));
   } else {
-    streams_.push_back(std::make_unique<StreamListener>(loop_, std::move(socket), stream_memory_,
-                                                        allow_, *this));
+    streams_.push_back(
+        std::make_unique<StreamListener>(loop_, std::move(socket), stream_memory_, allow_, *this));
   }
   log_info(text);
 }
@@ -149,8 +148,8 @@ void Service::lose(Loss loss, const Sender& sender) {
 
 void Service::log_refusal(std::string_view line, const Refusal& refusal) {
   if (!refusal_log_.may_log(arrival_.now.monotonic)) return;
-  const std::string from = sender_->address ? to_text(*sender_->address)
-                                            : to_text(sender_->listener);
+  const std::string from =
+      sender_->address ? to_text(*sender_->address) : to_text(sender_->listener);
   std::string text = to_text(from, line, refusal);
   const std::uint64_t left_out = refusal_log_.take_left_out();
   if (left_out != 0) text.append(" (and ").append(std::to_string(left_out)).append(" more before)");

@@ -21,19 +21,20 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
                  .errors = parts.errors.get(),
                  .daemon = parts.facts};
   };
-  statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, ports(statistics_max));
+  Ports fed = ports(statistics_max);
+  fed.shapes = parts.shapes;
+  statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, std::move(fed));
   statistics_->enter_metrics(parts.metrics, now);
   stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));
   const NodeId tracing =
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);
-  latencies_ = std::make_unique<LatencyBranch>(
-      tree, tracing, ledger,
-      LatencyBranch::Options{.cpus = cpus,
-                             .owner = owner,
-                             .source = parts.feeder,
-                             .warn = log_warning,
-                             .epoch = parts.facts.epoch},
-      now);
+  latencies_ = std::make_unique<LatencyBranch>(tree, tracing, ledger,
+                                               LatencyBranch::Options{.cpus = cpus,
+                                                                      .owner = owner,
+                                                                      .source = parts.feeder,
+                                                                      .warn = log_warning,
+                                                                      .epoch = parts.facts.epoch},
+                                               now);
   // Filled in later: of a nested initializer GCC believes that it may be destroyed half made.
   TracingBranch::Options options;
   options.tracing.owner = owner;

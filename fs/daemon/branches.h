@@ -33,6 +33,7 @@ class Branches {
     const Clock& clock;
     const std::shared_ptr<ErrorLog>& errors;  // shared with the tree
     std::span<Switch> switches;               // empty: feeders cannot see which statistics are off
+    std::span<Shape> shapes = {};             // empty: feeders have no cells
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
     DaemonFacts facts = {};
     MetricsSettings metrics = {};

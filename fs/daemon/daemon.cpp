@@ -23,6 +23,14 @@
 namespace tallyfs {
 namespace {
 
+// Without shapes everything works, but no feeder counts in cells of its own.
+std::optional<ShapePage> make_shapes(const DaemonOptions& options) {
+  auto made = ShapePage::create(options.ledger.total.statistics);
+  if (made) return std::move(made.value());
+  log_warning(made.error().reason + ": feeders send all samples");
+  return std::nullopt;
+}
+
 // The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
@@ -53,6 +61,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
     : options_(options),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
+      shapes_(make_shapes(options)),
       processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(servers)),
@@ -94,7 +103,8 @@ void Daemon::make_branches() {
                               .processes = processes_,
                               .clock = clock_,
                               .errors = errors_,
-                              .switches = switches_ ? switches_->switches() : std::span<Switch>(),
+                              .switches = switches_ ? switches_->entries() : std::span<Switch>(),
+                              .shapes = shapes_ ? shapes_->entries() : std::span<Shape>(),
                               .feeder = feeder_.get(),
                               .facts = facts(),
                               .metrics = options_.metrics,
@@ -103,6 +113,10 @@ void Daemon::make_branches() {
 }
 
 void Daemon::make_intake() {
+  if (switches_ && shapes_) {
+    lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_},
+                   options_.owner.uid);
+  }
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
                           .branches = branches_->all(),
                           .errors = *errors_,
@@ -110,6 +124,8 @@ void Daemon::make_intake() {
                           .sock_diag = options_.sock_diag,
                           .epoch = epoch_};
   if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
+  if (shapes_) ports.shapes = {.fd = shapes_->fd(), .bytes = shapes_->bytes()};
+  if (lanes_) ports.lanes = &*lanes_;
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
 
@@ -156,6 +172,8 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   session.value()->start(started, [this] { loop_.stop(); });
   if (mount.handover) note_takeover(*mount.handover);
   serve();
+  // What feeders add from now on they send, or keep for the next daemon.
+  branches_->statistics().end_cells(clock_.now());
   tree_.observe(nullptr);
   session.value()->unmount();
   if (feeder_) feeder_->stop();
@@ -236,6 +254,7 @@ void Daemon::part_is_ready() {
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
 void Daemon::process_ended(pid_t process) {
   intake_->settle();
+  if (lanes_) lanes_->process_ended(process, clock_.now());
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
 }
 

@@ -19,6 +19,7 @@
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/intake.h"
+#include "feeders/intake/lanes.h"
 #include "feeders/intake/process_ends.h"
 #include "feeders/intake/switch_page.h"
 #include "fs/daemon/branches.h"
@@ -84,6 +85,7 @@ class Daemon {
   EventLoop loop_;
   FeedSocket socket_;
   std::optional<SwitchPage> switches_;
+  std::optional<ShapePage> shapes_;
   ProcessEnds processes_;
   Ledger ledger_;
   Tree tree_;
@@ -91,6 +93,7 @@ class Daemon {
   std::unique_ptr<OrderedFeeder> feeder_;
   const std::uint64_t epoch_ = Dispatcher::draw_epoch();
   std::unique_ptr<Branches> branches_;
+  std::optional<Lanes> lanes_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<KernelEvents> kernel_events_;
   std::unique_ptr<Operations> operations_;

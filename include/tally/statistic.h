@@ -88,11 +88,15 @@ struct statistic_settings {
    * Called by the library's own thread; it may make no call of this library. */
   void (*report)(const char* text, void* context);
   void* context;
+
+  /* Other than 0: all samples are sent over the socket, and none is counted in memory that is
+   * shared with the daemon. */
+  uint32_t no_lane;
 };
 
 /* Socket by environment, 10 ms, no waiting, 65,536 samples, no report. */
 #define STATISTIC_SETTINGS_DEFAULT \
-  { sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL }
+  { sizeof(struct statistic_settings), NULL, 10000, 0, 65536, NULL, NULL, 0 }
 
 /* To be called before the first interface is created, or not at all. -EINVAL: a member is out of
  * its range; -EBUSY: too late; -ENAMETOOLONG: the socket's path does not fit into a socket
@@ -318,7 +322,7 @@ TALLY_EXPORT uint64_t statistic_dropped(const struct statistic* statistic);
 /* Why the last call above that returned an error to this thread did so: a line without full stop,
  * "range_min must not be above range_max"; "" if there was none. It stays until the thread's next
  * such call. Not signal-safe. */
-TALLY_EXPORT const char *statistic_last_error(void);
+TALLY_EXPORT const char* statistic_last_error(void);
 
 /* The version of the library that runs, "MAJOR.MINOR.PATCH"; static. [signal-safe] */
 TALLY_EXPORT const char* tally_version(void);

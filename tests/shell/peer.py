@@ -180,9 +180,10 @@ class Switches:
         self.page = mmap.mmap(self.fd, self.bytes, mmap.MAP_SHARED, mmap.PROT_READ)
 
     def __getitem__(self, number):
-        """(on, is the number still its own)"""
+        """(bit 0: on, is the number still its own)"""
         on, generation = struct.unpack_from("<II", self.page, 8 * (number & 0xFFFFFFFF))
-        return on, generation == number >> 32
+        assert on == 0 or on & 1
+        return on & 1, generation == number >> 32
 
 
 def data(interface):

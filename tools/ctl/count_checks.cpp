@@ -12,8 +12,9 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 8> kNoFaults = {
-    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events"};
+constexpr std::array<std::string_view, 10> kNoFaults = {
+    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events",
+    "lanes", "cells_merged"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -96,6 +97,8 @@ const std::vector<CountedFault>& counted_faults() {
       {"state_failures", "files of --state could not be written",
        "the daemon's log says why: room and rights in its directory; the file before is still "
        "there"},
+      {"lane_bad", "memory that feeders count in held what no feeder writes",
+       "tracing/error_log names the process: it is broken or hostile"},
       {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
        "the daemon's log says why each ended; without --state their totals began anew"},
       {"answers_over_share", "answers were not sent to a uid that reads none",

@@ -157,8 +157,8 @@ void Rules::begin_write() {
 
 void Rules::begin_replacement() {
   begin_write();
-  former_ = Former{std::exchange(from_file_, {}), std::exchange(written_, {}),
-                   std::exchange(bytes_, 0)};
+  former_ =
+      Former{std::exchange(from_file_, {}), std::exchange(written_, {}), std::exchange(bytes_, 0)};
 }
 
 Result<void> Rules::write(std::string_view line) {

@@ -62,6 +62,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
       ledger_(ledger),
       ownership_(owner),
       processes_(ports.processes),
+      shapes_(ports.shapes),
       errors_(ports.errors),
       daemon_(std::move(ports.daemon)),
       statistics_(ports.switches) {
@@ -205,13 +206,17 @@ StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interf
   StatisticEntry& entry = *made;
   statistics_.add(std::move(made));
   paths_.insert(entry);
-  interface.interface->attach_switch(statistic, statistics_.give_switch(entry.number));
+  const std::uint32_t slot = statistics_.slot(entry.number);
+  interface.interface->publish_at(statistic,
+                                  {.on = statistics_.give_switch(entry.number),
+                                   .shape = slot < shapes_.size() ? &shapes_[slot] : nullptr,
+                                   .number = entry.number});
   return entry;
 }
 
 void StatisticsBranch::forget(StatisticEntry& entry) {
   // A definition that is still open can be written, but must not flip the switch of its successor.
-  entry.owner->interface->attach_switch(entry.statistic, nullptr);
+  entry.owner->interface->publish_at(entry.statistic, {});
   paths_.erase(entry);
   statistics_.remove(entry.number);
 }

@@ -85,6 +85,15 @@ class StatisticsBranch final : public Branch {
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
   }
+  // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
+  // number names nothing (any more); kNotPermitted; kNoSpace.
+  Result<void> bind_cells(std::uint64_t number, std::shared_ptr<const CellSource> source,
+                          std::uint32_t id) EXCLUDES(mutex_);
+  // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
+  void absorb_cells(std::uint64_t number, const CellSource* source, Moment now) EXCLUDES(mutex_);
+  // Feeders send all samples from now on.
+  void end_cells(Moment now) EXCLUDES(mutex_);
+
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
   // offset into the line.
   Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
@@ -215,6 +224,7 @@ class StatisticsBranch final : public Branch {
   Ledger& ledger_;
   const Ownership ownership_;
   const FeederWatch processes_;
+  const std::span<Shape> shapes_;
   ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
   const DaemonFacts daemon_;
   NodeId directory_ = 0;

@@ -81,8 +81,7 @@ void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Inte
 std::vector<std::string> StatisticsBranch::lines_of_rules(const std::string& path,
                                                           std::string_view statistic) {
   std::vector<std::string> lines;
-  rules_.each_match(path,
-                    [&](const Rule& rule) { lines.push_back(rule.line_for(statistic)); });
+  rules_.each_match(path, [&](const Rule& rule) { lines.push_back(rule.line_for(statistic)); });
   return lines;
 }
 

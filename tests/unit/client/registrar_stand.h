@@ -88,7 +88,10 @@ class RegistrarTest : public testing::Test {
              confirmed_.emplace_back(sent, taken == Conversation::Taken::kSomeStale);
            },
        .report = [this](std::string text) { reports_.push_back(std::move(text)); }}};
-  Registrar registrar_{registry_, conversation_, switches_};
+  Shapes shapes_;
+  CellFiles cells_;
+  Registrar registrar_{
+      registry_, conversation_, {switches_, shapes_, cells_}, Registrar::Lane::kWanted};
   std::chrono::nanoseconds now_ = 100s;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/doublings.h"
 #include "core/base/text.h"
 
 namespace tallyfs {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

@@ -24,10 +24,10 @@ const Switch* map(const SwitchPage& page) {
 TEST(SwitchPageTest, IsSharedAndHoldsASwitchForEveryStatistic) {
   auto page = SwitchPage::create(kStatistics).value();
   EXPECT_EQ(page.bytes(), 8 * kStatistics);
-  EXPECT_EQ(page.switches().size(), kStatistics);
+  EXPECT_EQ(page.entries().size(), kStatistics);
   const Switch* const seen = map(page);
   EXPECT_EQ(seen[kStatistics - 1].on, 0u);
-  page.switches()[kStatistics - 1].on.store(1, std::memory_order_release);
+  page.entries()[kStatistics - 1].on.store(1, std::memory_order_release);
   EXPECT_EQ(seen[kStatistics - 1].on, 1u);
 }
 
@@ -39,7 +39,7 @@ TEST(SwitchPageTest, ConsistsOfWholePages) {
 
 TEST(SwitchPageTest, TakesMemoryOnlyWhereThereAreStatistics) {
   auto page = SwitchPage::create(kStatistics).value();
-  for (std::size_t i = 0; i < 1000; ++i) page.switches()[i].on = 1;
+  for (std::size_t i = 0; i < 1000; ++i) page.entries()[i].on = 1;
   struct stat state {};
   ASSERT_EQ(::fstat(page.fd(), &state), 0);
   EXPECT_LE(state.st_blocks * 512, 2 * 4096);
@@ -63,7 +63,7 @@ TEST(SwitchPageTest, NobodyCanWriteShrinkGrowOrUnsealIt) {
     EXPECT_EQ(::mprotect(mapped, 4096, PROT_READ | PROT_WRITE), -1);
     ::munmap(mapped, 4096);
   }
-  page.switches()[0].on = 1;
+  page.entries()[0].on = 1;
   EXPECT_EQ(map(page)[0].on, 1u) << "but we can";
 }
 
@@ -72,7 +72,7 @@ TEST(SwitchPageTest, StaysWithThoseWhoMappedItWhenTheDaemonEnds) {
   {
     auto page = SwitchPage::create(10).value();
     seen = map(page);
-    page.switches()[3].on = 1;
+    page.entries()[3].on = 1;
     const SwitchPage moved = std::move(page);
     EXPECT_EQ(moved.bytes(), 4096u);
   }

@@ -1,8 +1,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/saturating.h"
 #include "core/statistic/array_statistic.h"
-#include "core/statistic/saturating.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {

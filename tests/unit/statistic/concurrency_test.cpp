@@ -79,7 +79,7 @@ TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
   Stand stand("");
   Statistic* const fed = stand.interface->find("s");
   Switch at{};
-  stand.interface->attach_switch(fed, &at);
+  stand.interface->publish_at(fed, {.on = &at});
   const std::vector<Sample> samples(kSamples, Sample{.x = 1});
   run_threads(
       [&] {
@@ -95,7 +95,7 @@ TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
   EXPECT_EQ(std::to_string(at.on), stand.attribute("on"));
   stand.define("on=1");
   EXPECT_EQ(at.on, 1u);
-  stand.interface->attach_switch(fed, nullptr);
+  stand.interface->publish_at(fed, {});
   stand.define("on=0");
   EXPECT_EQ(at.on, 1u) << "it is another statistic's now";
 }

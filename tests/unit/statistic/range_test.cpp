@@ -1,4 +1,4 @@
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 #include "core/statistic/sums.h"
 #include "tests/unit/statistic/stand.h"
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "core/statistic/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {

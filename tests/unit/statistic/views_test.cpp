@@ -131,7 +131,7 @@ TEST(ViewsTest, TheRemovalOfASourceTakesItsViewsAlong) {
 TEST(ViewsTest, TheSwitchIsOnWhileAnybodyWantsSamples) {
   ViewStand stand;
   Switch its;
-  stand.interface->attach_switch(stand.interface->find("s"), &its);
+  stand.interface->publish_at(stand.interface->find("s"), {.on = &its});
   const auto is_on = [&] { return its.on.load(); };
   EXPECT_EQ(is_on(), 1u);
   EXPECT_EQ(stand.define("name=v of=s type=range"), "");

@@ -99,7 +99,9 @@ class SubsystemsTest : public testing::Test {
   FakeProcesses processes_;
   ErrorLog errors_{clock_.now()};
   StatsBranch subsystems_{tree_, ledger_, kDaemon, clock_.now(),
-                          Ports{{switches_, kFirst}, &processes_, &errors_}};
+                          Ports{.switches = {switches_, kFirst},
+                                .processes = &processes_,
+                                .errors = &errors_}};
 };
 
 }  // namespace tallyfs

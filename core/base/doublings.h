@@ -1,0 +1,18 @@
+// Into which interval of a logarithmic scale a distance falls. Pure.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace tallyfs {
+
+// The smallest j with base << j >= distance, without a division and without a loop: base shifted
+// to the bit length of distance is either enough or one shift short of it. base >= 1.
+inline unsigned doublings(std::uint64_t distance, std::uint64_t base) {
+  distance = std::max(distance, base);
+  const auto shift = static_cast<unsigned>(std::bit_width(distance) - std::bit_width(base));
+  return shift + ((base << shift) < distance ? 1 : 0);
+}
+
+}  // namespace tallyfs

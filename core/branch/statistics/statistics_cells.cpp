@@ -1,0 +1,28 @@
+// The cells in which feeders count the samples of statistics (core/lane/FORMAT.md).
+#include <utility>
+
+#include "core/branch/statistics/statistics_branch.h"
+
+namespace tallyfs {
+
+Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
+                                          std::shared_ptr<const CellSource> source,
+                                          std::uint32_t id) {
+  const MutexLock lock(mutex_);
+  const auto* const entry = statistics_.find(number);
+  if (!entry) return Error{ErrorCode::kStale, "a statistic numbered by another daemon"};
+  const StatisticEntry& of = **entry;
+  return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
+}
+
+void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now) {
+  const MutexLock lock(mutex_);
+  const auto* const entry = statistics_.find(number);
+  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now);
+}
+
+void StatisticsBranch::end_cells(Moment now) {
+  for (const Listed& each : list()) each.interface->end_cells(now);
+}
+
+}  // namespace tallyfs

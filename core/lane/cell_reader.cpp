@@ -1,0 +1,154 @@
+#include "core/lane/cell_reader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/saturating.h"
+
+namespace tallyfs {
+namespace {
+
+// A thread that writes all the time leaves a slot as it is for some nanoseconds, longer than a
+// copy takes: one read in a thousand is repeated.
+constexpr int kSlotTriesMax = 1000;
+// Counts of an array that is written all the time may be newer than their sum.
+constexpr int kCountsTriesMax = 16;
+
+// A slot, as it was at one moment.
+struct Slot {
+  std::uint64_t sequence = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t outside = 0;
+  std::array<std::uint64_t, 5> values{};
+
+  Int128 sum() const {
+    return static_cast<Int128>((UInt128{values[kSumAt + 1]} << 64) | values[kSumAt]);
+  }
+};
+
+std::uint64_t newest_sequence(const LaneCell& cell) {
+  return std::max(cell.slots[0].sequence.load(std::memory_order_acquire),
+                  cell.slots[1].sequence.load(std::memory_order_acquire));
+}
+
+std::optional<Slot> newest_slot(const LaneCell& cell) {
+  for (int i = 0; i < kSlotTriesMax; ++i) {
+    const std::uint64_t first = cell.slots[0].sequence.load(std::memory_order_acquire);
+    const std::uint64_t second = cell.slots[1].sequence.load(std::memory_order_acquire);
+    const CellSlot& from = cell.slots[first > second ? 0 : 1];
+    Slot slot{.sequence = std::max(first, second)};
+    // One is valid at any moment, but not both were looked at in the same one.
+    if (slot.sequence == 0) continue;
+    slot.samples = from.samples.load(std::memory_order_relaxed);
+    slot.outside = from.outside.load(std::memory_order_relaxed);
+    for (std::size_t k = 0; k < slot.values.size(); ++k) {
+      slot.values[k] = from.values[k].load(std::memory_order_relaxed);
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (from.sequence.load(std::memory_order_relaxed) == slot.sequence) return slot;
+  }
+  return std::nullopt;
+}
+
+// The slot and the counts of one moment, if the writer leaves time for it. Of a process that was
+// killed behind its commit the latest count stands in the slot alone.
+std::optional<Slot> read_array(const LaneCell& cell, std::vector<std::uint64_t>& counts) {
+  const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(&cell + 1);
+  std::optional<Slot> slot;
+  for (int i = 0; i < kCountsTriesMax; ++i) {
+    slot = newest_slot(cell);
+    if (!slot) return slot;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      counts[k] = words[k].load(std::memory_order_relaxed);
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (newest_sequence(cell) == slot->sequence) break;
+  }
+  const std::uint64_t latest = slot->values[kFlagsAt] >> 32;
+  if (latest >= counts.size()) return std::nullopt;
+  counts[latest] = std::max(counts[latest], slot->values[kLatestAt]);
+  return slot;
+}
+
+// As Summary::load() has it: an average of X that no X can be.
+bool is_range(const CellSums& one) {
+  constexpr UInt128 kAverageMax = UInt128{1} << 63;
+  if (one.number == 0) return one.sum == 0;
+  const auto bits = static_cast<UInt128>(one.sum);
+  const UInt128 magnitude = one.sum < 0 ? ~bits + 1 : bits;
+  return one.min <= one.max && magnitude / one.number <= kAverageMax;
+}
+
+// False: no feeder writes that.
+bool interpret(const Slot& slot, CellKind kind, CellSums& one) {
+  one.samples = slot.samples;
+  one.outside = slot.outside;
+  if (slot.outside > slot.samples) return false;
+  switch (kind) {
+    case CellKind::kIncrements:
+      one.number = slot.values[kTotalAt];
+      return true;
+    case CellKind::kRange:
+      one.sum = slot.sum();
+      one.number = slot.values[kNumberAt];
+      one.min = static_cast<std::int64_t>(slot.values[kMinAt]);
+      one.max = static_cast<std::int64_t>(slot.values[kMaxAt]);
+      return is_range(one);
+    case CellKind::kProducts:
+    case CellKind::kArrayLin:
+    case CellKind::kArrayLog2:
+      one.sum = slot.sum();
+      one.has_negative = (slot.values[kFlagsAt] & kHasNegative) != 0 || one.sum < 0;
+      return true;
+    case CellKind::kNone:
+      break;
+  }
+  return false;
+}
+
+bool is_of(const LaneCell& cell, const CellKey& key) {
+  return cell.number.load(std::memory_order_relaxed) == key.number &&
+         cell.id.load(std::memory_order_relaxed) == key.id &&
+         cell.kind.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(key.form.kind) &&
+         cell.intervals.load(std::memory_order_relaxed) == key.form.intervals;
+}
+
+}  // namespace
+
+bool CellSums::add(const CellSums& other) {
+  bool saturated = add_saturating(samples, other.samples);
+  saturated |= add_saturating(outside, other.outside);
+  saturated |= add_saturating(number, other.number);
+  saturated |= add_saturating(sum, other.sum);
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+  has_negative |= other.has_negative;
+  if (counts.size() < other.counts.size()) counts.resize(other.counts.size());
+  for (std::size_t i = 0; i < other.counts.size(); ++i) {
+    saturated |= add_saturating(counts[i], other.counts[i]);
+  }
+  return saturated;
+}
+
+CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
+                   CellSums& sums) {
+  const std::uint64_t bytes = cell_bytes(key.form.intervals);
+  if (at < kLaneHeapAt || at % alignof(LaneCell) != 0 || at > file.size() ||
+      file.size() - at < bytes) {
+    return CellRead::kBad;
+  }
+  const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
+  if (key.era == 0 || cell.era.load(std::memory_order_acquire) != key.era) return CellRead::kVoid;
+  if (!is_of(cell, key)) return CellRead::kVoid;
+  CellSums one;
+  one.counts.resize(key.form.intervals);
+  const auto slot = one.counts.empty() ? newest_slot(cell) : read_array(cell, one.counts);
+  // Cleared meanwhile: what was read is of two eras.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (cell.era.load(std::memory_order_relaxed) != key.era) return CellRead::kVoid;
+  if (!slot || !interpret(*slot, key.form.kind, one)) return CellRead::kBad;
+  sums.add(one);
+  return CellRead::kAdded;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,32 @@
+// Reads a cell that another process may be writing, or that hostile code fills with anything: each
+// word is loaded once, then checked. Stateless; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/lane/cell_sums.h"
+#include "core/lane/layout.h"
+
+namespace tallyfs {
+
+// The cells that count: of this statistic, in this era, of this form.
+struct CellKey {
+  std::uint64_t number = 0;
+  std::uint32_t id = 0;  // the feeder's
+  std::uint32_t era = 0;
+  CellForm form;
+};
+
+enum class CellRead {
+  kAdded,
+  kVoid,  // another statistic's or era's: counts for nothing
+  kBad,   // what no feeder writes
+};
+
+// Adds what the cell at this place of the file holds to sums.
+CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
+                   CellSums& sums);
+
+}  // namespace tallyfs

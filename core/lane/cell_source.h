@@ -1,0 +1,30 @@
+// Where the cells of one feeder's threads are found, as a statistic sees it: a lane file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/lane/cell_reader.h"
+
+namespace tallyfs {
+
+// Where the cells of one id are in a lane file, as far as they were found. Confined to its owner.
+struct CellPlaces {
+  std::uint64_t changes = UINT64_MAX;  // the file's count when they were looked for
+  std::vector<std::uint32_t> at{};
+};
+
+// Any thread. Shared by the statistics that it has cells of and by what made it; the last of them
+// frees it.
+class CellSource {
+ public:
+  virtual ~CellSource() = default;
+
+  // Adds what the cells of all its threads hold to sums. Looks for places when there may be others.
+  virtual void add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const = 0;
+  // Its cells were not read, as there were too many.
+  virtual void note_not_read() const = 0;
+};
+
+}  // namespace tallyfs

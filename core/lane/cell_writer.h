@@ -1,0 +1,160 @@
+// How a feeder's thread counts a sample in a cell: sums are copied from the newer slot to the older
+// one with the sample added, and one store of the sequence commits them. So a process that is
+// killed between any two instructions has counted the sample or not.
+//
+// One thread writes a cell at a time; it may be another one later, with acquire and release in
+// between. No function allocates, locks or makes a system call: a signal handler may call them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "core/base/doublings.h"
+#include "core/base/int128.h"
+#include "core/base/saturating.h"
+#include "core/lane/layout.h"
+
+namespace tallyfs {
+
+class CellWriter {
+ public:
+  explicit CellWriter(LaneCell& cell) : cell_(cell) {}
+
+  // Whether it counts for this statistic in this era.
+  bool is_of(std::uint64_t number, std::uint32_t era) const {
+    return cell_.era.load(std::memory_order_relaxed) == era &&
+           cell_.number.load(std::memory_order_relaxed) == number;
+  }
+
+  // Begins anew. There must be room for the intervals.
+  void begin(std::uint64_t number, std::uint32_t id, std::uint32_t era, const CellForm& form);
+
+  void add(std::int64_t x, std::uint64_t y) {
+    const std::uint64_t first = cell_.slots[0].sequence.load(std::memory_order_relaxed);
+    const std::uint64_t second = cell_.slots[1].sequence.load(std::memory_order_relaxed);
+    const bool first_is_newer = first > second;
+    const CellSlot& from = cell_.slots[first_is_newer ? 0 : 1];
+    CellSlot& to = cell_.slots[first_is_newer ? 1 : 0];
+    to.sequence.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    const bool is_inside = x >= cell_.range_min && x <= cell_.range_max;
+    put(to.samples, get(from.samples) + 1);
+    put(to.outside, get(from.outside) + (is_inside ? 0 : 1));
+    std::atomic<std::uint64_t>* count = nullptr;
+    std::uint64_t counted = 0;
+    switch (static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed))) {
+      case CellKind::kIncrements: {
+        std::uint64_t total = get(from.values[kTotalAt]);
+        if (is_inside) add_saturating(total, y);
+        put(to.values[kTotalAt], total);
+        break;
+      }
+      case CellKind::kProducts:
+        add_product(from, to, is_inside ? x : 0, y);
+        put(to.values[kFlagsAt], get(from.values[kFlagsAt]) | (is_inside && x < 0 ? 1 : 0));
+        break;
+      case CellKind::kRange:
+        add_to_range(from, to, is_inside, x, y);
+        break;
+      case CellKind::kArrayLin:
+      case CellKind::kArrayLog2: {
+        const std::uint64_t place = place_of(x);
+        count = counts() + place;
+        counted = get(*count);
+        add_saturating(counted, y);
+        add_product(from, to, x, y);
+        const std::uint64_t negative =
+            (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
+        put(to.values[kFlagsAt], negative | place << 32);
+        put(to.values[kLatestAt], counted);
+        break;
+      }
+      case CellKind::kNone:
+        break;
+    }
+    to.sequence.store(std::max(first, second) + 1, std::memory_order_release);
+    if (count) put(*count, counted);
+  }
+
+ private:
+  static std::uint64_t get(const std::atomic<std::uint64_t>& word) {
+    return word.load(std::memory_order_relaxed);
+  }
+  static void put(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    word.store(value, std::memory_order_relaxed);
+  }
+  static void add_product(const CellSlot& from, CellSlot& to, std::int64_t x, std::uint64_t y) {
+    Int128 sum = static_cast<Int128>((UInt128{get(from.values[kSumAt + 1])} << 64) |
+                                     get(from.values[kSumAt]));
+    add_saturating(sum, product(x, y));
+    put(to.values[kSumAt], static_cast<std::uint64_t>(static_cast<UInt128>(sum)));
+    put(to.values[kSumAt + 1], static_cast<std::uint64_t>(static_cast<UInt128>(sum) >> 64));
+  }
+  static void add_to_range(const CellSlot& from, CellSlot& to, bool is_inside, std::int64_t x,
+                           std::uint64_t y) {
+    std::uint64_t number = get(from.values[kNumberAt]);
+    auto least = static_cast<std::int64_t>(get(from.values[kMinAt]));
+    auto most = static_cast<std::int64_t>(get(from.values[kMaxAt]));
+    if (is_inside) {
+      add_saturating(number, y);
+      least = std::min(least, x);
+      most = std::max(most, x);
+    }
+    add_product(from, to, is_inside ? x : 0, y);
+    put(to.values[kNumberAt], number);
+    put(to.values[kMinAt], static_cast<std::uint64_t>(least));
+    put(to.values[kMaxAt], static_cast<std::uint64_t>(most));
+  }
+  // As ArrayStatistic's.
+  std::uint64_t place_of(std::int64_t x) const {
+    if (x <= cell_.range_min) return 0;
+    const auto distance =
+        static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(cell_.range_min);
+    const std::uint64_t above = cell_.intervals.load(std::memory_order_relaxed) - 1;
+    return std::min(steps(distance), above - 1) + 1;
+  }
+  std::uint64_t steps(std::uint64_t distance) const {
+    const auto kind = static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed));
+    if (kind == CellKind::kArrayLog2) return doublings(distance, cell_.base_interval);
+    if (cell_.shift != LaneCell::kNoShift) return (distance - 1) >> cell_.shift;
+    return (distance - 1) / cell_.base_interval;
+  }
+  std::atomic<std::uint64_t>* counts() {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(&cell_ + 1);
+  }
+
+  LaneCell& cell_;
+};
+
+inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint32_t era,
+                              const CellForm& form) {
+  cell_.era.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  for (CellSlot& slot : cell_.slots) {
+    put(slot.sequence, 0);
+    put(slot.samples, 0);
+    put(slot.outside, 0);
+    for (auto& value : slot.values) put(value, 0);
+    if (form.kind != CellKind::kRange) continue;
+    put(slot.values[kMinAt], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
+    put(slot.values[kMaxAt], static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::min()));
+  }
+  for (std::uint32_t i = 0; i < form.intervals; ++i) put(counts()[i], 0);
+  // From now on one slot is valid at any moment.
+  put(cell_.slots[0].sequence, 1);
+  cell_.kind.store(static_cast<std::uint32_t>(form.kind), std::memory_order_relaxed);
+  cell_.intervals.store(form.intervals, std::memory_order_relaxed);
+  cell_.range_min = form.range_min;
+  cell_.range_max = form.range_max;
+  cell_.base_interval = form.base_interval;
+  cell_.shift = std::has_single_bit(form.base_interval)
+                    ? static_cast<std::uint32_t>(std::countr_zero(form.base_interval))
+                    : LaneCell::kNoShift;
+  cell_.id.store(id, std::memory_order_relaxed);
+  cell_.number.store(number, std::memory_order_relaxed);
+  cell_.era.store(era, std::memory_order_release);
+}
+
+}  // namespace tallyfs

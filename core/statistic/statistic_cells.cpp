@@ -1,0 +1,148 @@
+// What a statistic has to do with the cells of feeders.
+#include <algorithm>
+#include <utility>
+
+#include "core/base/saturating.h"
+#include "core/definition/array_bounds.h"
+#include "core/statistic/cell_form.h"
+#include "core/statistic/statistic.h"
+
+namespace tallyfs {
+namespace {
+
+template <typename S>
+CellForm form_of(const S&, const Definition&) {
+  return {};
+}
+CellForm form_of(const ValueSettings& settings, const Definition&) {
+  return {.kind = settings.mode == Mode::kProducts ? CellKind::kProducts : CellKind::kIncrements};
+}
+CellForm form_of(const RangeSettings&, const Definition&) { return {.kind = CellKind::kRange}; }
+CellForm form_of(const ArraySettings& settings, const Definition& definition) {
+  const ArrayBounds bounds(settings, definition.range_min, definition.range_max);
+  if (bounds.intervals() > kCellIntervalsMax) return {};
+  return {.kind = settings.scale == Scale::kLin ? CellKind::kArrayLin : CellKind::kArrayLog2,
+          .intervals = static_cast<std::uint32_t>(bounds.intervals()),
+          .base_interval = settings.base_interval};
+}
+
+}  // namespace
+
+CellForm cell_form(const Definition& definition) {
+  CellForm form = std::visit([&](const auto& settings) { return form_of(settings, definition); },
+                             definition.settings);
+  form.range_min = definition.range_min;
+  form.range_max = definition.range_max;
+  return form;
+}
+
+// ---- what feeders see
+
+void Statistic::publish() {
+  if (source_) return source_->publish();
+  if (!cells_) return;
+  std::uint32_t on = is_wanted() ? kSwitchOn : 0;
+  if (on != 0 && goes_by_cell()) on |= kWayCell | kWayNeedsY;
+  cells_->show(on);
+}
+
+// Views need each sample.
+bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells_->is_open(); }
+
+void Statistic::publish_at(const Published& at) {
+  if (cells_) end_era(CellData::kKept);
+  cells_ = at.on ? std::make_unique<FeederCells>(at) : nullptr;
+  has_cells_ = false;
+  begin_era();
+}
+
+void Statistic::end_cells() {
+  if (cells_) end_era(CellData::kKept);
+}
+
+// Feeders go to the socket before the cells are read for the last time. Of samples that are being
+// added meanwhile each is in or not.
+void Statistic::end_era(CellData data) {
+  cells_->close();
+  publish();
+  CellBudget budget;
+  read_cells(budget);
+  note_cells();
+  if (data == CellData::kKept && has_cells()) merge(cells_->sums());
+  cells_->forget_era();
+}
+
+void Statistic::begin_era() {
+  if (!cells_) return;
+  cells_->open(cell_form(definition_));
+  publish();
+}
+
+// ---- what cells hold
+
+bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id) {
+  const bool bound = cells_ && cells_->bind(std::move(source), id);
+  has_cells_ |= bound;
+  return bound;
+}
+
+void Statistic::absorb_cells(const CellSource* source) {
+  if (!cells_) return;
+  CellBudget budget;
+  read_cells(budget);
+  note_cells();
+  merge(cells_->take(cell_form(definition_), source));
+  has_cells_ = cells_->has_cells();
+  CellBudget rest;
+  read_cells(rest);
+  cells_->skip_samples();
+}
+
+void Statistic::read_cells(CellBudget& budget) const {
+  if (has_cells()) cells_->read(cell_form(definition_), budget);
+}
+
+void Statistic::note_cells() {
+  if (!cells_) return;
+  add_saturating(samples_, cells_->uncounted());
+  cells_->count_samples();
+}
+
+std::uint64_t Statistic::count_cells() {
+  if (!cells_) return 0;
+  note_cells();
+  return cells_->take_counted();
+}
+
+void Statistic::merge(const CellSums& cells) {
+  bool saturated = add_saturating(hits_out_of_range_, cells.outside);
+  std::visit(
+      [&](auto& gathered) {
+        if constexpr (requires { gathered.merge(cells); }) saturated |= gathered.merge(cells);
+      },
+      gathered_);
+  saturated_ |= saturated;
+}
+
+void Statistic::add_cells(Gathered& all) const {
+  if (!has_cells()) return;
+  std::visit(
+      [&](auto& gathered) {
+        if constexpr (requires { gathered.merge(cells_->sums()); }) gathered.merge(cells_->sums());
+      },
+      all);
+}
+
+Gathered Statistic::gathered() const {
+  Gathered all = gathered_;
+  add_cells(all);
+  return all;
+}
+
+std::uint64_t Statistic::hits_out_of_range() const {
+  std::uint64_t hits = hits_out_of_range_;
+  if (has_cells()) add_saturating(hits, cells_->sums().outside);
+  return hits;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,29 @@
+// The daemon's page of shapes (core/wire/FORMAT.md): how samples are counted in cells.
+//
+// Confined to the Client's lock; any thread may read the shapes themselves (sealed_view.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/model/shape.h"
+#include "feeders/client/sealed_view.h"
+
+namespace tallyfs {
+
+class Shapes {
+ public:
+  // As many as there are switches.
+  static constexpr std::size_t kBytesMax = 64u << 20;
+
+  // As SealedView::map().
+  Result<void> map(const Fd& page, std::uint64_t bytes) { return view_.map(page, bytes, "shapes"); }
+  void forget() { view_.forget(); }
+  // Nullptr: there is none of this number.
+  const Shape* find(std::uint64_t number) const { return view_.find<Shape>(number); }
+
+ private:
+  SealedView view_{kBytesMax};
+};
+
+}  // namespace tallyfs

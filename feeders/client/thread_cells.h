@@ -1,0 +1,44 @@
+// The cells of one thread: its index in the lane file, by the ids of the statistics in this
+// process. Used by the owner of a lane while it is inside, and by the next owner after it. No
+// function allocates, locks or waits, so that a signal handler may call them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/lane/cell_writer.h"
+#include "feeders/client/cell_file.h"
+#include "feeders/client/fed_statistic.h"
+
+namespace tallyfs {
+
+class ThreadCells {
+ public:
+  // The cell in which a sample of the statistic counts now; nullptr: prepare() may have one.
+  LaneCell* find(const FedStatistic& statistic, const CellFiles& files) const {
+    const Shape* const shape = statistic.shape.load(std::memory_order_acquire);
+    if (!shape || generation_ != files.generation() || statistic.id >= ids_) return nullptr;
+    const std::uint32_t at = index_[statistic.id].load(std::memory_order_relaxed);
+    if (at == 0) return nullptr;
+    auto* const cell = reinterpret_cast<LaneCell*>(base_ + at);
+    const std::uint64_t number = statistic.number.load(std::memory_order_relaxed);
+    const std::uint32_t era = shape->era.load(std::memory_order_acquire);
+    return CellWriter(*cell).is_of(number, era) ? cell : nullptr;
+  }
+  // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
+  LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
+
+ private:
+  bool enter(const CellFiles& files);
+  bool make_room_for(std::uint32_t id);
+
+  std::uint32_t generation_ = 0;
+  std::uint32_t ids_ = 0;
+  std::byte* base_ = nullptr;
+  std::atomic<std::uint32_t>* index_ = nullptr;
+  CellFile* file_ = nullptr;
+  LaneEntry* entry_ = nullptr;
+};
+
+}  // namespace tallyfs

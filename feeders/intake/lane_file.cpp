@@ -1,0 +1,112 @@
+#include "feeders/intake/lane_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/lane/layout.h"
+#include "feeders/intake/sealed_memory.h"
+
+namespace tallyfs {
+namespace {
+
+// As LaneEntry, once it was read.
+struct EntryCopy {
+  std::uint32_t thread;
+  std::uint32_t zero;
+  std::uint64_t index;
+  std::array<std::uint64_t, 6> spare;
+};
+static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
+
+constexpr std::size_t kEntriesAtOnce = 16;
+
+bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
+  return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+}
+
+bool write_header(int fd, std::uint64_t bytes) {
+  const std::array<std::uint64_t, 2> header{kLaneMagic, bytes};
+  return ::pwrite(fd, header.data(), sizeof header, 0) == static_cast<ssize_t>(sizeof header);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservation reservation,
+                                                   std::shared_ptr<LaneCounts> counts) {
+  const auto failure = [](const char* what) { return memory_error(ErrorCode::kNoSpace, what); };
+  Fd fd = open_memory("tallyfs-lane");
+  if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+      !write_header(fd.get(), bytes)) {
+    return failure("no memory for a lane");
+  }
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
+  }
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) return failure("cannot map a lane");
+  const std::span<const std::byte> memory(static_cast<const std::byte*>(mapped), bytes);
+  return std::shared_ptr<LaneFile>(
+      new LaneFile(std::move(fd), memory, std::move(reservation), std::move(counts)));
+}
+
+LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
+                   std::shared_ptr<LaneCounts> counts)
+    : fd_(std::move(fd)),
+      memory_(memory),
+      reservation_(std::move(reservation)),
+      counts_(std::move(counts)),
+      places_left_(static_cast<std::int64_t>(memory.size() / sizeof(LaneCell))) {}
+
+LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
+
+void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const {
+  if (bad() >= kBadMax) return;
+  const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
+  const std::uint64_t changes = header.changes.load(std::memory_order_acquire);
+  if (changes != places.changes) {
+    places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
+    places.at.clear();
+    find(key.id, places);
+    places.changes = changes;
+  }
+  for (const std::uint32_t at : places.at) {
+    if (read_cell(memory_, at, key, sums) == CellRead::kBad) note_bad();
+  }
+  counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
+}
+
+// Entries are used from the first one on, though not each is written before the next.
+void LaneFile::find(std::uint32_t id, CellPlaces& places) const {
+  std::array<EntryCopy, kEntriesAtOnce> some;
+  for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
+    const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
+    if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
+    if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
+    for (const EntryCopy& entry : some) find_in_index(entry.index, id, places);
+  }
+}
+
+void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
+  const std::uint64_t begin = index & 0xffff'ffff;
+  const std::uint64_t ids = index >> 32;
+  if (id >= ids) return;
+  const std::uint64_t end = begin + ids * sizeof(std::uint32_t);
+  if (begin < kLaneHeapAt || begin % sizeof(std::uint32_t) != 0 || end > memory_.size()) {
+    return note_bad();
+  }
+  std::uint32_t place = 0;
+  if (!read_at(fd_.get(), begin + id * sizeof place, &place, sizeof place)) return note_bad();
+  if (place == 0) return;
+  if (places_left_.fetch_sub(1) <= 0) {
+    places_left_.fetch_add(1);
+    return note_bad();
+  }
+  places.at.push_back(place);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,68 @@
+// A lane file (core/lane/FORMAT.md) as the daemon has it: memory that one feeder writes, and that
+// it maps to be read only. Nothing in it is believed: each word is loaded once and checked.
+//
+// Any thread. It lives until the last statistic that has cells in it lets it go. Its size cannot
+// change, so that reading it never fails. Entries and indexes are read by pread(2), as reading a
+// hole through a mapping would fill it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/base/fd.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/lane/cell_source.h"
+
+namespace tallyfs {
+
+// What lane files count, all together.
+struct LaneCounts {
+  std::atomic<std::uint64_t> merged{0};    // cells that were read
+  std::atomic<std::uint64_t> bad{0};       // things that no feeder writes
+  std::atomic<std::uint64_t> not_read{0};  // looks at cells when too many had been read
+};
+
+class LaneFile final : public CellSource {
+ public:
+  // A file in which so many things were not what a feeder writes is closed.
+  static constexpr unsigned kBadMax = 3;
+
+  // bytes: from kLaneBytesMin to kLaneBytesMax. counts: shared by all, and lives as long as the
+  // last of them. kNoSpace: no memory or no descriptor; kInvalid: a kernel without seals.
+  static Result<std::shared_ptr<LaneFile>> create(std::uint32_t bytes, Reservation reservation,
+                                                  std::shared_ptr<LaneCounts> counts);
+  ~LaneFile() override;
+  LaneFile(const LaneFile&) = delete;
+  LaneFile& operator=(const LaneFile&) = delete;
+
+  int fd() const { return fd_.get(); }
+  std::uint64_t bytes() const { return memory_.size(); }
+  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const override;
+  void note_not_read() const override { counts_->not_read.fetch_add(1); }
+  // How much in it was not what a feeder writes.
+  unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
+
+ private:
+  LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
+           std::shared_ptr<LaneCounts> counts);
+  void find(std::uint32_t id, CellPlaces& places) const;
+  void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
+  void note_bad() const {
+    bad_.fetch_add(1, std::memory_order_relaxed);
+    counts_->bad.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  const Fd fd_;
+  const std::span<const std::byte> memory_;
+  const Reservation reservation_;
+  const std::shared_ptr<LaneCounts> counts_;
+  mutable std::atomic<unsigned> bad_{0};
+  // No more places are kept than there can be cells.
+  mutable std::atomic<std::int64_t> places_left_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,136 @@
+#include "feeders/intake/lanes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/reservation.h"
+#include "core/lane/layout.h"
+
+namespace tallyfs {
+namespace {
+
+// Where cells are, and which statistics they are of, takes memory beside the file.
+std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
+
+// No more statistics than there is room for cells.
+std::size_t bound_max(const LaneFile& file) { return file.bytes() / sizeof(LaneCell); }
+
+Error no_room(std::size_t most, const std::string& of) {
+  return {ErrorCode::kNoSpace, "more than " + std::to_string(most) + " lanes" + of};
+}
+
+}  // namespace
+
+Result<void> Lanes::check_room(uid_t uid) const {
+  const std::uint64_t most = reserve_.limit_for(uid, kLanesMax);
+  if (lanes_.size() >= most) return no_room(most, "");
+  if (uid == 0 || uid == owner_) return {};
+  const auto its =
+      std::ranges::count_if(lanes_, [uid](const auto& each) { return each.second.uid == uid; });
+  if (static_cast<std::size_t>(its) < kLanesOfUidMax) return {};
+  return no_room(kLanesOfUidMax, " of uid " + std::to_string(uid));
+}
+
+Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Moment now) {
+  if (bytes < kLaneBytesMin || bytes > kLaneBytesMax || bytes % 4096 != 0) {
+    return Error{ErrorCode::kInvalid, "a lane has from " + std::to_string(kLaneBytesMin) + " to " +
+                                          std::to_string(kLaneBytesMax) + " bytes, in pages"};
+  }
+  {
+    const MutexLock lock(mutex_);
+    if (auto room = check_room(sender.uid); !room) return room.error();
+  }
+  auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
+  if (!reservation) return reservation.error();
+  const auto file =
+      LaneFile::create(static_cast<std::uint32_t>(bytes), std::move(reservation.value()), counts_);
+  if (!file) return file.error();
+  if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
+    return watched.error();
+  }
+  const auto number = enter(sender, file.value(), now);
+  if (!number) return number.error();
+  // One that has ended meanwhile was perhaps heard of before the lane was there.
+  if (!ports_.processes.watches(sender.pid)) process_ended(sender.pid, now);
+  return Made{number.value(), file.value()};
+}
+
+Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<const LaneFile> file,
+                                   Moment now) {
+  const MutexLock lock(mutex_);
+  if (auto room = check_room(sender.uid); !room) return room.error();
+  lanes_.emplace(++last_number_,
+                 Lane{.process = sender.pid, .uid = sender.uid, .file = std::move(file)});
+  note_size(now);
+  return last_number_;
+}
+
+Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
+  std::shared_ptr<const LaneFile> file;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = lanes_.find(binding.lane);
+    if (found == lanes_.end() || found->second.process != sender.pid) {
+      return Error{ErrorCode::kNotFound, "this process has no such lane"};
+    }
+    if (binding.id >= kLaneIdsMax) return Error{ErrorCode::kInvalid, "an id beyond the indexes"};
+    Lane& lane = found->second;
+    if (lane.bound.size() >= bound_max(*lane.file)) {
+      return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
+    }
+    lane.bound.push_back(binding.number);
+    file = lane.file;
+  }
+  return ports_.statistics.bind_cells(binding.number, std::move(file), binding.id);
+}
+
+void Lanes::process_ended(pid_t process, Moment now) {
+  std::vector<Lane> ended;
+  {
+    const MutexLock lock(mutex_);
+    erase_if(lanes_, [&](auto& each) {
+      if (each.second.process != process) return false;
+      ended.push_back(std::move(each.second));
+      return true;
+    });
+    if (!ended.empty()) note_size(now);
+  }
+  for (const Lane& lane : ended) {
+    for (const std::uint64_t number : lane.bound) {
+      ports_.statistics.absorb_cells(number, lane.file.get(), now);
+    }
+  }
+}
+
+void Lanes::publish_counts(Moment now) {
+  OwnNumbers& own = ports_.statistics.own();
+  const std::uint64_t merged = counts_->merged.exchange(0, std::memory_order_relaxed);
+  const std::uint64_t not_read = counts_->not_read.exchange(0, std::memory_order_relaxed);
+  if (merged != 0) own.count(Own::kCellsMerged, merged, now);
+  if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
+  const std::uint64_t bad = counts_->bad.exchange(0, std::memory_order_relaxed);
+  if (bad == 0) return;
+  own.count(Own::kLaneBad, bad, now);
+  report_bad(now);
+}
+
+void Lanes::report_bad(Moment now) {
+  const MutexLock lock(mutex_);
+  for (auto& [number, lane] : lanes_) {
+    const unsigned bad = lane.file->bad();
+    if (bad == std::exchange(lane.bad_reported, bad)) continue;
+    std::string where = "lane pid ";
+    where.append(std::to_string(lane.process)).append(" uid ").append(std::to_string(lane.uid));
+    const Error closed{ErrorCode::kInvalid, "closed: this is not what a feeder writes"};
+    const Error fault{ErrorCode::kInvalid, "this is not what a feeder writes"};
+    ports_.errors.report(ErrorLog::Source::kSocket, where, "(a lane file)",
+                         bad >= LaneFile::kBadMax ? closed : fault, now);
+  }
+}
+
+// How many there are now.
+void Lanes::note_size(Moment now) {
+  ports_.statistics.own().record(Own::kLanes, static_cast<std::int64_t>(lanes_.size()), 1, now);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,33 @@
+#include "feeders/intake/sealed_memory.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace tallyfs {
+namespace {
+
+// Of Linux 6.3, with this value on every architecture; older headers do not have it.
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+}  // namespace
+
+// Where vm.memfd_noexec is 2, only memory that can never be executed is to be had; an older kernel
+// knows none such.
+Fd open_memory(const char* name) {
+  Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  if (fd.valid() || errno != EINVAL) return fd;
+  return Fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+}
+
+Error memory_error(ErrorCode code, const char* what) {
+  std::string reason(what);
+  reason.append(": ").append(std::strerror(errno));
+  return {code, std::move(reason)};
+}
+
+}  // namespace tallyfs

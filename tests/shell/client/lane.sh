@@ -1,0 +1,214 @@
+# Samples that a program on libtally counts in cells, in memory that it shares with the daemon.
+. ./client/_probe.sh
+
+_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
+_in_cells() {
+  local before
+  before=$(_own samples)
+  tell "inc $1 1"
+  ok 'sync 5000'
+  [ "$(_own samples)" = "$before" ]
+}
+# _into_cells NAME...: from now on its samples go into cells. They are reset.
+_into_cells() {
+  local each
+  for each; do
+    wait_until "_in_cells $each"
+    ok "reset $each" 'sync 5000'
+    wait_until "_in_cells $each"
+    define web "name=$each data=reset"
+  done
+}
+
+each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
+  start_probe
+  ok 'interface web' 'statistic web a' 'start a' 'statistic web b' 'define b products' 'start b' \
+    'statistic web c' 'define c range' 'start c' 'statistic web d' 'define d array' 'start d' \
+    'sync 5000'
+  _into_cells a b c d
+  local before
+  before=$(_own samples)
+  for each in a b c d; do
+    ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
+  done
+  assert_eq "$before" "$(_own samples)" 'samples that the daemon took in'
+  assert_eq 1 "$(_own lanes)" lanes
+  local cells
+  cells=$(data web; definition web | sed 's/ data=.*//')
+  assert_has 'a 15' "$cells"
+  # The same once more over the socket: a view needs each sample.
+  for each in a b c d; do define web "name=$each data=reset"; done
+  for each in a b c d; do define web "name=v$each of=$each"; done
+  for each in a b c d; do
+    ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
+  done
+  ok 'sync 5000'
+  assert_eq $((before + 28)) "$(_own samples)" 'samples over the socket'
+  assert_eq "$cells" "$(data web | grep -v '^v'; definition web | grep -v '^name=v' |
+    sed 's/ data=.*//')"
+  assert_balanced
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+what_cells_hold_changes_serial_samples_and_mtime() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local samples serial
+  _number() { grep -oE "\"$1\":[0-9]+" "$2" | head -n 1 | cut -d: -f2; }
+  samples=$(_number samples "$STAT/web/data.json")
+  serial=$(_number serial "$STAT/web/data.json")
+  ok 'inc hits 100'
+  assert_data web 'hits 100'
+  assert_eq $((samples + 100)) "$(_number samples "$STAT/web/data.json")" samples
+  [ "$(_number serial "$STAT/web/data.json")" -gt "$serial" ] || fail "serial is still $serial"
+  assert_has "\"interface\":\"web\",\"statistics\":1,\"on\":1,\"samples\":$((samples + 100))," \
+    "$(cat "$MNT/statistics.json")"
+  assert_eq "$(_number serial "$STAT/web/data.json")" "$(_number serial "$STAT/web/data.json")" \
+    'serial without samples'
+}
+
+what_a_killed_feeder_counted_is_kept() {
+  local round total=0
+  for round in 1 2 3 4 5; do
+    start_probe
+    ok 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+    wait_until '_in_cells hits'
+    ok 'inc hits 12345'
+    total=$(data web | sed 's/hits //')
+    ok 'inc hits 54321'
+    kill -KILL "$PROBE"
+    wait "$PROBE" 2>/dev/null || true
+    assert_data web "hits $((total + 54321))"
+    wait_until '[ "$(_own lanes)" = 0 ]'
+    assert_data web "hits $((total + 54321))"
+  done
+}
+
+a_feeder_may_be_killed_at_any_moment() {
+  local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
+  command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
+  assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "${TALLY_KILLS:-20}" "$STAT/web/data")"
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+a_definition_begins_anew_while_threads_count() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local i
+  echo 'threads 8 hits 3000000' >&7
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    define web 'name=hits type=range'
+    data web >/dev/null
+    define web 'name=hits type=value mode=increments'
+  done
+  IFS= read -r -t 120 SAID <&8
+  assert_eq ok "$SAID"
+  define web 'name=hits data=reset'
+  ok 'inc hits 7' 'sync 5000'
+  assert_data web 'hits 7'
+  assert_balanced
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+what_is_out_of_range_is_counted_by_cells_after_a_change_that_keeps_the_data() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  ok 'add hits 5 1 10'
+  define web 'name=hits range_min=0 range_max=9'
+  assert_data web 'hits 10'
+  wait_until '_in_cells hits'
+  define web 'name=hits range_max=8'
+  local before
+  before=$(data web | sed 's/hits //')
+  ok 'add hits 9 1 4' 'add hits 8 1 2' 'sync 5000'
+  assert_data web "hits $((before + 2))"
+  assert_attribute web hits hits_out_of_range 4
+}
+
+a_daemon_that_ends_saves_what_cells_hold() {
+  stop_daemon
+  mkdir -m 700 "$CASE/kept"
+  start_daemon --state "$CASE/kept"
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 1000'
+  stop_daemon
+  start_daemon --state "$CASE/kept"
+  ok 'inc hits 10' 'sync 5000'
+  assert_data web 'hits 1010'
+}
+
+ten_million_calls_make_no_system_call() {
+  need strace
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local samples tracer
+  samples=$(_own samples)
+  # Of the thread that calls: the library's own thread has its ticks.
+  strace -qq -o "$CASE/calls" -p "$PROBE" &
+  tracer=$!
+  echo $tracer >>"$CASE/pids"
+  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
+  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
+  ok 'inc hits 10000000'
+  kill -INT $tracer
+  wait $tracer || true
+  assert_has 'write(1, "ok' "$(cat "$CASE/calls")"
+  assert_eq '' "$(grep -vE '^(read\(0|write\(1|restart_syscall|---)' "$CASE/calls" || true)" 'system calls'
+  assert_data web 'hits 10000000'
+  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+}
+
+samples_of_handlers_are_counted_in_cells() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  local added
+  tell 'signals hits 2000000'
+  added=$SAID
+  ok 'sync 5000'
+  assert_data web "hits $added"
+  assert_balanced
+  assert_eq 0 "$(count_of dropped)" dropped
+}
+
+a_forked_child_counts_in_a_lane_of_its_own() {
+  start_probe
+  tell may-fork
+  [ "$SAID" = yes ] || skip "ThreadSanitizer cannot follow a thread that a forked child starts"
+  ok 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 100' become-child
+  wait_until '_in_cells hits'
+  assert_eq 2 "$(_own lanes)" lanes
+  local before
+  before=$(data web | sed 's/hits //')
+  [ "$before" -gt 100 ] || fail "what the parent counted is gone: $before"
+  ok 'inc hits 1000'
+  assert_data web "hits $((before + 1000))"
+  end_probe
+  wait_until '[ "$(_own lanes)" = 0 ]'
+  assert_data web "hits $((before + 1000))"
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+a_range_of_one_x_has_that_average_at_any_moment() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'define hits range' 'start hits' 'sync 5000'
+  _into_cells hits
+  local i read
+  ok 'add hits 7 3 1'
+  echo 'add hits 7 3 5000000' >&7
+  for ((i = 0; i < 200; ++i)); do
+    read=$(data web)
+    [[ $read =~ ^hits\ [0-9]+\ 7\ 7\.000\ 7$ ]] || fail "torn: $read"
+  done
+  IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
+  assert_eq ok "$SAID"
+  assert_data web 'hits 15000003 7 7.000 7'
+}

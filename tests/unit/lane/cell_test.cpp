@@ -1,0 +1,243 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "core/lane/cell_reader.h"
+#include "core/lane/cell_writer.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint64_t kNumber = 7;
+constexpr std::uint32_t kId = 3;
+constexpr std::uint32_t kEra = 5;
+
+// A lane file of which there is one cell, at the beginning of the heap.
+class CellStand {
+ public:
+  explicit CellStand(const CellForm& form) : form_(form) {
+    memory_.resize((kLaneHeapAt + cell_bytes(kCellIntervalsMax)) / sizeof(Line));
+    writer().begin(kNumber, kId, kEra, form);
+  }
+
+  CellWriter writer() { return CellWriter(cell()); }
+  LaneCell& cell() { return *reinterpret_cast<LaneCell*>(bytes() + kLaneHeapAt); }
+  char* bytes() { return reinterpret_cast<char*>(memory_.data()); }
+  std::size_t size() const { return memory_.size() * sizeof(Line); }
+  CellKey key() const { return {.number = kNumber, .id = kId, .era = kEra, .form = form_}; }
+  CellRead read(CellSums& sums) { return read(sums, key()); }
+  CellRead read(CellSums& sums, const CellKey& key, std::uint64_t at = kLaneHeapAt) {
+    const auto* const begin = reinterpret_cast<const std::byte*>(bytes());
+    return read_cell({begin, size()}, at, key, sums);
+  }
+  CellSums sums() {
+    CellSums sums;
+    EXPECT_EQ(read(sums), CellRead::kAdded);
+    return sums;
+  }
+
+ private:
+  struct alignas(64) Line {
+    char bytes[64] = {};
+  };
+  const CellForm form_;
+  std::vector<Line> memory_;
+};
+
+CellForm form(CellKind kind) {
+  const bool is_array = kind == CellKind::kArrayLin || kind == CellKind::kArrayLog2;
+  return {.kind = kind,
+          .intervals = is_array ? 12u : 0u,
+          .range_min = -10,
+          .range_max = 90,
+          .base_interval = is_array ? 10u : 0u};
+}
+
+TEST(CellTest, CountsIncrementsInRange) {
+  CellStand stand(form(CellKind::kIncrements));
+  stand.writer().add(1, 5);
+  stand.writer().add(90, 2);
+  stand.writer().add(91, 100);
+  const CellSums sums = stand.sums();
+  EXPECT_EQ(sums.number, 7u);
+  EXPECT_EQ(sums.samples, 3u);
+  EXPECT_EQ(sums.outside, 1u);
+}
+
+TEST(CellTest, SumsProductsExactly) {
+  CellStand stand({.kind = CellKind::kProducts, .range_min = INT64_MIN, .range_max = INT64_MAX});
+  stand.writer().add(INT64_MIN, UINT64_MAX);
+  stand.writer().add(INT64_MAX, UINT64_MAX);
+  const CellSums sums = stand.sums();
+  EXPECT_EQ(sums.sum, -static_cast<Int128>(UINT64_MAX));
+  EXPECT_TRUE(sums.has_negative);
+}
+
+TEST(CellTest, KeepsTheExtremesOfARange) {
+  CellStand stand(form(CellKind::kRange));
+  const CellSums none = stand.sums();
+  EXPECT_GT(none.min, none.max);
+  stand.writer().add(-11, 1);  // out of range
+  for (const std::int64_t x : {3, -10, 90, 4}) stand.writer().add(x, 2);
+  const CellSums sums = stand.sums();
+  EXPECT_EQ(sums.min, -10);
+  EXPECT_EQ(sums.max, 90);
+  EXPECT_EQ(sums.number, 8u);
+  EXPECT_EQ(sums.sum, 2 * (3 - 10 + 90 + 4));
+  EXPECT_EQ(sums.outside, 1u);
+}
+
+TEST(CellTest, CountsTheIntervalsOfAnArray) {
+  CellStand stand(form(CellKind::kArrayLin));
+  for (const std::int64_t x : {-11, -10, -9, 0, 1, 90, 91, 5000}) stand.writer().add(x, 1);
+  const CellSums sums = stand.sums();
+  EXPECT_EQ(sums.counts, (std::vector<std::uint64_t>{2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2}));
+  EXPECT_EQ(sums.outside, 3u);
+  EXPECT_EQ(sums.sum, -11 - 10 - 9 + 0 + 1 + 90 + 91 + 5000);
+  EXPECT_TRUE(sums.has_negative);
+}
+
+TEST(CellTest, SaturatesAsTheDaemonDoes) {
+  CellStand stand(form(CellKind::kIncrements));
+  stand.writer().add(0, UINT64_MAX);
+  stand.writer().add(0, 1);
+  EXPECT_EQ(stand.sums().number, UINT64_MAX);
+}
+
+TEST(CellTest, CountsForItsStatisticAndEraOnly) {
+  CellStand stand(form(CellKind::kRange));
+  stand.writer().add(1, 1);
+  CellSums sums;
+  for (auto change : std::vector<void (*)(CellKey&)>{
+           [](CellKey& key) { key.number += 1; }, [](CellKey& key) { key.id += 1; },
+           [](CellKey& key) { key.era += 1; }, [](CellKey& key) { key.era = 0; },
+           [](CellKey& key) { key.form.kind = CellKind::kProducts; }}) {
+    CellKey key = stand.key();
+    change(key);
+    EXPECT_EQ(stand.read(sums, key), CellRead::kVoid);
+  }
+  EXPECT_EQ(sums.samples, 0u);
+  stand.writer().begin(kNumber, kId, kEra + 1, form(CellKind::kRange));
+  CellKey key = stand.key();
+  key.era += 1;
+  EXPECT_EQ(stand.read(sums, key), CellRead::kAdded);
+  EXPECT_EQ(sums.samples, 0u);
+}
+
+// Between the commit and the interval's own word.
+TEST(CellTest, HasTheSampleThatWasCommittedBeforeAKill) {
+  CellStand stand(form(CellKind::kArrayLin));
+  stand.writer().add(5, 1);
+  stand.writer().add(5, 1);
+  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell() + 1);
+  counts[2] = 1;
+  EXPECT_EQ(stand.sums().counts[2], 2u);
+}
+
+TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
+  CellStand stand(form(CellKind::kRange));
+  CellSums sums;
+  for (const std::uint64_t at :
+       {std::uint64_t{0}, std::uint64_t{kLaneHeapAt - 64}, std::uint64_t{kLaneHeapAt + 8},
+        std::uint64_t{stand.size()}, std::uint64_t{stand.size() - 64}, UINT64_MAX - 63}) {
+    EXPECT_EQ(stand.read(sums, stand.key(), at), CellRead::kBad) << at;
+  }
+}
+
+TEST(CellTest, RefusesWhatNoFeederWrites) {
+  CellStand stand(form(CellKind::kArrayLin));
+  stand.writer().add(5, 1);
+  stand.cell().slots[1].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
+  CellSums sums;
+  EXPECT_EQ(stand.read(sums), CellRead::kBad);
+  CellStand range(form(CellKind::kRange));
+  range.writer().add(5, 1);
+  range.cell().slots[1].values[kSumAt + 1] = 1;  // an average above all X
+  EXPECT_EQ(range.read(sums), CellRead::kBad);
+  EXPECT_EQ(sums.samples, 0u);
+}
+
+// What is read while a thread writes is of one moment, and no sample is missing afterwards.
+TEST(CellTest, IsReadWhileAThreadWritesConcurrently) {
+  constexpr std::uint64_t kSamples = 200'000;
+  for (const CellKind kind : {CellKind::kIncrements, CellKind::kProducts, CellKind::kRange}) {
+    CellStand stand(form(kind));
+    std::thread thread([&] {
+      for (std::uint64_t i = 0; i < kSamples; ++i) stand.writer().add(7, 1);
+    });
+    std::uint64_t last = 0;
+    while (last < kSamples) {
+      CellSums sums;
+      const CellRead done = stand.read(sums);
+      if (done != CellRead::kAdded) continue;  // a reader that is put off may find no moment
+      EXPECT_GE(sums.samples, last);
+      last = sums.samples;
+      if (kind != CellKind::kIncrements) {
+        ASSERT_EQ(sums.sum, static_cast<Int128>(7 * last));
+      }
+      if (kind != CellKind::kProducts) {
+        ASSERT_EQ(sums.number, last);
+      }
+    }
+    thread.join();
+  }
+}
+
+TEST(CellTest, ReadsAnArrayWhileAThreadWritesConcurrently) {
+  constexpr std::uint64_t kSamples = 200'000;
+  CellStand stand(form(CellKind::kArrayLog2));
+  std::thread thread([&] {
+    for (std::uint64_t i = 0; i < kSamples; ++i) {
+      stand.writer().add(static_cast<std::int64_t>(i % 100), 1);
+    }
+  });
+  std::uint64_t last = 0;
+  while (last < kSamples) {
+    CellSums sums;
+    if (stand.read(sums) != CellRead::kAdded) continue;
+    EXPECT_GE(sums.samples, last);
+    last = sums.samples;
+    std::uint64_t counted = 0;
+    for (const std::uint64_t count : sums.counts) counted += count;
+    EXPECT_GE(counted, last);
+  }
+  thread.join();
+}
+
+// Any bytes, which change while they are read.
+TEST(CellTest, SurvivesAnyBytesConcurrently) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  for (const CellKind kind : {CellKind::kIncrements, CellKind::kRange, CellKind::kArrayLog2}) {
+    CellStand stand(form(kind));
+    std::atomic<bool> ends{false};
+    std::thread thread([&] {
+      std::mt19937_64 random(seed);
+      auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell());
+      while (!ends) {
+        const std::size_t at = 5 + random() % (sizeof(LaneCell) / 8 + 12 - 5);
+        words[at].store(random() >> random() % 64, std::memory_order_relaxed);
+      }
+    });
+    for (int i = 0; i < 20'000; ++i) {
+      CellSums sums;
+      const CellRead done = stand.read(sums);
+      if (done != CellRead::kAdded) {
+        ASSERT_EQ(sums.samples, 0u);
+      }
+      if (done == CellRead::kAdded && kind == CellKind::kRange && sums.number != 0) {
+        ASSERT_LE(sums.min, sums.max);
+      }
+    }
+    ends = true;
+    thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs
