@@ -46,9 +46,9 @@ function fact(label, text) {
   return div;
 }
 
-// What is counted of the last interval, or since the reset.
+// What is counted of the last interval, or since the reset; null if the interval is not known.
 function counted(view) {
-  return state.counted === 'interval' && view.interval ? view.interval : view.total;
+  return state.counted === 'interval' ? view.interval : view.total;
 }
 
 // `from`: the heat map in which a column was chosen, or that was drawn anew; the other one's
@@ -58,21 +58,24 @@ export function showBars(from) {
   if (!view) return;
   if (from?.chosen != null) (from === heat ? cpus : heat).leave();
   const column = heat.bars() ?? cpus.bars();
-  const bars = column?.bars ?? counted(view).bars ?? [];
+  const of = counted(view);
+  const bars = column?.bars ?? of?.bars ?? [];
   const shown = withoutEmptyEnds(bars);
   const sum = bars.reduce((a, bar) => a + bar.count, 0);
   const what = view.counts_of || 'samples';
   setText(byId('bars-title'), column ? column.name : 'Distribution');
   setText(byId('bars-of'), shown.length ? `${sum.toLocaleString('en')} ${what}`
-                                        : `no ${what} in this time`);
+    : column || of ? `no ${what} in this time` : 'the first second is being counted');
   byId('counted-choice').hidden = !!column;
   drawBars(byId('bars'), shown);
 }
 
 export function showFacts(view) {
   const of = counted(view);
-  const shown = of.percentiles?.length ? of : view.total;
-  const percentiles = (shown.percentiles ?? []).map(each => [`p${each.q}`, each.text]);
+  const shown = of?.percentiles?.length ? of : view.total;
+  // Without samples in the interval, those of all say so.
+  const about = shown === of ? '' : ' overall';
+  const percentiles = (shown.percentiles ?? []).map(each => [`p${each.q}${about}`, each.text]);
   const others = (view.total.facts ?? []).map(each => [each.label, each.text]);
   byId('percentiles').replaceChildren(
     ...[...percentiles, ...others].map(([label, text]) => fact(label, text)));
