@@ -1,4 +1,4 @@
-"""What tests of the page share: a mount, tally-web, a browser, and scripts that look at the page."""
+"""What tests of the page share: a mount, tally-web, a browser, and scripts that look at it."""
 import unittest
 
 from stand import Browser, Mount, Web
