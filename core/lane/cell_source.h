@@ -13,6 +13,7 @@ namespace tallyfs {
 struct CellPlaces {
   std::uint64_t changes = UINT64_MAX;  // the file's count when they were looked for
   std::vector<std::uint32_t> at{};
+  std::size_t looked = 0;  // how many entries and indexes the last add_up() has read for that
 };
 
 // Any thread. Shared by the statistics that it has cells of and by what made it; the last of them

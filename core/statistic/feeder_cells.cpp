@@ -50,7 +50,7 @@ void FeederCells::read(const CellForm& form, CellBudget& budget) {
   std::size_t cells = 0;
   for (Bound& each : held_->bound) {
     each.source->add_up(key(each, form), each.places, held_->sums);
-    cells += 1 + each.places.at.size();
+    cells += 1 + each.places.at.size() + each.places.looked;
   }
   budget.left -= std::min(budget.left, cells);
 }

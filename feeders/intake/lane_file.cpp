@@ -68,6 +68,7 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums) co
   if (bad() >= kBadMax) return;
   const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
   const std::uint64_t changes = header.changes.load(std::memory_order_acquire);
+  places.looked = 0;
   if (changes != places.changes) {
     places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
     places.at.clear();
@@ -85,6 +86,7 @@ void LaneFile::find(std::uint32_t id, CellPlaces& places) const {
   std::array<EntryCopy, kEntriesAtOnce> some;
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
+    places.looked += 1;
     if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
     if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
     for (const EntryCopy& entry : some) find_in_index(entry.index, id, places);
@@ -100,6 +102,7 @@ void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& 
     return note_bad();
   }
   std::uint32_t place = 0;
+  places.looked += 1;
   if (!read_at(fd_.get(), begin + id * sizeof place, &place, sizeof place)) return note_bad();
   if (place == 0) return;
   if (places_left_.fetch_sub(1) <= 0) {
