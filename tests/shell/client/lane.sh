@@ -85,7 +85,7 @@ what_a_killed_feeder_counted_is_kept() {
   done
 }
 
-a_feeder_may_be_killed_at_any_moment() {
+a_feeder_may_be_killed_in_any_call() {
   local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
   command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
   assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "${TALLY_KILLS:-20}" "$STAT/web/data")"
