@@ -9,6 +9,7 @@
 // Naming gives the name of an element, so that an element need not hold its name in one piece:
 //   static std::string name(const Element&)
 //   static bool is_named(const Element&, std::string_view name)
+// Hash gives the hash of a name, keyed_hash() or another with a key.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace tallyfs {
 
-template <typename Element, typename Naming>
+template <typename Element, typename Naming, typename Hash = KeyedHash>
 class NameIndex {
  public:
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[home(hash)]); }
@@ -40,17 +41,17 @@ class NameIndex {
     }
     return nullptr;
   }
-  Element* find(std::string_view name) const { return find(name, keyed_hash(name)); }
+  Element* find(std::string_view name) const { return find(name, Hash()(name)); }
 
   // No element may have its name yet.
   void insert(Element& element) {
     if (2 * (size_ + 1) > slots_.size()) grow();
-    place({keyed_hash(Naming::name(element)), &element});
+    place({Hash()(Naming::name(element)), &element});
     ++size_;
   }
   // The element must be in the index.
   void erase(const Element& element) {
-    std::size_t gap = home(keyed_hash(Naming::name(element)));
+    std::size_t gap = home(Hash()(Naming::name(element)));
     while (slots_[gap].element != &element) gap = next(gap);
     // Elements behind it that are not in their home slots move up, until the next free slot:
     // look-ups end at free slots.

@@ -11,6 +11,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "core/wire/digits.h"
 #include "core/wire/latency_line.h"
 
 namespace tallyfs::wire {
@@ -152,17 +153,6 @@ Marks mark(const Block& bytes) {
 }
 #endif
 
-// The same of 32 bytes.
-[[gnu::always_inline]] inline Marks mark_two(const char* at) {
-  Block blocks[2];
-  std::memcpy(blocks, at, sizeof blocks);
-  const Marks low = mark(blocks[0]);
-  const Marks high = mark(blocks[1]);
-  return {.blanks = low.blanks | high.blanks << 16,
-          .slashes = low.slashes | high.slashes << 16,
-          .bars = low.bars | high.bars << 16};
-}
-
 // Of a token that holds a '/' and is followed by a blank; nullptr if there is no such thing. A '|'
 // makes all of the line another language's.
 [[gnu::always_inline]] inline const char* end_of_path(const char* at, const char* end) {
@@ -177,25 +167,6 @@ Marks mark(const Block& bytes) {
     return slashes != 0 && at < end && *at == ' ' ? at : nullptr;
   }
   return nullptr;
-}
-
-constexpr std::uint64_t kEachByte = 0x0101'0101'0101'0101;
-
-// Of bytes from which '0' was taken: marks those that are none of 0 to 9, and perhaps others above
-// one of them.
-std::uint64_t mark_others(std::uint64_t bytes) {
-  return ((bytes + (0x80 - 10) * kEachByte) | bytes) & (0x80 * kEachByte);
-}
-
-// Of digits, the highest in the lowest byte. Neighbours are put together: ones, twos, fours.
-std::uint64_t number_of(std::uint64_t ones) {
-  const std::uint64_t twos = (ones * 10 + (ones >> 8)) & 0x00FF'00FF'00FF'00FF;
-  const std::uint64_t fours = (twos * 100 + (twos >> 16)) & 0x0000'FFFF'0000'FFFF;
-  return (fours * 10'000 + (fours >> 32)) & 0xFFFF'FFFF;
-}
-
-std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
-  return negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
 }
 
 // The digits at `at`, 1 to 18 of them.
@@ -217,33 +188,7 @@ std::int64_t with_sign(std::uint64_t magnitude, bool negative) {
   return true;
 }
 
-// A line of less than 32 bytes, without Y and with a number of at most 8 digits, which is what most
-// samples are: one look at all of its bytes.
-[[gnu::always_inline]] inline std::size_t take_short_sample(std::string_view text,
-                                                            SampleLine& sample) {
-  if (text.size() < 32) return 0;
-  const Marks marks = mark_two(text.data());
-  const std::uint32_t first = marks.blanks & -marks.blanks;
-  const std::uint32_t others = marks.blanks ^ first;
-  const std::uint32_t path = first - 1;
-  if (others == 0 || (marks.slashes & path) == 0 || (marks.bars & path) != 0) return 0;
-  const auto path_end = static_cast<std::size_t>(std::countr_zero(first));
-  const auto end = static_cast<std::size_t>(std::countr_zero(others));
-  if (text[path_end] != ' ' || text[end] != '\n') return 0;
-  const bool negative = text[path_end + 1] == '-';
-  const std::size_t digits = end - path_end - 1 - std::size_t{negative};
-  if (digits - 1 > 7 || end < 8) return 0;
-  // What ends where the line does, so that the digits are at the upper end; the others go.
-  const std::size_t others_bits = 64 - 8 * digits;
-  const char* const last = text.data() + end;
-  const std::uint64_t word = load<std::uint64_t>(last - 8, last) ^ ('0' * kEachByte);
-  const std::uint64_t ones = word >> others_bits << others_bits;
-  if (mark_others(ones) != 0) return 0;
-  sample = {text.substr(0, path_end), with_sign(number_of(ones), negative), 1};
-  return end + 1;
-}
-
-bool parse_longer_sample(std::string_view text, std::size_t end_of_line, SampleLine& sample) {
+bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLine& sample) {
   const char* const begin = text.data();
   const char* const readable = begin + text.size();
   const char* const end = begin + end_of_line;
@@ -275,10 +220,8 @@ Result<Line> parse_line(std::string_view line) {
 }
 
 std::size_t take_plain_sample(std::string_view text, SampleLine& sample) {
-  if (const std::size_t taken = take_short_sample(text, sample)) [[likely]]
-    return taken;
   const std::size_t end = std::min(text.find('\n'), text.size());
-  return parse_longer_sample(text, end, sample) ? std::min(end + 1, text.size()) : 0;
+  return parse_plain_sample(text, end, sample) ? std::min(end + 1, text.size()) : 0;
 }
 
 Path split_path(std::string_view path) {

@@ -70,10 +70,10 @@ using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, Even
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);
 
-// Reads the commonest line in one go: `INTERFACE/STATISTIC X [Y]` with single blanks and decimal
-// numbers of at most 18 digits, at the start of text and up to a newline or the end. Returns its
-// bytes with the newline. 0: the line has another form, which parse_line() reads, and sample is
-// undefined.
+// Reads a common line in one go: `INTERFACE/STATISTIC X [Y]` with single blanks and decimal numbers
+// of at most 18 digits, at the start of text and up to a newline or the end; of many such lines see
+// plain_samples.h. Returns its bytes with the newline. 0: the line has another form, which
+// parse_line() reads, and sample is undefined.
 std::size_t take_plain_sample(std::string_view text, SampleLine& sample);
 
 // A target or path at its first slash. statistic is empty, and has_statistic false, if there is

@@ -15,10 +15,9 @@
 namespace tallyfs {
 namespace {
 
-// How many plain samples, or messages of samples, are taken between two looks at the clock: so few
-// that they come to little, so many that looking costs next to nothing. After a command the clock
-// is looked at each time, since one alone can be costly.
-constexpr unsigned kSamplesBetweenLooks = 256;
+// How many messages of samples are taken between two looks at the clock: so few that they come to
+// little, so many that looking costs next to nothing. After a batch of plain samples, and after a
+// command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kMessagesBetweenLooks = 16;
 
 // What stands for a text in the error log where there is none.
@@ -144,6 +143,7 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
   const std::string_view bytes(datagram.bytes.data(), datagram.bytes.size());
   if (!wire::is_binary(bytes)) {
     text_ = text_left_ = bytes;
+    plain_.begin(bytes);
     return;
   }
   const auto opened = wire::DatagramReader::open(datagram.bytes);
@@ -169,20 +169,16 @@ std::vector<char> Dispatcher::put_off() {
 }
 
 bool Dispatcher::take_text(const Until& until) {
-  wire::SampleLine plain;
-  for (unsigned samples = 1; !text_left_.empty(); ++samples) {
-    std::size_t taken = wire::take_plain_sample(text_left_, plain);
-    const bool is_plain = taken != 0;
-    if (is_plain) [[likely]] {
-      take_named(plain);
-    } else {
+  while (!text_left_.empty()) {
+    text_left_.remove_prefix(plain_.take(text_left_, call_.now.monotonic, named_));
+    if (named_.full()) {
+      flush_named();
+    } else if (!text_left_.empty()) {
       const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
       take_line(text_left_.substr(0, end));
-      taken = std::min(end + 1, text_left_.size());
+      text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
     }
-    text_left_.remove_prefix(taken);
-    const bool looks = !is_plain || samples % kSamplesBetweenLooks == 0;
-    if (looks && is_past(until)) break;
+    if (!text_left_.empty() && is_past(until)) break;
   }
   flush_named();
   return text_left_.empty();

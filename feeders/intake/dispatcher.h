@@ -21,11 +21,12 @@
 #include "core/base/clock.h"
 #include "core/branch/branch.h"
 #include "core/branch/own_numbers.h"
-#include "core/branch/statistics/named_samples.h"
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
+#include "core/wire/named_samples.h"
+#include "core/wire/plain_samples.h"
 #include "feeders/intake/drop_claims.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
@@ -170,7 +171,8 @@ class Dispatcher {
   std::string_view text_;
   std::string_view text_left_;
   std::optional<wire::DatagramReader> messages_;
-  NamedSamples named_;  // from text_
+  wire::PlainSamples plain_;  // of text_
+  NamedSamples named_;        // from text_
   unsigned reports_ = 0;
   bool told_stale_ = false;
   bool is_of_kernel_ = false;

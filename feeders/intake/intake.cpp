@@ -186,7 +186,7 @@ std::chrono::nanoseconds Intake::catch_up_left(std::chrono::nanoseconds now) con
 Intake::Progress Intake::catch_up_as_reader(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   const auto begun = clock_.now().monotonic;
-  const auto left = catch_up_left(begun);
+  const auto left = catch_up_left(begun) - kMoveReserve;
   if (left < kCatchUpLeast) return Progress::kCut;
   return catch_up({std::min(until.deadline, begun + left)});
 }

@@ -51,6 +51,9 @@ class Intake final : public Barrier {
   static constexpr std::chrono::milliseconds kCatchUpMax{40};
   static constexpr int kCatchUpShare = 10;
   static constexpr std::chrono::milliseconds kCatchUpLeast{1};
+  // A part of it is only for moving datagrams from the socket to the backlog. That moves the flood
+  // on; to look for others behind a full queue costs more than that, and moves nothing.
+  static constexpr std::chrono::milliseconds kMoveReserve{20};
   // A drain that takes more than so many datagrams calls before_waiting first.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 

@@ -93,51 +93,103 @@ StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_v
   return found == interfaces_.end() ? nullptr : found->second.get();
 }
 
+bool StatisticsBranch::has_path(const StatisticEntry& entry, const NamedSamples& samples,
+                                std::size_t i) {
+  const std::string_view path = samples.path(i);
+  return PaddedName::fits(path) ? entry.path == samples.padded(i)
+                                : PathNaming::is_named(entry, path);
+}
+
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
 void StatisticsBranch::look_up(const NamedSamples& samples) {
-  auto& hashes = workspace_.hashes;
   auto& entries = workspace_.entries;
   const std::size_t size = samples.size();
+  for (std::size_t i = 0; i < size; ++i) paths_.prefetch(samples.hash(i));
   for (std::size_t i = 0; i < size; ++i) {
-    hashes[i] = keyed_hash(samples.path(i));
-    paths_.prefetch(hashes[i]);
-  }
-  for (std::size_t i = 0; i < size; ++i) {
-    entries[i] = paths_.candidate(hashes[i]);
-    __builtin_prefetch(entries[i]);
+    entries[i] = paths_.candidate(samples.hash(i));
+    if (entries[i]) entries[i]->prefetch();
   }
   for (std::size_t i = 0; i < size; ++i) {
     if (!entries[i]) continue;
-    entries[i]->statistic->prefetch();
-  }
-  for (std::size_t i = 0; i < size; ++i) {
-    if (entries[i] && !PathNaming::is_named(*entries[i], samples.path(i))) {
-      entries[i] = paths_.find(samples.path(i), hashes[i]);
+    if (!has_path(*entries[i], samples, i)) [[unlikely]] {
+      entries[i] = paths_.find(samples.path(i), samples.hash(i));
+      if (!entries[i]) continue;
     }
+    entries[i]->statistic->prefetch();
   }
 }
 
 Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
-  auto& entries = workspace_.entries;
   look_up(samples);
+  create_missing(samples, sender, now, taken);
+  const auto groups = group(samples.size());
   Runs runs(workspace_, taken, now);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    StatisticEntry* entry = entries[i];
-    if (!entry) {
-      auto made = find_or_create(samples.path(i), sender, now);
-      if (!made) {
-        taken.rejected.push_back({i, made.error()});
-        continue;
-      }
-      entry = made.value();
-    }
-    runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
+  // With hardly two samples each, groups cost more than they save.
+  if (2 * groups.size() > samples.size()) {
+    add_in_order(samples, runs);
+  } else {
+    add_by_group(samples, groups, runs);
   }
   runs.flush();
+  for (const Workspace::Group& each : groups) each.entry->group = 0;
   return taken;
+}
+
+void StatisticsBranch::create_missing(const NamedSamples& samples, uid_t creator, Moment now,
+                                      Taken& taken) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (workspace_.entries[i]) [[likely]]
+      continue;
+    const auto made = find_or_create(samples.path(i), creator, now);
+    if (made) {
+      workspace_.entries[i] = made.value();
+    } else {
+      taken.rejected.push_back({i, made.error()});
+    }
+  }
+}
+
+std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::group(std::size_t samples) {
+  auto& groups = workspace_.groups;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < samples; ++i) {
+    StatisticEntry* const entry = workspace_.entries[i];
+    if (!entry) continue;
+    if (entry->group == 0) {
+      groups[size] = {.entry = entry};
+      entry->group = static_cast<std::uint32_t>(++size);
+    }
+    groups[entry->group - 1].size += 1;
+  }
+  return std::span(groups).first(size);
+}
+
+void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const StatisticEntry* const entry = workspace_.entries[i];
+    if (entry) runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
+  }
+}
+
+void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups,
+                                    Runs& runs) {
+  auto& sorted = workspace_.scratch;
+  std::size_t end = 0;
+  for (Workspace::Group& each : groups) {
+    each.end = end;
+    end += each.size;
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const StatisticEntry* const entry = workspace_.entries[i];
+    if (entry) sorted[groups[entry->group - 1].end++] = samples.sample(i);
+  }
+  for (const Workspace::Group& each : groups) {
+    runs.push(*each.entry->owner, each.entry->statistic,
+              std::span(sorted).subspan(each.end - each.size, each.size));
+  }
 }
 
 // A sample before this one in its batch may have made it.
@@ -204,6 +256,7 @@ StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interf
   auto made = std::make_unique<StatisticEntry>(StatisticEntry{
       .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
   StatisticEntry& entry = *made;
+  entry.path = PaddedName::of(PathNaming::name(entry));
   statistics_.add(std::move(made));
   paths_.insert(entry);
   const std::uint32_t slot = statistics_.slot(entry.number);

@@ -24,6 +24,7 @@
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/name_index.h"
+#include "core/base/padded_name.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/branch/branch.h"
@@ -33,13 +34,13 @@
 #include "core/branch/own_numbers.h"
 #include "core/branch/ownership.h"
 #include "core/branch/ports.h"
-#include "core/branch/statistics/named_samples.h"
 #include "core/branch/statistics/rules.h"
 #include "core/exposition/options.h"
 #include "core/statistic/interface.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
+#include "core/wire/named_samples.h"
 
 namespace tallyfs {
 
@@ -142,9 +143,16 @@ class StatisticsBranch final : public Branch {
     LifetimeFeeders feeders;  // empty: the interface stays
   };
   struct StatisticEntry {
+    PaddedName path{};
     Statistic* statistic = nullptr;
     InterfaceEntry* owner = nullptr;
     std::uint64_t number = 0;
+    std::uint32_t group = 0;  // in a batch that is being added: the place of its group, from 1 on
+
+    void prefetch() const {
+      __builtin_prefetch(this);
+      __builtin_prefetch(&group);
+    }
   };
   // Calls it INTERFACE/STATISTIC.
   struct PathNaming {
@@ -166,8 +174,14 @@ class StatisticsBranch final : public Branch {
 
   // What adding works with; here since making it anew for each datagram costs more than the adding.
   struct Workspace {
-    std::array<std::uint64_t, NamedSamples::kCapacity> hashes;
+    // The samples of one statistic.
+    struct Group {
+      StatisticEntry* entry = nullptr;
+      std::size_t size = 0;
+      std::size_t end = 0;  // of those that are in the scratch
+    };
     std::array<StatisticEntry*, NamedSamples::kCapacity> entries;
+    std::array<Group, NamedSamples::kCapacity> groups;
     std::array<Run, NamedSamples::kCapacity> runs;
     std::array<Sample, NamedSamples::kCapacity> scratch;
   };
@@ -175,6 +189,15 @@ class StatisticsBranch final : public Branch {
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
   // Of each of the samples, into the workspace.
   void look_up(const NamedSamples& samples) REQUIRES(mutex_);
+  static bool has_path(const StatisticEntry& entry, const NamedSamples& samples, std::size_t i);
+  // Makes what was not found.
+  void create_missing(const NamedSamples& samples, uid_t creator, Moment now, Taken& taken)
+      REQUIRES(mutex_);
+  // Of those in the workspace, with their samples counted.
+  std::span<Workspace::Group> group(std::size_t samples) REQUIRES(mutex_);
+  void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
+  void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
+      REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
   Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
       REQUIRES(mutex_);
@@ -241,7 +264,7 @@ class StatisticsBranch final : public Branch {
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
       interfaces_ GUARDED_BY(mutex_);
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
-  NameIndex<StatisticEntry, PathNaming> paths_ GUARDED_BY(mutex_);
+  NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
   Rules rules_ GUARDED_BY(mutex_);
   Moment rules_changed_ GUARDED_BY(mutex_);
 };

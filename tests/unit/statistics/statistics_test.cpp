@@ -2,6 +2,7 @@
 #include <limits>
 #include <thread>
 
+#include "tests/unit/random.h"
 #include "tests/unit/statistics/statistics_stand.h"
 
 namespace tallyfs {
@@ -99,6 +100,53 @@ TEST_F(StatisticsTest, ManySamplesOfManyInterfacesInOneBatchAllArrive) {
   EXPECT_EQ(statistics_.add(samples, kAlice, clock_.now()).samples, samples.size());
   EXPECT_EQ(read("a", "data"), "x 86\ny 85\n");
   EXPECT_EQ(read("b", "data"), "z 85\n");
+}
+
+// In a batch the samples of each statistic are put together, which nothing may tell.
+TEST_F(StatisticsTest, ABatchOfRandomSamplesIsTakenAsOneByOne) {
+  Random random;
+  SCOPED_TRACE(random.seed());
+  Tree tree(clock_.now());
+  Ledger ledger{Ledger::Limits{}};
+  StatisticsBranch one_by_one(tree, ledger, kDaemon, clock_.now());
+  const std::string long_name(60, 'n');
+  for (const std::string line :
+       {"create a/raw type=raw entries_max=5000 on=1",
+        "create b/list type=list entries_max=50 on=1", "create b/off type=value mode=increments",
+        "create a/array type=array scale=log2 range_min=0 range_max=64 base_interval=1 on=1"}) {
+    const auto parsed = wire::parse_line(line);
+    const auto& command = std::get<wire::CommandLine>(parsed.value());
+    ASSERT_TRUE(statistics_.execute(command, kAlice, clock_.now())) << line;
+    ASSERT_TRUE(one_by_one.execute(command, kAlice, clock_.now())) << line;
+  }
+  std::vector<std::string> paths = {
+      "a/raw",          "b/list",       "b/off", "a/array",
+      "b/" + long_name, "tallyfs/mine", "c/new", "c/" + long_name + "n"};
+  for (int round = 0; round < 30; ++round) {
+    if (round % 10 == 9) paths.push_back("new/" + std::to_string(round));
+    NamedSamples batch;
+    std::uint64_t taken = 0;
+    std::size_t rejected = 0;
+    const std::uint64_t size = random.below(NamedSamples::kCapacity + 1);
+    const std::uint64_t names = 1 + random.below(paths.size());
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const std::string& path = paths[random.below(names)];
+      const Sample sample{.x = static_cast<std::int64_t>(random.below(200)) - 20,
+                          .y = random.below(4),
+                          .time = clock_.now().monotonic};
+      batch.push(path, sample);
+      NamedSamples one;
+      one.push(path, sample);
+      const Taken of_one = one_by_one.add(one, kAlice, clock_.now());
+      taken += of_one.samples;
+      rejected += of_one.rejected.size();
+    }
+    const Taken of_all = statistics_.add(batch, kAlice, clock_.now());
+    EXPECT_EQ(of_all.samples, taken);
+    EXPECT_EQ(of_all.rejected.size(), rejected);
+    clock_.advance(std::chrono::microseconds(7));
+  }
+  EXPECT_EQ(SavedObjects(statistics_), SavedObjects(one_by_one));
 }
 
 TEST_F(StatisticsTest, WhatIsSavedAndLoadedReadsTheSameAndCanBeFed) {
