@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/background.h"
@@ -24,6 +27,7 @@
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/tracefs_below.h"
@@ -197,6 +201,19 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   return std::optional(std::move(directory.value()));
 }
 
+// In the background, the working directory is another, and few look into the log of a start.
+void prepare_rules(DaemonOptions& options) {
+  std::error_code error;
+  auto absolute = std::filesystem::absolute(options.rules_file, error).lexically_normal();
+  if (!error) options.rules_file = absolute;
+  if (options.foreground) return;
+  const auto text = read_rules(options.rules_file);
+  if (!text) return say_error("warning: --rules: " + text.error().reason);
+  for (const auto& fault : Rules().replace_file(text.value()).faults) {
+    for (const std::string& line : describe(options.rules_file, fault)) say_error(line);
+  }
+}
+
 Result<PassedSockets> prepare(DaemonOptions& options) {
   const bool cleans_up = options.auto_unmount || options.over_tracefs;
   auto mount_point =
@@ -212,6 +229,7 @@ Result<PassedSockets> prepare(DaemonOptions& options) {
   auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);
+  if (!options.rules_file.empty()) prepare_rules(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
