@@ -57,6 +57,10 @@ tallyfs:         ^" "$(cat "$CASE/said")"
   echo 'web/e on=1' >"$CASE/file"
   kill -HUP "$(pgrep -f -o -- " $MNT( |\$)")"
   wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
+  "$TALLYFS" --reload "$MNT"
+  echo 'web/f on=1' >"$CASE/file"
+  kill -HUP "$(pgrep -f -o -- " $MNT( |\$)")"
+  wait_until '[ "$(cat "$MNT/rules")" = "web/f on=1" ]'
   _unmount
 }
 
