@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/unit/statistic/allocated.h"
+
 namespace tallyfs {
 namespace {
 
@@ -23,7 +25,12 @@ class KeeperTest : public testing::Test {
                               },
                               .ready = [this] { ready_ += 1; },
                               .unmount = [this] { unmounted_ += 1; },
-                              .is_gone = [this] { return is_gone_; },
+                              .is_gone =
+                                  [this] {
+                                    allocated_ = allocated_bytes();
+                                    if (allocated_first_ == 0) allocated_first_ = allocated_;
+                                    return is_gone_;
+                                  },
                               .gives_up = [this](const char* reason) { reason_ = reason; },
                               .check_program = [this] { ::_exit(check_status_); },
                               .become_program = [this] { became_ += 1; },
@@ -52,6 +59,9 @@ class KeeperTest : public testing::Test {
   }
 
   Handover handover_ = Handover::create().value();
+  // In the keeper, at the first and at the last end of a server that was not to end.
+  std::size_t allocated_first_ = 0;
+  std::size_t allocated_ = 0;
   int check_status_ = 0;
   int became_ = 0;
   int refused_ = 0;
@@ -84,6 +94,23 @@ TEST_F(KeeperTest, ReplacesServersThatAreKilledHoweverMany) {
   EXPECT_EQ(handover_.failures(), 0);
   EXPECT_EQ(ready_, 1) << "it is told once";
   EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, AllocatesNothingAfterItsStart) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              if (server == 5) {
+                wait_for_reload(keeper);
+                keeper.say(Word::kHandedOver);
+                return 0;
+              }
+              if (server < 10) ::raise(server == 1 || server == 9 ? SIGTERM : SIGKILL);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 10u);
+  EXPECT_EQ(became_, 1);
+  EXPECT_EQ(allocated_, allocated_first_);
 }
 
 TEST_F(KeeperTest, ReplacesAServerThatFails) {
