@@ -236,6 +236,7 @@ function showSeries(series) {
   byId('series-panel').hidden = !series;
   if (!series) return;
   const asTable = byId('series-as-table').getAttribute('aria-pressed') === 'true';
+  byId('series-legend').textContent = series.legend;
   byId('series-box').hidden = asTable;
   byId('series-table').hidden = !asTable;
   if (asTable) byId('series-table').replaceChildren(seriesTable(series));
