@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -51,7 +54,7 @@ Result<Mount> Mount::make(const std::string& mount_point,
   }
   const int fd = fuse_session_fd(session.value().get());
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return Mount(std::move(session.value()));
+  return Mount(std::move(session.value()), Fd(), mount_point);
 }
 
 bool Mount::is_gone() const {
@@ -60,9 +63,24 @@ bool Mount::is_gone() const {
 }
 
 void Mount::remove() {
+  if (fd_.valid()) return remove_by_path();
   if (!session_) return;
   fuse_session_unmount(session_.get());
   session_.reset();
+}
+
+// As libfuse does.
+void Mount::remove_by_path() {
+  const bool is_there = !is_gone();
+  fd_.reset();
+  if (!is_there || ::umount2(mount_point_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", mount_point_.c_str(), nullptr);
+    ::_exit(127);
+  }
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 // Of a mount that is gone libfuse only frees what it knows of it. One that is still there it would
@@ -70,6 +88,7 @@ void Mount::remove() {
 void Mount::leave() {
   if (session_ && is_gone()) fuse_session_unmount(session_.get());
   session_.reset();
+  fd_.reset();
 }
 
 }  // namespace tallyfs

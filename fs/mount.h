@@ -6,8 +6,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/fd.h"
 #include "core/base/result.h"
 #include "fs/protocol.h"
 
@@ -29,12 +31,16 @@ class Mount {
   // libfuse itself has printed more on stderr.
   static Result<Mount> make(const std::string& mount_point,
                             const std::vector<std::string>& mount_options);
+  // Of another program, which took over the process of the one that made it.
+  static Mount adopt(Fd fd, std::string mount_point) {
+    return Mount(nullptr, std::move(fd), std::move(mount_point));
+  }
   Mount(Mount&&) = default;
   Mount& operator=(Mount&&) = delete;
   ~Mount() { remove(); }
 
   // Of /dev/fuse; not blocking.
-  int fd() const { return fuse_session_fd(session_.get()); }
+  int fd() const { return session_ ? fuse_session_fd(session_.get()) : fd_.get(); }
   // Whether it was removed from outside, or aborted.
   bool is_gone() const;
   // Removes it, also while processes still use it; not where is_gone(). Closes the descriptor.
@@ -43,9 +49,13 @@ class Mount {
   void leave();
 
  private:
-  explicit Mount(FuseSession session) : session_(std::move(session)) {}
+  Mount(FuseSession session, Fd fd, std::string mount_point)
+      : session_(std::move(session)), fd_(std::move(fd)), mount_point_(std::move(mount_point)) {}
+  void remove_by_path();
 
-  FuseSession session_;
+  FuseSession session_;  // of a mount that this program has made
+  Fd fd_;                // of another one
+  std::string mount_point_;
 };
 
 }  // namespace tallyfs

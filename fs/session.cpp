@@ -245,8 +245,7 @@ void Session::serve() {
   ended_();
 }
 
-void Session::unmount() {
-  if (!notifier_) return;
+void Session::leave() {
   // The notifier first, while requests are still answered: it may be in a system call that ends
   // when one of them is.
   notifier_->stop();
@@ -256,6 +255,11 @@ void Session::unmount() {
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
   for (std::thread& thread : threads_) thread.join();
+}
+
+void Session::unmount() {
+  if (!notifier_) return;
+  leave();
   operations_.stop_polling();
   // Requests without a reply now fail with ENOTCONN.
   take_away_();

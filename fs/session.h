@@ -59,6 +59,9 @@ class Session {
   Notifier& notifier() { return *notifier_; }
   // Removes the mount, also while processes still use it, and stops serving.
   void unmount();
+  // Stops serving. Requests without a reply wait for a successor, if this process ends without
+  // destroying the session.
+  void leave();
 
  private:
   Session(Operations& operations, FuseSession session, Fd stop, const Options& options);

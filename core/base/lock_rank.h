@@ -45,7 +45,7 @@ enum class LockRank : std::uint8_t {
   kNotifier,            // fs/notifier.h
   // Those below are of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h
-  kScrapeReading,   // exporters/web/scrape.h
+  kScrapeReading,   // exporters/web/shared_reading.h
   kScrapeNumbers,   // exporters/web/scrape.h
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp

@@ -49,7 +49,7 @@ void FeederCells::read(const CellForm& form, CellBudget& budget) {
   held_->sums = {};
   std::size_t cells = 0;
   for (Bound& each : held_->bound) {
-    each.source->add_up(key(each, form), each.places, held_->sums);
+    each.source->add_up(key(each, form), each.places, held_->sums, budget.looks);
     cells += 1 + each.places.at.size();
   }
   budget.left -= std::min(budget.left, cells);
@@ -60,7 +60,9 @@ CellSums FeederCells::take(const CellForm& form, const CellSource* source) {
   if (!held_) return taken;
   std::erase_if(held_->bound, [&](Bound& each) {
     if (each.source.get() != source) return false;
-    each.source->add_up(key(each, form), each.places, taken);
+    // It has ended: there is nothing to look for.
+    LookBudget none{0};
+    each.source->add_up(key(each, form), each.places, taken, none);
     return true;
   });
   held_->sums = {};

@@ -32,6 +32,7 @@ struct Published {
 struct CellBudget {
   static constexpr std::size_t kCellsMax = 100'000;
   std::size_t left = kCellsMax;
+  LookBudget looks{};
 };
 
 class FeederCells {

@@ -83,7 +83,7 @@ class Interface {
   Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                           std::uint32_t id);
   // The feeder has ended: what its cells hold becomes the statistic's own.
-  void absorb_cells(Statistic* statistic, const CellSource* source, Moment now);
+  void absorb_cells(Statistic* statistic, const CellSource* source, LookBudget& looks, Moment now);
   // No feeder counts in cells from now on; what was counted is kept.
   void end_cells(Moment now);
 

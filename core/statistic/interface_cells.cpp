@@ -15,9 +15,10 @@ Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const C
   return {};
 }
 
-void Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now) {
+void Interface::absorb_cells(Statistic* statistic, const CellSource* source, LookBudget& looks,
+                             Moment now) {
   const MutexLock lock(mutex_);
-  statistic->absorb_cells(source);
+  statistic->absorb_cells(source, looks);
   if (count_cells(*statistic)) note_change(now);
 }
 

@@ -107,7 +107,7 @@ class Statistic {
   // Cells of it are there under this id of the feeder's. False: there is no room for more.
   bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id);
   // Makes what the cells of a feeder that has ended hold its own.
-  void absorb_cells(const CellSource* source);
+  void absorb_cells(const CellSource* source, LookBudget& looks);
   // Looks at what the cells hold now. What is shown from then on includes it.
   void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.

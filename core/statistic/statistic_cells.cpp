@@ -65,7 +65,7 @@ void Statistic::end_cells() {
 void Statistic::end_era(CellData data) {
   cells_->close();
   publish();
-  CellBudget budget;
+  CellBudget budget{.looks = {LookBudget::kUnbounded}};
   read_cells(budget);
   note_cells();
   if (data == CellData::kKept && has_cells()) merge(cells_->sums());
@@ -86,15 +86,16 @@ bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32
   return bound;
 }
 
-void Statistic::absorb_cells(const CellSource* source) {
+void Statistic::absorb_cells(const CellSource* source, LookBudget& looks) {
   if (!cells_) return;
-  CellBudget budget;
+  CellBudget budget{.looks = looks};
   read_cells(budget);
   note_cells();
   merge(cells_->take(cell_form(definition_), source));
   has_cells_ = cells_->has_cells();
-  CellBudget rest;
+  CellBudget rest{.looks = budget.looks};
   read_cells(rest);
+  looks = rest.looks;
   cells_->skip_samples();
 }
 

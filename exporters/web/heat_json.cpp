@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "core/base/json.h"
 #include "core/view/heat_axis.h"
 
 namespace tallyfs::web {
@@ -27,11 +26,6 @@ PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std:
   return made;
 }
 
-struct Picture {
-  std::vector<PastColumn> columns;
-  std::uint64_t seconds_each = 1;
-};
-
 // The first of the newest columns that cover at most so many seconds.
 std::size_t first_within(const std::deque<PastColumn>& columns, std::uint64_t seconds) {
   std::size_t first = columns.size();
@@ -41,8 +35,8 @@ std::size_t first_within(const std::deque<PastColumn>& columns, std::uint64_t se
   return first;
 }
 
-Picture picture_of(const Past& past, const HeatOrder& order) {
-  Picture made;
+HeatColumns columns_of(const Past& past, const HeatOrder& order) {
+  HeatColumns made;
   const std::deque<PastColumn>& columns = past.columns();
   made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
   std::size_t first = first_within(columns, order.seconds);
@@ -60,9 +54,9 @@ Picture picture_of(const Past& past, const HeatOrder& order) {
 }
 
 // All bins that a column or the statistic has hit.
-view::Statistic all_of(const view::Statistic& statistic, const Picture& picture) {
+view::Statistic all_of(const view::Statistic& statistic, const HeatColumns& shown) {
   std::vector<Hit> hits = hits_of(statistic.values);
-  for (const PastColumn& column : picture.columns) {
+  for (const PastColumn& column : shown.columns) {
     hits.insert(hits.end(), column.hits.begin(), column.hits.end());
   }
   return with_hits(statistic, summed(std::move(hits)));
@@ -104,23 +98,23 @@ char letter_of(PastColumn::State state) {
 }
 
 // What a column of another length would have, as the colours are compared.
-Int128 in_each(Int128 count, const Picture& picture, const PastColumn& column) {
+Int128 in_each(Int128 count, const HeatColumns& shown, const PastColumn& column) {
   const Int128 seconds = column.interval.seconds;
-  return (count * picture.seconds_each + seconds - 1) / seconds;
+  return (count * shown.seconds_each + seconds - 1) / seconds;
 }
 
 // Writes the counts of each column; returns the largest, as the colours are compared.
-Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const Picture& picture,
+Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const HeatColumns& shown,
                     std::size_t bins_max) {
   Int128 largest = 0;
   writer.key("counts").begin_array();
-  for (const PastColumn& column : picture.columns) {
+  for (const PastColumn& column : shown.columns) {
     writer.begin_array();
     if (!column.hits.empty()) {
       const view::Statistic counted = with_hits(all, column.hits);
       for (const view::Bin& bin : view::binned(all, &counted, bins_max).bins) {
         writer.number(bin.count);
-        largest = std::max(largest, in_each(bin.count, picture, column));
+        largest = std::max(largest, in_each(bin.count, shown, column));
       }
     }
     writer.end_array();
@@ -131,33 +125,37 @@ Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const Pictur
 
 }  // namespace
 
-std::string heat_json(const std::string& interface, const view::Statistic& statistic,
-                      const Past& past, const HeatOrder& order) {
-  const Picture picture = picture_of(past, order);
-  const view::Statistic all = all_of(statistic, picture);
-  std::string text;
-  JsonWriter writer(text);
-  writer.begin_object().key("interface").string(interface);
+void write_heat(JsonWriter& writer, const view::Statistic& statistic, const HeatColumns& shown,
+                const HeatOrder& order) {
+  const view::Statistic all = all_of(statistic, shown);
   writer.key("statistic").string(statistic.name).key("units").string(statistic.units);
   writer.key("counts_of").string(view::quantity_of_counts(statistic.units).name);
-  writer.key("seconds_each").number(picture.seconds_each);
+  writer.key("seconds_each").number(shown.seconds_each);
   write_bins(writer, view::binned(all, nullptr, order.bins_max),
              view::quantity_of_x(statistic.units));
   std::string states;
   writer.key("end_us").begin_array();
-  for (const PastColumn& column : picture.columns) {
+  for (const PastColumn& column : shown.columns) {
     writer.number(column.interval.end_us);
     states.push_back(letter_of(column.state));
   }
   writer.end_array().key("seconds").begin_array();
-  for (const PastColumn& column : picture.columns) writer.number(column.interval.seconds);
+  for (const PastColumn& column : shown.columns) writer.number(column.interval.seconds);
   writer.end_array().key("states").string(states);
-  const Int128 top = view::top_of(write_counts(writer, all, picture, order.bins_max));
+  const Int128 top = view::top_of(write_counts(writer, all, shown, order.bins_max));
   writer.key("top").number(top).key("least").begin_array();
   for (const Int128 least : view::least_counts(top, kLevels, order.steps)) writer.number(least);
   writer.end_array();
   write_colours(writer, "dark", view::Theme::kDark);
   write_colours(writer, "light", view::Theme::kLight);
+}
+
+std::string heat_json(const std::string& interface, const view::Statistic& statistic,
+                      const Past& past, const HeatOrder& order) {
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().key("interface").string(interface);
+  write_heat(writer, statistic, columns_of(past, order), order);
   writer.end_object();
   return text;
 }

@@ -6,8 +6,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "core/base/json.h"
 #include "core/view/heat_colour.h"
 #include "core/view/statistic.h"
 #include "exporters/web/past.h"
@@ -21,7 +24,16 @@ struct HeatOrder {
   std::size_t columns_max = 300;
 };
 
-// `statistic` has bins.
+// What is drawn: columns, oldest first, and how many seconds one covers where nothing was missed.
+struct HeatColumns {
+  std::vector<PastColumn> columns;
+  std::uint64_t seconds_each = 1;
+};
+
+// Into an object that the caller began. `statistic` has bins.
+void write_heat(JsonWriter& writer, const view::Statistic& statistic, const HeatColumns& shown,
+                const HeatOrder& order);
+
 std::string heat_json(const std::string& interface, const view::Statistic& statistic,
                       const Past& past, const HeatOrder& order);
 

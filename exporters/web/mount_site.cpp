@@ -29,6 +29,12 @@ bool is_api(const Target& target) {
   return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
 }
 
+bool is_tracing(const Target& target) {
+  const std::string& what = target.path[2];
+  return what == "hists" ? target.path.size() == 3
+                         : (what == "hist" || what == "cpus") && target.path.size() == 4;
+}
+
 std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves) {
   const auto& path = target.path;
   if (path == std::vector<std::string>{"metrics"}) return Purpose::kMetrics;
@@ -36,25 +42,39 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
   if (serves == MountSite::Serves::kMetrics) return std::nullopt;
   if (is_api(target)) {
     const bool changes = path[2] == "definition" && path.size() == 4;
-    const bool reads =
-        (path[2] == "statistics" && path.size() <= 4) || (path[2] == "heat" && path.size() == 5);
+    const bool reads = (path[2] == "statistics" && path.size() <= 4) ||
+                       (path[2] == "heat" && path.size() == 5) || is_tracing(target);
     if (changes) return Purpose::kChange;
     return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
   }
   return path.size() <= 1 ? std::optional(Purpose::kPage) : std::nullopt;
 }
 
-// An interface, or a latency histogram; nothing else below the mount.
-bool is_readable_name(const std::string& name) {
-  if (!name.starts_with(kLatencies)) return is_name(name);
-  std::string_view rest = std::string_view(name).substr(kLatencies.size());
-  while (!rest.empty()) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
+// Names with slashes between them, which lead to nothing above.
+bool is_path_of_names(std::string_view path) {
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('/'));
     if (!is_name(part)) return false;
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    path.remove_prefix(std::min(part.size() + 1, path.size()));
   }
   return true;
 }
+
+bool is_latency(std::string_view name) {
+  return name.starts_with(kLatencies) && is_path_of_names(name.substr(kLatencies.size()));
+}
+
+// tracing/events/SYSTEM/EVENT, or the same of an instance.
+bool is_event(std::string_view name) {
+  if (!is_path_of_names(name)) return false;
+  const auto slashes = std::ranges::count(name, '/');
+  if (name.starts_with("tracing/events/")) return slashes == 3;
+  return name.starts_with("tracing/instances/") && slashes == 5 &&
+         name.find("/events/") != name.npos;
+}
+
+// An interface, or a latency histogram; nothing else below the mount.
+bool is_readable_name(const std::string& name) { return is_name(name) || is_latency(name); }
 
 Response page_response(const Request& request, const Target& target) {
   if (assets().empty()) {
@@ -154,6 +174,7 @@ MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, 
     : access_(std::move(access)),
       serves_(serves),
       scrape_(source->mount()),
+      tracing_(source->mount()),
       watch_(std::move(source), keep) {}
 
 std::optional<Response> MountSite::answer_at_once(const Request& request) {
@@ -180,7 +201,7 @@ Response MountSite::answer(const Request& request) {
     case Purpose::kPage:
       break;
   }
-  return finished(request, read(target));
+  return finished(request, is_tracing(target) ? trace(target) : read(target));
 }
 
 void MountSite::tick() {
@@ -249,6 +270,16 @@ Response MountSite::heat(const Target& target) {
   }
   if (!found) return failure(found.error());
   return json_response(200, heat_json(name, found.value().statistic, found.value().past, order));
+}
+
+Response MountSite::trace(const Target& target) {
+  const std::string& what = target.path[2];
+  const std::string name = target.path.size() == 4 ? target.path[3] : std::string();
+  Result<std::string> text = Error{ErrorCode::kNotFound, "no such path of tracing/"};
+  if (what == "hists") text = tracing_.hists();
+  if (what == "hist" && is_event(name)) text = tracing_.hist(name);
+  if (what == "cpus" && is_latency(name)) text = tracing_.cpus(name);
+  return text ? json_response({std::move(text).value(), 0}) : failure(text.error());
 }
 
 Response MountSite::health() {

@@ -1,7 +1,7 @@
 // The site of a mount: the page, the API of docs/web.md, and metrics.
 //
-// Readings for the API exclude one another, so that those that wait find a fresh one. Metrics are
-// read beside them.
+// Readings for the API exclude one another, so that those that wait find a fresh one. Metrics and
+// what tracing/ has are read beside them.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "exporters/web/scrape.h"
 #include "exporters/web/server.h"
 #include "exporters/web/target.h"
+#include "exporters/web/tracing_site.h"
 #include "exporters/web/watch.h"
 #include "tools/tree/source.h"
 
@@ -41,12 +42,14 @@ class MountSite : public Site {
   };
   Result<Heat> find_heat(const std::string& interface, const std::string& name) REQUIRES(mutex_);
   Response heat(const Target& target) EXCLUDES(mutex_);
+  Response trace(const Target& target);
   Response health();
   Response change(const Request& request, const std::string& interface);
 
   const Access access_;
   const Serves serves_;
   Scrape scrape_;
+  TracingSite tracing_;
   Mutex mutex_{LockRank::kMountSite};
   Watch watch_ GUARDED_BY(mutex_);
 };

@@ -1,6 +1,7 @@
 #include "exporters/web/scrape.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -149,13 +150,9 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
 
 Result<std::string> Scrape::read(Format format, std::chrono::milliseconds limit) {
   constexpr std::chrono::seconds kShared{1};
-  const MutexLock lock(reading_);
-  Reading& reading = readings_[static_cast<std::size_t>(format)];
-  if (reading.time && Clock::now() - *reading.time < kShared) return reading.text;
-  reading.text = read_in_time(mount_ + "/metrics/tallyfs." + name_of(format), limit);
-  // A failure within one client's time is not the answer to another.
-  reading.time = reading.text ? std::optional(Clock::now()) : std::nullopt;
-  return reading.text;
+  const std::string name = name_of(format);
+  return readings_.get(name, kShared,
+                       [&] { return read_in_time(mount_ + "/metrics/tallyfs." + name, limit); });
 }
 
 std::vector<Scrape::OwnFamily> Scrape::own_families() {

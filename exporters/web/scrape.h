@@ -3,11 +3,9 @@
 // Any thread.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "exporters/web/negotiation.h"
 #include "exporters/web/protobuf.h"
 #include "exporters/web/server.h"
+#include "exporters/web/shared_reading.h"
 #include "exporters/web/target.h"
 
 namespace tallyfs::web {
@@ -31,11 +30,6 @@ class Scrape {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Reading {
-    std::optional<Clock::time_point> time{};
-    Result<std::string> text = std::string();
-  };
-
   // A counter of tally-web itself; its name ends with _total.
   struct OwnFamily {
     std::string name;
@@ -50,9 +44,7 @@ class Scrape {
   void count(int status, Format format, Clock::duration duration);
 
   const std::string mount_;
-  // Held while a file is read: requests for the same file wait for that reading.
-  Mutex reading_{LockRank::kScrapeReading};
-  std::array<Reading, 3> readings_ GUARDED_BY(reading_);
+  SharedReading readings_;
   Mutex numbers_{LockRank::kScrapeNumbers};
   std::map<std::pair<int, Format>, std::uint64_t> requests_ GUARDED_BY(numbers_);
   std::chrono::microseconds spent_ GUARDED_BY(numbers_){};

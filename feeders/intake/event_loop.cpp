@@ -25,6 +25,8 @@ EventLoop::EventLoop()
   if (!ignored_hangups_) take_hangups();
 }
 
+void EventLoop::take(int signal) { signals_.add(signal); }
+
 // Adding it twice is adding it once.
 void EventLoop::take_hangups() { signals_.add(SIGHUP); }
 

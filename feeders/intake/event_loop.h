@@ -22,7 +22,8 @@ class EventLoop {
   // Until stop(). SIGINT, SIGTERM and SIGHUP call on_signal; SIGHUP stays ignored if it was when
   // this was made (nohup), unless take_hangups() was called.
   void run(std::function<void(int signal)> on_signal);
-  // Called before run().
+  // Called before run(): this signal calls on_signal, too.
+  void take(int signal);
   void take_hangups();
   bool ignored_hangups() const { return ignored_hangups_; }
   void post(std::function<void()> task);

@@ -111,6 +111,26 @@ Result<FeedSocket> FeedSocket::adopt(int fd) {
   return made;
 }
 
+FeedSocket::HandedOn FeedSocket::hand_on() const {
+  return {.fd = fd_.get(),
+          .lock = lock_.fd(),
+          .path = path_,
+          .bound = bound_,
+          .made_directory = !made_directory_.empty(),
+          .queue_length = queue_length_};
+}
+
+FeedSocket FeedSocket::take_over(const HandedOn& from) {
+  FeedSocket made;
+  made.lock_ = SocketLock::adopt(from.path, Fd(from.lock));
+  made.fd_ = Fd(from.fd);
+  made.path_ = from.path;
+  made.bound_ = from.bound;
+  if (from.made_directory) made.made_directory_ = std::filesystem::path(from.path).parent_path();
+  made.queue_length_ = from.queue_length;
+  return made;
+}
+
 void FeedSocket::leave_files() {
   bound_.reset();
   made_directory_.clear();

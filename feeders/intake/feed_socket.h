@@ -36,6 +36,18 @@ class FeedSocket {
   // Takes a bound AF_UNIX datagram socket that another process made and will remove.
   static Result<FeedSocket> adopt(int fd);
 
+  // What another program needs to go on with it in this process, see take_over().
+  struct HandedOn {
+    int fd = -1;
+    int lock = -1;
+    std::string path;
+    std::optional<std::pair<dev_t, ino_t>> bound;
+    bool made_directory = false;
+    std::optional<unsigned> queue_length;
+  };
+  HandedOn hand_on() const;
+  static FeedSocket take_over(const HandedOn& from);
+
   FeedSocket(FeedSocket&& other) noexcept
       : lock_(std::move(other.lock_)),
         fd_(std::move(other.fd_)),

@@ -64,41 +64,66 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reserva
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
 
-void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const {
+void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
+                      LookBudget& looks) const {
   if (bad() >= kBadMax) return;
-  const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
-  const std::uint64_t changes = header.changes.load(std::memory_order_acquire);
-  if (changes != places.changes) {
-    places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
-    places.at.clear();
-    find(key.id, places);
-    places.changes = changes;
-  }
+  take_places(key, places, looks);
   for (const std::uint32_t at : places.at) {
     if (read_cell(memory_, at, key, sums) == CellRead::kBad) note_bad();
   }
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
 }
 
+void LaneFile::take_places(const CellKey& key, CellPlaces& places, LookBudget& looks) const {
+  if (has_ended_.load(std::memory_order_acquire)) {
+    places.at.clear();
+    auto its = std::ranges::lower_bound(last_places_, key.id, {}, &Place::id);
+    for (; its != last_places_.end() && its->id == key.id; ++its) places.at.push_back(its->at);
+    return;
+  }
+  const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
+  const std::uint64_t changes = header.changes.load(std::memory_order_acquire);
+  if (changes == places.changes) return;
+  if (looks.left == 0) return note_not_read();
+  places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
+  places.at.clear();
+  looks.charge(find(key.id, places));
+  places.changes = changes;
+}
+
 // Entries are used from the first one on, though not each is written before the next.
-void LaneFile::find(std::uint32_t id, CellPlaces& places) const {
+template <typename Visit>
+void LaneFile::each_index(std::size_t& looks, Visit visit) const {
   std::array<EntryCopy, kEntriesAtOnce> some;
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
+    looks += 1;
     if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
     if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
-    for (const EntryCopy& entry : some) find_in_index(entry.index, id, places);
+    for (const EntryCopy& entry : some) visit(entry.index);
   }
 }
 
-void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
+// How many reads it took.
+std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
+  std::size_t looks = 0;
+  each_index(looks, [&](std::uint64_t index) {
+    if (id >= index >> 32) return;
+    looks += 1;
+    find_in_index(index, id, places);
+  });
+  return looks;
+}
+
+bool LaneFile::is_index(std::uint64_t index) const {
   const std::uint64_t begin = index & 0xffff'ffff;
-  const std::uint64_t ids = index >> 32;
-  if (id >= ids) return;
-  const std::uint64_t end = begin + ids * sizeof(std::uint32_t);
-  if (begin < kLaneHeapAt || begin % sizeof(std::uint32_t) != 0 || end > memory_.size()) {
-    return note_bad();
-  }
+  const std::uint64_t end = begin + (index >> 32) * sizeof(std::uint32_t);
+  return begin >= kLaneHeapAt && begin % sizeof(std::uint32_t) == 0 && end <= memory_.size();
+}
+
+void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
+  if (!is_index(index)) return note_bad();
+  const std::uint64_t begin = index & 0xffff'ffff;
   std::uint32_t place = 0;
   if (!read_at(fd_.get(), begin + id * sizeof place, &place, sizeof place)) return note_bad();
   if (place == 0) return;
@@ -107,6 +132,35 @@ void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& 
     return note_bad();
   }
   places.at.push_back(place);
+}
+
+// ---- the end
+
+void LaneFile::end() {
+  std::vector<Place> all;
+  std::size_t looks = 0;
+  std::uint64_t ids = 0;
+  each_index(looks, [&](std::uint64_t index) {
+    // Indexes lie beside each other, so that there is no room for more.
+    ids += index >> 32;
+    if (ids > memory_.size() / sizeof(std::uint32_t)) return note_bad();
+    if (index >> 32 != 0) add_places_of_index(index, all);
+  });
+  std::ranges::stable_sort(all, {}, &Place::id);
+  last_places_ = std::move(all);
+  has_ended_.store(true, std::memory_order_release);
+}
+
+void LaneFile::add_places_of_index(std::uint64_t index, std::vector<Place>& all) const {
+  if (!is_index(index)) return note_bad();
+  std::vector<std::uint32_t> places(index >> 32);
+  const std::size_t bytes = places.size() * sizeof(std::uint32_t);
+  if (!read_at(fd_.get(), index & 0xffff'ffff, places.data(), bytes)) return note_bad();
+  for (std::size_t id = 0; id < places.size(); ++id) {
+    if (places[id] == 0) continue;
+    if (all.size() >= memory_.size() / sizeof(LaneCell)) return note_bad();
+    all.push_back({static_cast<std::uint32_t>(id), places[id]});
+  }
 }
 
 }  // namespace tallyfs

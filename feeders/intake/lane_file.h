@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/reservation.h"
@@ -41,7 +42,11 @@ class LaneFile final : public CellSource {
 
   int fd() const { return fd_.get(); }
   std::uint64_t bytes() const { return memory_.size(); }
-  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums) const override;
+  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
+              LookBudget& looks) const override;
+  // Its feeder has ended: all places are looked for once more, and none from then on. Called once,
+  // by one thread.
+  void end();
   void note_not_read() const override { counts_->not_read.fetch_add(1); }
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
@@ -49,8 +54,18 @@ class LaneFile final : public CellSource {
  private:
   LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
            std::shared_ptr<LaneCounts> counts);
-  void find(std::uint32_t id, CellPlaces& places) const;
+  // Where a cell of an id is.
+  struct Place {
+    std::uint32_t id;
+    std::uint32_t at;
+  };
+  template <typename Visit>
+  void each_index(std::size_t& looks, Visit visit) const;
+  std::size_t find(std::uint32_t id, CellPlaces& places) const;
   void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
+  void add_places_of_index(std::uint64_t index, std::vector<Place>& all) const;
+  bool is_index(std::uint64_t index) const;
+  void take_places(const CellKey& key, CellPlaces& places, LookBudget& looks) const;
   void note_bad() const {
     bad_.fetch_add(1, std::memory_order_relaxed);
     counts_->bad.fetch_add(1, std::memory_order_relaxed);
@@ -63,6 +78,9 @@ class LaneFile final : public CellSource {
   mutable std::atomic<unsigned> bad_{0};
   // No more places are kept than there can be cells.
   mutable std::atomic<std::int64_t> places_left_;
+  // Of a file whose feeder has ended: by id, and not changed any more.
+  std::vector<Place> last_places_;
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace tallyfs

@@ -55,7 +55,7 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   return Made{number.value(), file.value()};
 }
 
-Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<const LaneFile> file,
+Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<LaneFile> file,
                                    Moment now) {
   const MutexLock lock(mutex_);
   if (auto room = check_room(sender.uid); !room) return room.error();
@@ -95,9 +95,11 @@ void Lanes::process_ended(pid_t process, Moment now) {
     });
     if (!ended.empty()) note_size(now);
   }
+  LookBudget looks;
   for (const Lane& lane : ended) {
+    lane.file->end();
     for (const std::uint64_t number : lane.bound) {
-      ports_.statistics.absorb_cells(number, lane.file.get(), now);
+      ports_.statistics.absorb_cells(number, lane.file.get(), looks, now);
     }
   }
 }

@@ -61,14 +61,14 @@ class Lanes {
   struct Lane {
     pid_t process = 0;
     uid_t uid = 0;
-    std::shared_ptr<const LaneFile> file;  // shared with the statistics that it has cells of
+    std::shared_ptr<LaneFile> file;        // shared with the statistics that it has cells of
     std::vector<std::uint64_t> bound{};    // numbers of statistics
     unsigned bad_reported = 0;
   };
 
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   void note_size(Moment now) REQUIRES(mutex_);
-  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<const LaneFile> file,
+  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file,
                               Moment now) EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -15,12 +16,17 @@ class SocketLock {
  public:
   // kBusy: another daemon has it. kInvalid: the file cannot be made, or belongs to another uid.
   static Result<SocketLock> take(const std::string& socket_path);
+  // Of another program, which took over the process of the one that took it.
+  static SocketLock adopt(const std::string& socket_path, Fd fd) {
+    return SocketLock(socket_path + ".lock", std::move(fd));
+  }
   SocketLock() = default;
   SocketLock(SocketLock&&) = default;
   SocketLock& operator=(SocketLock&&) = default;  // to one that holds nothing
   ~SocketLock() { release(); }
   // Whether the path still leads to the file that is locked.
   bool is_ours() const;
+  int fd() const { return fd_.get(); }
   // Removes the file if it is ours, then lets go.
   void release();
   // After a fork: the other process has it, and removes the file.

@@ -129,11 +129,28 @@ void Daemon::make_intake() {
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
 
-void Daemon::keep_state(StateDirectory directory) {
+bool Daemon::take_state(Handover& handover) {
+  const std::string bytes = handover.take_state();
+  if (bytes.empty()) return false;
+  const auto file = read_state(bytes);
+  if (!file) {
+    log_error("reload: " + file.error().reason);
+    return false;
+  }
+  const LoadedState loaded =
+      load_state(file.value(), branches_->all(), read_boot_id(), clock_.now());
+  for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
+  std::string text("reload: took over ");
+  log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
+  return true;
+}
+
+void Daemon::keep_state(StateDirectory directory, State state) {
   const StateSaver::Parts parts{
       .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
+  if (state == State::kIsLoaded) return state_->go_on(read_boot_id());
   state_->load(read_boot_id());
 }
 
@@ -160,6 +177,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
     say_error(session.error().reason);
     return 1;
   }
+  if (mount.handover) loop_.take(SIGUSR2);
   tree_.observe(&session.value()->notifier());
   ready_ = ready;
   unready_parts_ = feeder_ ? 2 : 1;
@@ -175,13 +193,37 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   // What feeders add from now on they send, or keep for the next daemon.
   branches_->statistics().end_cells(clock_.now());
   tree_.observe(nullptr);
-  session.value()->unmount();
+  if (is_handing_over_) return hand_over(*session.value(), mount);
+  end(*session.value());
+  return 0;
+}
+
+void Daemon::end(Session& session) {
+  session.unmount();
   if (feeder_) feeder_->stop();
   if (state_) {
     intake_->settle();
     branches_->tracing().tracing().feed_pending(clock_.now());
     state_->finish();
   }
+}
+
+// The kernel's feeder goes on until the next server replaces it.
+int Daemon::hand_over(Session& session, const ServedMount& mount) {
+  session.leave();
+  intake_->settle();
+  branches_->tracing().tracing().feed_pending(clock_.now());
+  const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
+  const auto saved = save_state(header, branches_->all(), [&](std::string_view piece) {
+    return mount.handover->append_state(piece);
+  });
+  if (!saved) {
+    log_error("reload: the state cannot be handed over: " + saved.error().reason);
+    if (state_) state_->finish();
+    return 1;
+  }
+  mount.handover->finish_state();
+  mount.handed_over();
   return 0;
 }
 
@@ -192,11 +234,14 @@ void Daemon::note_takeover(const Handover& handover) {
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
   OwnNumbers& own = branches_->statistics().own();
-  own.count(Own::kTakeovers, handover.servers(), now);
+  own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
   own.record(Own::kTakeoverUs, took.count(), 1, now);
-  std::string text("the server before ended ");
-  text.append(describe_end(handover.status())).append("; requests are answered again after ");
+  std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
+                                         : "the server before ended ");
+  if (!handover.was_reload()) text.append(describe_end(handover.status()));
+  text.append("; requests are answered again after ");
   text.append(std::to_string(took.count())).append(" us");
+  if (handover.was_reload()) return log_info(text);
   log_warning(text);
   if (handover.failures() < Keeper::kFailuresSuspect) return;
   log_warning(std::to_string(handover.failures()) +
@@ -227,7 +272,9 @@ void Daemon::take_signal(int signal) {
     if (!options_.rules_file.empty()) return take_rules();
     return log_info("SIGHUP: there is nothing to read again");
   }
-  log_info("ending on signal " + std::to_string(signal));
+  is_handing_over_ = signal == SIGUSR2;
+  log_info(is_handing_over_ ? "reload: handing over"
+                            : std::string("ending on signal ").append(std::to_string(signal)));
   const auto taken = intake_->take_queued(kEndDrainMax);
   if (taken.datagrams != 0) {
     log_info(std::to_string(taken.datagrams) + " datagrams that were queued are taken in");

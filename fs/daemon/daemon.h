@@ -31,6 +31,7 @@
 #include "fs/daemon/state_saver.h"
 #include "fs/keeper/handover.h"
 #include "fs/operations.h"
+#include "fs/session.h"
 
 namespace tallyfs {
 
@@ -40,6 +41,8 @@ struct ServedMount {
   Handover* handover = nullptr;     // from the servers before; none: there is no keeper
   std::function<void()> serving;    // requests are answered; called on any thread
   std::function<void()> take_away;  // removes the mount
+  // The state is left in the handover: ends this process, without cleaning up.
+  std::function<void()> handed_over;
 };
 
 class Daemon {
@@ -49,8 +52,12 @@ class Daemon {
   Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
          std::uint64_t servers);
 
-  // Loads what the directory has, and saves there from run() on. Called once, before run().
-  void keep_state(StateDirectory directory);
+  // Loads the state that the server before left. False: there is none. Called before the next.
+  bool take_state(Handover& handover);
+  // Saves in the directory from run() on. is_loaded: by take_state(); else this loads what the
+  // directory has. Called once, before run().
+  enum class State { kLoad, kIsLoaded };
+  void keep_state(StateDirectory directory, State state);
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
@@ -68,6 +75,8 @@ class Daemon {
   void start_feeder();
   void note_takeover(const Handover& handover);
   void serve();
+  void end(Session& session);
+  int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
@@ -100,6 +109,7 @@ class Daemon {
   std::optional<MountWatch> mount_watch_;
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
+  bool is_handing_over_ = false;
   int unready_parts_ = 0;
 };
 

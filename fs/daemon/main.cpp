@@ -4,26 +4,37 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
+#include "fs/daemon/inheritance.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/kernel_feeder/tracefs_access.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
+#include "fs/daemon/next_program.h"
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
+#include "fs/daemon/reload.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/tracefs_below.h"
@@ -93,6 +104,7 @@ void start_log(const DaemonOptions& options) {
 // All that there is before the first thread, or server. In the order in which it is made.
 struct Prepared {
   const DaemonOptions& options;
+  char** arguments;
   std::optional<Background> background;
   FeedSocket socket;
   SideProcesses side;
@@ -123,7 +135,11 @@ Result<int> serve(Prepared& prepared, const ServedMount& mount,
       prepared.socket.path().empty() ? "the socket passed by systemd" : prepared.socket.path();
   Daemon daemon(options, std::move(prepared.socket), std::move(prepared.side.feeder),
                 mount.handover ? mount.handover->servers() : 0);
-  if (prepared.state) daemon.keep_state(std::move(*prepared.state));
+  const bool is_loaded = mount.handover && daemon.take_state(*mount.handover);
+  if (prepared.state) {
+    daemon.keep_state(std::move(*prepared.state),
+                      is_loaded ? Daemon::State::kIsLoaded : Daemon::State::kLoad);
+  }
   if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
   return daemon.run(mount, [&] {
     log_info("mounted on " + options.mount_point + ", listening on " + socket_name);
@@ -139,41 +155,85 @@ int exit_status(const Result<int>& status) {
 
 // In the server's process: the keeper removes the mount and the files.
 int serve_for_keeper(Prepared& prepared, Handover& handover, const ToKeeper& keeper) {
+  keep_to_oneself();
   prepared.socket.leave_files();
   if (prepared.side.watchdog) prepared.side.watchdog->leave();
   const ServedMount mount{.fd = prepared.mount.fd(),
                           .handover = &handover,
                           .serving = [&] { keeper.say(ToKeeper::Word::kServing); },
-                          .take_away = [&] { keeper.say(ToKeeper::Word::kEnding); }};
+                          .take_away = [&] { keeper.say(ToKeeper::Word::kEnding); },
+                          .handed_over = [&] {
+                            keeper.say(ToKeeper::Word::kHandedOver);
+                            ::_exit(0);
+                          }};
   return exit_status(serve(prepared, mount, [&] {
     if (prepared.background) let_go();
     keeper.say(ToKeeper::Word::kReady);
   }));
 }
 
-Result<int> keep(Prepared& prepared) {
-  auto handover = Handover::create();
-  if (!handover) return handover.error();
+Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
+  const DaemonOptions& options = prepared.options;
+  const SideProcesses& side = prepared.side;
+  Inheritance all{.handover = handover.memory_fd(),
+                  .handed_state = handover.state_fd(),
+                  .mount = prepared.mount.fd(),
+                  .sock_diag = options.sock_diag,
+                  .feeder = side.feeder ? side.feeder->get() : -1,
+                  .state = prepared.state ? prepared.state->fd() : -1,
+                  .socket = prepared.socket.hand_on(),
+                  .watchdog = {},
+                  .owner = options.owner,
+                  .has_terminal = options.has_terminal,
+                  .mount_point = options.mount_point,
+                  .rules_file = options.rules_file};
+  if (side.watchdog) all.watchdog = side.watchdog->hand_on();
+  return all;
+}
+
+void refuse_program(int status) {
+  std::string text("reload: the program on disk refuses: it ended with status ");
+  log_error(text.append(std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status))
+                .append("; this one goes on"));
+}
+
+int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
   ::prctl(PR_SET_NAME, "tallyfs-keeper");
+  const NextProgram program(prepared.arguments, inheritance_of(prepared, handover));
   Keeper keeper(
-      handover.value(),
+      handover,
       {.serve =
            [&](const ToKeeper& to_keeper) {
              ::prctl(PR_SET_NAME, "tallyfs");
-             return serve_for_keeper(prepared, handover.value(), to_keeper);
+             return serve_for_keeper(prepared, handover, to_keeper);
            },
        .ready = [&] { report_ready(prepared); },
        .unmount = [&] { remove_mount(prepared); },
        .is_gone = [&] { return prepared.mount.is_gone(); },
-       .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); }});
+       .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); },
+       .check_program = [&] { program.check(); },
+       .become_program =
+           [&] {
+             program.go_on();
+             log_error(std::string("reload: cannot execute: ").append(std::strerror(errno)));
+           },
+       .refuses_program = refuse_program},
+      begin);
   return keeper.run();
+}
+
+Result<int> keep_anew(Prepared& prepared) {
+  auto handover = Handover::create();
+  if (!handover) return handover.error();
+  return keep(prepared, handover.value(), Keeper::Begin::kUnready);
 }
 
 Result<int> serve_alone(Prepared& prepared) {
   const ServedMount mount{.fd = prepared.mount.fd(),
                           .handover = nullptr,
                           .serving = [] {},
-                          .take_away = [&] { remove_mount(prepared); }};
+                          .take_away = [&] { remove_mount(prepared); },
+                          .handed_over = [] {}};
   return serve(prepared, mount, [&] { report_ready(prepared); });
 }
 
@@ -185,7 +245,8 @@ Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>&
   if (watchdog) watchdog->mounted();
   // A server that has changed its identity could not take that back for itself.
   if (options.keeper && !identity) Keeper::avoid_oom_kill();
-  if (const auto dropped = drop_privileges(identity); !dropped) return dropped.error();
+  const auto executes = options.keeper ? Executes::kOwnProgram : Executes::kNothing;
+  if (const auto dropped = drop_privileges(identity, executes); !dropped) return dropped.error();
   return mount;
 }
 
@@ -197,6 +258,27 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   return std::optional(std::move(directory.value()));
 }
 
+// In the background, the working directory is another, and few look into the log of a start.
+void prepare_rules(DaemonOptions& options) {
+  std::error_code error;
+  auto absolute = std::filesystem::absolute(options.rules_file, error).lexically_normal();
+  if (!error) options.rules_file = absolute;
+  if (options.foreground) return;
+  const auto text = read_rules(options.rules_file);
+  if (!text) return say_error("warning: --rules: " + text.error().reason);
+  for (const auto& fault : Rules().replace_file(text.value()).faults) {
+    for (const std::string& line : describe(options.rules_file, fault)) say_error(line);
+  }
+}
+
+Result<void> find_groups_of(DaemonOptions& options) {
+  const auto groups = find_groups(options.group, options.write_group);
+  if (!groups) return groups.error();
+  options.groups.readers = groups.value().readers;
+  options.groups.writers = groups.value().writers;
+  return {};
+}
+
 Result<PassedSockets> prepare(DaemonOptions& options) {
   const bool cleans_up = options.auto_unmount || options.over_tracefs;
   auto mount_point =
@@ -205,13 +287,11 @@ Result<PassedSockets> prepare(DaemonOptions& options) {
   options.mount_point = mount_point.value();
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
-  const auto groups = find_groups(options.group, options.write_group);
-  if (!groups) return groups.error();
-  options.groups.readers = groups.value().readers;
-  options.groups.writers = groups.value().writers;
+  if (const auto found = find_groups_of(options); !found) return found.error();
   auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);
+  if (!options.rules_file.empty()) prepare_rules(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
@@ -219,7 +299,44 @@ Result<PassedSockets> prepare(DaemonOptions& options) {
   return passed;
 }
 
-Result<int> run(DaemonOptions options) {
+// As run(), in the process of a keeper whose server has handed over.
+Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& from) {
+  if (const auto found = find_groups_of(options); !found) return found.error();
+  const bool is_check = from.purpose == Inheritance::Purpose::kCheck;
+  if (is_check && from.handover < 0) return 0;
+  auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state));
+  if (!handover) return handover.error();
+  if (is_check) return 0;
+  for (const int fd : descriptors_of(from)) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  options.owner = from.owner;
+  options.mount_point = from.mount_point;
+  options.rules_file = from.rules_file;
+  options.has_terminal = from.has_terminal;
+  options.sock_diag = from.sock_diag;
+  std::signal(SIGPIPE, SIG_IGN);
+  start_log(options);
+  if (::geteuid() == 0) {
+    const auto dropped = keep_only_what_unmounts(Executes::kOwnProgram);
+    if (!dropped) return dropped.error();
+  }
+  Prepared prepared{options,
+                    arguments,
+                    std::nullopt,
+                    FeedSocket::take_over(from.socket),
+                    SideProcesses{},
+                    std::nullopt,
+                    Mount::adopt(Fd(from.mount), from.mount_point)};
+  if (from.feeder >= 0) prepared.side.feeder = Fd(from.feeder);
+  if (!from.watchdog.empty()) {
+    prepared.side.watchdog.emplace(Watchdog::take_over(from.mount_point, from.watchdog));
+  }
+  if (from.state >= 0) prepared.state.emplace(StateDirectory::adopt(Fd(from.state)));
+  const int status = keep(prepared, handover.value(), Keeper::Begin::kReady);
+  remove_mount(prepared);
+  return status;
+}
+
+Result<int> run(DaemonOptions options, char** arguments) {
   const auto identity = identity_for(options.run_as);
   if (!identity) return identity.error();
   const auto passed = prepare(options);
@@ -238,12 +355,13 @@ Result<int> run(DaemonOptions options) {
   auto made = mount(options, identity.value(), side.value().watchdog);
   if (!made) return made.error();
   Prepared prepared{options,
+                    arguments,
                     std::move(background),
                     std::move(socket.value()),
                     std::move(side.value()),
                     std::move(state.value()),
                     std::move(made.value())};
-  auto status = options.keeper ? keep(prepared) : serve_alone(prepared);
+  auto status = options.keeper ? keep_anew(prepared) : serve_alone(prepared);
   remove_mount(prepared);
   return status;
 }
@@ -254,5 +372,12 @@ Result<int> run(DaemonOptions options) {
 int main(int argc, char** argv) {
   const tallyfs::ParsedOptions parsed = tallyfs::parse_options(argc, argv);
   if (!parsed.options) return parsed.exit_status;
-  return tallyfs::exit_status(tallyfs::run(*parsed.options));
+  if (parsed.options->reload) {
+    const auto done = tallyfs::reload(parsed.options->mount_point);
+    return done ? 0 : tallyfs::exit_status(done.error());
+  }
+  const auto inheritance = tallyfs::take_inheritance();
+  if (!inheritance) return tallyfs::exit_status(tallyfs::run(*parsed.options, argv));
+  if (!*inheritance) return tallyfs::exit_status(inheritance->error());
+  return tallyfs::exit_status(tallyfs::go_on(*parsed.options, argv, inheritance->value()));
 }

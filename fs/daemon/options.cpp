@@ -77,6 +77,7 @@ class OptionsParser {
  public:
   OptionsParser() : line_(kDescription, "tallyfs", TALLYFS_VERSION) {
     add_mounting();
+    add_keeper();
     add_state();
     add_socket();
     add_limits();
@@ -133,10 +134,6 @@ class OptionsParser {
     line_.add_list("-o", lists_, "OPTION[,OPTION]...",
                    "mount options, separated by commas: allow_other, auto_unmount, ro, tracefs, "
                    "fsname=, subtype=, and the options below as name=value");
-    line_.add_flag("--no-keeper", no_keeper_,
-                   "be one process, as for a debugger; else a process of its own keeps the mount "
-                   "and the socket, and replaces a server that crashes or is killed; also "
-                   "-o no_keeper");
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
@@ -172,6 +169,16 @@ class OptionsParser {
          .value = "LEVEL",
          .text = "trace, debug, info, warn, err or off",
          .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
+  }
+
+  void add_keeper() {
+    line_.add_flag("--no-keeper", no_keeper_,
+                   "be one process, as for a debugger; else a process of its own keeps the mount "
+                   "and the socket, and replaces a server that crashes or is killed; also "
+                   "-o no_keeper");
+    line_.add_flag("--reload", options_.reload,
+                   "let the daemon that is mounted there go on with the program on disk, and with "
+                   "its rules as they are now; ends with 0 when that serves");
   }
 
   void add_state() {

@@ -24,6 +24,7 @@ struct DaemonOptions {
   bool foreground = false;
   bool has_terminal = false;        // in the foreground of one
   bool keeper = true;               // a process of its own keeps the mount when the server dies
+  bool reload = false;              // start no daemon, replace the one that is mounted
   bool tracefs = false;             // read the kernel's events
   bool over_tracefs = false;        // tracing/ alone, on top of a tracefs; both go at the end
   std::string subtree;              // the part of the tree that is mounted; empty: all of it

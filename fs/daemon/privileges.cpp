@@ -56,17 +56,27 @@ void cut_bounding_set(std::span<const unsigned> left = {}) {
   (void)capng_apply(CAPNG_SELECT_BOUNDS);
 }
 
+void make_inheritable(const std::vector<unsigned>& capabilities) {
+  for (const unsigned each : capabilities) capng_update(CAPNG_ADD, CAPNG_INHERITABLE, each);
+  (void)capng_apply(CAPNG_SELECT_CAPS);
+}
+
 // Those of `wanted` that there are: in a container, root may lack some.
-Result<void> keep_only(std::span<const unsigned> wanted, std::span<const unsigned> for_programs) {
-  constexpr auto kKept = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED);
+Result<void> keep_only(std::span<const unsigned> wanted, std::span<const unsigned> for_programs,
+                       Executes executes) {
+  const bool is_inherited = executes == Executes::kOwnProgram;
+  const auto kept = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED |
+                                              (is_inherited ? CAPNG_INHERITABLE : 0));
   capng_get_caps_process();
   std::vector<unsigned> held;
   for (const unsigned each : wanted) {
     if (capng_have_capability(CAPNG_PERMITTED, each) != 0) held.push_back(each);
   }
+  // What is not in the bounding set cannot be made inheritable.
+  if (is_inherited) make_inheritable(held);
   cut_bounding_set(for_programs);
   capng_clear(CAPNG_SELECT_CAPS);
-  for (const unsigned each : held) capng_update(CAPNG_ADD, kKept, each);
+  for (const unsigned each : held) capng_update(CAPNG_ADD, kept, each);
   if (capng_apply(CAPNG_SELECT_CAPS) != 0) return refused("drop capabilities");
   return forbid_new_privileges();
 }
@@ -138,20 +148,28 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
   return groups;
 }
 
-Result<void> drop_privileges(const std::optional<Identity>& to) {
+Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes) {
   if (mounts_by_capability()) return renounce_capabilities();
   if (::geteuid() != 0) return {};
-  return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts();
+  return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts(executes);
 }
 
-Result<void> keep_only_what_unmounts() {
+void keep_to_oneself() {
+  capng_get_caps_process();
+  for (unsigned each = 0; each <= CAP_LAST_CAP; ++each) {
+    capng_update(CAPNG_DROP, CAPNG_INHERITABLE, each);
+  }
+  (void)capng_apply(CAPNG_SELECT_CAPS);
+}
+
+Result<void> keep_only_what_unmounts(Executes executes) {
   constexpr std::array<unsigned, 2> kKept{CAP_SYS_ADMIN, CAP_DAC_OVERRIDE};
-  return keep_only(kKept, {});
+  return keep_only(kKept, {}, executes);
 }
 
 Result<void> keep_only_what_traces() {
   constexpr std::array<unsigned, 2> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG};
-  return keep_only(kKept, kKept);
+  return keep_only(kKept, kKept, Executes::kNothing);
 }
 
 }  // namespace tallyfs

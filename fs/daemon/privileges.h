@@ -37,15 +37,20 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
 //     answer feeders on their sockets and to remove its own socket from any directory.
 //   to none, as another user with CAP_SYS_ADMIN: no capability; the watchdog unmounts then.
 //   to none, as another user: nothing happens; fusermount3 unmounts then.
+// A keeper executes this program anew (SIGUSR2): that has then what the keeper has left, as root.
 // kNotPermitted: the kernel refused.
-Result<void> drop_privileges(const std::optional<Identity>& to);
+enum class Executes { kNothing, kOwnProgram };
+Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes);
 
 // Whether this process is not root, and mounts by CAP_SYS_ADMIN all the same, as a service does
 // with User= and AmbientCapabilities=.
 bool mounts_by_capability();
 
+// For the server of a keeper, which executes no program: none that is executed gets them.
+void keep_to_oneself();
+
 // As drop_privileges() to none, for a process that was root and stays root.
-Result<void> keep_only_what_unmounts();
+Result<void> keep_only_what_unmounts(Executes executes = Executes::kNothing);
 
 // The same for the process that starts the feeder of the kernel's events, and for that: root with
 // CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols. It has

@@ -105,6 +105,13 @@ Result<StateDirectory> StateDirectory::open(const std::string& path,
   return StateDirectory(std::move(fd), absolute);
 }
 
+StateDirectory StateDirectory::adopt(Fd fd) {
+  std::error_code error;
+  std::string link("/proc/self/fd/");
+  link.append(std::to_string(fd.get()));
+  return StateDirectory(std::move(fd), std::filesystem::read_symlink(link, error));
+}
+
 std::string StateDirectory::path_of(std::uint64_t number) const {
   return path_ + "/" + name_of(number);
 }

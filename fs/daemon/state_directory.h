@@ -34,6 +34,10 @@ class StateDirectory {
   static Result<StateDirectory> open(const std::string& path,
                                      const std::optional<Identity>& identity);
 
+  // Of another program, which took over the process of the one that opened it.
+  static StateDirectory adopt(Fd fd);
+
+  int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
   std::string path_of(std::uint64_t number) const;
 

@@ -47,6 +47,8 @@ class StateSaver {
   // Loads the newest whole file; if none is whole, what is whole in the newest. What could not be
   // loaded is told in the log, one line each, and never an error. The branches are empty.
   void load(const BootId& boot);
+  // As load(), where the branches have got their state from elsewhere.
+  void go_on(const BootId& boot) { boot_ = boot; }
   // Saves from now on.
   void start();
   // Ends the thread, and saves for the last time if something has changed.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <atomic>
@@ -13,10 +14,18 @@
 namespace tallyfs {
 
 struct Handover::Page {
+  // Another one whenever something below changes its place or its meaning.
+  static constexpr std::uint64_t kFormat = 1;
+
+  std::uint64_t format = kFormat;
   std::uint64_t servers = 0;
+  std::uint64_t reloads = 0;
+  bool was_reload = false;
   std::int64_t ended_ns = 0;
   int status = 0;
   int failures = 0;
+  std::uint64_t state_bytes = 0;
+  std::atomic<bool> has_state = false;
   std::atomic<std::uint32_t> init_bytes = 0;  // 0: none; stored behind the bytes
   std::array<char, kInitBytesMax> init{};
   std::array<std::atomic<std::uint64_t>, kPollsMax> polls{};
@@ -33,19 +42,41 @@ Error no_memory(const char* what) {
 Result<Handover> Handover::create() {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   Fd memory(::memfd_create("tallyfs-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory.valid() || ::ftruncate(memory.get(), sizeof(Page)) != 0) {
+  Fd state(::memfd_create("tallyfs-state", MFD_CLOEXEC));
+  if (!memory.valid() || !state.valid() || ::ftruncate(memory.get(), sizeof(Page)) != 0) {
     return no_memory("make a memfd");
   }
   // No server can take the memory away from the others.
   ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  const auto page = map(memory);
+  if (!page) return page.error();
+  return Handover(std::move(memory), std::move(state), new (page.value()) Page);
+}
+
+Result<Handover::Page*> Handover::map(const Fd& memory) {
   void* const mapped =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (mapped == MAP_FAILED) return no_memory("map a memfd");
-  return Handover(std::move(memory), new (mapped) Page);
+  return static_cast<Page*>(mapped);
+}
+
+Result<Handover> Handover::adopt(Fd memory, Fd state) {
+  struct stat status {};
+  if (::fstat(memory.get(), &status) != 0) return no_memory("look at a memfd");
+  const bool is_long_enough = status.st_size == sizeof(Page);
+  const auto page = is_long_enough ? map(memory) : Result<Page*>(nullptr);
+  if (!page) return page.error();
+  if (page.value() && page.value()->format == Page::kFormat) {
+    return Handover(std::move(memory), std::move(state), page.value());
+  }
+  if (page.value()) ::munmap(page.value(), sizeof(Page));
+  return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
 }
 
 Handover::Handover(Handover&& other) noexcept
-    : memory_(std::move(other.memory_)), page_(std::exchange(other.page_, nullptr)) {}
+    : memory_(std::move(other.memory_)),
+      state_(std::move(other.state_)),
+      page_(std::exchange(other.page_, nullptr)) {}
 
 Handover::~Handover() {
   if (page_) ::munmap(page_, sizeof *page_);
@@ -53,12 +84,21 @@ Handover::~Handover() {
 
 void Handover::note_end(int status, int failures, std::int64_t monotonic_ns) {
   page_->servers += 1;
+  page_->was_reload = false;
   page_->status = status;
   page_->failures = failures;
   page_->ended_ns = monotonic_ns;
 }
 
+void Handover::note_reload(std::int64_t monotonic_ns) {
+  note_end(0, 0, monotonic_ns);
+  page_->reloads += 1;
+  page_->was_reload = true;
+}
+
 std::uint64_t Handover::servers() const { return page_->servers; }
+std::uint64_t Handover::reloads() const { return page_->reloads; }
+bool Handover::was_reload() const { return page_->was_reload; }
 int Handover::status() const { return page_->status; }
 int Handover::failures() const { return page_->failures; }
 std::int64_t Handover::ended_ns() const { return page_->ended_ns; }
@@ -71,6 +111,33 @@ void Handover::keep_init(std::string_view request) {
 
 std::string_view Handover::init() const {
   return {page_->init.data(), page_->init_bytes.load(std::memory_order_acquire)};
+}
+
+Result<void> Handover::append_state(std::string_view piece) {
+  while (!piece.empty()) {
+    const auto at = static_cast<off_t>(page_->state_bytes);
+    const ssize_t done = ::pwrite(state_.get(), piece.data(), piece.size(), at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return Error{ErrorCode::kNoSpace, std::strerror(errno)};
+    page_->state_bytes += static_cast<std::uint64_t>(done);
+    piece.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+void Handover::finish_state() { page_->has_state.store(true, std::memory_order_release); }
+
+// Empty from the first look on: a server that dies of it leaves its successor without.
+std::string Handover::take_state() {
+  std::string bytes;
+  if (page_->has_state.exchange(false, std::memory_order_acquire)) {
+    bytes.resize(page_->state_bytes);
+    const ssize_t got = ::pread(state_.get(), bytes.data(), bytes.size(), 0);
+    bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  }
+  page_->state_bytes = 0;
+  (void)!::ftruncate(state_.get(), 0);
+  return bytes;
 }
 
 void Handover::note_poll(std::uint64_t handle) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/base/fd.h"
@@ -23,14 +24,23 @@ class Handover {
   static constexpr std::size_t kPollsMax = 4096;
 
   static Result<Handover> create();
+  // Of another program, which took over the process of a keeper. kInvalid: of another format.
+  static Result<Handover> adopt(Fd memory, Fd state);
+  int memory_fd() const { return memory_.get(); }
+  int state_fd() const { return state_.get(); }
   Handover(Handover&& other) noexcept;
   Handover& operator=(Handover&&) = delete;
   ~Handover();
 
   // A server has ended with this status (waitpid(2)). failures: how many in a row failed.
   void note_end(int status, int failures, std::int64_t monotonic_ns);
+  // A server has ended as it was asked to, so that another program takes over.
+  void note_reload(std::int64_t monotonic_ns);
   // How many servers there were before.
   std::uint64_t servers() const;
+  // How many of them ended as they were asked to.
+  std::uint64_t reloads() const;
+  bool was_reload() const;  // the last one
   // Of the last one.
   int status() const;
   int failures() const;
@@ -41,6 +51,12 @@ class Handover {
   // Empty: there was none.
   std::string_view init() const;
 
+  // What a server that is asked to end leaves: pieces of a state file, then its end. kNoSpace.
+  Result<void> append_state(std::string_view piece);
+  void finish_state();
+  // Empty: none was finished. There is none from then on.
+  std::string take_state();
+
   // A poll(2) waits to be notified under this number.
   void note_poll(std::uint64_t handle);
   // The number in a place, 0: none. The place is empty from then on.
@@ -48,9 +64,12 @@ class Handover {
 
  private:
   struct Page;
-  Handover(Fd memory, Page* page) : memory_(std::move(memory)), page_(page) {}
+  Handover(Fd memory, Fd state, Page* page)
+      : memory_(std::move(memory)), state_(std::move(state)), page_(page) {}
+  static Result<Page*> map(const Fd& memory);
 
   Fd memory_;
+  Fd state_;
   Page* page_ = nullptr;
 };
 

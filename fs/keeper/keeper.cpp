@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::array kPassedOn = {SIGTERM, SIGINT, SIGHUP};
 
-sigset_t passed_on() {
+sigset_t taken() {
   sigset_t set;
   ::sigemptyset(&set);
   for (const int signal : kPassedOn) ::sigaddset(&set, signal);
+  ::sigaddset(&set, SIGUSR2);
   return set;
 }
 
@@ -52,17 +53,18 @@ void ToKeeper::end_with_keeper() const {
   if (::getppid() != keeper_) ::_exit(1);
 }
 
-Keeper::Keeper(Handover& handover, Duties duties)
-    : handover_(handover), duties_(std::move(duties)) {}
+Keeper::Keeper(Handover& handover, Duties duties, Begin begin)
+    : handover_(handover), duties_(std::move(duties)), was_ready_(begin == Begin::kReady) {}
 
 void Keeper::avoid_oom_kill() { set_oom_score("-900"); }
 
 int Keeper::run() {
-  const sigset_t set = passed_on();
+  const sigset_t set = taken();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   Next next = signals_.valid() ? Next::kServer : give_up("no descriptor for signals");
-  while (next == Next::kServer) {
+  while (next != Next::kEnd) {
+    if (next == Next::kProgram) duties_.become_program();
     const auto started = start();
     next = started ? watch() : try_again(started.error().reason.c_str());
   }
@@ -78,6 +80,7 @@ Result<void> Keeper::start() {
   words_ = Fd(ends[0]);
   Fd theirs(ends[1]);
   is_serving_ = false;
+  has_handed_over_ = false;
   started_ = std::chrono::steady_clock::now();
   const pid_t keeper = ::getpid();
   pid_ = ::fork();
@@ -96,24 +99,27 @@ void Keeper::become_server(Fd socket, pid_t keeper) {
   words_.reset();
   signals_.reset();
   server_.reset();
+  check_.reset();
   ::setpgid(0, 0);
   std::signal(SIGTTOU, SIG_IGN);
   const ToKeeper to_keeper(std::move(socket), keeper);
   to_keeper.end_with_keeper();
   set_oom_score("0");
-  const sigset_t set = passed_on();
+  const sigset_t set = taken();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
   std::exit(duties_.serve(to_keeper));
 }
 
 Keeper::Next Keeper::watch() {
   for (;;) {
-    std::array<pollfd, 3> waited{{{.fd = server_.get(), .events = POLLIN, .revents = 0},
+    std::array<pollfd, 4> waited{{{.fd = server_.get(), .events = POLLIN, .revents = 0},
                                   {.fd = signals_.get(), .events = POLLIN, .revents = 0},
-                                  {.fd = words_.get(), .events = POLLIN, .revents = 0}}};
+                                  {.fd = words_.get(), .events = POLLIN, .revents = 0},
+                                  {.fd = check_.get(), .events = POLLIN, .revents = 0}}};
     ::poll(waited.data(), waited.size(), -1);
     if (waited[1].revents != 0) take_signals();
     if (waited[2].revents != 0) take_words();
+    if (waited[3].revents != 0) take_check();
     if (waited[0].revents == 0) continue;
     take_words();
     int status = 0;
@@ -127,9 +133,43 @@ void Keeper::take_signals() {
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     const int number = static_cast<int>(signal.ssi_signo);
+    if (number == SIGUSR2) {
+      start_check();
+      continue;
+    }
     is_ending_ |= number != SIGHUP;
     ::syscall(SYS_pidfd_send_signal, server_.get(), number, nullptr, 0);
   }
+}
+
+// One at a time; without the duty SIGUSR2 means nothing.
+void Keeper::start_check() {
+  if (!duties_.check_program || check_.valid() || is_checked_) return;
+  check_pid_ = ::fork();
+  if (check_pid_ == 0) {
+    const sigset_t set = taken();
+    ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+    duties_.check_program();
+    ::_exit(1);
+  }
+  if (check_pid_ < 0) return duties_.refuses_program(W_EXITCODE(1, 0));
+  check_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, check_pid_, 0)));
+  if (!check_.valid()) take_check();
+}
+
+void Keeper::take_check() {
+  int status = 0;
+  while (::waitpid(check_pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  check_.reset();
+  if (status != 0) return duties_.refuses_program(status);
+  is_checked_ = true;
+  ask_to_hand_over();
+}
+
+void Keeper::ask_to_hand_over() {
+  if (!is_serving_ || !std::exchange(is_checked_, false)) return;
+  ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR2, nullptr, 0);
 }
 
 void Keeper::take_words() {
@@ -150,13 +190,16 @@ void Keeper::take(char word) {
     case ToKeeper::Word::kServing:
       is_serving_ = true;
       killed_ = 0;
-      return;
+      return ask_to_hand_over();
     case ToKeeper::Word::kReady:
       if (!std::exchange(was_ready_, true)) duties_.ready();
       return;
     case ToKeeper::Word::kEnding:
       is_ending_ = true;
       return unmount();
+    case ToKeeper::Word::kHandedOver:
+      has_handed_over_ = true;
+      return;
   }
   ::kill(pid_, SIGKILL);
 }
@@ -166,6 +209,11 @@ Keeper::Next Keeper::judge(int status) {
   const bool is_killed = is_by(status, SIGKILL);
   const bool is_asked = is_ending_ && (is_by(status, SIGTERM) || is_by(status, SIGINT));
   exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : is_asked ? 0 : 1;
+  const std::int64_t now_ns = now.time_since_epoch() / std::chrono::nanoseconds(1);
+  if (has_handed_over_ && !is_ending_ && exit_status_ == 0) {
+    handover_.note_reload(now_ns);
+    return Next::kProgram;
+  }
   if (is_ending_ || exit_status_ == 0 || !was_ready_) return Next::kEnd;
   if (duties_.is_gone()) {
     exit_status_ = 0;
@@ -174,7 +222,7 @@ Keeper::Next Keeper::judge(int status) {
   if (is_killed && !is_serving_) killed_ += 1;
   if (is_serving_ && now - started_ >= kSoundAfter) failures_ = 0;
   if (!is_killed) failures_ += 1;
-  handover_.note_end(status, failures_, now.time_since_epoch() / std::chrono::nanoseconds(1));
+  handover_.note_end(status, failures_, now_ns);
   if (failures_ >= kFailuresMax) return give_up("each server crashes");
   if (killed_ >= kKilledMax) return give_up("each server is killed before it serves");
   if (!is_killed && failures_ >= kFailuresSuspect) pause();

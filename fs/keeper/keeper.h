@@ -31,6 +31,7 @@ class ToKeeper {
     kServing = 's',  // requests are answered
     kReady = 'r',    // all parts can be used
     kEnding = 'e',   // it has stopped serving and will exit: the keeper unmounts now
+    kHandedOver = 'h',  // it has left its state, as it was asked to, and will exit
   };
 
   ToKeeper(Fd socket, pid_t keeper) : socket_(std::move(socket)), keeper_(keeper) {}
@@ -65,24 +66,37 @@ class Keeper {
     std::function<bool()> is_gone;
     // Told the reason when it gives up.
     std::function<void(const char* reason)> gives_up;
+    // In a new process: whether the program on disk could take over. Does not return.
+    std::function<void()> check_program = {};
+    // Executes that program in this process, with its descriptors. Returns only if it cannot.
+    std::function<void()> become_program = {};
+    // Told the status (waitpid(2)) of a check that failed.
+    std::function<void(int status)> refuses_program = {};
   };
 
-  Keeper(Handover& handover, Duties duties);
+  // kReady: it takes over from a keeper whose first server was ready.
+  enum class Begin { kUnready, kReady };
+
+  Keeper(Handover& handover, Duties duties, Begin begin = Begin::kUnready);
   // When memory is short, the kernel kills other processes before this one, if it may ask for that.
   // Servers are as any process.
   static void avoid_oom_kill();
   // Returns when a server has ended with 0 or after SIGTERM or SIGINT, when the mount is gone, or
-  // when it gives up. SIGTERM, SIGINT and SIGHUP are passed on to the server. Returns the exit
-  // status.
+  // when it gives up. SIGTERM, SIGINT and SIGHUP are passed on to the server. On SIGUSR2 the
+  // program on disk is checked; then the server gets SIGUSR2, leaves its state, and that program
+  // goes on in this process. Returns the exit status.
   int run();
 
  private:
-  enum class Next { kServer, kEnd };
+  enum class Next { kServer, kProgram, kEnd };
 
   Result<void> start();
   [[noreturn]] void become_server(Fd socket, pid_t keeper);
   Next watch();
   void take_signals();
+  void start_check();
+  void take_check();
+  void ask_to_hand_over();
   void take_words();
   void take(char word);
   Next judge(int status);
@@ -97,12 +111,16 @@ class Keeper {
   Fd signals_;
   Fd server_;  // its pidfd
   Fd words_;   // from the server
+  Fd check_;   // the pidfd of a process that checks the program on disk
   pid_t pid_ = 0;
+  pid_t check_pid_ = 0;
   std::chrono::steady_clock::time_point started_;
   bool is_serving_ = false;
   bool was_ready_ = false;  // the first server
   bool is_ending_ = false;  // on a signal, or as the server says
   bool is_mounted_ = true;
+  bool is_checked_ = false;       // the program on disk; the server was not asked yet
+  bool has_handed_over_ = false;  // this server
   int failures_ = 0;
   int killed_ = 0;
   int exit_status_ = 0;

@@ -94,6 +94,7 @@ class Sender {
     return response.number;
   }
   std::uint64_t epoch() const { return epoch_; }
+  int fd() const { return fd_; }
 
  private:
   const int fd_;

@@ -46,7 +46,8 @@ start() {
 start_daemon() {
   start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"
   DAEMON=$PID
-  SERVER=$(pgrep -P "$DAEMON" -x tallyfs)
+  # Of those that have the name for a moment, it alone has a process group of its own.
+  SERVER=$(ps --ppid "$DAEMON" -o pid=,pgid=,comm= | awk '$1 == $2 && $3 == "tallyfs" { print $1 }')
 }
 # stop PID: as systemd would; sets $STATUS.
 stop() { kill -TERM "$1"; STATUS=0; wait "$1" 2>/dev/null || STATUS=$?; forget "$1"; }

@@ -72,12 +72,13 @@ start_daemon() {
 }
 # server_of PID: the server of a keeper; nothing while there is none. Without a keeper it is PID.
 server_of() {
-  local each name
+  local each name group
   read -r name <"/proc/$1/comm"
   [ "$name" = tallyfs-keeper ] || { echo "$1" && return; }
   for each in $(cat "/proc/$1/task/$1/children"); do
-    read -r name 2>/dev/null <"/proc/$each/comm" || continue
-    [ "$name" != tallyfs ] || echo "$each"
+    # Another child that has just been forked has that name, too, but the keeper's process group.
+    read -r _ name _ _ group _ 2>/dev/null <"/proc/$each/stat" || continue
+    [ "$name $group" != "(tallyfs) $each" ] || echo "$each"
   done
 }
 _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }

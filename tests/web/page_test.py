@@ -3,74 +3,11 @@ import os
 import unittest
 import urllib.request
 
-from stand import Browser, Mount, Web, until
-
-# How many colours the heat map has.
-COLOURS = """
-const canvas = document.getElementById('heat');
-const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-const found = new Map();
-for (let i = 0; i < pixels.length; i += 4) {
-  const rgb = [pixels[i], pixels[i + 1], pixels[i + 2]];
-  // Texts and grounds are grey.
-  if (Math.max(...rgb) - Math.min(...rgb) < 30) continue;
-  found.set(rgb.join(), (found.get(rgb.join()) ?? 0) + 1);
-}
-return [...found.values()].filter(count => count > 20).length;
-"""
-# Pairs of text and ground below 4.5:1 (WCAG 2.1, contrast).
-CONTRAST = """
-const light = rgb => rgb.slice(0, 3).map(each => each / 255)
-  .map(each => each <= .03928 ? each / 12.92 : ((each + .055) / 1.055) ** 2.4)
-  .reduce((sum, each, i) => sum + each * [.2126, .7152, .0722][i], 0);
-const numbers = text => text.match(/[\\d.]+/g).map(Number);
-const ground = element => {
-  for (let e = element; e; e = e.parentElement) {
-    const rgb = numbers(getComputedStyle(e).backgroundColor);
-    if (rgb.length === 3 || rgb[3] > 0) return rgb;
-  }
-  return [255, 255, 255];
-};
-const faults = [];
-for (const e of document.querySelectorAll('body *')) {
-  const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
-  if (!own || e.offsetParent === null || e.disabled || e.closest('svg')) continue;
-  const [a, b] = [light(numbers(getComputedStyle(e).color)), light(ground(e))];
-  const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-  if (ratio < 4.5) faults.push(`${e.tagName} ${e.className} '${e.textContent.trim()}' ${ratio}`);
-}
-return faults;
-"""
+from page_case import COLOURS, CONTRAST, PageCase
+from stand import ROOT, Web, until
 
 
-class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.mount = Mount()
-        cls.addClassCleanup(cls.mount.end)
-        cls.mount.create()
-        cls.mount.feed()
-        cls.web = Web(cls.mount, "--allow-changes")
-        cls.addClassCleanup(cls.web.end)
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.end)
-
-    def setUp(self):
-        self.browser.faults()  # what came after the test before
-        self.browser.size(1280, 800)
-        self.mount.keep_feeding()
-        self.addCleanup(self.mount.stop_feeding)
-
-    def open(self, statistic=""):
-        self.browser.open(self.web.page(statistic))
-        self.browser.shows("#live", "live")
-
-    def tearDown(self):
-        faults = self.browser.faults()
-        # Before the servers of this test end, the page must ask nothing any more.
-        self.browser.open("about:blank")
-        self.assertEqual([], faults, "the console is empty")
-
+class PageTest(PageCase):
     def test_shows_interfaces_and_what_a_click_leads_to(self):
         self.open()
         names = [row["interface"] for row in self.web.api("statistics")["interfaces"]]
@@ -139,18 +76,6 @@ class PageTest(unittest.TestCase):
         self.assertIsNone(self.browser.text("#heat-panel"))
         self.open("web/size")
         self.browser.shows("#percentiles", "average")
-
-    def test_shows_latency_histograms(self):
-        self.mount.send("latency my_section ns=25999 cpu=0", "latency my_section ns=3000 cpu=0")
-        self.open()
-        until(lambda: self.browser.run(
-            "const found = [...document.querySelectorAll('#latency-list button')]"
-            ".find(e => e.textContent === 'my_section'); found?.click(); return !!found"),
-              "the latencies of my_section")
-        self.browser.shows("#shown-name", "Latency histogram my_section")
-        self.browser.shows("#definition-note", "no definition")
-        self.browser.click("#counted-choice [value=total]")
-        self.browser.shows("#bars", "16µs - 32µs")
 
     def test_keys_and_filter(self):
         self.open()
@@ -306,8 +231,9 @@ class PageTest(unittest.TestCase):
         self.assertLess(after - before, 1e6)
 
     def test_the_page_is_small(self):
-        names = ["", "d3.js", "page.js", "page.css", "api.js", "charts.js", "definition.js",
-                 "heat.js", "rows.js", "icon.svg"]
+        names = ["", "d3.js"] + [each.name for each in
+                                 (ROOT / "exporters/web/page").iterdir()
+                                 if each.name != "index.html"]
         size = 0
         for name in names:
             request = urllib.request.Request(f"{self.web.url}/{name}",

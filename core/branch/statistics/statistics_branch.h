@@ -91,7 +91,9 @@ class StatisticsBranch final : public Branch {
   Result<void> bind_cells(std::uint64_t number, std::shared_ptr<const CellSource> source,
                           std::uint32_t id) EXCLUDES(mutex_);
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
-  void absorb_cells(std::uint64_t number, const CellSource* source, Moment now) EXCLUDES(mutex_);
+  // looks: for the cells of other feeders.
+  void absorb_cells(std::uint64_t number, const CellSource* source, LookBudget& looks, Moment now)
+      EXCLUDES(mutex_);
   // Feeders send all samples from now on.
   void end_cells(Moment now) EXCLUDES(mutex_);
 
@@ -104,7 +106,7 @@ class StatisticsBranch final : public Branch {
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // Rules of the file of --rules, instead of those that came from it before. They are for
-  // statistics to come.
+  // statistics to come. The error log has the first faults.
   Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
 
   // Enters `metrics/`. Called once, before there are readers.

@@ -15,10 +15,11 @@ Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
   return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
 }
 
-void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now) {
+void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source,
+                                    LookBudget& looks, Moment now) {
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
-  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now);
+  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, looks, now);
 }
 
 void StatisticsBranch::end_cells(Moment now) {

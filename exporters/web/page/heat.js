@@ -1,6 +1,7 @@
 // The heat map: time from left to right, the statistic's bins from bottom to top, counts as
 // colours. Bins, counts, the least count of each colour and the colours come from the server.
 // A column is as wide as the seconds that it covers, and coloured by its counts in seconds_each.
+// Where the server says `names` of the columns, they stand for themselves, not for times.
 import {clock, makeTable} from './charts.js';
 
 const kLeft = 74;
@@ -64,11 +65,18 @@ export class HeatMap {
     this.onColumn();
   }
 
-  // The chosen column as bars, with its time; null if none is.
+  // All columns are shown again, without a call of onColumn.
+  leave() {
+    if (this.chosen === null) return;
+    this.chosen = null;
+    this.draw();
+  }
+
+  // The chosen column as bars, with its name; null if none is.
   bars() {
     const at = this.chosen === null ? -1 : this.heat.end_us.indexOf(this.chosen);
     if (at < 0) return null;
-    return {time: this.timeOf(at), bars: this.barsOf(at)};
+    return {name: this.nameOf(at), bars: this.barsOf(at)};
   }
 
   barsOf(at) {
@@ -99,10 +107,14 @@ export class HeatMap {
     return level;
   }
 
-  // The end of a column, and how long it is where that is not a second.
-  timeOf(column) {
+  labelOf(column) {
+    return this.heat.names?.[column] ?? clock(this.heat.end_us[column]);
+  }
+
+  // The same, and how long it is where that is not a second.
+  nameOf(column) {
     const seconds = this.heat.seconds[column];
-    return clock(this.heat.end_us[column]) + (seconds > 1 ? ` (${seconds} s)` : '');
+    return this.labelOf(column) + (seconds > 1 ? ` (${seconds} s)` : '');
   }
 
   layout() {
@@ -202,7 +214,7 @@ export class HeatMap {
       const x = Math.min(place.x(i) + place.width(i) / 2, place.box.width - half);
       if (x - half < kLeft) break;
       if (right - x < 80) continue;
-      pen.fillText(clock(this.heat.end_us[i]), x, place.box.height - 5);
+      pen.fillText(this.labelOf(i), x, place.box.height - 5);
       right = x;
     }
   }
@@ -234,7 +246,7 @@ export class HeatMap {
 
   textOf(column, bin) {
     const state = this.heat.states[column];
-    const time = this.timeOf(column);
+    const time = this.nameOf(column);
     if (state === 'u') return `${time}  not known: a reset or a new definition`;
     const counts = this.countsOf(column);
     const sum = counts.reduce((a, b) => a + b, 0);
@@ -249,11 +261,12 @@ export class HeatMap {
     const counts = last < 0 ? [] : this.countsOf(last);
     const sum = counts.reduce((a, b) => a + b, 0);
     const most = counts.indexOf(Math.max(...counts));
-    const text = last < 0 ? 'nothing was read yet' : `the newest interval has ${sum} ` +
+    const of = this.heat.names ? this.labelOf(Math.max(0, last)) : 'the newest interval';
+    const text = last < 0 ? 'nothing was read yet' : `${of} has ${sum} ` +
       `${this.heat.counts_of || 'samples'}` +
       (sum ? `, most of them in ${this.heat.bins[most].text}` : '');
-    this.canvas.setAttribute('aria-label', `Heat map of ${last + 1} intervals and ` +
-      `${this.heat.bins.length} bins; ${text}`);
+    this.canvas.setAttribute('aria-label', `Heat map of ${last + 1} ` +
+      `${this.heat.names ? 'CPUs' : 'intervals'} and ${this.heat.bins.length} bins; ${text}`);
   }
 
   drawLegend() {
@@ -283,6 +296,6 @@ export class HeatMap {
     const rows = this.heat.bins.map((bin, at) =>
       [bin.text, ...columns.map(i => this.heat.states[i] === 'u' ? '?' : this.countsOf(i)[at])]);
     const hit = rows.filter(row => row.slice(1).some(each => each !== 0)).reverse();
-    return makeTable([['', ...columns.map(i => this.timeOf(i))], ...hit]);
+    return makeTable([['', ...columns.map(i => this.nameOf(i))], ...hit]);
   }
 }

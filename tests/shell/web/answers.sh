@@ -78,6 +78,37 @@ latency_histograms_are_read_too() {
     fail "$(cat "$CASE/answer")"
 }
 
+histogram_triggers_are_tables() {
+  local event=$MNT/tracing/events/shop/request
+  assert_eq '{"hists":[],"left_out":false}' "$(api hists)"
+  stop_web
+  start_web
+  send 'event define shop/request u64 us; char path[16]'
+  wait_until '[ -d "$event" ]'
+  echo 'hist:keys=path:vals=us.max:sort=hitcount.descending' >"$event/trigger"
+  send 'event shop/request us=7 path=/' 'event shop/request us=9 path=/' \
+    'event shop/request us=2 path=/cart'
+  assert_eq '{"hists":["tracing/events/shop/request"],"left_out":false}' "$(api hists)"
+  wait_until '[ "$(api hist/tracing%2Fevents%2Fshop%2Frequest |
+    jq -c ".triggers[0].rows[] | [.cells[], .text, .share]" | xargs)" = \
+    "[/,9,2,66.7] [/cart,2,1,33.3]" ]'
+  local name
+  for name in tracing%2Fevents%2Fshop%2Fnothing tracing%2Fevents%2F..%2F.. web \
+    tracing%2Fevents%2Fshop tracing%2Finstances%2Fx%2Fy%2Fz%2Fa; do
+    assert_eq 404 "$(http_status --path-as-is -H "$TOKEN" "$WEB/api/1/hist/$name")" "$name"
+  done
+}
+
+latencies_come_by_cpu() {
+  send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
+  wait_until '[ -e "$MNT/tracing/latency_hist/my_section/CPU0" ]'
+  api cpus/tracing%2Flatency_hist%2Fmy_section >"$CASE/cpus"
+  jq -e '.names[0] == "CPU 0" and (.counts[0] | add) == 2 and .units == "microseconds/samples" and
+    (.seconds | length) == (.names | length)' "$CASE/cpus" >/dev/null || fail "$(cat "$CASE/cpus")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/cpus/tracing%2Flatency_hist%2Fnothing")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/cpus/web")"
+}
+
 what_is_as_before_is_not_sent_again() {
   local etag
   etag=$(curl -si "$WEB/page.js" | tr -d '\r' | sed -n 's/^ETag: //p')

@@ -206,6 +206,43 @@ TEST(LanesTest, AUidHasABoundOfLanes) {
   EXPECT_TRUE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
 }
 
+TEST(LanesTest, LooksForCellsAreBounded) {
+  LanesStand stand("");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  const LaneFile& file = *made.value().file;
+  CellPlaces places;
+  CellSums sums;
+  LookBudget none{0};
+  file.add_up({}, places, sums, none);
+  LookBudget one{1};
+  file.add_up({}, places, sums, one);
+  EXPECT_EQ(one.left, 0u);
+  LookBudget two{2};
+  file.add_up({}, places, sums, two);  // nothing has changed
+  EXPECT_EQ(two.left, 2u);
+}
+
+// No read came before the feeder ended.
+TEST(LanesTest, TheLastLookFindsAllThreads) {
+  constexpr std::uint32_t kOtherIndexAt = kLaneHeapAt + 1024;
+  constexpr std::uint32_t kOtherCellAt = kLaneHeapAt + 2048;
+  LanesStand stand("");
+  stand.make_lane();
+  CellWriter(stand.begin_cell()).add(3, 7);
+  auto& cell = *reinterpret_cast<LaneCell*>(stand.memory_ + kOtherCellAt);
+  CellWriter(cell).begin(stand.number_, kIdOfS, stand.era(),
+                         {.kind = CellKind::kIncrements, .range_max = 9});
+  CellWriter(cell).add(3, 5);
+  auto* const index = reinterpret_cast<std::atomic<std::uint32_t>*>(stand.memory_ + kOtherIndexAt);
+  index[kIdOfS] = kOtherCellAt;
+  auto& entry = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt)[1];
+  entry.thread = 2;
+  entry.index = std::uint64_t{64} << 32 | kOtherIndexAt;
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 12\n");
+}
+
 // Anything may stand in the file, and change while it is read: no other statistic is touched.
 TEST(LanesTest, AHostileFileHarmsItsOwnStatisticOnlyConcurrently) {
   const auto seed = std::random_device{}();

@@ -1,10 +1,12 @@
 #include "fs/keeper/handover.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 namespace tallyfs {
 namespace {
@@ -63,6 +65,48 @@ TEST(HandoverTest, DoesNotKeepARequestThatIsTooLong) {
   EXPECT_EQ(made.value().init(), "");
   made.value().keep_init(std::string(Handover::kInitBytesMax, 'x'));
   EXPECT_EQ(made.value().init().size(), Handover::kInitBytesMax);
+}
+
+TEST(HandoverTest, HandsAStateOnOnce) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  Handover& handover = made.value();
+  in_a_child([&] {
+    if (!handover.append_state("the first ") || !handover.append_state("piece")) ::_exit(1);
+    handover.finish_state();
+  });
+  EXPECT_EQ(handover.take_state(), "the first piece");
+  EXPECT_EQ(handover.take_state(), "");
+}
+
+TEST(HandoverTest, HandsOnNoStateThatWasNotFinished) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made.value().append_state("half of it"));
+  EXPECT_EQ(made.value().take_state(), "");
+  ASSERT_TRUE(made.value().append_state("all"));
+  made.value().finish_state();
+  EXPECT_EQ(made.value().take_state(), "all");
+}
+
+TEST(HandoverTest, IsAdoptedByItsDescriptors) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  made.value().note_reload(5);
+  made.value().keep_init("the first request");
+  auto adopted = Handover::adopt(Fd(::dup(made.value().memory_fd())),
+                                 Fd(::dup(made.value().state_fd())));
+  ASSERT_TRUE(adopted);
+  EXPECT_EQ(adopted.value().servers(), 1u);
+  EXPECT_EQ(adopted.value().reloads(), 1u);
+  EXPECT_TRUE(adopted.value().was_reload());
+  EXPECT_EQ(adopted.value().init(), "the first request");
+}
+
+TEST(HandoverTest, AdoptsNothingElse) {
+  EXPECT_FALSE(Handover::adopt(Fd(), Fd()));
+  Fd empty(::memfd_create("empty", MFD_CLOEXEC));
+  EXPECT_FALSE(Handover::adopt(std::move(empty), Fd()));
 }
 
 }  // namespace

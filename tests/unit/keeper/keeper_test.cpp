@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/unit/statistic/allocated.h"
+
 namespace tallyfs {
 namespace {
 
@@ -23,8 +25,20 @@ class KeeperTest : public testing::Test {
                               },
                               .ready = [this] { ready_ += 1; },
                               .unmount = [this] { unmounted_ += 1; },
-                              .is_gone = [this] { return is_gone_; },
-                              .gives_up = [this](const char* reason) { reason_ = reason; }});
+                              .is_gone =
+                                  [this] {
+                                    allocated_ = allocated_bytes();
+                                    if (allocated_first_ == 0) allocated_first_ = allocated_;
+                                    return is_gone_;
+                                  },
+                              .gives_up = [this](const char* reason) { reason_ = reason; },
+                              .check_program = [this] { ::_exit(check_status_); },
+                              .become_program = [this] { became_ += 1; },
+                              .refuses_program =
+                                  [this](int status) {
+                                    refused_ = status;
+                                    (void)!::write(told_[1], "", 1);
+                                  }});
     return keeper.run();
   }
   static void begin(const ToKeeper& keeper) {
@@ -32,7 +46,26 @@ class KeeperTest : public testing::Test {
     keeper.say(Word::kReady);
   }
 
+  // Asks for another program, and waits until the keeper passes that on.
+  static void wait_for_reload(const ToKeeper& keeper) {
+    sigset_t reload;
+    ::sigemptyset(&reload);
+    ::sigaddset(&reload, SIGUSR2);
+    ::sigprocmask(SIG_BLOCK, &reload, nullptr);
+    begin(keeper);
+    ::kill(::getppid(), SIGUSR2);
+    int got = 0;
+    ::sigwait(&reload, &got);
+  }
+
   Handover handover_ = Handover::create().value();
+  // In the keeper, at the first and at the last end of a server that was not to end.
+  std::size_t allocated_first_ = 0;
+  std::size_t allocated_ = 0;
+  int check_status_ = 0;
+  int became_ = 0;
+  int refused_ = 0;
+  int told_[2] = {-1, -1};
   int ready_ = 0;
   int unmounted_ = 0;
   bool is_gone_ = false;
@@ -61,6 +94,23 @@ TEST_F(KeeperTest, ReplacesServersThatAreKilledHoweverMany) {
   EXPECT_EQ(handover_.failures(), 0);
   EXPECT_EQ(ready_, 1) << "it is told once";
   EXPECT_EQ(unmounted_, 1);
+}
+
+TEST_F(KeeperTest, AllocatesNothingAfterItsStart) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              if (server == 5) {
+                wait_for_reload(keeper);
+                keeper.say(Word::kHandedOver);
+                return 0;
+              }
+              if (server < 10) ::raise(server == 1 || server == 9 ? SIGTERM : SIGKILL);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 10u);
+  EXPECT_EQ(became_, 1);
+  EXPECT_EQ(allocated_, allocated_first_);
 }
 
 TEST_F(KeeperTest, ReplacesAServerThatFails) {
@@ -155,6 +205,51 @@ TEST_F(KeeperTest, KillsAServerThatSaysAnythingElse) {
             0);
   EXPECT_EQ(handover_.servers(), 1u);
   EXPECT_TRUE(WIFSIGNALED(handover_.status()) && WTERMSIG(handover_.status()) == SIGKILL);
+}
+
+TEST_F(KeeperTest, GoesOnWithAnotherProgramWhenItsServerHasHandedOver) {
+  // The program cannot be executed here, so that this one goes on.
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              if (server != 0) return 0;
+              wait_for_reload(keeper);
+              keeper.say(Word::kHandedOver);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(became_, 1);
+  EXPECT_EQ(refused_, 0);
+  EXPECT_EQ(handover_.servers(), 1u);
+  EXPECT_EQ(handover_.reloads(), 1u);
+  EXPECT_TRUE(handover_.was_reload());
+}
+
+TEST_F(KeeperTest, ReplacesAServerThatDiesWhileItHandsOver) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              if (server != 0) return 0;
+              wait_for_reload(keeper);
+              ::raise(SIGKILL);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(became_, 0);
+  EXPECT_EQ(handover_.servers(), 1u);
+  EXPECT_EQ(handover_.reloads(), 0u);
+  EXPECT_FALSE(handover_.was_reload());
+}
+
+TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramRefuses) {
+  check_status_ = 7;
+  ASSERT_EQ(::pipe(told_), 0);
+  EXPECT_EQ(keep([this](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              ::kill(::getppid(), SIGUSR2);
+              char byte = 0;
+              return ::read(told_[0], &byte, 1) == 1 ? 0 : 1;
+            }),
+            0);
+  EXPECT_TRUE(WIFEXITED(refused_) && WEXITSTATUS(refused_) == 7) << refused_;
+  EXPECT_EQ(became_, 0);
+  EXPECT_EQ(handover_.servers(), 0u);
 }
 
 }  // namespace

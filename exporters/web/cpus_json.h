@@ -1,0 +1,29 @@
+// A latency histogram by CPU: a heat map that has a column for each CPU. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/view/statistic.h"
+#include "exporters/web/heat_json.h"
+#include "exporters/web/past.h"
+
+namespace tallyfs::web {
+
+struct CpuHits {
+  unsigned cpu = 0;
+  std::vector<Hit> hits{};
+};
+
+// The text of a file CPUn, into the bins of the statistic of all CPUs, an array: lines of X and how
+// many samples have it, behind lines with `#`, of which those of too small and too large X count.
+std::vector<Hit> hits_of_cpu(std::string_view text, const view::Array& bins);
+
+// As heat_json() has it, with "names" of the columns instead of their times.
+std::string cpus_json(const std::string& interface, const view::Statistic& statistic,
+                      const std::vector<CpuHits>& cpus, const HeatOrder& order);
+
+}  // namespace tallyfs::web

@@ -1,0 +1,170 @@
+#include "exporters/web/hist_json.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/view/quantity.h"
+
+namespace tallyfs::web {
+namespace {
+
+constexpr std::string_view kHits = "hitcount";
+
+std::string text_of(const Json* json) { return json ? json->text : std::string(); }
+
+Int128 number_of(const Json* json) {
+  const auto number = json ? parse_signed(json->text) : std::nullopt;
+  return number ? Int128{*number} : 0;
+}
+
+std::string span_text(Int128 first, Int128 last) {
+  std::string text = view::grouped_text(first);
+  if (last != first) text.append(" - ").append(view::grouped_text(last));
+  return text;
+}
+
+// `.log2`: the exponent e stands for values above 2^(e-1), up to 2^e; -1-e mirrors it below zero.
+std::string octave_text(Int128 exponent) {
+  const bool is_negative = exponent < 0;
+  const Int128 e = is_negative ? -1 - exponent : exponent;
+  if (e > 64) return view::exact_text(exponent);
+  const Int128 last = Int128{1} << static_cast<int>(e);
+  const Int128 first = e == 0 ? (is_negative ? 1 : 0) : last / 2 + 1;
+  return is_negative ? span_text(-last, -first) : span_text(first, last);
+}
+
+// `.log2=K`: 2^K groups to each octave; the key is the end that is closest to 0.
+std::string part_text(Int128 end, std::int64_t groups_log2) {
+  const bool is_negative = end < 0;
+  const auto from = static_cast<std::uint64_t>(is_negative ? -end : end);
+  const int octave = from == 0 ? 0 : static_cast<int>(std::bit_width(from)) - 1;
+  const auto width =
+      groups_log2 < octave ? Int128{1} << (octave - static_cast<int>(groups_log2)) : Int128{1};
+  const Int128 last = Int128{from} + width - 1;
+  return is_negative ? span_text(-last, end) : span_text(from, last);
+}
+
+std::string bucket_text(Int128 end, Int128 width) {
+  return end < 0 ? span_text(end - width + 1, end) : span_text(end, end + width - 1);
+}
+
+std::string hex_text(std::string_view number) {
+  const auto value = parse_unsigned(number);
+  if (!value) return std::string(number);
+  std::string digits;
+  for (std::uint64_t rest = *value; rest != 0 || digits.empty(); rest /= 16) {
+    digits.push_back("0123456789abcdef"[rest % 16]);
+  }
+  return std::string("0x").append(digits.rbegin(), digits.rend());
+}
+
+// A key as its modifier shows it. Stacks are their lines, joined.
+std::string key_text(const Json& value, const Json* how) {
+  if (value.kind == Json::Kind::kArray) {
+    std::string text;
+    for (const Json& each : value.items) text.append(text.empty() ? "" : " < ").append(each.text);
+    return text;
+  }
+  const std::string modifier = how ? text_of(how->find("modifier")) : std::string();
+  const Json* const size = how ? how->find("size") : nullptr;
+  const bool has_size = size && size->kind == Json::Kind::kNumber;
+  if (value.kind != Json::Kind::kNumber) return value.text;
+  if (modifier == "log2" && !has_size) return octave_text(number_of(&value));
+  if (modifier == "log2") {
+    const auto groups = parse_signed(size->text);
+    return part_text(number_of(&value), groups.value_or(0));
+  }
+  if (modifier == "buckets" && has_size) return bucket_text(number_of(&value), number_of(size));
+  if (modifier == "hex" || modifier.starts_with("sym")) return hex_text(value.text);
+  return value.text;
+}
+
+struct Column {
+  std::string name;
+  bool is_key = false;
+  const Json* how = nullptr;  // a key's modifier and size
+};
+
+// The keys, then the values of the first entry: all have the same.
+std::vector<Column> columns_of(const Json& hist) {
+  std::vector<Column> made;
+  if (const Json* const keys = hist.find("keys")) {
+    for (const Json& key : keys->items) made.push_back({text_of(key.find("field")), true, &key});
+  }
+  const Json* const entries = hist.find("entries");
+  if (!entries || entries->items.empty()) return made;
+  const Json& first = entries->items[0];
+  for (std::size_t i = 0; i < first.keys.size(); ++i) {
+    const auto kind = first.items[i].kind;
+    const bool is_plain = kind == Json::Kind::kNumber || kind == Json::Kind::kString;
+    if (is_plain && first.keys[i] != kHits) made.push_back({first.keys[i], false, nullptr});
+  }
+  return made;
+}
+
+std::string value_text(const Json& value) {
+  const auto number = value.kind == Json::Kind::kNumber ? parse_signed(value.text) : std::nullopt;
+  return number ? view::grouped_text(*number) : value.text;
+}
+
+std::string cell_text(const Json& entry, const Column& column) {
+  const Json* const from = column.is_key ? entry.find("key") : &entry;
+  const Json* const value = from ? from->find(column.name) : nullptr;
+  if (!value) return {};
+  return column.is_key ? key_text(*value, column.how) : value_text(*value);
+}
+
+void write_rows(JsonWriter& writer, const Json& hist, const std::vector<Column>& columns) {
+  static const std::vector<Json> kNone;
+  const Json* const entries = hist.find("entries");
+  const std::vector<Json>& all = entries ? entries->items : kNone;
+  Int128 sum = 0;
+  Int128 largest = 1;
+  for (const Json& entry : all) {
+    sum += number_of(entry.find(kHits));
+    largest = std::max(largest, number_of(entry.find(kHits)));
+  }
+  writer.key("rows").begin_array();
+  for (std::size_t i = 0; i < std::min(all.size(), kHistRowsMax); ++i) {
+    const Int128 hits = number_of(all[i].find(kHits));
+    writer.begin_object().key("cells").begin_array();
+    for (const Column& column : columns) writer.string(cell_text(all[i], column));
+    writer.end_array().key("text").string(view::grouped_text(hits));
+    writer.key("share").string(view::share_text(hits, sum)).key("part");
+    writer.decimals(static_cast<double>(hits) / static_cast<double>(largest), 4).end_object();
+  }
+  writer.end_array().key("matching").number(all.size());
+}
+
+void write_trigger(JsonWriter& writer, const Json& hist) {
+  const std::vector<Column> columns = columns_of(hist);
+  writer.begin_object().key("trigger").string(text_of(hist.find("trigger")));
+  writer.key("hits_text").string(view::grouped_text(number_of(hist.find("hits"))));
+  writer.key("dropped_text").string(view::grouped_text(number_of(hist.find("dropped"))));
+  writer.key("columns").begin_array();
+  for (const Column& column : columns) {
+    writer.begin_object().key("name").string(column.name).key("is_key").boolean(column.is_key);
+    writer.end_object();
+  }
+  writer.end_array();
+  write_rows(writer, hist, columns);
+  writer.end_object();
+}
+
+}  // namespace
+
+Result<std::string> hist_json(const std::string& name, const Json& hists) {
+  if (hists.kind != Json::Kind::kArray) return invalid(name + ": no hist.json");
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().key("hist").string(name).key("triggers").begin_array();
+  for (const Json& hist : hists.items) write_trigger(writer, hist);
+  writer.end_array().end_object();
+  return text;
+}
+
+}  // namespace tallyfs::web

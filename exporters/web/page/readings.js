@@ -1,0 +1,175 @@
+// Reading each second, and what is done with the answers: one reading at a time, none while the
+// page is hidden, and slower while nothing answers.
+import {Refusal, read} from './api.js';
+import {clock} from './charts.js';
+import {interfaces, showHists, showLatencies, statistics} from './lists.js';
+import {setText} from './rows.js';
+import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} from './state.js';
+import {showCpus, showHeat, showHist, showNothing, showStatistic} from './statistic.js';
+
+const kPeriod = 1000;
+const kBackOffMax = 10000;
+// What costs the server more is read less often.
+const kHistsPeriod = 20000;
+const kCpusPeriod = 5000;
+
+const encoded = encodeURIComponent;
+
+function showOverview(overview) {
+  const view = overview.view;
+  state.overview = overview;
+  state.readOnly = view.read_only;
+  setText(byId('mount'), view.mount);
+  setText(byId('interfaces'), view.interfaces.toLocaleString('en'));
+  setText(byId('statistics'), view.statistics.toLocaleString('en'));
+  setText(byId('rate'), view.rate_text);
+  setText(byId('dropped'), view.dropped_text);
+  byId('dropped-box').classList.toggle('has-dropped', !['0', '-'].includes(view.dropped_text));
+  setText(byId('rights'), view.read_only ? 'read only' : '');
+  byId('rights').title = view.read_only;
+  interfaces.show(overview.interfaces, view.first, view.matching);
+  showLatencies(view.latencies);
+  if (state.interfaceName) return;
+  const none = view.matching === 0 && view.interfaces > 0;
+  showNothing(none ? `No interface has '${state.filter}' in its name.`
+    : view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
+    : 'Choose an interface, then a statistic.');
+}
+
+async function readOverview() {
+  const {first, rows} = interfaces.wanted();
+  showOverview(await read('overview', `api/1/statistics?first=${first}&rows=${rows}` +
+    `&sort=${state.sort}&filter=${encoded(state.filter)}`));
+}
+
+async function readInterface() {
+  if (!state.interfaceName) return;
+  const {interfaceName} = state;
+  const {first, rows} = statistics.wanted();
+  const answer = await read('interface', `api/1/statistics/${encoded(interfaceName)}` +
+    `?statistic=${encoded(state.statistic ?? '')}&first=${first}&rows=${rows}`);
+  if (interfaceName !== state.interfaceName) return;
+  byId('statistic-list').hidden = isLatency();
+  setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
+  statistics.show(answer.view.rows, answer.view.first, answer.view.matching);
+  if (!state.statistic && answer.view.rows.length) {
+    // The first that has bins, which has most to show.
+    const rich = answer.view.rows.find(row => /^(array|quantiles)/.test(row.type_text));
+    state.statistic = (rich ?? answer.view.rows[0]).name;
+    leaveFragment();
+    return readInterface();
+  }
+  const shown = answer.statistics[0];
+  if (shown) return showStatistic(shown);
+  throw new Refusal(404, `${interfaceName} has no statistic ${state.statistic}`);
+}
+
+// What is chosen when the answer comes is what it was asked for.
+async function readChosen(slot, url, show) {
+  const {interfaceName, statistic} = state;
+  const answer = await read(slot, url);
+  if (interfaceName === state.interfaceName && statistic === state.statistic) show(answer);
+}
+
+async function readHeat() {
+  if (!state.data?.view.total.percentiles) return;
+  await readChosen('heat', `api/1/heat/${encoded(state.interfaceName)}/` +
+    `${encoded(state.statistic)}?seconds=${state.window}&scale=${state.scale}&bins=40`, showHeat);
+}
+
+// When something was read last, and of what.
+const dueAt = new Map();
+function isDue(slot, of, period) {
+  const last = dueAt.get(slot);
+  if (last?.of === of && performance.now() < last.at) return false;
+  dueAt.set(slot, {of, at: performance.now() + period});
+  return true;
+}
+
+// The next reading reads it whenever it was read last.
+export const makeDue = slot => dueAt.delete(slot);
+
+async function readCpus() {
+  if (!isLatency() || !state.data || !isDue('cpus', state.interfaceName, kCpusPeriod)) return;
+  await readChosen('cpus', `api/1/cpus/${encoded(state.interfaceName)}`, showCpus);
+}
+
+async function readHists() {
+  if (!byId('hists').open || !isDue('hists', eventPath(), kHistsPeriod)) return;
+  showHists(await read('hists', 'api/1/hists'));
+}
+
+async function readShown() {
+  const path = eventPath();
+  if (!path) {
+    await readInterface();
+    await readHeat();
+    return readCpus();
+  }
+  byId('statistic-list').hidden = true;
+  await readChosen('hist', `api/1/hist/${encoded(path)}`, showHist);
+}
+
+// ---- failures
+
+let failures = 0;
+let answeredAt = null;
+
+function showFault(error) {
+  if (error.status === 401) {
+    byId('token-form').hidden = false;
+    byId('main').hidden = true;
+    setText(byId('token-fault'), sessionStorage.getItem('tally-token') ? error.message : '');
+    setText(byId('live'), 'no token');
+    byId('live').className = 'lost';
+    return;
+  }
+  if ([403, 404].includes(error.status)) return showNothing(error.message);
+  ++failures;
+  byId('live').className = 'lost';
+  const reason = error instanceof Refusal ? error.message : 'tally-web does not answer';
+  setText(byId('live'), answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason);
+  byId('live').title = reason;
+}
+
+function showLive() {
+  failures = 0;
+  answeredAt = Date.now();
+  setText(byId('live'), 'live');
+  byId('live').className = '';
+  byId('live').title = '';
+}
+
+async function readAll() {
+  try {
+    await readOverview();
+    byId('token-form').hidden = true;
+    byId('main').hidden = false;
+    await readShown();
+    await readHists();
+    showLive();
+  } catch (error) {
+    if ([403, 404].includes(error.status)) failures = 0;
+    showFault(error);
+  }
+}
+
+let timer = null;
+let isReading = false;
+let isWanted = false;
+
+onWanted(async () => {
+  clearTimeout(timer);
+  if (isReading) {
+    isWanted = true;
+    return;
+  }
+  isReading = true;
+  const start = performance.now();
+  if (!document.hidden) await readAll();
+  isReading = false;
+  const pause = Math.min(kBackOffMax, kPeriod * 2 ** Math.min(failures, 4));
+  const rest = isWanted ? 0 : Math.max(0, pause - (performance.now() - start));
+  isWanted = false;
+  timer = setTimeout(refresh, rest);
+});

@@ -1,0 +1,170 @@
+// What is shown of the statistic, or of the event with histograms, that is chosen.
+import {clock, drawBars, drawSeries, makeTable, seriesTable, withoutEmptyEnds} from './charts.js';
+import {DefinitionForm} from './definition.js';
+import {HeatMap} from './heat.js';
+import {showTriggers} from './hist.js';
+import {setText} from './rows.js';
+import {byId, isLatency, onChosen, refresh, state} from './state.js';
+
+const isPressed = id => byId(id).getAttribute('aria-pressed') === 'true';
+
+export const heat = new HeatMap({canvas: byId('heat'), tip: byId('heat-tip'),
+                                 legend: byId('legend'), onColumn: () => showBars(heat)});
+// A column for each CPU.
+export const cpus = new HeatMap({canvas: byId('cpus'), tip: byId('cpus-tip'),
+                                 legend: byId('cpus-legend'), onColumn: () => showBars(cpus)});
+const definition = new DefinitionForm(() => refresh());
+
+onChosen(() => {
+  heat.forget();
+  cpus.forget();
+  definition.forget();
+});
+
+export function showNothing(text) {
+  byId('something').hidden = true;
+  byId('nothing').hidden = false;
+  setText(byId('nothing-text'), text);
+}
+
+// ---- numbers and bars
+
+function fact(label, text) {
+  const div = document.createElement('div');
+  const dt = document.createElement('dt');
+  const dd = document.createElement('dd');
+  dt.textContent = label;
+  const bounds = /^(\S+) (\(.*\))$/.exec(text);
+  dd.textContent = bounds ? `${bounds[1]} ` : text;
+  if (bounds) {
+    const span = document.createElement('span');
+    span.className = 'bounds';
+    span.textContent = bounds[2].replace('-', '–');
+    dd.append(span);
+  }
+  div.append(dt, dd);
+  return div;
+}
+
+// What is counted of the last interval, or since the reset; null if the interval is not known.
+function counted(view) {
+  return state.counted === 'interval' ? view.interval : view.total;
+}
+
+// `from`: the heat map in which a column was chosen, or that was drawn anew; the other one's
+// column is chosen no more.
+export function showBars(from) {
+  const view = state.data?.view;
+  if (!view) return;
+  if (from?.chosen != null) (from === heat ? cpus : heat).leave();
+  const column = heat.bars() ?? cpus.bars();
+  const of = counted(view);
+  const bars = column?.bars ?? of?.bars ?? [];
+  const shown = withoutEmptyEnds(bars);
+  const sum = bars.reduce((a, bar) => a + bar.count, 0);
+  const what = view.counts_of || 'samples';
+  setText(byId('bars-title'), column ? column.name : 'Distribution');
+  setText(byId('bars-of'), shown.length ? `${sum.toLocaleString('en')} ${what}`
+    : column || of ? `no ${what} in this time` : 'the first second is being counted');
+  byId('counted-choice').hidden = !!column;
+  drawBars(byId('bars'), shown);
+}
+
+export function showFacts(view) {
+  const of = counted(view);
+  const shown = of?.percentiles?.length ? of : view.total;
+  // Without samples in the interval, those of all say so.
+  const about = shown === of ? '' : ' overall';
+  const percentiles = (shown.percentiles ?? []).map(each => [`p${each.q}${about}`, each.text]);
+  const others = (view.total.facts ?? []).map(each => [each.label, each.text]);
+  byId('percentiles').replaceChildren(
+    ...[...percentiles, ...others].map(([label, text]) => fact(label, text)));
+  const leftOut = view.total.left_out ?? '';
+  byId('left-out').hidden = !leftOut;
+  setText(byId('left-out'), leftOut);
+}
+
+function showRaw(rows) {
+  byId('raw-panel').hidden = !rows;
+  if (!rows) return;
+  byId('raw').replaceChildren(...makeTable([['Time', 'X', 'Y'],
+    ...rows.map(([time, x, y]) => [clock(time), x, y])]).children);
+}
+
+export function showSeries(series) {
+  byId('series-panel').hidden = !series;
+  if (!series) return;
+  const asTable = isPressed('series-as-table');
+  byId('series-box').hidden = asTable;
+  byId('series-table').hidden = !asTable;
+  if (asTable) byId('series-table').replaceChildren(seriesTable(series));
+  else drawSeries(byId('series'), series);
+}
+
+// ---- a statistic
+
+// A reading may have come late: then its interval is longer than a second.
+function intervalText(view) {
+  const seconds = Math.round((view.interval_us ?? 1e6) / 1e6);
+  return seconds > 1 ? `last ${seconds} s` : 'last second';
+}
+
+export function showStatistic(statistic) {
+  const view = statistic.view;
+  state.data = statistic;
+  byId('nothing').hidden = true;
+  byId('something').hidden = false;
+  byId('hist-box').hidden = true;
+  byId('statistic-parts').hidden = false;
+  setText(byId('shown-name'), isLatency()
+    ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
+  const parts = [view.type_text, statistic.units, view.rate_text,
+                 `since ${clock(view.since_us)}`, view.count_text &&
+                 `${view.count_text} ${view.counts_of || 'samples'}`];
+  setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
+  setText(byId('since'), clock(view.since_us));
+  setText(byId('interval'), intervalText(view));
+  byId('bars-panel').hidden = !view.total.bars;
+  byId('heat-panel').hidden = !view.total.percentiles;
+  byId('cpus-panel').hidden = !isLatency();
+  document.querySelector('.charts').classList.toggle('alone', !view.total.percentiles);
+  showFacts(view);
+  showBars();
+  showSeries(view.series);
+  showRaw(view.raw);
+  definition.show(state.interfaceName, statistic, state.readOnly);
+}
+
+function showMap(map, id, answer, length) {
+  map.show(answer, length);
+  const asTable = isPressed(`${id}-as-table`);
+  byId(`${id}-box`).hidden = asTable;
+  byId(`${id}-table`).hidden = !asTable;
+  if (asTable) byId(`${id}-table`).replaceChildren(map.table());
+  showBars(map);
+}
+
+export function showHeat(answer) {
+  showMap(heat, 'heat', answer, state.window);
+  setText(byId('heat-note'), answer.end_us.length === 0 ? 'The first second is being counted.'
+    : 'Click a column to see it alone; Esc shows all again.');
+}
+
+export function showCpus(answer) {
+  showMap(cpus, 'cpus', answer, Math.max(1, answer.names.length));
+}
+
+// ---- an event with histograms
+
+export function showHist(answer) {
+  state.data = null;
+  byId('nothing').hidden = true;
+  byId('something').hidden = false;
+  byId('hist-box').hidden = false;
+  byId('statistic-parts').hidden = true;
+  setText(byId('shown-name'), `Event ${state.interfaceName.split('/').pop()} / ${state.statistic}`);
+  const count = answer.triggers.length;
+  setText(byId('shown-about'), count === 0 ? 'no histogram trigger: it was removed'
+    : `${count} histogram trigger${count > 1 ? 's' : ''} · ${answer.hist}`);
+  showTriggers(byId('hist-box'), answer.triggers);
+}

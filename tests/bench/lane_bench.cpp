@@ -1,0 +1,186 @@
+// What a sample that is counted in a cell costs its caller (docs/lane.md), beside a bare loop over
+// the same random X and a clock read of the same run. Each figure is the best of kRounds, in CPU
+// time of the calling threads, the bare loop taken off. TALLY_SOCKET says where the daemon is.
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tally/statistic.h"
+
+namespace {
+
+constexpr int kRounds = 9;
+constexpr int kThreadRounds = 3;
+constexpr long kCalls = 4'000'000;
+constexpr std::size_t kValues = 4096;  // of X, in turn; 32 KiB, which the first cache holds
+
+double clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+void keep(std::int64_t value) { asm volatile("" : : "r"(value) : "memory"); }
+
+std::vector<std::int64_t> random_values() {
+  const auto seed = std::random_device{}();
+  std::printf("seed %u\n", seed);
+  std::mt19937_64 random(seed);
+  std::vector<std::int64_t> values(kValues);
+  for (auto& each : values) each = static_cast<std::int64_t>(random() >> (44 + random() % 20));
+  return values;
+}
+
+const std::vector<std::int64_t> g_values = random_values();
+
+// CPU time of the calling thread for each X.
+template <typename Take>
+double round_of(Take&& take) {
+  const double begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  for (long i = 0; i < kCalls; ++i) take(g_values[static_cast<std::size_t>(i) % kValues]);
+  return (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun) / static_cast<double>(kCalls);
+}
+
+template <typename Take>
+double cost(Take&& take) {
+  double best = 1e18;
+  for (int round = 0; round < kRounds; ++round) best = std::min(best, round_of(take));
+  return best;
+}
+
+struct Bare {
+  double loop = 0;
+  double clock_read = 0;
+};
+
+void print(const Bare& bare, const std::string& what, double ns, const char* wanted = "") {
+  const double beyond = ns - bare.loop;
+  std::printf("%-52s %7.2f ns  %6.3f of a clock read  %6.1f bare loops  %s\n", what.c_str(), beyond,
+              beyond / bare.clock_read, ns / bare.loop, wanted);
+}
+
+statistic_interface* g_interface = nullptr;
+
+template <typename Define>
+statistic* make(const char* name, Define&& define) {
+  statistic* made = nullptr;
+  statistic_create(&made, g_interface, name, nullptr);
+  define(made);
+  statistic_start(made);
+  if (statistic_sync(10'000) != 0) throw std::runtime_error(statistic_last_error());
+  return made;
+}
+
+// Whether the next sample is counted in a cell: then it is confirmed as soon as it is added.
+bool goes_by_cell(statistic* of) {
+  if (statistic_sync(10'000) != 0) throw std::runtime_error(statistic_last_error());
+  statistic_inc(of, 1);
+  statistic_counts counts{};
+  statistic_count(&counts, sizeof counts);
+  return counts.added == counts.confirmed;
+}
+
+statistic* in_cells(statistic* of) {
+  constexpr int kTriesMax = 1000;
+  for (int i = 0; i < kTriesMax; ++i) {
+    if (goes_by_cell(of)) return of;
+  }
+  throw std::runtime_error("the daemon gives no lane");
+}
+
+// Threads that add to one statistic at the same time: CPU time a call.
+double with_threads(statistic* of, unsigned threads) {
+  double best = 1e18;
+  for (int round = 0; round < kThreadRounds; ++round) {
+    std::atomic<double> all{0};
+    std::barrier begin(static_cast<std::ptrdiff_t>(threads));
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t) {
+      running.emplace_back([&] {
+        cpu_set_t any;
+        CPU_ZERO(&any);
+        for (unsigned cpu = 0; cpu < std::thread::hardware_concurrency(); ++cpu) CPU_SET(cpu, &any);
+        sched_setaffinity(0, sizeof any, &any);
+        statistic_inc(of, 1);
+        begin.arrive_and_wait();
+        all += round_of([of](std::int64_t x) { statistic_inc(of, x); });
+      });
+    }
+    running.clear();
+    best = std::min(best, all / threads);
+  }
+  return best;
+}
+
+void measure() {
+  statistic_create_interface(&g_interface, "lane", STATISTIC_LIFETIME_FEEDER);
+  Bare bare{.loop = cost(keep), .clock_read = 0};
+  bare.clock_read =
+      cost([](std::int64_t) { keep(static_cast<std::int64_t>(clock_ns(CLOCK_MONOTONIC))); }) -
+      bare.loop;
+  std::printf("bare loop %.2f ns, clock read %.1f ns beyond it\n", bare.loop, bare.clock_read);
+  const auto call = [](statistic* of) {
+    return cost([of](std::int64_t x) { statistic_inc(of, x); });
+  };
+  const auto none = [](statistic*) {};
+  const auto array = [](statistic_scale scale) {
+    return [scale](statistic* of) {
+      const std::uint64_t base = scale == STATISTIC_SCALE_LIN ? 1024 : 1;
+      statistic_define_array(of, 0, 1'000'000, base, scale);
+    };
+  };
+  statistic* const off = make("off", none);
+  statistic_stop(off);
+  statistic_sync(10'000);
+  statistic* const value = in_cells(make("value", none));
+  statistic* const range = in_cells(make("range", [](statistic* of) {
+    statistic_define_range(of, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX);
+  }));
+  statistic* const log2 = in_cells(make("log2", array(STATISTIC_SCALE_LOG2)));
+  statistic* const lin = in_cells(make("lin", array(STATISTIC_SCALE_LIN)));
+  statistic* const last = make("last", [](statistic* of) {
+    statistic_define_last(of, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX);
+  });
+  print(bare, "off", call(off), "(wanted: at most 1 ns)");
+  print(bare, "value, in a cell", call(value), "(wanted: at most 0.12)");
+  print(bare, "range, in a cell", call(range), "(wanted: at most 0.28)");
+  print(bare, "array log2, in a cell", call(log2), "(wanted: at most 0.30)");
+  print(bare, "array lin, in a cell", call(lin), "(wanted: at most 0.30)");
+  print(bare, "last, over the socket", call(last));
+  statistic_sync(10'000);
+  for (const unsigned threads : {1u, 2u, 8u}) {
+    const std::string of = std::to_string(threads) + " threads on one ";
+    print(bare, of + "value", with_threads(value, threads));
+    print(bare, of + "array log2", with_threads(log2, threads));
+  }
+  statistic_counts counts{};
+  statistic_count(&counts, sizeof counts);
+  std::printf("%llu samples added, %llu dropped, %llu lost\n",
+              static_cast<unsigned long long>(counts.added),
+              static_cast<unsigned long long>(counts.dropped),
+              static_cast<unsigned long long>(counts.lost));
+}
+
+}  // namespace
+
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  try {
+    measure();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lane_bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,217 @@
+# A reload: the program on disk goes on in the keeper's process, with the mount and all totals.
+
+_reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
+_own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
+_nothing_is_left() {
+  assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
+  [ ! -e "$SOCK" ] || fail 'the socket is left'
+  [ ! -e "$SOCK.lock" ] || fail 'its lock is left'
+}
+# Runs a copy of the program, which a case may replace.
+_start_copy() {
+  mkdir "$CASE/bin"
+  cp "$(command -v "$TALLYFS")" "$CASE/bin/tallyfs"
+  stop_daemon
+  TALLYFS=$CASE/bin/tallyfs start_daemon "$@"
+}
+_put_in_place() { chmod 755 "$1" && mv "$1" "$CASE/bin/tallyfs"; }
+
+everything_goes_on_and_the_process_too() {
+  local mount before=$SERVER keeper=$DAEMON
+  mount=$(mountpoint -d "$MNT")
+  send 'create web/us on=1 type=range' 'web/us 5' 'web/us 7' 'web/n 1'
+  assert_data web 'us 2 5 6.000 7' 'n 1'
+  _reload
+  [ "$SERVER" != "$before" ] || fail 'the server is the same'
+  kill -0 "$keeper"
+  assert_eq "$mount" "$(mountpoint -d "$MNT")" 'the mount'
+  assert_data web 'us 2 5 6.000 7' 'n 1'
+  send 'web/us 9' 'web/n 1'
+  assert_data web 'us 3 5 7.000 9' 'n 2'
+  assert_eq 0 "$(_own takeovers)"
+  assert_has 'reload: this is version' "$(cat "$STDERR")"
+  stop_daemon
+  _nothing_is_left
+}
+
+events_triggers_and_histograms_go_on() {
+  send 'event define web/done u64 us'
+  wait_until '[ -d "$MNT/tracing/events/web/done" ]'
+  echo 'hist:keys=us' >"$MNT/tracing/events/web/done/trigger"
+  send 'event web/done us=7'
+  assert_has 'Hits: 1' "$(cat "$MNT/tracing/events/web/done/hist")"
+  _reload
+  send 'event web/done us=7'
+  assert_has 'Hits: 2' "$(cat "$MNT/tracing/events/web/done/hist")"
+}
+
+no_line_that_is_sent_meanwhile_is_lost() {
+  need_python
+  py <<'PY' &
+import os, socket, time
+feed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sent = 0
+while not os.path.exists(os.environ["CASE"] + "/enough"):
+    feed.sendto(b"web/a 1\n", os.environ["SOCK"])
+    sent += 1
+with open(os.environ["CASE"] + "/sent", "w") as file: print(sent, file=file)
+PY
+  local feeder=$! i
+  wait_until '[ -e "$STAT/web" ]'
+  for i in 1 2 3 4 5 6 7 8 9 10; do _reload; done
+  touch "$CASE/enough"
+  wait $feeder
+  assert_data web "a $(cat "$CASE/sent")"
+  assert_eq 0 "$(_own takeovers)"
+}
+
+the_program_on_disk_serves_then() {
+  _start_copy
+  send 'web/a 1'
+  cp "$CASE/bin/tallyfs" "$CASE/newer"
+  _put_in_place "$CASE/newer"
+  assert_has deleted "$(readlink "/proc/$SERVER/exe")"
+  "$CASE/bin/tallyfs" --reload "$MNT"
+  SERVER=$(server_of "$DAEMON")
+  assert_eq "$CASE/bin/tallyfs" "$(readlink "/proc/$SERVER/exe")"
+  assert_eq "$CASE/bin/tallyfs" "$(readlink "/proc/$DAEMON/exe")"
+  assert_data web 'a 1'
+}
+
+a_program_that_refuses_leaves_the_old_one_serving() {
+  local before
+  _start_copy
+  before=$SERVER
+  send 'web/a 1'
+  printf '#!/bin/sh\nexit 3\n' >"$CASE/broken"
+  _put_in_place "$CASE/broken"
+  kill -USR2 "$DAEMON"
+  wait_until 'grep -q "the program on disk refuses: it ended with status 3" "$STDERR"'
+  # Nor one that cannot be executed.
+  echo nonsense >"$CASE/broken"
+  _put_in_place "$CASE/broken"
+  kill -USR2 "$DAEMON"
+  wait_until 'grep -q "the program on disk refuses: it ended with status 1" "$STDERR"'
+  assert_eq "$before" "$(server_of "$DAEMON")"
+  send 'web/a 1'
+  assert_data web 'a 2'
+}
+
+a_reload_that_is_refused_says_why() {
+  local group=tally-reload$$
+  need_root
+  need groupadd groupdel
+  groupadd "$group" || skip 'no group can be made'
+  stop_daemon
+  start_daemon -o allow_other --group "$group"
+  groupdel "$group"
+  assert_fails_with "there is no group '$group'" "$TALLYFS" --reload "$MNT"
+  assert_eq "$SERVER" "$(server_of "$DAEMON")"
+}
+
+a_server_that_is_killed_afterwards_is_replaced() {
+  local before i
+  for i in 1 2; do
+    _reload
+    before=$SERVER
+    kill -KILL "$SERVER"
+    wait_until '[ "$(_own takeovers 2>/dev/null)" = '$i' ]'
+    [ "$(server_of "$DAEMON")" != "$before" ]
+  done
+  send 'web/a 1'
+  assert_data web 'a 1'
+}
+
+with_state_the_directory_stays_locked_and_is_written() {
+  stop_daemon
+  start_daemon --state "$CASE/state"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  _reload
+  mkdir "$CASE/other"
+  assert_fails_with 'is in use by another daemon' \
+    "$TALLYFS" -f --socket "$CASE/run/other" --state "$CASE/state" "$CASE/other"
+  send 'web/a 1'
+  assert_data web 'a 2'
+  stop_daemon
+  start_daemon --state "$CASE/state"
+  assert_data web 'a 2'
+}
+
+rules_are_read_anew() {
+  stop_daemon
+  echo 'web/* type=range on=1' >"$CASE/rules"
+  start_daemon --rules "$CASE/rules"
+  echo 'web/* type=list entries_max=10 on=1' >"$CASE/rules"
+  _reload
+  send 'web/a 1'
+  assert_data web 'a 0x1 1'
+}
+
+as_somebody_else_too() {
+  need_root
+  stop_daemon
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody
+  send 'web/a 1'
+  assert_data web 'a 1'
+  _reload
+  assert_eq 65534 "$(stat -c %u "/proc/$SERVER")"
+  assert_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$SERVER/status")"
+  assert_eq '0 0' "$(stat -c '%u %g' "$STAT/web/data")"
+  assert_data web 'a 1'
+  stop_daemon
+  wait_until '[ ! -e "$SOCK" ]'
+  _nothing_is_left
+}
+
+root_has_the_same_rights_as_before() {
+  need_root
+  local before
+  before=$(grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs):' "/proc/$SERVER/status")
+  _reload
+  assert_has $'CapInh:\t0000000000000000\nCapPrm:\t0000000000200002' "$before"
+  assert_eq "$before" \
+    "$(grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs):' "/proc/$SERVER/status")"
+}
+
+in_the_background_it_is_reloaded_too() {
+  stop_daemon
+  timeout 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
+  DAEMON=$(pgrep -o -f -x -- "$TALLYFS --socket $SOCK $MNT")
+  echo "$DAEMON" >>"$CASE/pids"
+  send 'web/a 1'
+  _reload
+  echo "$SERVER" >>"$CASE/pids"
+  assert_data web 'a 1'
+  kill -TERM "$DAEMON"
+  wait_until '[ ! -e "$SOCK.lock" ]'
+  _nothing_is_left
+}
+
+an_unmount_afterwards_ends_it() {
+  need_root
+  _reload
+  umount "$MNT"
+  daemon_ends
+  _nothing_is_left
+}
+
+events_of_the_kernel_come_again() {
+  need_root
+  local event=$MNT/tracing/events/task/task_newtask
+  stop_daemon
+  start_daemon -o tracefs
+  [ -d "$event" ] || skip 'no kernel events here'
+  cp "$(command -v bash)" "$CASE/forker"
+  echo 'hist:keys=common_comm if comm == "forker"' >"$event/trigger"
+  _reload
+  wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
+  wait_until '"$CASE/forker" -c "(:)" && grep -q "Hits: [1-9]" "$event/hist"'
+}
+
+without_a_keeper_or_a_mount_it_says_so() {
+  stop_daemon
+  assert_fails_with 'does not say which process serves' "$TALLYFS" --reload "$MNT"
+  start_daemon --no-keeper
+  assert_fails_with 'has no keeper' "$TALLYFS" --reload "$MNT"
+}

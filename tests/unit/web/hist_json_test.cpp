@@ -1,0 +1,73 @@
+#include "exporters/web/hist_json.h"
+
+#include <gtest/gtest.h>
+
+namespace tallyfs::web {
+namespace {
+
+// The cells of the first trigger's rows, row by row.
+std::vector<std::vector<std::string>> cells_of(const std::string& hists) {
+  const auto text = hist_json("tracing/events/a/b", parse_json(hists).value());
+  const auto made = parse_json(text.value());
+  std::vector<std::vector<std::string>> cells;
+  for (const Json& row : made.value().find("triggers")->items[0].find("rows")->items) {
+    cells.emplace_back();
+    for (const Json& cell : row.find("cells")->items) cells.back().push_back(cell.text);
+  }
+  return cells;
+}
+
+std::string text_of_key(const std::string& key, const std::string& modifier,
+                        const std::string& size) {
+  return cells_of(R"([{"trigger":"t","keys":[{"field":"k","modifier":)" + modifier + R"(,"size":)" +
+                  size + R"(}],"entries":[{"key":{"k":)" + key + R"(},"hitcount":1}]}])")[0][0];
+}
+
+TEST(HistJsonTest, ARowHasKeysValuesAndItsShareOfTheHits) {
+  const auto text =
+      hist_json("tracing/events/web/request", parse_json(R"([{"trigger":"hist:keys=path",
+      "keys":[{"field":"path","modifier":null,"size":null}],
+      "entries":[{"key":{"path":"/"},"hitcount":3000,"us.avg":7.125,"us":12345},
+                 {"key":{"path":"/a<b>"},"hitcount":1000,"us.avg":8.000,"us":-5}],
+      "hits":4000,"dropped":2}])")
+                                                  .value());
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text.value(),
+            R"({"hist":"tracing/events/web/request","triggers":[{"trigger":"hist:keys=path",)"
+            R"("hits_text":"4,000","dropped_text":"2","columns":[{"name":"path","is_key":true},)"
+            R"({"name":"us.avg","is_key":false},{"name":"us","is_key":false}],)"
+            R"("rows":[{"cells":["/","7.125","12,345"],"text":"3,000","share":"75.0",)"
+            R"("part":1.0000},{"cells":["/a<b>","8.000","-5"],"text":"1,000","share":"25.0",)"
+            R"("part":0.3333}],"matching":2}]})");
+}
+
+TEST(HistJsonTest, GroupsAreShownByTheirEnds) {
+  EXPECT_EQ(text_of_key("3", "\"log2\"", "null"), "5 - 8");
+  EXPECT_EQ(text_of_key("0", "\"log2\"", "null"), "0 - 1");
+  EXPECT_EQ(text_of_key("1", "\"log2\"", "null"), "2");
+  EXPECT_EQ(text_of_key("-4", "\"log2\"", "null"), "-8 - -5");
+  EXPECT_EQ(text_of_key("104", "\"log2\"", "3"), "104 - 111");
+  EXPECT_EQ(text_of_key("-104", "\"log2\"", "3"), "-111 - -104");
+  EXPECT_EQ(text_of_key("5", "\"log2\"", "3"), "5");
+  EXPECT_EQ(text_of_key("0", "\"log2\"", "3"), "0");
+  EXPECT_EQ(text_of_key("20", "\"buckets\"", "10"), "20 - 29");
+  EXPECT_EQ(text_of_key("-1", "\"buckets\"", "10"), "-10 - -1");
+}
+
+TEST(HistJsonTest, OtherKeysAreShownAsTheyAreCounted) {
+  EXPECT_EQ(text_of_key("255", "\"hex\"", "null"), "0xff");
+  EXPECT_EQ(text_of_key("17", "null", "null"), "17");
+  EXPECT_EQ(text_of_key("\"bash\"", "null", "null"), "bash");
+  EXPECT_EQ(text_of_key("[\"schedule\",\"do_nap\"]", "\"stacktrace\"", "null"),
+            "schedule < do_nap");
+}
+
+TEST(HistJsonTest, AHistogramWithoutEntriesHasItsKeys) {
+  EXPECT_TRUE(
+      cells_of(R"([{"keys":[{"field":"k","modifier":null,"size":null}],"entries":[]}])").empty());
+  EXPECT_EQ(hist_json("x", parse_json("[]").value()).value(), R"({"hist":"x","triggers":[]})");
+  EXPECT_FALSE(hist_json("x", parse_json("{}").value()));
+}
+
+}  // namespace
+}  // namespace tallyfs::web
