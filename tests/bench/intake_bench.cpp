@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include <fstream>
 #include <functional>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -37,16 +37,11 @@ using Datagrams = std::vector<std::string>;
 
 // ---- the daemon, as its files and the kernel show it
 
+// To the nanosecond, and with threads that have ended.
 double cpu_ns_of(const std::string& pid) {
-  std::ifstream stat("/proc/" + pid + "/stat");
-  std::string text((std::istreambuf_iterator<char>(stat)), {});
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string skipped;
-  double user = 0;
-  double system = 0;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  fields >> user >> system;
-  return (user + system) * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  clockid_t clock{};
+  if (clock_getcpuclockid(std::stoi(pid), &clock) != 0) throw std::runtime_error("no CPU clock");
+  return clock_ns(clock);
 }
 
 struct Daemon {
@@ -238,19 +233,23 @@ void compare(const char* what, const Daemon& daemon, const Sender& sender, const
   std::fflush(stdout);
 }
 
-// CPU time of the daemon beside that of a bare loop, which take turns: the least of each.
+// CPU time of the daemon beside that of a bare loop, which take turns: the median of each.
 void compare_cpu(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
                  const char* wanted) {
   const double per_datagram =
       static_cast<double>(load.samples) / static_cast<double>(load.datagrams.size());
-  double bare = 1e9;
-  double ours = 1e9;
-  for (int i = 0; i < kRounds; ++i) {
-    bare = std::min(bare, measure_bare(load.datagrams).cpu_ns / per_datagram);
-    ours = std::min(ours, measure(daemon, sender, load).cpu_ns);
+  std::array<double, kRounds> bare{};
+  std::array<double, kRounds> ours{};
+  for (std::size_t i = 0; i < kRounds; ++i) {
+    bare[i] = measure_bare(load.datagrams).cpu_ns / per_datagram;
+    ours[i] = measure(daemon, sender, load).cpu_ns;
   }
-  std::printf("%-52s              %6.1f ns  %5.2f of a bare loop's %.1f ns  %s\n", what, ours,
-              ours / bare, bare, wanted);
+  std::ranges::sort(bare);
+  std::ranges::sort(ours);
+  const double beside = bare[kRounds / 2];
+  const double median = ours[kRounds / 2];
+  std::printf("%-52s              %6.1f ns  %5.2f of a bare loop's %.1f ns  %s\n", what, median,
+              median / beside, beside, wanted);
   std::fflush(stdout);
 }
 
