@@ -225,7 +225,7 @@ class PageTest(PageCase):
         until(lambda: self.browser.run("return window.updates") >= first, "the first updates")
         before = self.browser.heap()
         until(lambda: self.browser.run("return window.updates") >= first + updates,
-              "more updates", 600)
+              "more updates", 600 + updates / 5)
         after = self.browser.heap()
         print(f"heap: {before / 1e6:.2f} MB, after {updates} more updates {after / 1e6:.2f} MB")
         self.assertLess(after, 30e6)
