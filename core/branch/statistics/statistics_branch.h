@@ -107,7 +107,7 @@ class StatisticsBranch final : public Branch {
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // Rules of the file of --rules, instead of those that came from it before. They are for
-  // statistics to come.
+  // statistics to come. The error log has the first faults.
   Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
 
   // Enters `metrics/`. Called once, before there are readers.
