@@ -178,7 +178,7 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
     found.text.append(refusal.empty() ? "its library has no lanes or was told so" : refusal);
     if (refusal.empty()) continue;
     found.level = Level::kWarning;
-    found.advice = "a larger --uid-memory, or fewer processes that feed: see Lanes in docs/limits.md";
+    found.advice = "a larger --uid-memory, or fewer processes that feed: Lanes in docs/limits.md";
   }
   return found;
 }
