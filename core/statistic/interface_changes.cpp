@@ -1,9 +1,12 @@
 // What lines of the definition file, defaults and rules do to statistics.
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/statistic/interface.h"
 
 namespace tallyfs {
@@ -19,6 +22,16 @@ bool is_open_log2(const Definition& definition) {
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes();
+}
+
+std::optional<Error> find_other_units(std::string_view line, std::string_view units) {
+  constexpr std::string_view kUnits = "units=";
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    if (!token->text.starts_with(kUnits) || token->text.substr(kUnits.size()) == units) continue;
+    return invalid("units are said when a statistic is created, and were ignored", token->at);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -154,10 +167,12 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   const Change& change = parsed.value();
   Types types;
   bool is_open = false;
+  std::string units;
   {
     const MutexLock lock(mutex_);
     Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
     if (change.name && !named) return std::nullopt;
+    if (named) units = named->definition().units;
     (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
       types.set(statistic.definition().settings.index());
       is_open |= is_open_log2(statistic.definition());
@@ -165,6 +180,7 @@ std::optional<Error> Interface::remark(std::string_view line) const {
     });
   }
   if (auto ignored = find_ignored_key(line, types)) return ignored;
+  if (auto ignored = change.name ? find_other_units(line, units) : std::nullopt) return ignored;
   if (!is_open || !change.scale || change.range_min) return std::nullopt;
   return invalid("without range_min the intervals double from -9223372036854775808 on",
                  change.scale->at);

@@ -22,9 +22,12 @@ class Dots {
   // fewer take two columns at the most, so that the line starts at the left.
   void add(const Point& point, std::size_t i, std::size_t count);
   int columns_used(std::size_t count) const;
+  int column_of(std::size_t i, std::size_t count) const { return dot_x(i, count) / kAcross; }
   void draw(Grid& grid, int grid_row, int column, int row, Charset charset) const;
 
  private:
+  static constexpr int kAcross = 2;  // dots in a cell
+
   struct CellDots {
     std::uint8_t line = 0;  // as in U+2800
     bool is_shaded = false;
@@ -46,6 +49,6 @@ class Dots {
 
 // Below the line: an axis, and the wall clock at its start, its end, and between where there is
 // room.
-void draw_time_axis(Grid& grid, const Series& series, int left, int columns, const Look& look);
+void draw_time_axis(Grid& grid, const Series& series, int left, const Dots& dots, const Look& look);
 
 }  // namespace tallyfs::view

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 
 #include "core/view/distribution.h"
@@ -11,18 +13,21 @@
 namespace tallyfs::view {
 namespace {
 
+constexpr std::size_t kPointsToCut = 8;
+
 struct BarRow {
   std::string label;
   Int128 count = 0;
 };
 
-std::vector<BarRow> rows_of_list(const List& list, const Look& look) {
+std::vector<BarRow> rows_of_list(const List& list, const Quantity& quantity, const Look& look) {
   std::vector<std::size_t> order(std::min(list.x.size(), list.totals.size()));
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](auto a, auto b) { return list.totals[a] > list.totals[b]; });
   if (!look.all && order.size() > look.rows_max) order.resize(look.rows_max);
   std::vector<BarRow> made;
-  for (const std::size_t i : order) made.push_back({exact_text(list.x[i]), list.totals[i]});
+  for (const std::size_t i : order)
+    made.push_back({exact_text(list.x[i], quantity), list.totals[i]});
   return made;
 }
 
@@ -50,6 +55,34 @@ struct Axis {
   double tick = 1;
 };
 
+// The numbers of a member that the points have, the highest first.
+std::vector<double> descending(const Series& series, std::optional<double> Point::*member) {
+  std::vector<double> made;
+  for (const Point& point : series.points) {
+    if (point.*member) made.push_back(*(point.*member));
+  }
+  std::ranges::sort(made, std::greater());
+  return made;
+}
+
+// The highest, or the highest behind `outliers` of them if those stand out by more than three
+// times.
+double highest_of(const std::vector<double>& numbers, std::size_t outliers) {
+  if (numbers.empty()) return std::numeric_limits<double>::lowest();
+  const bool is_enough = numbers.size() >= kPointsToCut && outliers < numbers.size();
+  const double usual = is_enough ? numbers[outliers] : 0;
+  return usual > 0 && numbers.front() > 3 * usual ? usual : numbers.front();
+}
+
+// Without a legend all of it. A legend can say what is beyond the top: one point of the line, and a
+// twentieth of the ends of the shade.
+double drawn_top_of(const Series& series) {
+  const auto line = descending(series, &Point::value);
+  const auto ends = descending(series, &Point::max);
+  if (series.line.empty()) return std::max(highest_of(line, 0), highest_of(ends, 0));
+  return std::max(highest_of(line, 1), highest_of(ends, ends.size() / 20 + 1));
+}
+
 Axis axis_of(const Series& series, int rows) {
   double low = 0;
   double high = 0;
@@ -58,10 +91,10 @@ Axis axis_of(const Series& series, int rows) {
     for (const auto& each : {point.value, point.min, point.max}) {
       if (!each) continue;
       low = is_first ? *each : std::min(low, *each);
-      high = is_first ? *each : std::max(high, *each);
       is_first = false;
     }
   }
+  if (!is_first) high = drawn_top_of(series);
   // From 0, unless what varies is only a small part of the height.
   if (low > 0 && low < high / 2) low = 0;
   if (high <= low) high = low + std::max(1.0, std::fabs(low) * 0.01);
@@ -71,7 +104,38 @@ Axis axis_of(const Series& series, int rows) {
       .low = least, .high = std::max(least + tick, std::ceil(high / tick) * tick), .tick = tick};
 }
 
+void name_percentiles(Series& series, const std::vector<QuantileColumn>& percentiles) {
+  series.line = std::string("p").append(percentiles.back().q);
+  if (percentiles.size() < 2) return;
+  series.low = std::string("p").append(percentiles.front().q);
+  series.high = series.line;
+}
+
+// How many periods are beyond the top.
+std::string beyond_text(const Series& series, const Axis& axis, const Look& look) {
+  int periods = 0;
+  double most = axis.high;
+  for (const Point& point : series.points) {
+    const double highest = std::max(point.value.value_or(axis.high), point.max.value_or(axis.high));
+    periods += highest > axis.high ? 1 : 0;
+    most = std::max(most, highest);
+  }
+  if (periods == 0) return "";
+  return std::string("; ")
+      .append(std::to_string(periods))
+      .append(periods == 1 ? " period" : " periods")
+      .append(" beyond the top, up to ")
+      .append(number_text(most, series.quantity, Digits::kThree, look.charset));
+}
+
 }  // namespace
+
+std::string legend_of(const Series& series) {
+  if (series.line.empty()) return "";
+  std::string text = std::string("line: ").append(series.line);
+  if (series.high.empty()) return text;
+  return text.append(", shade: ").append(series.low).append(" to ").append(series.high);
+}
 
 double tick_of(double span, int count) {
   const double least = span / std::max(1, count);
@@ -86,9 +150,16 @@ std::optional<Series> series_of(const Interface& interface, const Statistic& sta
   const auto* history = std::get_if<History>(&statistic.values);
   if (!history) return std::nullopt;
   const bool has_totals = !history->totals.empty() || history->number.empty();
-  Series made{
-      .points = {},
-      .quantity = has_totals ? quantity_of_totals(statistic) : quantity_of_x(statistic.units)};
+  Series made{.quantity =
+                  has_totals ? quantity_of_totals(statistic) : quantity_of_x(statistic.units)};
+  const auto& percentiles = history->quantiles;
+  if (!percentiles.empty()) {
+    name_percentiles(made, percentiles);
+  } else if (!has_totals) {
+    made.line = "avg";
+    made.low = "min";
+    made.high = "max";
+  }
   const auto x = [](const std::optional<std::int64_t>& value) {
     return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
   };
@@ -96,6 +167,12 @@ std::optional<Series> series_of(const Interface& interface, const Statistic& sta
     Point point{.realtime_us = interface.realtime_at(history->end_us[i])};
     if (has_totals) {
       point.value = static_cast<double>(history->totals[i]);
+    } else if (!percentiles.empty()) {
+      point.value = x(percentiles.back().values[i]);
+      if (!made.high.empty()) {
+        point.min = x(percentiles.front().values[i]);
+        point.max = point.value;
+      }
     } else {
       point.value = history->avg[i];
       point.min = x(history->min[i]);
@@ -119,7 +196,8 @@ bool has_bars(const Statistic& statistic) {
 
 void draw_bars(Grid& grid, const Statistic& statistic, const Look& look) {
   const auto* list = std::get_if<List>(&statistic.values);
-  const auto rows = list ? rows_of_list(*list, look) : rows_of_bins(statistic, look);
+  const auto rows = list ? rows_of_list(*list, quantity_of_x(statistic.units), look)
+                         : rows_of_bins(statistic, look);
   Int128 largest = 1;
   for (const BarRow& row : rows) largest = std::max(largest, row.count);
   const int labels = longest_label(rows, look);
@@ -143,6 +221,9 @@ void draw_bars(Grid& grid, const Statistic& statistic, const Look& look) {
 
 void draw_series(Grid& grid, const Series& series, int rows, const Look& look) {
   const Axis axis = axis_of(series, rows);
+  if (const std::string legend = legend_of(series); !legend.empty()) {
+    grid.put_line(std::string(legend).append(beyond_text(series, axis, look)), {Tone::kDim});
+  }
   std::vector<std::string> labels(static_cast<std::size_t>(rows));
   int label_width = 0;
   const double span = axis.high - axis.low;
@@ -167,7 +248,7 @@ void draw_series(Grid& grid, const Series& series, int rows, const Look& look) {
     grid.put(at, label_width + 1, mark, {Tone::kDim});
     dots.draw(grid, at, left, row, look.charset);
   }
-  draw_time_axis(grid, series, left, dots.columns_used(series.points.size()), look);
+  draw_time_axis(grid, series, left, dots, look);
 }
 
 }  // namespace tallyfs::view

@@ -67,12 +67,29 @@ std::string scaled(double value, const Step& step, const Quantity& quantity, Dig
   const double size = std::fabs(shown);
   const bool is_own = quantity.factor == step.size && shown == std::floor(shown);
   if (is_own || size >= 99.95) return printed("%.0f", shown);
+  // Below 1 there is no smaller unit, so that digits count from the first one that is not 0.
+  if (quantity.decimals > 0 && step.size == 1) {
+    return printed(digits == Digits::kTwo ? "%.2g" : "%.3g", shown);
+  }
   if (digits == Digits::kTwo) return printed(size >= 9.95 ? "%.0f" : "%.1f", shown);
   return printed(size >= 9.995 ? "%.1f" : "%.2f", shown);
 }
 
-std::string unscaled(double value) {
+std::string unscaled(double value, const Quantity& quantity) {
+  if (quantity.decimals > 0) return printed("%.15g", value * quantity.factor);
   return value == std::floor(value) ? printed("%.0f", value) : printed("%.3f", value);
+}
+
+// The digits before the point by `whole_text`, those behind it without zeros at the end.
+std::string with_point(Int128 value, const Quantity& quantity, std::string (*whole_text)(Int128)) {
+  Int128 parts = 1;
+  for (int i = 0; i < quantity.decimals; ++i) parts *= 10;
+  const Int128 rest = value % parts;
+  std::string text = value < 0 && value > -parts ? "-0" : whole_text(value / parts);
+  if (rest == 0) return text == "-0" ? "0" : text;
+  std::string digits = exact_text(parts + (rest < 0 ? -rest : rest)).substr(1);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return text.append(".").append(digits);
 }
 
 }  // namespace
@@ -93,6 +110,10 @@ Quantity quantity_of_x(std::string_view units) {
   } else if (unit.base == "bytes") {
     found.kind = Quantity::Kind::kBytes;
     found.factor = ratio;
+  } else if (unit.base.empty() && unit.factor.denominator > 1) {
+    found.name.clear();
+    found.factor = ratio;
+    for (std::uint64_t rest = unit.factor.denominator; rest > 1; rest /= 10) ++found.decimals;
   }
   return found;
 }
@@ -100,6 +121,10 @@ Quantity quantity_of_x(std::string_view units) {
 Quantity quantity_of_counts(std::string_view units) {
   const std::size_t slash = units.find('/');
   return {.name = std::string(slash == std::string_view::npos ? units : units.substr(slash + 1))};
+}
+
+std::string_view shown_units(std::string_view units) {
+  return quantity_of_x(units).decimals > 0 ? units.substr(units.find('/') + 1) : units;
 }
 
 Quantity quantity_of_totals(const Statistic& statistic) {
@@ -110,13 +135,13 @@ Quantity quantity_of_totals(const Statistic& statistic) {
 std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset) {
   const Step& step = digits == Digits::kAll ? own_step(quantity) : step_of(value, quantity);
   std::string text =
-      digits == Digits::kAll ? unscaled(value) : scaled(value, step, quantity, digits);
+      digits == Digits::kAll ? unscaled(value, quantity) : scaled(value, step, quantity, digits);
   const bool is_micro = std::string_view(step.suffix) == "us" && charset == Charset::kUtf8;
   return text.append(is_micro ? "µs" : step.suffix);
 }
 
 std::string number_like(double value, double like, const Quantity& quantity, Digits digits) {
-  if (digits == Digits::kAll) return unscaled(value);
+  if (digits == Digits::kAll) return unscaled(value, quantity);
   return scaled(value, step_of(like, quantity), quantity, digits);
 }
 
@@ -134,6 +159,14 @@ std::string grouped_text(Int128 value) {
     text.insert(at, 1, ',');
   }
   return text;
+}
+
+std::string exact_text(Int128 value, const Quantity& quantity) {
+  return with_point(value, quantity, exact_text);
+}
+
+std::string grouped_text(Int128 value, const Quantity& quantity) {
+  return with_point(value, quantity, grouped_text);
 }
 
 std::string share_text(Int128 part, Int128 whole) {

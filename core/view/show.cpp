@@ -37,8 +37,9 @@ class StatisticDrawer {
     for (const char* each : {"number", "min", "avg", "max", "sum"}) table.add_column(each);
     const Quantity quantity = of_x_;
     const bool scales = quantity.kind != Quantity::Kind::kNumber;
-    table.add_row({grouped_text(range.number), x(range.min), average(range.avg), x(range.max),
-                   scales ? number(static_cast<double>(range.sum)) : grouped_text(range.sum)});
+    table.add_row(
+        {grouped_text(range.number), x(range.min), average(range.avg), x(range.max),
+         scales ? number(static_cast<double>(range.sum)) : grouped_text(range.sum, quantity)});
     table.draw(grid_, 2);
   }
 
@@ -55,9 +56,9 @@ class StatisticDrawer {
     table.add_column("%");
     const std::size_t size = std::min(list.x.size(), list.totals.size());
     for (std::size_t i = 0; i < size; ++i) {
-      table.add_row(
-          {exact_text(list.x[i]), grouped_text(list.totals[i]), share_text(list.totals[i], sum)},
-          part(list.totals[i], largest));
+      table.add_row({exact_text(list.x[i], of_x_), grouped_text(list.totals[i]),
+                     share_text(list.totals[i], sum)},
+                    part(list.totals[i], largest));
     }
     draw(table);
   }
@@ -84,7 +85,7 @@ class StatisticDrawer {
     table.add_column(counts_heading());
     const std::size_t from = first_row(raw.x.size());
     for (std::size_t i = from; i < raw.x.size(); ++i) {
-      table.add_row({clock(raw.time_us[i]), exact_text(raw.serial[i]), exact_text(raw.x[i]),
+      table.add_row({clock(raw.time_us[i]), exact_text(raw.serial[i]), exact_text(raw.x[i], of_x_),
                      grouped_text(raw.y[i])});
     }
     draw(table);
@@ -116,7 +117,7 @@ class StatisticDrawer {
     Int128 largest = 1;
     for (const Int128 total : history.totals) largest = std::max(largest, total);
     for (std::size_t i = from; i < history.end_us.size(); ++i) {
-      table.add_row({clock(history.end_us[i]), grouped_text(history.totals[i])},
+      table.add_row({clock(history.end_us[i]), grouped_text(history.totals[i], quantity)},
                     part(history.totals[i], largest));
     }
   }
@@ -189,7 +190,7 @@ class StatisticDrawer {
     return number_text(value, of_x_, look_.exact ? Digits::kAll : Digits::kThree, look_.charset);
   }
   std::string x(std::int64_t value) const {
-    return of_x_.kind == Quantity::Kind::kNumber ? exact_text(value)
+    return of_x_.kind == Quantity::Kind::kNumber ? exact_text(value, of_x_)
                                                  : number(static_cast<double>(value));
   }
   std::string x(const std::optional<std::int64_t>& value) const {

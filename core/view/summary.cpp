@@ -61,15 +61,39 @@ std::string list_text(const List& list) {
   return list.x.size() == 1 ? "1 value" : grouped_text(Int128(list.x.size())).append(" values");
 }
 
+// In a row there is room for one: the 99th, or the highest. Nothing in other modes.
+const QuantileColumn* percentile_in_rows(const History& history) {
+  if (history.quantiles.empty()) return nullptr;
+  const auto found = std::ranges::find(history.quantiles, "99", &QuantileColumn::q);
+  return found == history.quantiles.end() ? &history.quantiles.back() : &*found;
+}
+
+// Of the newest period that has samples, and how long ago that was.
 std::string history_text(const History& history, const Statistic& statistic, const Look& look) {
   if (history.end_us.empty()) return "no period yet";
-  std::string text = grouped_text(Int128(history.end_us.size())).append(" periods, last ");
+  std::string text = grouped_text(Int128(history.end_us.size())).append(" periods, ");
   if (!history.totals.empty()) {
-    return text.append(number_text(static_cast<double>(history.totals.back()),
-                                   quantity_of_totals(statistic), Digits::kThree, look.charset));
+    return text.append("last ").append(number_text(static_cast<double>(history.totals.back()),
+                                                   quantity_of_totals(statistic), Digits::kThree,
+                                                   look.charset));
   }
-  if (history.avg.empty()) return text.append("-");
-  return text.append("avg ").append(average_text(history.avg.back(), statistic, look));
+  const auto newest = std::ranges::find_if(history.number.rbegin(), history.number.rend(),
+                                           [](std::uint64_t number) { return number > 0; });
+  if (newest == history.number.rend()) return text.append("all empty");
+  const auto ago = static_cast<std::size_t>(newest - history.number.rbegin());
+  const std::size_t at = history.number.size() - 1 - ago;
+  if (ago == 0) text.append("last ");
+  if (const auto* percentile = percentile_in_rows(history)) {
+    text.append("p").append(percentile->q).append(" ");
+    text.append(optional_x_text(percentile->values[at], statistic, look));
+  } else {
+    text.append("avg ").append(average_text(history.avg[at], statistic, look));
+  }
+  if (ago == 0) return text;
+  return text.append(" ")
+      .append(grouped_text(Int128(ago)))
+      .append(ago == 1 ? " period" : " periods")
+      .append(" ago");
 }
 
 std::string text_of(const std::vector<NamedPercentile>& percentiles, const Statistic& statistic,
@@ -104,7 +128,8 @@ struct ValuesText {
 
   std::string operator()(const Value& value) const {
     const Quantity quantity = quantity_of_totals(statistic);
-    if (look.exact || quantity.kind == Quantity::Kind::kNumber) return grouped_text(value.total);
+    if (look.exact || quantity.kind == Quantity::Kind::kNumber)
+      return grouped_text(value.total, quantity);
     return number_text(static_cast<double>(value.total), quantity, Digits::kThree, look.charset);
   }
   std::string operator()(const Range& range) const { return range_text(range, statistic, look); }
@@ -142,7 +167,8 @@ std::string counted_text(const Statistic& statistic, std::uint64_t now_us) {
 std::vector<std::string> heading_parts(const std::string& interface, const Statistic& statistic,
                                        std::uint64_t now_us) {
   return {std::string(interface).append("/").append(statistic.name), type_text(statistic),
-          statistic.units, statistic.on ? "on" : "off", counted_text(statistic, now_us)};
+          std::string(shown_units(statistic.units)), statistic.on ? "on" : "off",
+          counted_text(statistic, now_us)};
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view gap) {

@@ -51,10 +51,10 @@ void write_bars(JsonWriter& writer, const std::vector<Bar>& bars) {
   writer.end_array();
 }
 
-std::vector<Bar> bars_of_list(const view::List& list) {
+std::vector<Bar> bars_of_list(const view::List& list, const view::Quantity& quantity) {
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < std::min({list.x.size(), list.totals.size(), kBarsMax}); ++i) {
-    bars.push_back({view::exact_text(list.x[i]), list.totals[i]});
+    bars.push_back({view::exact_text(list.x[i], quantity), list.totals[i]});
   }
   return bars;
 }
@@ -87,7 +87,7 @@ void write_values(JsonWriter& writer, const view::Statistic& statistic) {
     return write_distribution(writer, statistic, kBarsMax);
   }
   if (const auto* list = std::get_if<view::List>(&statistic.values)) {
-    write_bars(writer, bars_of_list(*list));
+    write_bars(writer, bars_of_list(*list, view::quantity_of_x(statistic.units)));
   }
   write_facts(writer, statistic);
 }
@@ -141,6 +141,10 @@ void write_series(JsonWriter& writer, const StatisticView& shown) {
   write_column(writer, "value", series->points, &view::Point::value);
   write_column(writer, "min", series->points, &view::Point::min);
   write_column(writer, "max", series->points, &view::Point::max);
+  writer.key("legend").string(view::legend_of(*series));
+  writer.key("names").begin_array();
+  for (const auto& name : {series->line, series->low, series->high}) writer.string(name);
+  writer.end_array();
   write_ticks(writer, *series);
   writer.end_object();
 }

@@ -52,6 +52,7 @@ std::string to_text(const Inheritance& inheritance) {
       << inheritance.sock_diag << ' ' << inheritance.feeder << ' ' << inheritance.state << ' '
       << inheritance.owner.uid << ' ' << inheritance.owner.gid << ' ' << inheritance.has_terminal;
   put_text(out, inheritance.mount_point);
+  put_text(out, inheritance.rules_file);
   out << ' ' << socket.fd << ' ' << socket.lock << ' ' << socket.bound.has_value() << ' '
       << file.first << ' ' << file.second << ' ' << socket.made_directory << ' '
       << (socket.queue_length ? static_cast<long long>(*socket.queue_length) : -1);
@@ -71,7 +72,8 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   in >> format >> is_check >> made.handover >> made.handed_state >> made.mount >> made.sock_diag >>
       made.feeder >> made.state >> made.owner.uid >> made.owner.gid >> made.has_terminal;
   const bool is_whole = in && format == kFormat && get_text(in, made.mount_point) &&
-                        get_socket(in, made.socket) && get_watchdogs(in, made.watchdog);
+                        get_text(in, made.rules_file) && get_socket(in, made.socket) &&
+                        get_watchdogs(in, made.watchdog);
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }
@@ -89,9 +91,9 @@ std::optional<Result<Inheritance>> take_inheritance() {
 
 std::vector<int> descriptors_of(const Inheritance& inheritance) {
   std::vector<int> all;
-  for (const int fd : {inheritance.handover, inheritance.handed_state, inheritance.mount,
-                       inheritance.sock_diag, inheritance.feeder, inheritance.state,
-                       inheritance.socket.fd, inheritance.socket.lock}) {
+  for (const int fd :
+       {inheritance.handover, inheritance.handed_state, inheritance.mount, inheritance.sock_diag,
+        inheritance.feeder, inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
     if (fd >= 0) all.push_back(fd);
   }
   for (const Watchdog::HandedOn& each : inheritance.watchdog) all.push_back(each.pipe);

@@ -34,6 +34,7 @@ struct Inheritance {
   Identity owner;
   bool has_terminal = false;
   std::string mount_point;
+  std::string rules_file;  // of --rules, absolute; empty: there is none
 };
 
 std::string to_text(const Inheritance& inheritance);

@@ -13,10 +13,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/background.h"
@@ -31,6 +34,7 @@
 #include "fs/daemon/options.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/tracefs_below.h"
@@ -181,7 +185,8 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
                   .watchdog = {},
                   .owner = options.owner,
                   .has_terminal = options.has_terminal,
-                  .mount_point = options.mount_point};
+                  .mount_point = options.mount_point,
+                  .rules_file = options.rules_file};
   if (side.watchdog) all.watchdog = side.watchdog->hand_on();
   return all;
 }
@@ -253,6 +258,19 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   return std::optional(std::move(directory.value()));
 }
 
+// In the background, the working directory is another, and few look into the log of a start.
+void prepare_rules(DaemonOptions& options) {
+  std::error_code error;
+  auto absolute = std::filesystem::absolute(options.rules_file, error).lexically_normal();
+  if (!error) options.rules_file = absolute;
+  if (options.foreground) return;
+  const auto text = read_rules(options.rules_file);
+  if (!text) return say_error("warning: --rules: " + text.error().reason);
+  for (const auto& fault : Rules().replace_file(text.value()).faults) {
+    for (const std::string& line : describe(options.rules_file, fault)) say_error(line);
+  }
+}
+
 Result<void> find_groups_of(DaemonOptions& options) {
   const auto groups = find_groups(options.group, options.write_group);
   if (!groups) return groups.error();
@@ -273,6 +291,7 @@ Result<PassedSockets> prepare(DaemonOptions& options) {
   auto passed = find_passed_sockets();
   if (!passed) return passed.error();
   options.sock_diag = passed.value().sock_diag.value_or(-1);
+  if (!options.rules_file.empty()) prepare_rules(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
@@ -291,6 +310,7 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   for (const int fd : descriptors_of(from)) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   options.owner = from.owner;
   options.mount_point = from.mount_point;
+  options.rules_file = from.rules_file;
   options.has_terminal = from.has_terminal;
   options.sock_diag = from.sock_diag;
   std::signal(SIGPIPE, SIG_IGN);

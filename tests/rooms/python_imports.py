@@ -11,7 +11,7 @@ from drawing import cycles
 
 PACKAGE = "feeders/client/python/tally"
 # Debian's packages that a folder needs; tests/run installs them.
-FOREIGN = {"tests/web": {"selenium"}}
+FOREIGN = {"tests/web": {"selenium", "PIL"}}
 ARROW = re.compile(r"^ {4}(\w+) ->((?: \w+)*)$", re.M)
 
 

@@ -68,6 +68,7 @@ class PageTest(PageCase):
             "return document.querySelector('#series .curve')?.getAttribute('d')"), "a line")
         self.assertIn("0µs", self.browser.run(
             "return [...document.querySelectorAll('#series text')].map(e => e.textContent)"))
+        self.assertEqual("line: avg, shade: min to max", self.browser.text("#series-legend"))
         self.browser.click("#series-as-table")
         until(lambda: self.browser.texts("#series-table td"), "the history as a table")
         self.browser.click("#series-as-table")

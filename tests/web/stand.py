@@ -214,9 +214,20 @@ class Browser:
 
     def picture(self, name):
         PICTURES.mkdir(parents=True, exist_ok=True)
+        (PICTURES / f"{name}.png").write_bytes(self.png())
+
+    def png(self, selector=None):
+        """Of an element, or of the whole page."""
+        clip = {}
+        if selector:
+            box = self.run("const e = document.querySelector(arguments[0])"
+                           ".getBoundingClientRect();"
+                           "return {x: e.x, y: e.y, width: e.width, height: e.height, scale: 1};",
+                           selector)
+            clip = {"clip": box}
         picture = self.driver.execute_cdp_cmd("Page.captureScreenshot",
-                                              {"captureBeyondViewport": True})
-        (PICTURES / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
+                                              {"captureBeyondViewport": True, **clip})
+        return base64.b64decode(picture["data"])
 
     def heap(self):
         """Bytes of JavaScript that are in use, after a collection."""

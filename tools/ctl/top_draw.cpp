@@ -193,7 +193,8 @@ class TopDrawer {
     if (view::has_bars(statistic)) {
       view::draw_bars(part, statistic, look);
     } else if (const auto series = view::series_of(interface, statistic)) {
-      view::draw_series(part, *series, std::max(3, area.height - 2), look);
+      const int beside = series->line.empty() ? 2 : 3;  // the axis, the legend
+      view::draw_series(part, *series, std::max(3, area.height - beside), look);
     } else {
       view::draw_statistic(part, interface, statistic, look);
     }

@@ -79,6 +79,8 @@ Result<Rule> Rule::parse(std::string_view line) {
       definition.replace(token->at, token->text.size(), token->text.size(), ' ');
     } else if (token->text.starts_with("name=") || token->text.starts_with("of=")) {
       return at(*token, "the pattern says which statistic is meant");
+    } else if (token->text.starts_with("units=")) {
+      return at(*token, "units are said by what feeds the statistic, when it is created");
     } else if (token->text.find('=') == std::string_view::npos) {
       return at(*token, "a rule has KEY=VALUE behind its pattern");
     } else {

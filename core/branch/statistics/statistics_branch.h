@@ -106,7 +106,7 @@ class StatisticsBranch final : public Branch {
   void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
 
   // Rules of the file of --rules, instead of those that came from it before. They are for
-  // statistics to come.
+  // statistics to come. The error log has the first faults.
   Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
 
   // Enters `metrics/`. Called once, before there are readers.
@@ -153,6 +153,11 @@ class StatisticsBranch final : public Branch {
       __builtin_prefetch(this);
       __builtin_prefetch(&group);
     }
+    bool is_of(const NamedSamples& samples, std::size_t i) const {
+      const std::string_view named = samples.path(i);
+      return PaddedName::fits(named) ? path == samples.padded(i)
+                                     : PathNaming::is_named(*this, named);
+    }
   };
   // Calls it INTERFACE/STATISTIC.
   struct PathNaming {
@@ -187,20 +192,17 @@ class StatisticsBranch final : public Branch {
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  // Of each of the samples, into the workspace.
-  void look_up(const NamedSamples& samples) REQUIRES(mutex_);
-  static bool has_path(const StatisticEntry& entry, const NamedSamples& samples, std::size_t i);
-  // Makes what was not found.
-  void create_missing(const NamedSamples& samples, uid_t creator, Moment now, Taken& taken)
-      REQUIRES(mutex_);
-  // Of those in the workspace, with their samples counted.
-  std::span<Workspace::Group> group(std::size_t samples) REQUIRES(mutex_);
+  // Of each of the samples, into the workspace; makes those that are missing. Returns the groups,
+  // with their samples counted.
+  std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
+                                      Taken& taken) REQUIRES(mutex_);
+  // Of the sample i; nullptr: it is rejected.
+  StatisticEntry* find_or_create(const NamedSamples& samples, std::size_t i, uid_t creator,
+                                 Moment now, Taken& taken) REQUIRES(mutex_);
   void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
   void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
       REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
-  Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
-      REQUIRES(mutex_);
 
   std::vector<Saved> listed() const EXCLUDES(mutex_);
   Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);

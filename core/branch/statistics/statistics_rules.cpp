@@ -1,11 +1,21 @@
 // The file `rules` at the root of the mount, and how rules are applied.
+#include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/tree/file.h"
 
 namespace tallyfs {
+namespace {
+
+// The error log keeps few entries: a bad file must not take all of them.
+constexpr std::size_t kFileFaultsShown = 4;
+
+}  // namespace
 
 // Called from several threads; the branch's lock is the only one that it takes.
 class StatisticsBranch::RulesFile final : public File {
@@ -61,7 +71,14 @@ void StatisticsBranch::enter_rules(Moment now) {
 Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   const MutexLock lock(mutex_);
   rules_changed_ = now;
-  return rules_.replace_file(text);
+  auto reading = rules_.replace_file(text);
+  if (!errors_) return reading;
+  const std::size_t shown = std::min(reading.faults.size(), kFileFaultsShown);
+  for (const auto& fault : std::span(reading.faults).first(shown)) {
+    errors_->report(ErrorLog::Source::kMount, "--rules:" + std::to_string(fault.line), fault.text,
+                    fault.error, now);
+  }
+  return reading;
 }
 
 void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) {

@@ -72,7 +72,7 @@ function axes(svg, series, x, y, size) {
     .call(d3.axisLeft(y).tickValues(values).tickFormat(text));
 }
 
-// min to max shaded, and the line; where there is no value, there is a gap.
+// The span shaded, and the line, as the legend names them; where there is no value, there is a gap.
 export function drawSeries(element, series) {
   const svg = d3.select(element);
   svg.selectAll('*').remove();
@@ -116,7 +116,8 @@ export function seriesTable(series) {
   const text = value => value === null ? '-' : String(value);
   const rows = series.end_us.map((end, i) =>
     [clock(end), text(series.value[i]), text(series.min[i]), text(series.max[i])]);
-  return makeTable([['End', 'Value', 'Least', 'Most'], ...rows.reverse().slice(0, 200)]);
+  const [line, low, high] = series.names;
+  return makeTable([['End', line || 'value', low || 'least', high || 'most'], ...rows.reverse().slice(0, 200)]);
 }
 
 export {clock};

@@ -95,6 +95,7 @@ export function showSeries(series) {
   byId('series-panel').hidden = !series;
   if (!series) return;
   const asTable = isPressed('series-as-table');
+  byId('series-legend').textContent = series.legend;
   byId('series-box').hidden = asTable;
   byId('series-table').hidden = !asTable;
   if (asTable) byId('series-table').replaceChildren(seriesTable(series));

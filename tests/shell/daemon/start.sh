@@ -45,6 +45,25 @@ in_the_background_it_lets_go_of_terminal_and_directory() {
   _unmount
 }
 
+in_the_background_the_file_of_rules_may_be_relative_and_its_faults_are_told() {
+  printf '%s\n' 'web/a type=range' 'web/b on=maybe' >"$CASE/file"
+  cd "$CASE"
+  _background "$TALLYFS" --socket "$SOCK" --rules file "$MNT"
+  assert_eq "tallyfs: $CASE/file:2: on must be 0 or 1
+tallyfs:   web/b on=maybe
+tallyfs:         ^" "$(cat "$CASE/said")"
+  assert_eq 'web/a type=range' "$(cat "$MNT/rules")"
+  assert_has 'rules:2: error: on must be 0 or 1' "$(errors)"
+  echo 'web/e on=1' >"$CASE/file"
+  kill -HUP "$(pgrep -f -o -- " $MNT( |\$)")"
+  wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
+  "$TALLYFS" --reload "$MNT"
+  echo 'web/f on=1' >"$CASE/file"
+  kill -HUP "$(pgrep -f -o -- " $MNT( |\$)")"
+  wait_until '[ "$(cat "$MNT/rules")" = "web/f on=1" ]'
+  _unmount
+}
+
 in_the_background_a_failure_is_told_and_shown_in_the_status() {
   touch "$CASE/file"
   assert_fails_with 'file: ' "$TALLYFS" --socket "$SOCK" "$CASE/file"

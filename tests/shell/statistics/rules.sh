@@ -214,6 +214,17 @@ the_file_of_the_option_is_read_at_sighup_under_nohup_too() {
   wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
 }
 
+units_belong_to_the_feeder() {
+  assert_fails_with 'Invalid argument' _rule 'web/* units=us'
+  assert_has 'units are said by what feeds the statistic' "$(errors)"
+  send 'create web/a units=us/requests'
+  define web 'name=a units=us/requests'
+  assert_eq '' "$(errors | grep 'were ignored' || true)"
+  define web 'name=a units=ns'
+  assert_has 'units are said when a statistic is created, and were ignored' "$(errors)"
+  assert_match '.* units=us/requests' "$(line web a)"
+}
+
 a_file_that_is_not_there_is_told() {
   stop_daemon
   start_daemon --rules "$CASE/nothing"

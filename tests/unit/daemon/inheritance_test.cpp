@@ -25,6 +25,7 @@ Inheritance inheritance_of_all() {
   all.owner = {.uid = 15, .gid = 16};
   all.has_terminal = true;
   all.mount_point = "/mnt 1:x";
+  all.rules_file = "/etc/tallyfs/rules";
   return all;
 }
 
@@ -38,6 +39,7 @@ TEST(InheritanceTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.value().socket.bound, (std::pair<dev_t, ino_t>(11, 12)));
   EXPECT_EQ(read.value().socket.queue_length, 512u);
   EXPECT_EQ(read.value().mount_point, "/mnt 1:x");
+  EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
   EXPECT_EQ(descriptors_of(read.value()),
             (std::vector<int>{3, 4, 5, 6, 7, 8, 9, 10, 13, 14}));
 }

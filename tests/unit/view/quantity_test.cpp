@@ -34,6 +34,31 @@ TEST(QuantityTest, ScalesOtherUnitsByThousands) {
   EXPECT_EQ(three(1'210'000, ""), "1.21M");
 }
 
+TEST(QuantityTest, PartsOfANumberAreThatNumber) {
+  EXPECT_EQ(three(2500, "thousandths/updates"), "2.5");
+  EXPECT_EQ(three(0, "thousandths/updates"), "0");
+  EXPECT_EQ(three(500'000, "millionths/samples"), "0.5");
+  EXPECT_EQ(three(123, "millionths/samples"), "0.000123");
+  EXPECT_EQ(three(1'234'000, "thousandths/updates"), "1.23k");
+  EXPECT_EQ(three(-1500, "thousandths/updates"), "-1.5");
+  EXPECT_EQ(three(2500, "thousandths/thousandths"), "2.50k");
+  const Quantity quantity = quantity_of_x("thousandths/updates");
+  EXPECT_EQ(number_text(1234567, quantity, Digits::kAll, Charset::kAscii), "1234.567");
+  EXPECT_EQ(number_text(98'765, quantity, Digits::kTwo, Charset::kAscii), "99");
+}
+
+TEST(QuantityTest, PartsOfANumberAreExactToTheLastDigit) {
+  const Quantity quantity = quantity_of_x("thousandths/updates");
+  EXPECT_EQ(exact_text(-500, quantity), "-0.5");
+  EXPECT_EQ(exact_text(-1500, quantity), "-1.5");
+  EXPECT_EQ(exact_text(0, quantity), "0");
+  EXPECT_EQ(exact_text(2000, quantity), "2");
+  EXPECT_EQ(exact_text(std::numeric_limits<std::int64_t>::min(), quantity),
+            "-9223372036854775.808");
+  EXPECT_EQ(grouped_text(1'234'567'050, quantity), "1,234,567.05");
+  EXPECT_EQ(grouped_text(1234, {}), "1,234");
+}
+
 TEST(QuantityTest, UnitsWithoutSlashAreOfCounts) {
   EXPECT_EQ(quantity_of_x("microseconds").kind, Quantity::Kind::kNumber);
   EXPECT_EQ(quantity_of_counts("requests").name, "requests");

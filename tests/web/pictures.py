@@ -1,0 +1,146 @@
+"""Makes the two pictures of README.md, for packaging/pictures, which says how.
+
+A daemon, tally-feed-timer, `tallyctl heat` and tally-web run for a minute and a half, while the
+machine is idle and busy in turn. `tallyctl heat` is drawn as a terminal draws it.
+"""
+import html
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+
+from PIL import Image
+
+from stand import BIN, Browser, Web, until
+
+STATISTIC = "timer/lateness_cpu0"
+LINES = 18  # of the terminal, each of a second
+COLUMNS = 65  # of the page's heat map, each of a second
+BYTES_MAX = 200_000  # of both pictures
+
+TERMINAL = """<style>
+body {{ margin: 0; background: #1e1e1e; color: #e9eaec; }}
+pre {{ display: inline-block; margin: 0; padding: 14px 18px;
+  font: 14px/1.32 "DejaVu Sans Mono", monospace; }}
+</style><pre>{}</pre>"""
+
+
+class Mount:
+    """A daemon, and a feeder with real input."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.mount = folder / "mnt"
+        self.mount.mkdir()
+        self.processes = [subprocess.Popen(
+            [BIN / "tallyfs", "-f", "--socket", folder / "socket", self.mount],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)]
+        assert self.processes[0].stdout.readline() == "READY\n"
+        self.processes.append(subprocess.Popen(
+            [BIN / "tally-feed-timer", "--socket", folder / "socket", "--log-level", "off"]))
+        until((self.mount / "statistics/timer/data").exists, "the feeder")
+
+    def end(self):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait()
+        self.processes[0].stdout.close()
+
+
+def be_busy_in_turn(ended):
+    """Some seconds idle, some seconds with more programs than CPUs."""
+    while not ended.wait(6):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                for _ in range(2 * os.cpu_count())]
+        ended.wait(5)
+        for process in busy:
+            process.terminate()
+            process.wait()
+
+
+def html_of(text):
+    """Text with SGR sequences of colours, as a terminal shows it."""
+    made, style = [], {}
+    for part in re.split(r"(\x1b\[[0-9;]*m)", text):
+        found = re.fullmatch(r"\x1b\[([0-9;]*)m", part)
+        if not found:
+            css = ";".join(f"{name}:{value}" for name, value in style.items())
+            made.append(f'<span style="{css}">{html.escape(part)}</span>' if css
+                        else html.escape(part))
+            continue
+        codes = [int(code or 0) for code in found.group(1).split(";")]
+        while codes:
+            code = codes.pop(0)
+            if code in (38, 48) and codes[:1] == [2]:
+                rgb = ",".join(str(each) for each in codes[1:4])
+                style["color" if code == 38 else "background"] = f"rgb({rgb})"
+                del codes[:4]
+            elif code == 0:
+                style = {}
+            elif code in (39, 49):
+                style.pop("color" if code == 39 else "background", None)
+            elif code == 1:
+                style["font-weight"] = "bold"
+            elif code == 2:
+                style["opacity"] = ".7"
+    return "".join(made)
+
+
+def write(png, path):
+    """With 256 colours, which are enough for texts and a heat map."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path}: {path.stat().st_size} bytes")
+
+
+def picture_of_terminal(mount, browser, folder):
+    command = ["tallyctl", "heat", STATISTIC]
+    lines = subprocess.run(
+        [BIN / command[0], *command[1:], "--mount", mount.mount, "--color=always",
+         "--count", str(LINES)], env={**os.environ, "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"},
+        stdout=subprocess.PIPE, text=True, check=True).stdout
+    page = folder / "terminal.html"
+    page.write_text(TERMINAL.format(html_of(f"$ {' '.join(command)}\n{lines}")), "utf-8")
+    browser.size(1200, 600)
+    browser.driver.get(page.as_uri())
+    return browser.png("pre")
+
+
+def picture_of_page(web, browser):
+    browser.size(1160, 700)
+    browser.open(web.page(STATISTIC))
+    browser.choose("#theme", "dark")
+    until(lambda: sum(web.api(f"heat/{STATISTIC}")["seconds"]) >= COLUMNS,
+          "a minute of the heat map", 600)
+    return browser.png("body")
+
+
+def main():
+    into = pathlib.Path(sys.argv[1])
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="tally-pictures.") as name:
+        mount = Mount(pathlib.Path(name))
+        ended = threading.Event()
+        load = threading.Thread(target=be_busy_in_turn, args=(ended,))
+        load.start()
+        web, browser = Web(mount), Browser()
+        try:
+            write(picture_of_terminal(mount, browser, pathlib.Path(name)), into / "terminal.png")
+            write(picture_of_page(web, browser), into / "page.png")
+        finally:
+            ended.set()
+            load.join()
+            browser.end()
+            web.end()
+            mount.end()
+    size = sum(each.stat().st_size for each in into.glob("*.png"))
+    if size > BYTES_MAX:
+        raise SystemExit(f"pictures: {size} bytes are more than {BYTES_MAX}")
+
+
+if __name__ == "__main__":
+    main()
