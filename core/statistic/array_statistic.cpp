@@ -41,14 +41,20 @@ std::uint64_t ArrayStatistic::worst_case_bytes(const ArraySettings& settings,
 // The loop ends at the first counter that would wrap: a check without a branch would lengthen the
 // way from one addition to the next to the same counter.
 template <typename Steps>
-bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
+bool ArrayStatistic::add_by(std::span<const Sample> samples, std::uint64_t& outside, Steps steps) {
   std::uint64_t* const totals = totals_.data();
   const std::uint64_t above = totals_.size() - 1;
   const std::int64_t range_min = range_min_;
-  const auto place_of = [=](std::int64_t x) -> std::uint64_t {
+  // Unsigned: the difference may need all of 64 bits. From what lies below it is beyond the span.
+  const auto distance_of = [=](std::int64_t x) {
+    return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(range_min);
+  };
+  const std::uint64_t span = distance_of(range_max_);
+  std::uint64_t hits = 0;
+  const auto place_of = [=, &hits](std::int64_t x) -> std::uint64_t {
+    const std::uint64_t distance = distance_of(x);
+    hits += distance > span ? 1 : 0;
     if (x <= range_min) return 0;
-    // Unsigned: the difference may need all of 64 bits.
-    const auto distance = static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(range_min);
     // min before the addition, which could not hold 2^64 steps.
     return std::min(steps(distance), above - 1) + 1;
   };
@@ -60,8 +66,10 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
     const std::uint64_t y = rest->y;
     std::uint64_t& total = totals[place_of(x)];
     std::uint64_t sum = 0;
-    if (__builtin_add_overflow(total, y, &sum)) [[unlikely]]
+    if (__builtin_add_overflow(total, y, &sum)) [[unlikely]] {
+      hits -= distance_of(x) > span ? 1 : 0;  // it comes once more
       break;
+    }
     total = sum;
     pass.note(x, y);
   }
@@ -71,22 +79,23 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, Steps steps) {
     pass.note(rest->x, rest->y);
   }
   saturated |= sum_.add(pass, samples);
+  saturated |= add_saturating(outside, hits);
   return saturated;
 }
 
-bool ArrayStatistic::add(std::span<const Sample> samples) {
+bool ArrayStatistic::add(std::span<const Sample> samples, std::uint64_t& outside) {
   const std::uint64_t base = settings_.base_interval;
   switch (settings_.scale) {
     case Scale::kLog2:
-      return add_by(samples,
+      return add_by(samples, outside,
                     [base](std::uint64_t d) -> std::uint64_t { return doublings(d, base); });
     case Scale::kLin:
       // A division costs as much as all the rest, and most people choose a power of two.
       if (std::has_single_bit(base)) {
         const int shift = std::countr_zero(base);
-        return add_by(samples, [shift](std::uint64_t d) { return (d - 1) >> shift; });
+        return add_by(samples, outside, [shift](std::uint64_t d) { return (d - 1) >> shift; });
       }
-      return add_by(samples, [base](std::uint64_t d) { return (d - 1) / base; });
+      return add_by(samples, outside, [base](std::uint64_t d) { return (d - 1) / base; });
   }
   return false;
 }

@@ -25,16 +25,24 @@ namespace tallyfs {
 class ArrayStatistic {
  public:
   static constexpr std::string_view kShortestLine = " >0 0\n";
-  // What is out of range is added as well: there are intervals for what lies below and above.
-  static constexpr bool kTakesOutOfRange = true;
-
   // definition.settings are `settings`; its range gives bounds that are small enough.
   ArrayStatistic(const ArraySettings& settings, const Definition& definition);
 
   static std::uint64_t worst_case_bytes(const ArraySettings& settings,
                                         const Definition& definition);
 
-  bool add(std::span<const Sample> samples);
+  // What is out of range is added as well: there are intervals for what lies below and above. Adds
+  // the number of such samples to `outside`.
+  bool add(std::span<const Sample> samples, std::uint64_t& outside);
+  bool add(std::span<const Sample> samples) {
+    std::uint64_t outside = 0;
+    return add(samples, outside);
+  }
+  // Has the processor fetch the first of the sums.
+  void prefetch() const {
+    __builtin_prefetch(totals_.data());
+    __builtin_prefetch(totals_.data() + 8);
+  }
   // Adds what cells hold that count with these intervals.
   bool merge(const CellSums& cells);
   std::uint64_t lines() const { return totals_.size(); }
@@ -53,7 +61,7 @@ class ArrayStatistic {
 
  private:
   template <typename Steps>
-  bool add_by(std::span<const Sample> samples, Steps steps);
+  bool add_by(std::span<const Sample> samples, std::uint64_t& outside, Steps steps);
 
   ArraySettings settings_;
   std::int64_t range_min_;

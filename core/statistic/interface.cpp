@@ -11,6 +11,8 @@ namespace {
 
 // Version 1 knew no views, version 2 did not count samples.
 constexpr std::uint8_t kInterfaceVersion = 3;
+// While a run is added, the data of so many behind it are on their way from memory.
+constexpr std::size_t kRunsAhead = 6;
 // Few lines of a definition are longer.
 constexpr std::size_t kDefinitionLineBytes = 1024;
 
@@ -141,7 +143,9 @@ std::size_t Interface::add(std::span<const Run> runs, Moment now) {
     return added.changed;
   };
   const MutexLock lock(mutex_);
-  for (const Run& run : runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    if (i + kRunsAhead < runs.size()) runs[i + kRunsAhead].statistic->prefetch_data();
     bool is_taken = false;
     if (!run.statistic->has_views()) [[likely]] {
       is_taken = add_to(*run.statistic, run.samples);

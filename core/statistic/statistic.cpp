@@ -91,13 +91,11 @@ bool Statistic::add_shared(Type& gathered, const SharedRun& run) {
 
 template <typename Type>
 bool Statistic::add_to(Type& gathered, std::span<const Sample> samples) {
-  if (definition_.has_full_range()) return gathered.add(samples);
-  if constexpr (!requires { Type::kTakesOutOfRange; }) return add_in_range(gathered, samples);
-  const auto is_outside = [this](const Sample& sample) { return !is_in_range(sample.x); };
-  const auto outside = std::count_if(samples.begin(), samples.end(), is_outside);
-  bool saturated = add_saturating(hits_out_of_range_, static_cast<std::uint64_t>(outside));
-  saturated |= gathered.add(samples);
-  return saturated;
+  if constexpr (requires { gathered.add(samples, hits_out_of_range_); }) {
+    return gathered.add(samples, hits_out_of_range_);
+  } else {
+    return definition_.has_full_range() ? gathered.add(samples) : add_in_range(gathered, samples);
+  }
 }
 
 // Hands on what lies between samples that are out of range, without copying any.

@@ -69,7 +69,19 @@ class Statistic {
   // Has the processor fetch what add() will look at; changes nothing, and needs no lock.
   void prefetch() const {
     __builtin_prefetch(&name_);
+    __builtin_prefetch(&samples_);
+    __builtin_prefetch(&definition_.range_max);
     __builtin_prefetch(&gathered_);
+    __builtin_prefetch(reinterpret_cast<const char*>(&gathered_) + 64);
+    __builtin_prefetch(reinterpret_cast<const char*>(&gathered_ + 1) - 1);  // which type it is
+  }
+  // The same of what the data hold elsewhere; under the lock.
+  void prefetch_data() const {
+    std::visit(
+        [](const auto& gathered) {
+          if constexpr (requires { gathered.prefetch(); }) gathered.prefetch();
+        },
+        gathered_);
   }
 
   // The same for copy(), which looks at nearly all of it.

@@ -6,7 +6,7 @@
 //   static std::uint64_t worst_case_bytes(settings...)   heap that its data may come to hold
 // and keeps to it; and says with TypeOf (types_of.h) of which settings it is. Some have
 //   worst_case_bytes_after(definition), redefine(definition)   for a definition that keeps the data
-//   kTakesOutOfRange     it is given the samples out of range as well
+//   add(samples, outside)   it is given the samples out of range as well, and counts them
 //   missed()             samples for which it had no room
 //   start(now), advance(now), can_add()     its time passes without samples, too
 //   kOfOneBoot           its data consist of times since boot, and end with the boot

@@ -38,12 +38,12 @@ std::string octave_text(Int128 exponent) {
 }
 
 // `.log2=K`: 2^K groups to each octave; the key is the end that is closest to 0.
-std::string part_text(Int128 end, std::int64_t groups_log2) {
+std::string part_text(Int128 end, Int128 groups_log2) {
   const bool is_negative = end < 0;
   const auto from = static_cast<std::uint64_t>(is_negative ? -end : end);
   const int octave = from == 0 ? 0 : static_cast<int>(std::bit_width(from)) - 1;
-  const auto width =
-      groups_log2 < octave ? Int128{1} << (octave - static_cast<int>(groups_log2)) : Int128{1};
+  const auto groups = static_cast<int>(std::clamp<Int128>(groups_log2, 0, 64));
+  const Int128 width = Int128{1} << std::max(0, octave - groups);
   const Int128 last = Int128{from} + width - 1;
   return is_negative ? span_text(-last, end) : span_text(from, last);
 }
@@ -72,13 +72,11 @@ std::string key_text(const Json& value, const Json* how) {
   const std::string modifier = how ? text_of(how->find("modifier")) : std::string();
   const Json* const size = how ? how->find("size") : nullptr;
   const bool has_size = size && size->kind == Json::Kind::kNumber;
-  if (value.kind != Json::Kind::kNumber) return value.text;
-  if (modifier == "log2" && !has_size) return octave_text(number_of(&value));
-  if (modifier == "log2") {
-    const auto groups = parse_signed(size->text);
-    return part_text(number_of(&value), groups.value_or(0));
-  }
-  if (modifier == "buckets" && has_size) return bucket_text(number_of(&value), number_of(size));
+  // Beyond 2^63 they are shown as they are counted.
+  const auto number = value.kind == Json::Kind::kNumber ? parse_signed(value.text) : std::nullopt;
+  if (number && modifier == "log2" && !has_size) return octave_text(*number);
+  if (number && modifier == "log2") return part_text(*number, number_of(size));
+  if (number && modifier == "buckets" && has_size) return bucket_text(*number, number_of(size));
   if (modifier == "hex" || modifier.starts_with("sym")) return hex_text(value.text);
   return value.text;
 }

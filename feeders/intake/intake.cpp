@@ -111,10 +111,12 @@ void Intake::settle(const std::function<void()>& before_waiting) {
 }
 
 bool Intake::needs_no_drain(Moment now) {
-  if (catch_up_left(now.monotonic) >= kCatchUpLeast) return false;
-  const auto waiting = queue_.waiting();
-  if (waiting == SocketQueue::Waiting::kOfOthers) return false;
-  const bool leaves = waiting == SocketQueue::Waiting::kOfHeldOnly || leaves_late_.load();
+  using Waiting = SocketQueue::Waiting;
+  const auto left = catch_up_left(now.monotonic);
+  if (left - kMoveReserve >= kCatchUpLeast) return false;
+  const auto waiting = queue_.waiting(left >= kCatchUpLeast ? kFewLooks : SocketQueue::kAll);
+  if (waiting == Waiting::kOfOthers || waiting == Waiting::kTooMany) return false;
+  const bool leaves = waiting == Waiting::kOfHeldOnly || leaves_late_.load();
   if (leaves) statistics_.own().count(Own::kDrainsCut, 1, now);
   return true;
 }

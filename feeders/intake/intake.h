@@ -51,9 +51,11 @@ class Intake final : public Barrier {
   static constexpr std::chrono::milliseconds kCatchUpMax{40};
   static constexpr int kCatchUpShare = 10;
   static constexpr std::chrono::milliseconds kCatchUpLeast{1};
-  // A part of it is only for moving datagrams from the socket to the backlog. That moves the flood
-  // on; to look for others behind a full queue costs more than that, and moves nothing.
+  // A part of it is only for moving datagrams from a long queue to the backlog. That has to be done
+  // anyway, while looking for others behind them takes as long and moves nothing. In a queue of no
+  // more than kFewLooks datagrams, which may be long ones, others are looked for.
   static constexpr std::chrono::milliseconds kMoveReserve{20};
+  static constexpr std::size_t kFewLooks = 32;
   // A drain that takes more than so many datagrams calls before_waiting first.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 

@@ -50,12 +50,15 @@ void SocketQueue::let_go(Key sender) {
   holds_any_.store(!held_.empty(), std::memory_order_relaxed);
 }
 
-SocketQueue::Waiting SocketQueue::waiting() {
+SocketQueue::Waiting SocketQueue::waiting(std::size_t looks_max) {
   const MutexLock lock(mutex_);
-  if (received_of_others_ != 0 || !look()) return Waiting::kOfOthers;
+  if (received_of_others_ != 0) return Waiting::kOfOthers;
+  const Look last = look(looks_max);
+  if (last == Look::kFailed) return Waiting::kOfOthers;
   for (const Queued& each : queued_) {
     if (!held_.contains(each.sender)) return Waiting::kOfOthers;
   }
+  if (last == Look::kFound) return Waiting::kTooMany;
   return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
 }
 
@@ -71,18 +74,17 @@ void SocketQueue::note_caught_up(Key sender) {
 
 bool SocketQueue::has_prompt_sender() {
   const MutexLock lock(mutex_);
-  if (!look()) return true;
+  if (look(kAll) == Look::kFailed) return true;
   for (const Queued& each : queued_) {
     if (!late_.contains(each.sender)) return true;
   }
   return false;
 }
 
-bool SocketQueue::look() {
-  for (;;) {
-    const Look look = look_at_next();
-    if (look != Look::kFound) return look == Look::kEnd;
-  }
+SocketQueue::Look SocketQueue::look(std::size_t looks_max) {
+  auto last = Look::kFound;
+  for (std::size_t i = 0; i < looks_max && last == Look::kFound; ++i) last = look_at_next();
+  return last;
 }
 
 // The offset counts bytes of the queue: at the end of those that are noted the next one begins. An

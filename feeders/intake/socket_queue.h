@@ -25,8 +25,10 @@ class SocketQueue {
  public:
   // A sender: a process of root's or of the daemon's uid, else a uid with all its processes.
   using Key = std::uint64_t;
-  // Whose datagrams are queued, or received and not finished.
-  enum class Waiting { kNothing, kOfHeldOnly, kOfOthers };
+  // Whose datagrams are queued, or received and not finished. kTooMany: held senders' among others
+  // that were not looked at.
+  enum class Waiting { kNothing, kOfHeldOnly, kOfOthers, kTooMany };
+  static constexpr std::size_t kAll = ~std::size_t{0};
 
   SocketQueue(int fd, uid_t owner) : fd_(fd), ownership_(owner) {}
 
@@ -46,8 +48,9 @@ class SocketQueue {
   void hold(Key sender) EXCLUDES(mutex_);
   void let_go(Key sender) EXCLUDES(mutex_);
   bool holds_any() const { return holds_any_.load(std::memory_order_relaxed); }
+  // Looks at so many more at most: each look costs the kernel a walk from the queue's start.
   // kOfOthers as well where the kernel does not tell.
-  Waiting waiting() EXCLUDES(mutex_);
+  Waiting waiting(std::size_t looks_max = kAll) EXCLUDES(mutex_);
 
   // Something that the sender sent is put off, or nothing any more.
   void note_late(Key sender) EXCLUDES(mutex_);
@@ -64,10 +67,11 @@ class SocketQueue {
     std::size_t bytes = 0;
   };
 
-  // Notes what came since the last look. False: the kernel does not tell.
-  bool look() REQUIRES(mutex_);
-  // One datagram behind those that are noted.
   enum class Look { kFound, kEnd, kFailed };
+  // Notes what came since the last look. kFound: there may be more; kFailed: the kernel does not
+  // tell.
+  Look look(std::size_t looks_max) REQUIRES(mutex_);
+  // One datagram behind those that are noted.
   Look look_at_next() REQUIRES(mutex_);
   std::size_t count_others(std::span<const Datagram> datagrams) const REQUIRES(mutex_);
 

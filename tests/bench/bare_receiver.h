@@ -58,6 +58,7 @@ class BareReceiver {
     close(fd_);
     munmap(counted_, 4096);
   }
+  pid_t process() const { return child_; }
   void wait_for(std::uint64_t datagrams) const {
     while (counted_->load() < datagrams) std::this_thread::yield();
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
-#include <sstream>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -28,12 +29,20 @@ namespace tallyfs::bench {
 namespace {
 
 constexpr int kRounds = 5;
+constexpr int kManyStatistics = 10'000;
 constexpr double kRoundNs = 0.7e9;
 constexpr double kBacklogNs = 2e9;  // by then the daemon has taken in what it had put off
 
 using Datagrams = std::vector<std::string>;
 
 // ---- the daemon, as its files and the kernel show it
+
+// To the nanosecond, and with threads that have ended.
+double cpu_ns_of(const std::string& pid) {
+  clockid_t clock{};
+  if (clock_getcpuclockid(std::stoi(pid), &clock) != 0) throw std::runtime_error("no CPU clock");
+  return clock_ns(clock);
+}
 
 struct Daemon {
   std::string mount;
@@ -47,17 +56,7 @@ struct Daemon {
     }
     throw std::runtime_error("no " + name + " among the daemon's own numbers");
   }
-  double cpu_ns() const {
-    std::ifstream stat("/proc/" + pid + "/stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    std::istringstream fields(text.substr(text.rfind(')') + 2));
-    std::string skipped;
-    double user = 0;
-    double system = 0;
-    for (int i = 0; i < 11; ++i) fields >> skipped;
-    fields >> user >> system;
-    return (user + system) * 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  }
+  double cpu_ns() const { return cpu_ns_of(pid); }
 };
 
 // Sends all of them again and again for about a round. Returns how often.
@@ -130,6 +129,33 @@ Load text_packed(const Statistics& statistics, std::size_t bytes) {
   return load;
 }
 
+std::string short_path(int i) { return "load/s" + std::to_string(i); }
+void create_short(Sender& sender, int count) {
+  for (int i = 0; i < count; ++i) sender.ask("create " + short_path(i) + Statistics::kDefinition);
+}
+
+// X of 1 to 6 random digits: what can be guessed of constant ones is not measured. Few statistics
+// come in turn, many at random.
+Load text_random(int count, std::size_t bytes) {
+  constexpr int kLines = 20'000;
+  constexpr int kFew = 8;
+  std::mt19937 random(20);
+  Load load;
+  std::string datagram;
+  for (; load.samples < kLines; ++load.samples) {
+    const auto i = count > kFew ? random() : load.samples;
+    std::string x(1 + random() % 6, '0');
+    for (char& digit : x) digit = static_cast<char>('0' + random() % 10);
+    const std::string next =
+        short_path(static_cast<int>(i % static_cast<unsigned>(count))) + " " + x + "\n";
+    if (datagram.size() + next.size() > bytes)
+      load.datagrams.push_back(std::exchange(datagram, ""));
+    datagram += next;
+  }
+  load.datagrams.push_back(datagram);
+  return load;
+}
+
 // What libtally sends of calls for the statistics in turn: a message for each of them, with times.
 Load binary_packed(const Statistics& statistics, std::size_t bytes, wire::SampleFields fields) {
   const auto count = static_cast<std::size_t>(statistics.count);
@@ -186,10 +212,13 @@ Figure measure_bare(const Datagrams& datagrams) {
   const std::string path = "/tmp/tallyfs-bare." + std::to_string(getpid());
   const BareReceiver receiver(path);
   const Sender sender(path);
+  const std::string pid = std::to_string(receiver.process());
+  const double cpu = cpu_ns_of(pid);
   const double begun = clock_ns(CLOCK_MONOTONIC);
   const std::uint64_t sent = send_for_a_round(sender, datagrams) * datagrams.size();
   receiver.wait_for(sent);
-  return {static_cast<double>(sent) * 1e9 / (clock_ns(CLOCK_MONOTONIC) - begun), 0};
+  return {static_cast<double>(sent) * 1e9 / (clock_ns(CLOCK_MONOTONIC) - begun),
+          (cpu_ns_of(pid) - cpu) / static_cast<double>(sent)};
 }
 
 void compare(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
@@ -201,6 +230,26 @@ void compare(const char* what, const Daemon& daemon, const Sender& sender, const
   std::printf("%-52s %7.2f M/s  %6.1f ns  %5.2f of a bare pair's %7.2f M/s  %s\n", what,
               ours.rate / 1e6, ours.cpu_ns, ours.rate / (bare.rate * per_datagram),
               bare.rate * per_datagram / 1e6, wanted);
+  std::fflush(stdout);
+}
+
+// CPU time of the daemon beside that of a bare loop, which take turns: the median of each.
+void compare_cpu(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
+                 const char* wanted) {
+  const double per_datagram =
+      static_cast<double>(load.samples) / static_cast<double>(load.datagrams.size());
+  std::array<double, kRounds> bare{};
+  std::array<double, kRounds> ours{};
+  for (std::size_t i = 0; i < kRounds; ++i) {
+    bare[i] = measure_bare(load.datagrams).cpu_ns / per_datagram;
+    ours[i] = measure(daemon, sender, load).cpu_ns;
+  }
+  std::ranges::sort(bare);
+  std::ranges::sort(ours);
+  const double beside = bare[kRounds / 2];
+  const double median = ours[kRounds / 2];
+  std::printf("%-52s              %6.1f ns  %5.2f of a bare loop's %.1f ns  %s\n", what, median,
+              median / beside, beside, wanted);
   std::fflush(stdout);
 }
 
@@ -320,12 +369,17 @@ void run(const Daemon& daemon) {
   const Load packed = text_packed(eight, 1400);
   compare("text packed to 1,400 bytes, 8 statistics", daemon, sender, packed, "(wanted: 20 M/s)");
   compare_with_reader(daemon, sender, packed);
+  create_short(sender, kManyStatistics);
+  compare_cpu("text of random digits, 8 statistics in turn", daemon, sender, text_random(8, 1400),
+              "(wanted: at most 2.2)");
+  compare_cpu("text of random digits, 10,000 statistics at random", daemon, sender,
+              text_random(kManyStatistics, 1400), "(wanted: at most 3)");
   compare("binary packed to 8 KiB, 8 statistics", daemon, sender,
           binary_packed(eight, 8192, wire::kXOnly), "(wanted: 100 M/s)");
   const Load timed = binary_packed(eight, 8192, wire::kWithTime);
   compare("the same, with times, as libtally sends it", daemon, sender, timed, "");
   compare_with_views(daemon, sender, eight, timed);
-  const Statistics many(sender, 10'000);
+  const Statistics many(sender, kManyStatistics);
   compare("text packed to 1,400 bytes, 10,000 statistics", daemon, sender, text_packed(many, 1400),
           "(wanted: 18 M/s)");
 }

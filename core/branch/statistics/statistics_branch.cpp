@@ -93,39 +93,40 @@ StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_v
   return found == interfaces_.end() ? nullptr : found->second.get();
 }
 
-bool StatisticsBranch::has_path(const StatisticEntry& entry, const NamedSamples& samples,
-                                std::size_t i) {
-  const std::string_view path = samples.path(i);
-  return PaddedName::fits(path) ? entry.path == samples.padded(i)
-                                : PathNaming::is_named(entry, path);
-}
-
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
-void StatisticsBranch::look_up(const NamedSamples& samples) {
+std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const NamedSamples& samples,
+                                                                        uid_t creator, Moment now,
+                                                                        Taken& taken) {
   auto& entries = workspace_.entries;
+  auto& groups = workspace_.groups;
   const std::size_t size = samples.size();
   for (std::size_t i = 0; i < size; ++i) paths_.prefetch(samples.hash(i));
   for (std::size_t i = 0; i < size; ++i) {
     entries[i] = paths_.candidate(samples.hash(i));
     if (entries[i]) entries[i]->prefetch();
   }
+  std::size_t found = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    if (!entries[i]) continue;
-    if (!has_path(*entries[i], samples, i)) [[unlikely]] {
-      entries[i] = paths_.find(samples.path(i), samples.hash(i));
+    if (!entries[i] || !entries[i]->is_of(samples, i)) [[unlikely]] {
+      entries[i] = find_or_create(samples, i, creator, now, taken);
       if (!entries[i]) continue;
     }
-    entries[i]->statistic->prefetch();
+    StatisticEntry& entry = *entries[i];
+    entry.statistic->prefetch();
+    if (entry.group == 0) {
+      groups[found] = {.entry = &entry};
+      entry.group = static_cast<std::uint32_t>(++found);
+    }
+    groups[entry.group - 1].size += 1;
   }
+  return std::span(groups).first(found);
 }
 
 Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
-  look_up(samples);
-  create_missing(samples, sender, now, taken);
-  const auto groups = group(samples.size());
+  const auto groups = look_up(samples, sender, now, taken);
   Runs runs(workspace_, taken, now);
   // With hardly two samples each, groups cost more than they save.
   if (2 * groups.size() > samples.size()) {
@@ -136,35 +137,6 @@ Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment no
   runs.flush();
   for (const Workspace::Group& each : groups) each.entry->group = 0;
   return taken;
-}
-
-void StatisticsBranch::create_missing(const NamedSamples& samples, uid_t creator, Moment now,
-                                      Taken& taken) {
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (workspace_.entries[i]) [[likely]]
-      continue;
-    const auto made = find_or_create(samples.path(i), creator, now);
-    if (made) {
-      workspace_.entries[i] = made.value();
-    } else {
-      taken.rejected.push_back({i, made.error()});
-    }
-  }
-}
-
-std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::group(std::size_t samples) {
-  auto& groups = workspace_.groups;
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < samples; ++i) {
-    StatisticEntry* const entry = workspace_.entries[i];
-    if (!entry) continue;
-    if (entry->group == 0) {
-      groups[size] = {.entry = entry};
-      entry->group = static_cast<std::uint32_t>(++size);
-    }
-    groups[entry->group - 1].size += 1;
-  }
-  return std::span(groups).first(size);
 }
 
 void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
@@ -193,11 +165,15 @@ void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Works
 }
 
 // A sample before this one in its batch may have made it.
-Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(std::string_view path,
-                                                                           uid_t creator,
-                                                                           Moment now) {
-  if (StatisticEntry* const entry = find(path)) return entry;
-  return create_statistic(path, kBornOfASample, creator, now);
+StatisticsBranch::StatisticEntry* StatisticsBranch::find_or_create(const NamedSamples& samples,
+                                                                   std::size_t i, uid_t creator,
+                                                                   Moment now, Taken& taken) {
+  const std::string_view path = samples.path(i);
+  if (StatisticEntry* const entry = paths_.find(path, samples.hash(i))) return entry;
+  const auto made = create_statistic(path, kBornOfASample, creator, now);
+  if (made) return made.value();
+  taken.rejected.push_back({i, made.error()});
+  return nullptr;
 }
 
 Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
@@ -209,10 +185,14 @@ Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
   Runs runs(workspace_, taken, now);
   for (;;) {
     const auto some = samples.unpack(workspace_.scratch, now.monotonic);
-    if (some.empty()) return taken;
+    if (some.empty()) break;
     runs.push(*entry->owner, entry->statistic, some);
     runs.flush();  // before the scratch is used again
   }
+  const Switch* const its = statistics_.find_switch(samples.number());
+  const bool has_cells = its && (its->on.load(std::memory_order_relaxed) & kWayMask) == kWayCell;
+  if (has_cells) taken.beside_lanes = taken.samples;
+  return taken;
 }
 
 void StatisticsBranch::process_ended(pid_t process, Moment now) {

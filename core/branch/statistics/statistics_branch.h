@@ -52,6 +52,7 @@ struct Taken {
   };
 
   std::uint64_t samples = 0;
+  std::uint64_t beside_lanes = 0;  // of them, those that a feeder could count in a cell
   // Interfaces in which a counter reached the end of its type; once for each statistic until it is
   // reset.
   std::vector<std::string> saturated;
@@ -153,6 +154,11 @@ class StatisticsBranch final : public Branch {
       __builtin_prefetch(this);
       __builtin_prefetch(&group);
     }
+    bool is_of(const NamedSamples& samples, std::size_t i) const {
+      const std::string_view named = samples.path(i);
+      return PaddedName::fits(named) ? path == samples.padded(i)
+                                     : PathNaming::is_named(*this, named);
+    }
   };
   // Calls it INTERFACE/STATISTIC.
   struct PathNaming {
@@ -187,20 +193,17 @@ class StatisticsBranch final : public Branch {
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  // Of each of the samples, into the workspace.
-  void look_up(const NamedSamples& samples) REQUIRES(mutex_);
-  static bool has_path(const StatisticEntry& entry, const NamedSamples& samples, std::size_t i);
-  // Makes what was not found.
-  void create_missing(const NamedSamples& samples, uid_t creator, Moment now, Taken& taken)
-      REQUIRES(mutex_);
-  // Of those in the workspace, with their samples counted.
-  std::span<Workspace::Group> group(std::size_t samples) REQUIRES(mutex_);
+  // Of each of the samples, into the workspace; makes those that are missing. Returns the groups,
+  // with their samples counted.
+  std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
+                                      Taken& taken) REQUIRES(mutex_);
+  // Of the sample i; nullptr: it is rejected.
+  StatisticEntry* find_or_create(const NamedSamples& samples, std::size_t i, uid_t creator,
+                                 Moment now, Taken& taken) REQUIRES(mutex_);
   void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
   void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
       REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
-  Result<StatisticEntry*> find_or_create(std::string_view path, uid_t creator, Moment now)
-      REQUIRES(mutex_);
 
   std::vector<Saved> listed() const EXCLUDES(mutex_);
   Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);

@@ -58,6 +58,16 @@ TEST_F(SocketQueueTest, FindsASenderBehindOthersOfAnyLength) {
   EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
 }
 
+TEST_F(SocketQueueTest, TellsWhenThereIsMoreThanItMayLookAt) {
+  queue_.hold(own_);
+  for (int i = 0; i < 3; ++i) send("a");
+  EXPECT_EQ(queue_.waiting(2), SocketQueue::Waiting::kTooMany);
+  // Two are known by now.
+  EXPECT_EQ(queue_.waiting(2), SocketQueue::Waiting::kOfHeldOnly);
+  queue_.let_go(own_);
+  EXPECT_EQ(queue_.waiting(0), SocketQueue::Waiting::kOfOthers);
+}
+
 TEST_F(SocketQueueTest, KnowsWhatWasReceivedUntilItIsFinished) {
   send("a");
   ASSERT_EQ(queue_.receive().size(), 1u);

@@ -57,6 +57,8 @@ TEST(HistJsonTest, GroupsAreShownByTheirEnds) {
 TEST(HistJsonTest, OtherKeysAreShownAsTheyAreCounted) {
   EXPECT_EQ(text_of_key("255", "\"hex\"", "null"), "0xff");
   EXPECT_EQ(text_of_key("17", "null", "null"), "17");
+  EXPECT_EQ(text_of_key("18446744073709551615", "\"log2\"", "3"), "18446744073709551615");
+  EXPECT_EQ(text_of_key("104", "\"log2\"", "-99"), "104 - 167");
   EXPECT_EQ(text_of_key("\"bash\"", "null", "null"), "bash");
   EXPECT_EQ(text_of_key("[\"schedule\",\"do_nap\"]", "\"stacktrace\"", "null"),
             "schedule < do_nap");
