@@ -61,6 +61,9 @@ class NumberTable {
     its->on.store(1, std::memory_order_release);
   }
 
+  // nullptr if the region has none for it.
+  const Switch* find_switch(std::uint64_t number) const { return switch_of(number); }
+
  private:
   Switch* switch_of(std::uint64_t number) const {
     const std::uint32_t at = slot(number);

@@ -34,6 +34,7 @@ enum class Own {
   kLanes,
   kCellsMerged,
   kLaneBad,
+  kBesideLanes,
 };
 
 }  // namespace tallyfs

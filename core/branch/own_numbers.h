@@ -39,7 +39,7 @@ class OwnCounts {
   void publish(OwnNumbers& own, Moment now);
 
  private:
-  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kLaneBad) + 1;
+  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kBesideLanes) + 1;
 
   std::array<std::uint64_t, kNumbers> counts_{};
 };

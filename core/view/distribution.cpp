@@ -166,11 +166,13 @@ std::string percentile_text(const Percentile& percentile, const Quantity& quanti
   std::string text = number_text(percentile.estimate, quantity, digits, charset);
   if (percentile.low >= percentile.high) return text;
   const auto low = static_cast<double>(percentile.low);
-  return text.append(" (")
-      .append(number_like(low, percentile.estimate, quantity, digits))
-      .append("-")
-      .append(number_like(high, percentile.estimate, quantity, digits))
-      .append(")");
+  // Bounds that two digits do not tell apart get a third; what is nearer needs none.
+  for (const Digits each : {digits, of_ends}) {
+    const std::string from = number_like(low, percentile.estimate, quantity, each);
+    const std::string to = number_like(high, percentile.estimate, quantity, each);
+    if (from != to) return text.append(" (").append(from).append("-").append(to).append(")");
+  }
+  return text;
 }
 
 std::string bin_text(const Bin& bin, const Quantity& quantity, bool exact, Charset charset) {

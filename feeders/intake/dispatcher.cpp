@@ -153,12 +153,14 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
 
 bool Dispatcher::go_on(const Until& until) {
   if (!(messages_ ? take_binary(until) : take_text(until))) return false;
+  note_beside_lanes();
   responses_.send();
   origin_ = nullptr;
   return true;
 }
 
 std::vector<char> Dispatcher::put_off() {
+  note_beside_lanes();
   responses_.send();
   origin_ = nullptr;
   if (!messages_) return {text_left_.begin(), text_left_.end()};
@@ -246,8 +248,15 @@ void Dispatcher::take_message(const wire::Message& message) {
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
       has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
-  if (taken) return count(taken.value());
-  refuse_numbered(taken.error(), 0, samples.count());
+  if (!taken) return refuse_numbered(taken.error(), 0, samples.count());
+  beside_lanes_ += taken.value().beside_lanes;
+  count(taken.value());
+}
+
+void Dispatcher::note_beside_lanes() {
+  const std::uint64_t samples = std::exchange(beside_lanes_, 0);
+  if (samples == 0) return;
+  statistics_.own().record(Own::kBesideLanes, origin_->pid, samples, call_.now);
 }
 
 void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {

@@ -127,6 +127,7 @@ class Dispatcher {
   // Of the datagram at hand: its numbers are of this daemon's giving.
   bool has_our_epoch() const { return messages_->epoch() == epoch_; }
   void take_samples(const wire::PackedSamples& samples);
+  void note_beside_lanes();
   void take_request(const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
@@ -175,6 +176,7 @@ class Dispatcher {
   NamedSamples named_;        // from text_
   unsigned reports_ = 0;
   bool told_stale_ = false;
+  std::uint64_t beside_lanes_ = 0;  // samples of this datagram
   bool is_of_kernel_ = false;
 };
 

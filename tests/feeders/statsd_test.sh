@@ -42,7 +42,8 @@ if [ "$(id -u)" -eq 0 ] && has setpriv; then
   install -m 755 "$FEEDER_BIN" "$WORK/tally-feed-statsd" && FEEDER_BIN=$WORK/tally-feed-statsd
   chmod 777 "$WORK/run"
 fi
-checked=$(printf '%s\n' 'page.views:1|c|@0.1|#b,a:1' 'a:1:x|ms' 'u:x|s' |
+checked=$(printf '%s\n' 'page.views:1|c|@0.1|#b,a:1' 'a:1:x|ms' 'u:x|s' 'u:y|s' 'g:1.23456789|g' \
+  'old:1|c|T1' '_sc|db|2|m:slow' |
   "$FEEDER_BIN" --check)
 check_eq 1 $? "--check ends with 1 if a line is refused"
 check_eq '  page.views:1|c|@0.1|#b,a:1
@@ -50,7 +51,18 @@ check_eq '  page.views:1|c|@0.1|#b,a:1
   a:1:x|ms
       ^ refused, value: it is no decimal number
   u:x|s
-  statsd/u s 1x1' "$checked" "and prints what each does"
+  statsd/u s 1x1
+  u:y|s
+  statsd/u s 1x1
+  g:1.23456789|g
+  statsd/g g 1235x1
+  rounded to thousandths
+  old:1|c|T1
+  statsd/old c 1x1
+  its time is before the machine'"'"'s start: counted now
+  _sc|db|2|m:slow
+  statsd~checks/db g 2x1
+  event statsd/check slow' "$checked" "and prints what each does"
 "$FEEDER_BIN" --listen udp:0.0.0.0:0 2>"$WORK/said"
 check_eq 2 $? "to listen for others needs --allow"
 check "which it says" grep -q 'needs --allow' "$WORK/said"

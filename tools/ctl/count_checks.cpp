@@ -12,9 +12,9 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 10> kNoFaults = {
-    "datagrams", "samples", "blobs", "commands", "dropped_by", "batch_ns", "open_files", "events",
-    "lanes", "cells_merged"};
+constexpr std::array<std::string_view, 11> kNoFaults = {
+    "datagrams",  "samples", "blobs",  "commands", "dropped_by",   "batch_ns",
+    "open_files", "events",  "lanes", "cells_merged", "beside_lanes"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -56,6 +56,26 @@ std::string droppers(const view::Interface& now) {
     text.append(view::grouped_text(list->totals[order[n]]));
   }
   return text;
+}
+
+// Why the daemon gave this process no lane, as `log` has it; empty: it was not asked, or gave one.
+std::string lane_refusal(std::int64_t pid, const std::string& log) {
+  const std::string sender = " pid " + std::to_string(pid) + " uid ";
+  std::istringstream lines(log);
+  std::string line;
+  std::string reason;
+  std::string newest;
+  while (std::getline(lines, line)) {
+    if (line.starts_with('[')) {
+      constexpr std::string_view kError = "error: ";
+      const std::size_t at = line.find(kError);
+      const bool is_its = line.find(sender) != std::string::npos && at != std::string::npos;
+      reason = is_its ? line.substr(at + kError.size()) : std::string();
+    } else if (line.starts_with("  Command: lane ") && !reason.empty()) {
+      newest = reason;
+    }
+  }
+  return newest;
 }
 
 std::string newly_counted(const view::Interface& before, const view::Interface& now,
@@ -133,6 +153,33 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
   }
   if (found.empty())
     found.push_back({Level::kOk, "counts", "no fault was counted since the start", ""});
+  return found;
+}
+
+Finding check_lanes(const view::Interface& before, const view::Interface& now,
+                    const std::string& log) {
+  const view::Statistic* const lanes = now.find("lanes");
+  const auto* const last = lanes ? std::get_if<view::Last>(&lanes->values) : nullptr;
+  Finding found{Level::kOk, "lanes", std::to_string(last ? last->x : 0), ""};
+  found.text.append(" in use");
+  const auto change = view::change_between(before, now, "beside_lanes");
+  const auto* const beside =
+      change.counted ? std::get_if<view::List>(&change.counted->values) : nullptr;
+  if (!beside) return found;
+  constexpr std::size_t kShown = 3;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < std::min(beside->x.size(), beside->totals.size()); ++i) {
+    if (beside->totals[i] == 0 || shown == kShown) continue;
+    found.text.append(shown++ == 0 ? "; over the socket: pid " : ", pid ");
+    const std::string refusal = lane_refusal(beside->x[i], log);
+    found.text.append(std::to_string(beside->x[i])).append(" (");
+    found.text.append(process_name(beside->x[i])).append(") ");
+    found.text.append(view::grouped_text(beside->totals[i])).append(" samples, ");
+    found.text.append(refusal.empty() ? "its library has no lanes or was told so" : refusal);
+    if (refusal.empty()) continue;
+    found.level = Level::kWarning;
+    found.advice = "a larger --uid-memory, or fewer processes that feed: Lanes in docs/limits.md";
+  }
   return found;
 }
 

@@ -22,4 +22,9 @@ const std::vector<CountedFault>& counted_faults();
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log);
 
+// How many feeders count in lanes, and which send samples over the socket that they could count in
+// one. A warning if the daemon has refused one of them a lane, with its reason.
+Finding check_lanes(const view::Interface& before, const view::Interface& now,
+                    const std::string& log);
+
 }  // namespace tallyfs

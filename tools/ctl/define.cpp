@@ -2,10 +2,10 @@
 // refuses, tracing/error_log has the reason and the place.
 #include "core/view/summary.h"
 #include "tools/ctl/commands.h"
-#include "tools/tree/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
+#include "tools/tree/definition_file.h"
 
 namespace tallyfs {
 namespace {
@@ -60,8 +60,31 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   return text.append(" since ").append(look.clock(since)).append(" discarded");
 }
 
+// Of a line that makes a view: nothing else comes into being by a definition.
+std::string made_text(const Target& target, const view::Statistic* before,
+                      const view::Statistic* after) {
+  if (before || !after || after->key("of").empty()) return "";
+  return std::string(target.interface)
+      .append("/")
+      .append(target.statistic)
+      .append(": made, a view of ")
+      .append(after->key("of"));
+}
+
+// Whether a word names another statistic than WHAT does.
+bool names_another(const Target& target, const std::string& word) {
+  constexpr std::string_view kName = "name=";
+  return !target.statistic.empty() && word.starts_with(kName) &&
+         word.substr(kName.size()) != target.statistic;
+}
+
 int define(Session& session, const std::string& like) {
   const Target target = to_target(session.options.words.front());
+  for (const std::string& word : session.options.words) {
+    if (!names_another(target, word)) continue;
+    return complain(kWrongUsage, word + ": that is not " + session.options.words.front() +
+                                     "; no statistic gets another name");
+  }
   std::string line;
   if (!target.statistic.empty()) line = "name=" + target.statistic;
   if (!like.empty()) {
@@ -84,9 +107,13 @@ int define(Session& session, const std::string& like) {
   if (const int status = report.finish(); status != kDone || session.options.json) return status;
   const auto after = read_interface(*session.source, target.interface);
   if (!after) return complain(after.error());
-  const std::string loss = loss_of(target, before.value().find(target.statistic), before.value(),
-                                   after.value().find(target.statistic), session.look);
-  if (!loss.empty()) print(loss + "\n");
+  const view::Statistic* const was = before.value().find(target.statistic);
+  const view::Statistic* const is = after.value().find(target.statistic);
+  const std::string made = made_text(target, was, is);
+  const std::string loss = loss_of(target, was, before.value(), is, session.look);
+  for (const std::string& text : {made, loss}) {
+    if (!text.empty()) print(text + "\n");
+  }
   return kDone;
 }
 

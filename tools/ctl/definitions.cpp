@@ -6,11 +6,11 @@
 
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
-#include "tools/tree/definition_file.h"
 #include "tools/ctl/send_line.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
+#include "tools/tree/definition_file.h"
 
 namespace tallyfs {
 namespace {
@@ -159,10 +159,13 @@ class Apply {
     const std::string name = line.interface + "/" + line.statistic;
     if (!creates_) return invalid("there is no " + name + "; --create makes it");
     if (is_dry_) return {};
-    if (auto sent = send_line(socket_, "create " + name + " " + line.keys); !sent) return sent;
+    const std::string sent = "create " + name + " " + line.keys;
+    if (auto done = send_line(socket_, sent); !done) return done;
     const auto made = read_interface(*session_.source, line.interface);
     if (made && made.value().find(line.statistic)) return {};
-    return invalid(name + " was not made; tracing/error_log says why");
+    const std::string reason = reason_of_sent(session_.source->mount(), sent);
+    if (!reason.empty()) return invalid("refused, nothing changed: " + reason);
+    return invalid(name + " was not made, and tracing/error_log does not say why");
   }
 
   void show(const char* mark, const Line& line, const std::string& changes) const {

@@ -99,7 +99,9 @@ class Doctor {
     add(check_jump(passed(before.realtime_us, now.value().realtime_us) -
                    passed(before.time_us, now.value().time_us)));
     const auto log = read_in_time(session_.source->mount() + "/tracing/error_log");
-    add(check_counts(own_before.value(), own.value(), log ? log.value() : std::string()));
+    const std::string entries = log ? log.value() : std::string();
+    add(check_lanes(own_before.value(), own.value(), entries));
+    add(check_counts(own_before.value(), own.value(), entries));
     const bool is_well = std::ranges::all_of(
         findings_, [](const Finding& each) { return each.level == Level::kOk; });
     return is_well ? kDone : kRefused;

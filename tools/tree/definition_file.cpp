@@ -9,15 +9,19 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
+const std::string kSocketLocation = "socket pid ";
 
 // Of "[24786.216928] statistics/web: error: REASON" time and reason; empty if it is of another
 // location or kind.
 LogEntry first_line(const std::string& line, LogKind kind, const std::string& location) {
-  std::string mark("] ");
-  mark.append(location).append(kind == LogKind::kError ? ": error: " : ": warning: ");
-  const std::size_t at = line.find(mark);
+  const std::string mark = kind == LogKind::kError ? ": error: " : ": warning: ";
+  const std::size_t at = line.find(std::string("] ").append(location));
   if (!line.starts_with('[') || at == std::string::npos) return {};
-  return {line.substr(1, at - 1), line.substr(at + mark.size())};
+  const std::size_t end = at + 2 + location.size();
+  // A socket's location goes on with the sender, whose pid may be another one to the daemon.
+  const std::size_t text = location == kSocketLocation ? line.find(mark, end) : end;
+  if (text == std::string::npos || line.compare(text, mark.size(), mark) != 0) return {};
+  return {line.substr(1, at - 1), line.substr(text + mark.size())};
 }
 
 std::string read_log(const std::string& mount) {
@@ -47,12 +51,14 @@ LogEntry find_entry(const std::string& log, LogKind kind, const std::string& loc
   return found;
 }
 
+std::string reason_of_sent(const std::string& mount, const std::string& line) {
+  return find_entry(read_log(mount), LogKind::kError, kSocketLocation, line).text;
+}
+
 Result<std::string> write_definition(const std::string& mount, const std::string& interface,
                                      const std::string& line) {
   const std::string location = "statistics/" + interface;
-  const auto find = [&](LogKind kind) {
-    return find_entry(read_log(mount), kind, location, line);
-  };
+  const auto find = [&](LogKind kind) { return find_entry(read_log(mount), kind, location, line); };
   const LogEntry before = find(LogKind::kWarning);
   const auto written = write_in_time(mount + "/" + location + "/definition", line + "\n");
   if (written) {

@@ -14,13 +14,18 @@ namespace tallyfs {
 Result<std::string> write_definition(const std::string& mount, const std::string& interface,
                                      const std::string& line);
 
+// Why the newest line of this text that came through the socket was refused, likewise; empty: the
+// log does not say.
+std::string reason_of_sent(const std::string& mount, const std::string& line);
+
 // What an entry of the log says. Both are empty if there is none.
 struct LogEntry {
   std::string time;
   std::string text;  // its reason, the command, the caret's line
 };
 enum class LogKind { kError, kWarning };
-// The newest entry of the log of this kind, with this location and command.
+// The newest entry of the log of this kind, with this location and command. The location
+// "socket pid " is that of any sender.
 LogEntry find_entry(const std::string& log, LogKind kind, const std::string& location,
                     const std::string& command);
 

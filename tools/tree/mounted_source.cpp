@@ -1,4 +1,5 @@
 // A mount as a source: files are read when they are asked for.
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
@@ -37,10 +38,12 @@ class MountedSource : public Source {
     auto read = read_file("statistics.json");
     if (read || read.error().code != ErrorCode::kNotFound) return read;
     if (auto names = list_in_time(mount_); !names) return names.error();
-    return Error{ErrorCode::kNotFound,
-                 mount_ +
-                     " has no statistics.json: it is no tallyfs, an older one, or one with "
-                     "--subtree, which serves tracing/... alone"};
+    std::string reason(mount_);
+    reason.append(" has no statistics.json: ");
+    reason.append(is_mount_point() ? "it is no tallyfs, an older one, or one with --subtree, which "
+                                     "serves tracing/... alone"
+                                   : "nothing is mounted there");
+    return Error{ErrorCode::kNotFound, std::move(reason)};
   }
 
   Result<Json> interface(const std::string& name) override {
@@ -61,6 +64,15 @@ class MountedSource : public Source {
   const std::string& mount() const override { return mount_; }
 
  private:
+  // The root of a mount is of another device than the directory that it is in.
+  bool is_mount_point() const {
+    struct stat here {};
+    struct stat above {};
+    const std::string up = mount_ + "/..";
+    return ::stat(mount_.c_str(), &here) == 0 && ::stat(up.c_str(), &above) == 0 &&
+           here.st_dev != above.st_dev;
+  }
+
   Result<Json> read_file(const std::string& name) const {
     const std::string path = mount_ + "/" + name;
     const auto text = read_in_time(path);

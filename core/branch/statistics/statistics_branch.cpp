@@ -185,10 +185,14 @@ Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
   Runs runs(workspace_, taken, now);
   for (;;) {
     const auto some = samples.unpack(workspace_.scratch, now.monotonic);
-    if (some.empty()) return taken;
+    if (some.empty()) break;
     runs.push(*entry->owner, entry->statistic, some);
     runs.flush();  // before the scratch is used again
   }
+  const Switch* const its = statistics_.find_switch(samples.number());
+  const bool has_cells = its && (its->on.load(std::memory_order_relaxed) & kWayMask) == kWayCell;
+  if (has_cells) taken.beside_lanes = taken.samples;
+  return taken;
 }
 
 void StatisticsBranch::process_ended(pid_t process, Moment now) {

@@ -21,13 +21,22 @@ class PrintingOutlet final : public Outlet {
     constexpr std::string_view kKinds[] = {"c", "g", "t", "h", "s"};
     names_.push_back(series.interface + "/" + series.name + " " +
                      std::string(kKinds[static_cast<std::size_t>(series.kind)]));
+    units_.push_back(series.definition.units);
+    are_sets_.push_back(series.kind == Kind::kSet);
     return static_cast<Id>(names_.size() - 1);
   }
   void add(Id series, const Sample& sample) override {
+    // The window behind one with members, which a line of something else ends.
+    if (are_sets_[series] && sample.x == 0) return;
     std::cout << "  " << names_[series] << ' ' << sample.x << 'x' << sample.y << '\n';
+    newest_ = series;
   }
-  void write(const Event& event) override { print("event", event.title); }
-  void write(const Check& check) override { print("check", check.message); }
+  // Of the newest sample's statistic.
+  std::string_view newest_units() const {
+    return newest_ < units_.size() ? units_[newest_] : std::string_view();
+  }
+  void write(const Event& event) override { print("event statsd/event", event.title); }
+  void write(const Check& check) override { print("event statsd/check", check.message); }
 
  private:
   static void print(const char* what, std::string_view text) {
@@ -36,6 +45,9 @@ class PrintingOutlet final : public Outlet {
     std::cout << "  " << what << ' ' << shown << '\n';
   }
   std::vector<std::string> names_;
+  std::vector<std::string> units_;
+  std::vector<bool> are_sets_;
+  Id newest_ = 0;
 };
 
 void print_refusal(std::string_view line, const Refusal& refusal) {
@@ -43,6 +55,18 @@ void print_refusal(std::string_view line, const Refusal& refusal) {
   const std::size_t column = append_escaped(shown, line, kShownMax, refusal.at);
   std::cout << "  " << std::string(column, ' ') << "^ refused, " << name_of(refusal.reason) << ": "
             << refusal.text << '\n';
+}
+
+// What was taken, but not to the letter.
+void print_differences(const Counts& before, const Counts& now, std::string_view units) {
+  const std::string_view x = units.substr(0, units.find('/'));
+  if (now.rounded > before.rounded) {
+    std::cout << "  rounded to " << (x.empty() ? "whole numbers" : x) << '\n';
+  }
+  if (now.times_clipped > before.times_clipped) {
+    std::cout << "  its time is before the machine's start: counted now\n";
+  }
+  if (now.overflowed > before.overflowed) std::cout << "  beyond the bounds of --series-max\n";
 }
 
 }  // namespace
@@ -59,9 +83,11 @@ int check_lines(Settings settings) {
     std::string shown;
     append_escaped(shown, line, kShownMax, 0);
     std::cout << "  " << shown << '\n';
+    const Counts before = translator.counts();
     translator.take_line(line, {.now = SystemClock().now()});
+    translator.end_set_windows(SystemClock::monotonic());
+    print_differences(before, translator.counts(), outlet.newest_units());
   }
-  translator.end_set_windows(SystemClock::monotonic());
   std::cout.flush();
   return has_refused ? 1 : 0;
 }

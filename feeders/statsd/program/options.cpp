@@ -70,7 +70,7 @@ void add_bounds(CommandLine& line, Options& options) {
             .check = InRange{1, 30'000},
             .bounds = "1 to 30000"});
   line.add_flag("--check", options.checks_lines,
-                "read lines from stdin, print what each would do, and end");
+                "read lines from the standard input, print what each would do, and end");
 }
 
 Result<std::vector<MapRule>> read_map(const std::string& path) {

@@ -232,3 +232,22 @@ what_cells_hold_survives_a_reload() {
   ok 'inc hits 10'
   assert_data web "hits $((before + 10))"
 }
+
+# Its exit status says that it has found a fault.
+_doctor_names_the_probe() {
+  local said
+  said=$("${TALLY_BIN:+$TALLY_BIN/}tallyctl" doctor --mount "$MNT" 2>&1) || true
+  [[ $said =~ WARN\ \ lanes\ [^$'\n']*pid\ $PROBE\ [^$'\n']*\ samples,\ the\ limit\ of ]]
+}
+a_feeder_without_a_lane_is_named_by_doctor() {
+  local feeding
+  stop_daemon
+  start_daemon --uid-memory 1048576
+  web_hits
+  ok 'sync 5000'
+  while echo 'inc hits 1' >&7; do sleep 0.02; done 2>/dev/null &
+  feeding=$!
+  echo $feeding >>"$CASE/pids"
+  wait_until _doctor_names_the_probe 30
+  kill $feeding
+}

@@ -18,7 +18,8 @@ all_is_well() {
   local said
   send 'web/hits 1'
   # A queue may be short, without root; the clock may be slow; other mounts may have faults.
-  said=$("$TALLYCTL" doctor) || assert_eq '' "$(grep '^FAIL' <<<"$said" | grep -v '^FAIL  mount ')"
+  said=$("$TALLYCTL" doctor) ||
+    assert_eq '' "$(grep '^FAIL' <<<"$said" | grep -v '^FAIL  mount ' || true)"
   assert_has "ok    mount        $MNT, tallyfs " "$said"
   assert_has 'no fault was counted since the start' "$said"
   assert_has "$SOCK, held, may be written" "$said"

@@ -88,8 +88,12 @@ define_changes_and_names_what_is_lost() {
   assert_eq '' "$("$TALLYCTL" define web/us on=0)"
   assert_eq '{"lines":[{"interface":"web","line":"name=us on=1","refused":null}]}' \
     "$("$TALLYCTL" define --json web/us on=1)"
-  "$TALLYCTL" define web/slow of=us type=value mode=increments range_min=1000
+  assert_eq 'web/slow: made, a view of us' \
+    "$("$TALLYCTL" define web/slow of=us type=value mode=increments range_min=1000)"
   assert_attribute web slow of us
+  assert_eq '' "$("$TALLYCTL" define web/slow name=slow on=0)"
+  _status 2 'name=quick: that is not web/slow; no statistic gets another name' \
+    "$TALLYCTL" define web/slow name=quick
   "$TALLYCTL" define web/hits --like db/us range_max=99 >/dev/null
   assert_attribute web hits type range
   assert_attribute web hits range_max 99
@@ -130,6 +134,11 @@ definitions_come_back() {
     "$TALLYCTL" apply "$CASE/wrong"
   _status 1 'stdin, line 1: refused, nothing changed: type must be' \
     "$TALLYCTL" apply - <"$CASE/wrong"
+  echo 'define new name=us type=array scale=log2' >"$CASE/wrong"
+  _status 1 "$CASE/wrong, line 1: refused, nothing changed: this type also needs: base_interval" \
+    "$TALLYCTL" apply --create "$CASE/wrong"
+  assert_match ' +\^' "$(tail -n 1 "$CASE/err")"
+  echo 'define web name=us type=lisp' >"$CASE/wrong"
   need jq
   rmdir "$STAT/db"
   sed -i 's/range_max=4096/range_max=512/' "$CASE/saved"

@@ -167,7 +167,8 @@ faults_are_told_on_stderr_with_a_status() {
   echo '{"tallyctl":"9","format":2,"interfaces":[]}' >"$CASE/newer"
   _status 1 'format 2, and this program knows formats up to 1' "$TALLYCTL" ls --from "$CASE/newer"
   mkdir "$CASE/empty"
-  _status 3 'has no statistics.json' "$TALLYCTL" ls --mount "$CASE/empty"
+  _status 3 'has no statistics.json: nothing is mounted there' \
+    "$TALLYCTL" ls --mount "$CASE/empty"
   _status 3 'No such file' "$TALLYCTL" ls --mount "$CASE/nothing"
 }
 

@@ -30,6 +30,7 @@ a_killed_server_is_replaced() {
   assert_data web 'a 1'
   _replace_server
   assert_eq 1 "$(_takeovers)"
+  wait_until '[ "$(_own takeover_us)" ]'
   [ "$(_own takeover_us)" -gt 0 ]
   wait_until 'grep -q "the server before ended by signal 9 (Killed)" "$STDERR"'
   # Without --state its numbers went with it.

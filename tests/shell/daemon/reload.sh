@@ -29,7 +29,7 @@ everything_goes_on_and_the_process_too() {
   send 'web/us 9' 'web/n 1'
   assert_data web 'us 3 5 7.000 9' 'n 2'
   assert_eq 0 "$(_own takeovers)"
-  assert_has 'reload: this is version' "$(cat "$STDERR")"
+  wait_until 'grep -q "reload: this is version" "$STDERR"'
   stop_daemon
   _nothing_is_left
 }

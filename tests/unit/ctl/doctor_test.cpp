@@ -66,6 +66,42 @@ TEST(CountChecksTest, RejectsAreExplainedByTheNewestEntry) {
       << found[0].text;
 }
 
+view::Interface own_lanes(std::int64_t lanes, Int128 beside, std::uint64_t seconds) {
+  view::Statistic last{.name = "lanes", .on = true, .type = "last"};
+  last.values = view::Last{.time_us = 1, .x = lanes};
+  view::Statistic list{.name = "beside_lanes", .on = true, .type = "list"};
+  list.values = view::List{{0}, {beside}};
+  list.samples = static_cast<std::uint64_t>(beside);
+  return {.name = "tallyfs",
+          .epoch = "e",
+          .serial = 1,
+          .time_us = seconds * 1'000'000,
+          .realtime_us = 0,
+          .statistics = {last, list}};
+}
+
+TEST(CountChecksTest, AFeederThatWasRefusedALaneIsNamedWithTheReason) {
+  const auto found =
+      check_lanes(own_lanes(2, 3, 1), own_lanes(2, 8, 2),
+                  "[1.0] socket pid 0 uid 7: error: more than 64 lanes of uid 7\n"
+                  "  Command: lane 2097152\n           ^\n"
+                  "[2.0] socket pid 0 uid 7: error: new\n  Command: y\n           ^\n");
+  EXPECT_EQ(found.level, Level::kWarning);
+  EXPECT_EQ(found.text,
+            "2 in use; over the socket: pid 0 (ended) 5 samples, "
+            "more than 64 lanes of uid 7");
+  EXPECT_FALSE(found.advice.empty());
+}
+
+TEST(CountChecksTest, AFeederWithoutALaneOfItsOwnWillIsNoFault) {
+  const auto found = check_lanes(own_lanes(1, 3, 1), own_lanes(1, 8, 2), "");
+  EXPECT_EQ(found.level, Level::kOk);
+  EXPECT_TRUE(found.text.ends_with("5 samples, its library has no lanes or was told so"))
+      << found.text;
+  EXPECT_EQ(check_lanes(own_lanes(1, 3, 1), own_lanes(1, 3, 2), "").text,
+            "1 in use");
+}
+
 TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
   EXPECT_EQ(check_queue({.queue_length = 10}).level, Level::kWarning);
   EXPECT_EQ(check_queue({.queue_length = 512}).level, Level::kOk);

@@ -178,6 +178,11 @@ TEST(DistributionTest, MergingKeepsCountsAndEnds) {
   EXPECT_EQ(fewer.bins.back().count, 1);
 }
 
+TEST(DistributionTest, BoundsThatLookTheSameGetAnotherDigit) {
+  EXPECT_EQ(text({.low = 15'900, .high = 16'020, .estimate = 16'020}), "16ms (15.9-16.0)");
+  EXPECT_EQ(text({.low = 16'019, .high = 16'020, .estimate = 16'020}), "16ms");
+}
+
 TEST(DistributionTest, LabelsOfBinsExcludeTheLowerEnd) {
   Statistic statistic = log2_array(20);
   count(statistic, 9);
