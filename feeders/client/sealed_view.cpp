@@ -26,7 +26,9 @@ bool is_sealed(const Fd& memory) {
 }
 
 SealedView::~SealedView() {
-  if (address_) ::munmap(address_, bytes_max_);
+  for (void* const place : places_) {
+    if (place) ::munmap(place, bytes_max_);
+  }
 }
 
 Result<void> SealedView::map(const Fd& page, std::uint64_t bytes, const char* what) {
@@ -37,15 +39,18 @@ Result<void> SealedView::map(const Fd& page, std::uint64_t bytes, const char* wh
     return Error{ErrorCode::kInvalid,
                  std::string("what the daemon sent is no sealed page of ").append(what)};
   }
-  if (!address_) {
+  const std::size_t next = current_ ^ 1;
+  void*& place = places_[next];
+  if (!place) {
     void* const reserved =
         ::mmap(nullptr, bytes_max_, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) return failure("no room for the ", what);
-    address_ = reserved;
+    place = reserved;
   }
-  if (::mmap(address_, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, page.get(), 0) == MAP_FAILED) {
+  if (::mmap(place, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, page.get(), 0) == MAP_FAILED) {
     return failure("cannot map the ", what);
   }
+  current_ = next;
   bytes_ = bytes;
   return {};
 }

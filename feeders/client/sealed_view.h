@@ -1,10 +1,12 @@
-// A page of the daemon's (core/wire/FORMAT.md), mapped read-only. It lies at one address for as
-// long as the process lives, whichever daemon's page it is, so that a thread that still looks at an
-// old entry finds an entry there: wrong for a moment, as if it had looked a moment earlier.
+// A page of the daemon's (core/wire/FORMAT.md), mapped read-only. It lies in one of two places, in
+// turns, which stay mapped for as long as the process lives. So a thread that was interrupted
+// between finding its entry and reading it sees what the daemon before said last, as if it had
+// looked a moment earlier, and not the entry of another statistic in the next daemon's page.
 //
 // Confined to the Client's lock; any thread may read what is in the page.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,14 +20,14 @@ bool is_sealed(const Fd& memory);
 
 class SealedView {
  public:
-  // bytes_max: what is mapped of a page at most, and the address space that it takes.
+  // bytes_max: what is mapped of a page at most, and the address space that each place takes.
   explicit SealedView(std::size_t bytes_max) : bytes_max_(bytes_max) {}
   ~SealedView();
   SealedView(const SealedView&) = delete;
   SealedView& operator=(const SealedView&) = delete;
 
-  // Takes the place of the page before. kInvalid: no memfd that is sealed, or shorter than bytes;
-  // kNoSpace: no address space. what: "switches".
+  // Takes the place of the page before the last one. kInvalid: no memfd that is sealed, or shorter
+  // than bytes; kNoSpace: no address space. what: "switches".
   Result<void> map(const Fd& page, std::uint64_t bytes, const char* what);
   // No page is valid from now on. The mapping stays, since threads may still look at it.
   void forget() { bytes_ = 0; }
@@ -36,12 +38,13 @@ class SealedView {
   const Entry* find(std::uint64_t number) const {
     const auto index = static_cast<std::uint32_t>(number);
     if ((std::size_t{index} + 1) * sizeof(Entry) > bytes_) return nullptr;
-    return static_cast<const Entry*>(address_) + index;
+    return static_cast<const Entry*>(places_[current_]) + index;
   }
 
  private:
   const std::size_t bytes_max_;
-  void* address_ = nullptr;
+  std::array<void*, 2> places_{};
+  std::size_t current_ = 0;  // of the places
   std::size_t bytes_ = 0;
 };
 

@@ -74,7 +74,7 @@ check_eq '' \
 if has systemd-analyze; then
   mkdir "$WORK/units"
   cp "$PROJECT"/packaging/systemd/*.s* "$WORK/units"
-  sed -i "s|^ExecStart=tally|ExecStart=$BIN/tally|" "$WORK"/units/*.service
+  sed -i -E "s,^(Exec[A-Za-z]+=\+?)tally,\1$BIN/tally," "$WORK"/units/*.service
   verify() {
     systemd-analyze verify --man=no "$WORK"/units/* >"$WORK/said" 2>&1
     grep tally "$WORK/said"
