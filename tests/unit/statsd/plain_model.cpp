@@ -95,11 +95,12 @@ std::optional<std::string> plain_x(PlainNumber number, int scale) {
 std::optional<std::uint64_t> plain_weight(const std::string& text) {
   auto number = plain_number(text);
   if (!number || number->is_negative) return std::nullopt;
-  const auto billionths = plain_x(*number, 9);
-  if (!billionths) return std::nullopt;
-  const std::uint64_t rate = std::stoull(*billionths);
-  if (rate == 0 || rate > 1'000'000'000) return std::nullopt;
-  return 1'000'000'000 / rate;
+  constexpr std::uint64_t kOne = 1'000'000'000'000'000'000;
+  const auto parts = plain_x(*number, 18);  // of 10^-18
+  if (!parts) return std::nullopt;
+  const std::uint64_t rate = std::stoull(*parts);
+  if (rate == 0 || rate > kOne) return std::nullopt;
+  return kOne / rate;
 }
 
 const std::map<std::string, std::string> kTypes{{"c", "c"}, {"m", "c"},  {"g", "g"}, {"ms", "t"},
