@@ -236,11 +236,12 @@ what_cells_hold_survives_a_reload() {
 # Its exit status says that it has found a fault.
 _doctor_names_the_probe() {
   local said
-  said=$("${TALLY_BIN:+$TALLY_BIN/}tallyctl" doctor --mount "$MNT" 2>&1) || true
+  said=$("$TALLYCTL" doctor --mount "$MNT" 2>&1) || true
   [[ $said =~ WARN\ \ lanes\ [^$'\n']*pid\ $PROBE\ [^$'\n']*\ samples,\ the\ limit\ of ]]
 }
 a_feeder_without_a_lane_is_named_by_doctor() {
-  local feeding
+  local feeding TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+  command -v "$TALLYCTL" >/dev/null || skip 'tallyctl is not built'
   stop_daemon
   start_daemon --uid-memory 1048576
   web_hits
