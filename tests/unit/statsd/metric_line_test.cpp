@@ -84,11 +84,10 @@ TEST(StatsdLineTest, KeepsTheFields) {
 TEST(StatsdLineTest, TakesPartsOfDifferentTypes) {
   const auto metric = fast_parse("load.time:320|ms:200:5|h|@0.1:x:y|s|@0.5");
   ASSERT_TRUE(metric);
-  EXPECT_EQ(metric->samples,
-            (std::vector<PlainSample>{{"t", "320000", 1},
-                                      {"h", "200000000", 10},
-                                      {"h", "5000000", 10},
-                                      {"s", "x:y", 1}}));
+  EXPECT_EQ(
+      metric->samples,
+      (std::vector<PlainSample>{
+          {"t", "320000", 1}, {"h", "200000000", 10}, {"h", "5000000", 10}, {"s", "x:y", 1}}));
 }
 
 // Lines that are nearly right: pieces of the grammar in mostly sensible order.
@@ -114,7 +113,8 @@ std::string random_line(std::mt19937& random) {
   while (parts-- > 0) {
     for (std::size_t values = 1 + random() % 3; values > 0; --values) line += ":" + number();
     line += "|" + one_of({"c", "g", "ms", "h", "d", "s", "m", "kv", "c", "g", "x", ""});
-    if (random() % 3 == 0) line += "|@" + one_of({"0.1", "0.3", "1", ".5", "0", "2", "1e-1", "1e-10", "x"});
+    if (random() % 3 == 0)
+      line += "|@" + one_of({"0.1", "0.3", "1", ".5", "0", "2", "1e-1", "1e-10", "x"});
   }
   for (std::size_t fields = random() % 3; fields > 0; --fields) {
     line += "|" + one_of({"#x:1,y", "@0.5", "T12", "T", "T0", "c:1", "e:x", "", "m:x", "#", "@"});
