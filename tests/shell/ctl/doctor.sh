@@ -42,6 +42,29 @@ a_server_that_was_replaced() {
   _finds WARN takeovers '1 servers ended unexpectedly' 'log says why'
 }
 
+memory_of_a_lane_that_no_feeder_writes_so() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+number = peer.make("web/a on=1 type=range")
+error, lane = peer.ask("lane 2097152")
+assert error == 0, os.strerror(error)
+memory = mmap.mmap(peer.attached[0], 2097152)
+# The index of its first thread would lie beyond its end.
+struct.pack_into("<IIQ", memory, 4096, 1, 0, 64 << 32 | 0xFFFFF000)
+struct.pack_into("<Q", memory, 16, 1)
+peer.sequence += 1
+peer.send(message(13, struct.pack("<IIQQ", peer.sequence, 0, lane, number)))
+((_, error, _),) = peer.answers()
+assert error == 0, os.strerror(error)
+assert data("web") == "a 0 0 0.000 0\n", data("web")
+# What reads have found is counted with the next datagram.
+peer.socket.send(b"web/b 1\n")
+assert own("lane_bad") >= 1, data("tallyfs")
+EOT
+  _finds WARN lane_bad 'memory that feeders count in held what no feeder writes' 'error_log names'
+}
+
 lines_that_are_refused() {
   send 'garbage'
   _finds WARN rejects 'the newest: socket pid' 'tracing/error_log'
