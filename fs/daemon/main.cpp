@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -22,6 +21,7 @@
 #include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
+#include "fs/daemon/absolute_path.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
 #include "fs/daemon/inheritance.h"
@@ -162,10 +162,11 @@ int serve_for_keeper(Prepared& prepared, Handover& handover, const ToKeeper& kee
                           .handover = &handover,
                           .serving = [&] { keeper.say(ToKeeper::Word::kServing); },
                           .take_away = [&] { keeper.say(ToKeeper::Word::kEnding); },
-                          .handed_over = [&] {
-                            keeper.say(ToKeeper::Word::kHandedOver);
-                            ::_exit(0);
-                          }};
+                          .handed_over =
+                              [&] {
+                                keeper.say(ToKeeper::Word::kHandedOver);
+                                ::_exit(0);
+                              }};
   return exit_status(serve(prepared, mount, [&] {
     if (prepared.background) let_go();
     keeper.say(ToKeeper::Word::kReady);
@@ -261,7 +262,7 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
 // In the background, the working directory is another, and few look into the log of a start.
 void prepare_rules(DaemonOptions& options) {
   std::error_code error;
-  auto absolute = std::filesystem::absolute(options.rules_file, error).lexically_normal();
+  const std::string absolute = absolute_path(options.rules_file, error);
   if (!error) options.rules_file = absolute;
   if (options.foreground) return;
   const auto text = read_rules(options.rules_file);

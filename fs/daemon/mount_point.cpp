@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fs/daemon/absolute_path.h"
+
 namespace tallyfs {
 namespace {
 
@@ -82,8 +84,7 @@ bool is_dead_mount(const std::string& path) {
 // realpath(3) fails on a dead mount, so only the path of its parent is resolved.
 Result<std::string> absolute(const std::string& path) {
   std::error_code error;
-  std::filesystem::path clean = std::filesystem::absolute(path, error).lexically_normal();
-  if (!clean.has_filename()) clean = clean.parent_path();
+  const std::filesystem::path clean = absolute_path(path, error);
   const auto above = error ? clean : std::filesystem::weakly_canonical(clean.parent_path(), error);
   if (error) return failure("cannot mount on " + path + ": " + error.message());
   return std::string(above / clean.filename());

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "fs/daemon/absolute_path.h"
+
 namespace tallyfs {
 namespace {
 
@@ -46,14 +48,6 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   if (name != std::to_string(number) || number == 0 || number + 1 == 0) return std::nullopt;
   return number;
-}
-
-// Without a slash at its end, behind which a symbolic link would be followed.
-std::string absolute_path(const std::string& path) {
-  std::error_code error;
-  auto absolute = std::filesystem::absolute(path, error).lexically_normal();
-  if (!absolute.has_filename()) absolute = absolute.parent_path();
-  return absolute;
 }
 
 // Nothing: it is there already, or will be found missing.
@@ -92,7 +86,8 @@ Result<void> write_all_of(std::string_view bytes, int fd) {
 
 Result<StateDirectory> StateDirectory::open(const std::string& path,
                                             const std::optional<Identity>& identity) {
-  const std::string absolute = absolute_path(path);
+  std::error_code error;
+  const std::string absolute = absolute_path(path, error);
   if (const auto made = make(absolute, identity); !made) return made.error();
   Fd fd(::open(absolute.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return unusable(absolute);

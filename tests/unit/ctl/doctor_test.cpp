@@ -6,6 +6,8 @@
 
 #include <cstring>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "tools/ctl/count_checks.h"
@@ -18,16 +20,20 @@
 namespace tallyfs {
 namespace {
 
-view::Interface own_numbers(const std::string& name, Int128 total, std::uint64_t seconds) {
-  view::Statistic counter{.name = name, .on = true, .type = "value"};
-  counter.values = view::Value{total};
-  counter.samples = static_cast<std::uint64_t>(total);
+view::Interface own_interface(std::uint64_t seconds, std::vector<view::Statistic> statistics) {
   return {.name = "tallyfs",
           .epoch = "e",
           .serial = 1,
           .time_us = seconds * 1'000'000,
           .realtime_us = 0,
-          .statistics = {counter}};
+          .statistics = std::move(statistics)};
+}
+
+view::Interface own_numbers(const std::string& name, Int128 total, std::uint64_t seconds) {
+  view::Statistic counter{.name = name, .on = true, .type = "value"};
+  counter.values = view::Value{total};
+  counter.samples = static_cast<std::uint64_t>(total);
+  return own_interface(seconds, {counter});
 }
 
 TEST(CountChecksTest, EveryFaultIsFoundWithWhatToDo) {
@@ -72,12 +78,7 @@ view::Interface own_lanes(std::int64_t lanes, Int128 beside, std::uint64_t secon
   view::Statistic list{.name = "beside_lanes", .on = true, .type = "list"};
   list.values = view::List{{0}, {beside}};
   list.samples = static_cast<std::uint64_t>(beside);
-  return {.name = "tallyfs",
-          .epoch = "e",
-          .serial = 1,
-          .time_us = seconds * 1'000'000,
-          .realtime_us = 0,
-          .statistics = {last, list}};
+  return own_interface(seconds, {last, list});
 }
 
 TEST(CountChecksTest, AFeederThatWasRefusedALaneIsNamedWithTheReason) {

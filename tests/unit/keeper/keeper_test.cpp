@@ -46,17 +46,20 @@ class KeeperTest : public testing::Test {
     keeper.say(Word::kReady);
   }
 
-  // Asks for another program, and waits until the keeper passes that on.
-  static void wait_for_reload(const ToKeeper& keeper) {
-    sigset_t reload;
-    ::sigemptyset(&reload);
-    ::sigaddset(&reload, SIGUSR2);
-    ::sigprocmask(SIG_BLOCK, &reload, nullptr);
+  // Sends the keeper a signal, and waits until it comes back. Returns that one.
+  static int wait_for_signal(int signal, const ToKeeper& keeper) {
+    sigset_t awaited;
+    ::sigemptyset(&awaited);
+    ::sigaddset(&awaited, signal);
+    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
     begin(keeper);
-    ::kill(::getppid(), SIGUSR2);
+    ::kill(::getppid(), signal);
     int got = 0;
-    ::sigwait(&reload, &got);
+    ::sigwait(&awaited, &got);
+    return got;
   }
+  // Asks for another program, and waits until the keeper passes that on.
+  static void wait_for_reload(const ToKeeper& keeper) { (void)wait_for_signal(SIGUSR2, keeper); }
 
   Handover handover_ = Handover::create().value();
   // In the keeper, at the first and at the last end of a server that was not to end.
@@ -168,14 +171,7 @@ TEST_F(KeeperTest, EndsWhenTheMountIsGone) {
 
 TEST_F(KeeperTest, PassesASignalOn) {
   EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
-              sigset_t term;
-              ::sigemptyset(&term);
-              ::sigaddset(&term, SIGTERM);
-              ::sigprocmask(SIG_BLOCK, &term, nullptr);
-              begin(keeper);
-              ::kill(::getppid(), SIGTERM);
-              int got = 0;
-              ::sigwait(&term, &got);
+              const int got = wait_for_signal(SIGTERM, keeper);
               keeper.say(Word::kEnding);
               return got == SIGTERM ? 0 : 1;
             }),
