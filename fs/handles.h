@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "core/base/bytes.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
 #include "core/base/result.h"
@@ -95,6 +97,11 @@ class Handles {
   // Lets go of OpenFile::held, even while requests still use the file.
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
+
+  // What a server leaves to its successor in a reload: the numbers (core/state/FORMAT.md, kind 19).
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  // Called while nothing is open. kInvalid: save() writes no such bytes, and nothing has changed.
+  Result<void> load(std::string_view saved) EXCLUDES(mutex_);
 
  private:
   struct Held {

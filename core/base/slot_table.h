@@ -44,15 +44,42 @@ class SlotTable {
     if (!find(number)) return {};
     const auto index = static_cast<std::uint32_t>(number);
     slots_[index].generation += 1;
-    // 0: all numbers of this slot have been used, and would repeat.
-    if (slots_[index].generation != 0) {
-      free_.push_back(index);
-    } else {
-      retired_ += 1;
-    }
+    note_free(index);
     return std::exchange(slots_[index].entry, {});
   }
   std::size_t size() const { return slots_.size() - free_.size() - retired_; }
+
+  // What another table needs to go on in place of this one: of each slot what its next number has
+  // above the slot, and whether it has an element.
+  struct SavedSlot {
+    std::uint32_t generation = 0;
+    bool is_taken = false;
+  };
+  std::vector<SavedSlot> save() const {
+    std::vector<SavedSlot> saved;
+    saved.reserve(slots_.size());
+    for (const Slot& slot : slots_) {
+      saved.push_back({slot.generation, static_cast<bool>(slot.entry)});
+    }
+    return saved;
+  }
+  // Of an empty table. `entry_of(number)` gives the element that had the number, or an empty one:
+  // then the number names nothing from now on.
+  template <typename EntryOf>
+  void restore(const std::vector<SavedSlot>& saved, EntryOf entry_of) {
+    slots_.resize(saved.size());
+    for (std::uint32_t index = 0; index < saved.size(); ++index) {
+      slots_[index].generation = saved[index].generation;
+      if (!saved[index].is_taken) {
+        note_free(index);
+        continue;
+      }
+      slots_[index].entry = entry_of(number_of(index));
+      if (slots_[index].entry) continue;
+      slots_[index].generation += 1;
+      note_free(index);
+    }
+  }
 
   // Calls the predicate with each element until it returns true. Returns that element, or nullptr.
   template <typename Predicate>
@@ -68,6 +95,14 @@ class SlotTable {
     Owner entry;
     std::uint32_t generation = 0;
   };
+  void note_free(std::uint32_t index) {
+    // 0: all numbers of this slot have been used, and would repeat.
+    if (slots_[index].generation != 0) {
+      free_.push_back(index);
+    } else {
+      retired_ += 1;
+    }
+  }
   std::uint64_t number_of(std::uint32_t index) const {
     return std::uint64_t{slots_[index].generation} << 32 | index;
   }

@@ -32,6 +32,10 @@ enum class SavedKind : std::uint16_t {
   kKernelLatencies = 14,  // of the kernel's events
   kLatencySwitches = 15,  // enable/ and the selected processes
   kErrorLog = 16,
+  // Of the mount, which a server leaves to its successor in a reload. No file on a disk has them.
+  kNodes = 17,              // the numbers of names
+  kCachedDirectories = 18,  // whose attributes the kernel has
+  kHandles = 19,            // the numbers of open files
 };
 
 // What people call it: "interface".

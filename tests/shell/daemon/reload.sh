@@ -34,6 +34,66 @@ everything_goes_on_and_the_process_too() {
   _nothing_is_left
 }
 
+_inodes() { find "$MNT" ! -path "$STAT/tallyfs/*" -printf '%i %P\n' | sort; }
+
+every_name_keeps_its_inode_number() {
+  local before
+  send 'web/us 5' 'db/n 1' 'event define web/done u64 us'
+  wait_until '[ -d "$MNT/tracing/events/web/done" ]'
+  mkdir "$MNT/tracing/instances/mine"
+  send 'remove db'
+  wait_until '[ ! -e "$STAT/db" ]'
+  before=$(_inodes)
+  assert_has ' tracing/instances/mine/events/web/done/trigger' "$before"
+  _reload
+  assert_eq "$before" "$(_inodes)" 'numbers and names'
+  # A new one has a new number.
+  send 'db/n 1'
+  wait_until '[ -e "$STAT/db" ]'
+  assert_has_not "$(stat -c %i "$STAT/db") " "$before"
+}
+
+a_working_directory_stays() {
+  send 'web/us 5'
+  (
+    cd "$STAT/web"
+    assert_eq 'us 1' "$(cat data)"
+    _reload
+    assert_eq "$STAT/web" "$(/bin/pwd)"
+    assert_eq 'us 1' "$(cat data)"
+    assert_has web "$(ls ..)"
+  )
+}
+
+a_listing_goes_on() {
+  need_python
+  local i
+  for i in {1..2000}; do echo "many$i/x 1"; done >"$CASE/lines"
+  send_file "$CASE/lines"
+  wait_until '[ -e "$STAT/many2000" ]'
+  py <<'PY'
+import ctypes, os, subprocess
+# os.scandir() reads ahead: getdents() itself, with a buffer for a few names.
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open(os.environ["STAT"], os.O_RDONLY | os.O_DIRECTORY)
+buffer, names, reloaded = ctypes.create_string_buffer(1024), [], 0
+while (size := libc.syscall(61 if os.uname().machine == "aarch64" else 217, fd, buffer, 1024)) > 0:
+    at = 0
+    while at < size:
+        length = int.from_bytes(buffer.raw[at + 16:at + 18], "little")
+        names.append(buffer.raw[at + 19:at + length].split(b"\0")[0].decode())
+        at += length
+    if len(names) > 1000 * (reloaded + 1) - 500 and reloaded < 2:
+        reloaded += 1
+        subprocess.run([os.environ["TALLYFS"], "--reload", os.environ["MNT"]], check=True)
+assert size == 0, os.strerror(ctypes.get_errno())
+assert reloaded == 2
+wanted = [".", "..", "tallyfs"] + [f"many{i}" for i in range(1, 2001)]
+assert sorted(names) == sorted(wanted), len(names)
+PY
+  SERVER=$(server_of "$DAEMON")
+}
+
 events_triggers_and_histograms_go_on() {
   send 'event define web/done u64 us'
   wait_until '[ -d "$MNT/tracing/events/web/done" ]'

@@ -49,5 +49,23 @@ TEST(SlotTableTest, NumbersNeverGivenOutNameNothing) {
   }
 }
 
+TEST(SlotTableTest, ARestoredTableGoesOnWithTheNumbers) {
+  SlotTable<std::shared_ptr<int>> table(0xFFFFFFFD);
+  const auto kept = table.add(std::make_shared<int>(1));
+  const auto lost = table.add(std::make_shared<int>(2));
+  // The third slot is used up.
+  for (int i = 0; i < 2; ++i) table.remove(table.add(std::make_shared<int>(3)));
+  SlotTable<std::shared_ptr<int>> next;
+  next.restore(table.save(), [&](std::uint64_t number) {
+    return number == kept ? std::make_shared<int>(4) : nullptr;
+  });
+  EXPECT_EQ(next.size(), 1u);
+  EXPECT_EQ(**next.find(kept), 4);
+  EXPECT_EQ(next.find(lost), nullptr);
+  EXPECT_EQ(next.add(std::make_shared<int>(5)), lost + (1ull << 32)) << "of the same slot";
+  EXPECT_EQ(static_cast<std::uint32_t>(next.add(std::make_shared<int>(6))), 3u) << "a new slot";
+  EXPECT_EQ(next.size(), 3u);
+}
+
 }  // namespace
 }  // namespace tallyfs

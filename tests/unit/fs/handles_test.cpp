@@ -105,5 +105,25 @@ TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
   EXPECT_EQ(handles.bytes_left(3), 10u);
 }
 
+TEST(HandlesTest, ASuccessorGivesNoNumberThatWasGivenBefore) {
+  Handles handles({});
+  const std::uint64_t closed = handles.add(open_file(7, 1)).value();
+  const std::uint64_t open = handles.add(open_file(7, 1)).value();
+  handles.remove(closed);
+  std::string bytes;
+  ByteWriter out(bytes);
+  handles.save(out);
+  Handles next({});
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(next.load(std::string_view(bytes).substr(0, size))) << size;
+  }
+  ASSERT_TRUE(next.load(bytes));
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t number = next.add(open_file(7, 1)).value();
+    EXPECT_NE(number, closed);
+    EXPECT_NE(number, open);
+  }
+}
+
 }  // namespace
 }  // namespace tallyfs
