@@ -1,6 +1,6 @@
 // The system calls that a keeper's server does without: mounts, programs, other identities, other
-// processes' memory, sockets but Unix's and netlink's. An attacker who makes a thread of the server
-// execute his code cannot use them. A service has an allow-list beside this
+// processes' memory, sockets but Unix's and netlink's. Code that an attacker brings into the server
+// cannot use them either. A service has an allow-list beside this
 // (packaging/systemd/tallyfs.service), which has to contain what the keeper needs.
 #pragma once
 

@@ -310,7 +310,9 @@ groups_need_allow_other_and_must_exist() {
 # The keeper mounts, unmounts and executes the next program.
 a_filter_is_on_every_thread_of_the_server_alone() {
   start_daemon
-  assert_eq 2 "$(cat "/proc/$SERVER"/task/*/status | awk '$1 == "Seccomp:" { print $2 }' | sort -u)"
+  local of_threads
+  of_threads=$(cat "/proc/$SERVER"/task/*/status | awk '$1 == "Seccomp:" { print $2 }' | sort -u)
+  assert_eq 2 "$of_threads"
   assert_eq 0 "$(_status Seccomp "$DAEMON")" 'of the keeper'
   _it_works
 }
