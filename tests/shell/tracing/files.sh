@@ -47,7 +47,8 @@ grep_ends_and_misses_nothing_but_the_pipes() {
   assert_eq 2 $status
   assert_has "$T/trace" "$(cat "$CASE/found")"
   # The first pipe that it reads has the event; the others are empty then, or wait for more.
-  assert_eq '' "$(grep -vE '/(trace_pipe|trace_pipe_raw|snapshot_raw): Resource temp' "$CASE/said" || true)"
+  sed -i -E '/\/(trace_pipe|trace_pipe_raw|snapshot_raw): Resource temp/d' "$CASE/said"
+  assert_eq '' "$(cat "$CASE/said")"
 }
 
 directories_are_found_by_find_and_grep_without_having_been_looked_into() {
