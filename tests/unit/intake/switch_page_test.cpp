@@ -16,7 +16,8 @@ constexpr std::uint64_t kStatistics = 524'288;
 
 // As a feeder maps it.
 const Switch* map(const SwitchPage& page) {
-  void* const mapped = ::mmap(nullptr, page.bytes(), PROT_READ, MAP_SHARED, page.fd_for_feeders(), 0);
+  void* const mapped =
+      ::mmap(nullptr, page.bytes(), PROT_READ, MAP_SHARED, page.fd_for_feeders(), 0);
   EXPECT_NE(mapped, MAP_FAILED);
   return static_cast<const Switch*>(mapped);
 }
