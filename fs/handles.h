@@ -98,7 +98,7 @@ class Handles {
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // What a server leaves to its successor in a reload: the numbers (core/state/FORMAT.md, kind 19).
+  // What a server leaves to its successor in a reload: the numbers (core/state/FORMAT.md, kind 34).
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   // Called while nothing is open. kInvalid: save() writes no such bytes, and nothing has changed.
   Result<void> load(std::string_view saved) EXCLUDES(mutex_);

@@ -70,7 +70,7 @@ class Notifier final : public TreeObserver {
   std::size_t given() const EXCLUDES(mutex_);
 
   // What a server leaves to its successor in a reload: the directories of given()
-  // (core/state/FORMAT.md, kind 18). Called after stop().
+  // (core/state/FORMAT.md, kind 33). Called after stop().
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   // Called before there are requests. Returns the directories of which the one before had notices
   // left: each is to be notified with directory_changed() when requests are served. kInvalid:

@@ -103,7 +103,7 @@ class Tree {
   Result<Path> path_of(NodeId id) const EXCLUDES(mutex_);
 
   // What a server leaves to its successor in a reload: which path has which number
-  // (core/state/FORMAT.md, kind 17).
+  // (core/state/FORMAT.md, kind 32).
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   // Called while there are no nodes but the root. A node that is added with a path that was saved
   // has the number that it had, and its last change; other nodes have numbers above all of those.

@@ -59,7 +59,7 @@ std::string describe_end(int status) {
 Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
                Predecessors before)
     : options_(options),
-      handed_(std::move(before.handed)),
+      predecessor_(std::move(before.last)),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
       shapes_(make_shapes(options)),
@@ -77,7 +77,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   operations_ = std::make_unique<Operations>(
       Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
       Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles);
-  if (handed_) take_state();
+  if (predecessor_) take_state();
 }
 
 void Daemon::make_feeder(std::optional<Fd> channel) {
@@ -136,7 +136,7 @@ void Daemon::keep_state(StateDirectory directory) {
       .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
-  if (handed_) return state_->go_on(read_boot_id());
+  if (predecessor_) return state_->go_on(read_boot_id());
   state_->load(read_boot_id());
 }
 
@@ -166,7 +166,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   if (mount.handover) loop_.take(SIGUSR2);
   Notifier& notifier = session.value()->notifier();
   const std::vector<NodeId> not_notified = resume(notifier);
-  handed_.reset();
+  predecessor_.reset();
   tree_.observe(&notifier);
   ready_ = ready;
   unready_parts_ = feeder_ ? 2 : 1;

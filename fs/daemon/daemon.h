@@ -24,11 +24,11 @@
 #include "feeders/intake/process_ends.h"
 #include "feeders/intake/switch_page.h"
 #include "fs/daemon/branches.h"
-#include "fs/daemon/handed_state.h"
 #include "fs/daemon/kernel_events.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/mount_watch.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/predecessor.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/state_saver.h"
 #include "fs/keeper/handover.h"
@@ -49,8 +49,8 @@ struct ServedMount {
 
 // The servers of this mount before this one.
 struct Predecessors {
-  std::uint64_t servers = 0;          // how many
-  std::optional<HandedState> handed;  // what the last one has left in a reload
+  std::uint64_t servers = 0;        // how many
+  std::optional<Predecessor> last;  // if it has left something
 };
 
 class Daemon {
@@ -100,8 +100,8 @@ class Daemon {
 
   // In the order in which they are made; each is destroyed before those that it refers to.
   const DaemonOptions& options_;
-  std::optional<HandedState> handed_;  // until run() serves
-  bool has_nodes_ = false;             // the numbers of handed_ are those of the tree
+  std::optional<Predecessor> predecessor_;  // until run() serves
+  bool has_nodes_ = false;                  // its numbers of nodes are those of the tree
   ProgramClock clock_;
   EventLoop loop_;
   FeedSocket socket_;

@@ -36,7 +36,7 @@ void note_fault(const SavedObject& object, const Error& error) {
 
 // Without the numbers, the kernel looks all names up anew, and open files are stale.
 void Daemon::expect_nodes() {
-  const SavedObject* const nodes = handed_ ? handed_->find(SavedKind::kNodes) : nullptr;
+  const SavedObject* const nodes = predecessor_ ? predecessor_->find(SavedKind::kNodes) : nullptr;
   if (!nodes) return;
   const Result<void> done =
       nodes->format == kNodesFormat ? tree_.expect(nodes->bytes) : other_format(*nodes);
@@ -46,12 +46,12 @@ void Daemon::expect_nodes() {
 
 void Daemon::take_state() {
   const LoadedState loaded =
-      load_state(handed_->branches(), branches_->all(), read_boot_id(), clock_.now());
+      load_state(predecessor_->file(), branches_->all(), read_boot_id(), clock_.now());
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
   std::string text("reload: took over ");
   log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
   enter_expected();
-  const SavedObject* const handles = has_nodes_ ? handed_->find(SavedKind::kHandles) : nullptr;
+  const SavedObject* const handles = has_nodes_ ? predecessor_->find(SavedKind::kHandles) : nullptr;
   if (!handles) return;
   if (const auto done = operations_->load(*handles); !done) note_fault(*handles, done.error());
 }
@@ -70,7 +70,7 @@ void Daemon::enter_expected() {
 
 std::vector<NodeId> Daemon::resume(Notifier& notifier) {
   const SavedObject* const known =
-      has_nodes_ ? handed_->find(SavedKind::kCachedDirectories) : nullptr;
+      has_nodes_ ? predecessor_->find(SavedKind::kCachedDirectories) : nullptr;
   if (!known) return {};
   auto left = known->format == kCachedDirectoriesFormat
                   ? notifier.resume(known->bytes)

@@ -131,7 +131,11 @@ void remove_mount(Prepared& prepared) {
 
 Predecessors predecessors(Handover* handover) {
   if (!handover) return {};
-  return {.servers = handover->servers(), .handed = HandedState::take(*handover)};
+  Predecessors all{.servers = handover->servers(), .last = std::nullopt};
+  auto last = Predecessor::read(*handover);
+  if (last && *last) all.last.emplace(std::move(last->value()));
+  if (last && !*last) log_error("reload: " + last->error().reason);
+  return all;
 }
 
 Result<int> serve(Prepared& prepared, const ServedMount& mount,
