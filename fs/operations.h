@@ -11,7 +11,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/branch/own_numbers.h"
@@ -66,10 +68,16 @@ class Operations {
   bool is_older(NodeId number) const { return number >= Tree::kFirst && number < first_; }
 
   void start_polling() { waiting_.start(); }
-  // What a server leaves to its successor in a reload. Called while no request can come.
+  // What a server leaves to its successor in a reload. Called when no request comes any more; those
+  // that wait are left to the successor.
+  void leave(WaitingReaders::Kernel kernel) { waiting_.leave(kernel); }
   void save(ObjectSink& sink) const;
-  // Called before there are requests. kInvalid: nothing was taken.
-  Result<void> load(const SavedObject& object);
+  // Whether the numbers of open files can be loaded: without them, those of nodes must not go on.
+  static bool can_load(const SavedObject& handles);
+  // Called before there are requests, and when the tree is as it was. Returns a line for each open
+  // file that is left out. kInvalid: nothing was taken.
+  Result<std::vector<std::string>> load(const SavedObject& handles,
+                                        const std::vector<SavedObject>& files);
   // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
   // Called while no request can come.

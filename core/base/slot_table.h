@@ -98,6 +98,13 @@ class SlotTable {
     return has_free && in.ok();
   }
 
+  // Calls visit(number, element) with each.
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].entry) visit(number_of(i), slots_[i].entry);
+    }
+  }
   // Calls the predicate with each element until it returns true. Returns that element, or nullptr.
   template <typename Predicate>
   const Owner* find_if(Predicate predicate) const {

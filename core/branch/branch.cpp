@@ -50,6 +50,8 @@ const char* name_of(SavedKind kind) {
       return "directories that the kernel knows";
     case SavedKind::kHandles:
       return "numbers of open files";
+    case SavedKind::kOpenFile:
+      return "open file";
   }
   return "object";
 }

@@ -36,6 +36,7 @@ enum class SavedKind : std::uint16_t {
   kNodes = 32,              // the numbers of names
   kCachedDirectories = 33,  // whose attributes the kernel has
   kHandles = 34,            // the numbers of open files
+  kOpenFile = 35,           // one of them; the label is its number
 };
 
 // What people call it: "interface".

@@ -1,5 +1,4 @@
 // What a tree leaves to that of the next server: the numbers of its nodes.
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -131,13 +130,11 @@ Result<void> Tree::expect(std::string_view bytes) {
 
 std::vector<NodeId> Tree::incomplete() const {
   const MutexLock lock(mutex_);
-  std::vector<NodeId> directories;
+  std::set<NodeId> directories;
   for (const auto& [id, node] : expected_) {
-    if (find_directory(node.path.parent)) directories.push_back(node.path.parent);
+    if (find_directory(node.path.parent)) directories.insert(node.path.parent);
   }
-  std::ranges::sort(directories);
-  directories.erase(std::ranges::unique(directories).begin(), directories.end());
-  return directories;
+  return {directories.begin(), directories.end()};
 }
 
 void Tree::end_expecting(Moment now) {

@@ -34,10 +34,15 @@ void note_fault(const SavedObject& object, const Error& error) {
 
 }  // namespace
 
-// Without the numbers, the kernel looks all names up anew, and open files are stale.
+// Without the numbers, the kernel looks all names up anew, and open files are stale. A number of an
+// open file would mean another one here.
 void Daemon::expect_nodes() {
-  const SavedObject* const nodes = predecessor_ ? predecessor_->find(SavedKind::kNodes) : nullptr;
-  if (!nodes) return;
+  if (!predecessor_) return;
+  const SavedObject* const nodes = predecessor_->find(SavedKind::kNodes);
+  const SavedObject* const handles = predecessor_->find(SavedKind::kHandles);
+  if (!nodes || !handles || !Operations::can_load(*handles)) {
+    return log_error("reload: there are no numbers of open files: they are stale");
+  }
   const Result<void> done =
       nodes->format == kNodesFormat ? tree_.expect(nodes->bytes) : other_format(*nodes);
   has_nodes_ = done.has_value();
@@ -51,9 +56,11 @@ void Daemon::take_state() {
   std::string text("reload: took over ");
   log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
   enter_expected();
-  const SavedObject* const handles = has_nodes_ ? predecessor_->find(SavedKind::kHandles) : nullptr;
-  if (!handles) return;
-  if (const auto done = operations_->load(*handles); !done) note_fault(*handles, done.error());
+  if (!has_nodes_) return;
+  const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);
+  const auto stale = operations_->load(handles, predecessor_->open_files());
+  if (!stale) return note_fault(handles, stale.error());
+  for (const std::string& fault : stale.value()) log_warning("reload: " + fault);
 }
 
 // Entries that a directory makes when a person looks into it had been made.
@@ -82,7 +89,9 @@ std::vector<NodeId> Daemon::resume(Notifier& notifier) {
 
 // The kernel's feeder goes on until the next server replaces it.
 int Daemon::hand_over(Session& session, const ServedMount& mount) {
+  using Kernel = WaitingReaders::Kernel;
   session.leave();
+  operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
   intake_->settle();
   branches_->tracing().tracing().feed_pending(clock_.now());
   tree_.observe(nullptr);

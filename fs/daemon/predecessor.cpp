@@ -1,12 +1,14 @@
 #include "fs/daemon/predecessor.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tallyfs {
 namespace {
 
 constexpr SavedKinds kOfMount =
-    saved_kinds(SavedKind::kNodes, SavedKind::kCachedDirectories, SavedKind::kHandles);
+    saved_kinds(SavedKind::kNodes, SavedKind::kCachedDirectories, SavedKind::kHandles,
+                SavedKind::kOpenFile);
 
 }  // namespace
 
@@ -32,6 +34,14 @@ const SavedObject* Predecessor::find(SavedKind kind) const {
   const auto found = std::ranges::find_if(
       of_mount_, [kind](const SavedObject& object) { return is_of(object, kind); });
   return found == of_mount_.end() ? nullptr : &*found;
+}
+
+std::vector<SavedObject> Predecessor::open_files() const {
+  std::vector<SavedObject> found;
+  std::ranges::copy_if(of_mount_, std::back_inserter(found), [](const SavedObject& object) {
+    return is_of(object, SavedKind::kOpenFile);
+  });
+  return found;
 }
 
 }  // namespace tallyfs

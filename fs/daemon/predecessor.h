@@ -23,6 +23,7 @@ class Predecessor {
   const StateFile& file() const { return file_; }
   // Of the mount's objects the only one of its kind; nullptr: there is none.
   const SavedObject* find(SavedKind kind) const;
+  std::vector<SavedObject> open_files() const;
 
  private:
   Predecessor(HandedBytes bytes, StateFile file);

@@ -94,6 +94,96 @@ PY
   SERVER=$(server_of "$DAEMON")
 }
 
+an_open_file_goes_on_with_the_text_that_it_had() {
+  local file whole read rest
+  send 'web/us 5' 'db/n 1'
+  assert_data db 'n 1'
+  whole=$(cat "$STAT/web/definition")
+  exec {file}<"$STAT/web/definition" {removed}<"$STAT/db/data"
+  IFS= read -r -N 5 -u "$file" read
+  send 'web/other 1' 'remove db'
+  wait_until '[ ! -e "$STAT/db" ]'
+  _reload
+  _reload
+  rest=$(cat <&"$file")
+  assert_eq "$whole" "$read$rest"
+  assert_eq 'n 1' "$(cat <&"$removed")" 'of a file that was removed'
+  exec {file}<&- {removed}<&-
+  assert_has other "$(cat "$STAT/web/definition")"
+}
+
+# Each close(2) of the file ends its last line, also that of a child: so the one that reloads is
+# there before.
+a_line_that_was_begun_is_carried_out_once() {
+  need_python
+  py <<'PY'
+import os, subprocess
+reload = 'while read -r _; do "$TALLYFS" --reload "$MNT" && echo reloaded; done'
+with subprocess.Popen(["sh", "-c", reload], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sh:
+    rules = os.open(os.environ["MNT"] + "/rules", os.O_WRONLY | os.O_APPEND)
+    for piece in (b"one/* on=1\ntwo/* o", b"n=1\nthree/", b"* on=1"):
+        os.write(rules, piece)
+        sh.stdin.write(b"\n")
+        sh.stdin.flush()
+        assert sh.stdout.readline() == b"reloaded\n"
+    os.close(rules)
+    sh.stdin.close()
+PY
+  SERVER=$(server_of "$DAEMON")
+  assert_eq $'one/* on=1\ntwo/* on=1\nthree/* on=1' "$(cat "$MNT/rules")"
+}
+
+a_writer_of_a_file_that_is_gone_is_told() {
+  local definition
+  send 'web/us 5'
+  assert_data web 'us 1'
+  exec {definition}>>"$STAT/web/definition"
+  send 'remove web'
+  wait_until '[ ! -e "$STAT/web" ]'
+  _reload
+  assert_fails_with 'Stale file handle' eval 'echo name=us on=0 >&"$definition"'
+  exec {definition}>&-
+}
+
+open_files_count_as_before() {
+  local first second third fourth
+  stop_daemon
+  start_daemon --uid-open-files 4
+  send 'web/us 5'
+  assert_data web 'us 1'
+  exec {first}<"$STAT/web/data" {second}<"$STAT/web/data" {third}<"$STAT/web/data"
+  _reload
+  exec {fourth}<"$STAT/web/data"
+  assert_fails_with 'Too many open files in system' cat "$STAT/web/data"
+  exec {second}<&-
+  wait_until 'cat "$STAT/web/data" >/dev/null 2>&1'  # the kernel tells of the end a moment later
+  exec {first}<&- {third}<&- {fourth}<&-
+}
+
+# It waits before and after.
+a_blocked_reader_of_trace_pipe_goes_on() {
+  cat "$MNT/tracing/trace_pipe" >"$CASE/piped" &
+  local reader=$!
+  wait_until 'grep -q S "/proc/'$reader'/stat"'
+  echo one >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q one "$CASE/piped"'
+  _reload
+  echo two >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q two "$CASE/piped"'
+  _reload
+  echo three >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q three "$CASE/piped"'
+  assert_eq 3 "$(wc -l <"$CASE/piped")"
+  kill $reader
+  wait $reader || true
+}
+
+nothing_fails_under_many_reloads() {
+  need_python
+  "$PYTHON" "$here/reloads.py" "$MNT" "$SOCK" "$TALLYFS" "${TALLY_RELOADS:-20}"
+  SERVER=$(server_of "$DAEMON")
+}
+
 events_triggers_and_histograms_go_on() {
   send 'event define web/done u64 us'
   wait_until '[ -d "$MNT/tracing/events/web/done" ]'
