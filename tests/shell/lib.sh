@@ -188,6 +188,12 @@ wait_until() {
     sleep 0.01
   done
 }
+# fewer CALLS [LEAST]: how many calls a case makes that wants CALLS of them. Beside a sanitizer, one
+# takes as long as many; LEAST are made all the same.
+fewer() {
+  local calls=$(($1 / ${TALLY_PATIENCE:-1}))
+  echo $((calls > ${2:-1} ? calls : ${2:-1}))
+}
 
 # ---- statistics
 
