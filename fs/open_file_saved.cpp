@@ -73,8 +73,8 @@ void get_reading(ByteReader& in, OpenFile& open) REQUIRES(open.reading) {
   open.later_bytes = open.later_text->size();
 }
 
-// Another server may count news from another number on. A number of before means the news of now, or
-// else older ones.
+// Another server may count news from another number on. The number of before means the news of now,
+// others mean older ones.
 void count_news_from(OpenFile& open, std::uint64_t before, std::uint64_t now)
     REQUIRES(open.reading) {
   const std::uint64_t older = now == 0 ? std::numeric_limits<std::uint64_t>::max() : now - 1;

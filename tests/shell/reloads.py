@@ -25,6 +25,7 @@ MOUNT, SOCKET, TALLYFS, COUNT = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.a
 STAT, TRACING = MOUNT + "/statistics", MOUNT + "/tracing"
 PRINT = TRACING + "/events/ftrace/print"
 HANDLES, POLLERS, WRITERS, SHELLS = 64, 16, 8, 2
+PAUSE_S = 0.02  # of each of them, so that a slow machine has time for the reloads
 LIBC = ctypes.CDLL(None, use_errno=True)
 GETDENTS = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
 
@@ -85,7 +86,7 @@ def writer(number):
     while not end.is_set():
         os.write(fd, b"by writer %d\n" % number)
         count("written")
-        time.sleep(0.005)
+        time.sleep(PAUSE_S)
     os.close(fd)
 
 
@@ -103,8 +104,7 @@ def poller(path):
         text = os.pread(fd, 1 << 16, 0)
         if b"Hits: " in text:
             seen = hits(text)
-        else:
-            time.sleep(0.005)  # it is readable always
+        time.sleep(PAUSE_S)
         if was_quiet:
             break
     os.close(fd)
@@ -125,6 +125,7 @@ def shell(number):
                 if said != b"fine\n":
                     return fault(f"shell {number}: {said!r}")
                 count("read by shells")
+                time.sleep(PAUSE_S)
         process.stdin.close()
 
 
@@ -133,7 +134,7 @@ def feeder():
         while not end.is_set():
             feed.sendto(b"fed/n 1\n" * 10, SOCKET)
             count("samples", 10)
-            time.sleep(0.001)
+            time.sleep(PAUSE_S)
 
 
 class Reloader:
@@ -171,6 +172,7 @@ class Opens:
             took = time.monotonic() - began
             with self.slowest.get_lock():
                 self.slowest.value = max(self.slowest.value, took)
+            time.sleep(0.001)
 
     def take(self):
         with self.slowest.get_lock():
@@ -265,8 +267,8 @@ def files_to_read():
              STAT + "/tallyfs/data", MOUNT + "/statistics.json", MOUNT + "/rules",
              TRACING + "/README", TRACING + "/events/ftrace/print/format",
              TRACING + "/events/ftrace/print/trigger", TRACING + "/error_log",
-             TRACING + "/available_events", TRACING + "/trace"]
-    return [paths[i % len(paths)] for i in range(HANDLES)]
+             TRACING + "/available_events"]
+    return [paths[i % len(paths)] for i in range(HANDLES - 1)] + [TRACING + "/trace"]
 
 
 def one_reload(number, opens, reloader):

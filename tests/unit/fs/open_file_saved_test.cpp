@@ -35,8 +35,10 @@ class OpenFileSavedTest : public testing::Test {
     return tree.add_file(Tree::kRoot, "hist", 0600, std::move(file), {});
   }
   LineSink sink_of(OpenFile& open) {
-    return {.apply = [&open](std::string_view line) { return open.file->write_line(line, Moment{}); },
-            .report = [](std::string_view, const Error&) {}};
+    const auto apply = [&open](std::string_view line) {
+      return open.file->write_line(line, Moment());
+    };
+    return {.apply = apply, .report = [](std::string_view, const Error&) {}};
   }
   std::string saved() {
     std::string bytes;
