@@ -37,6 +37,7 @@ enum class SavedKind : std::uint16_t {
   kCachedDirectories = 33,  // whose attributes the kernel has
   kHandles = 34,            // the numbers of open files
   kOpenFile = 35,           // one of them; the label is its number
+  kTrace = 36,              // the records of a directory of tracing/
 };
 
 // What people call it: "interface".

@@ -101,6 +101,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     put_cached_directories(sink, session.notifier());
     operations_->save(sink);
     for (const Branch* const branch : branches_->all()) branch->save(sink);
+    branches_->tracing().tracing().save_records(sink);
   };
   const auto saved = save_objects(header, put, [&](std::string_view piece) {
     return mount.handover->append_state(piece);
