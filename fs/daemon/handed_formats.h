@@ -1,5 +1,5 @@
-// The formats of what a server leaves to its successor, known before it does: so a program that could
-// not read an object refuses while the old one can still go on. Functions without state.
+// The formats of what a server leaves to its successor, known before it does. So a program that
+// could not read an object refuses while the old one can still go on. Functions without state.
 #pragma once
 
 #include <string>
