@@ -56,11 +56,10 @@ TEST_F(TracingRecordsSavedTest, WhatWasReadIsNotReadAgain) {
   EXPECT_TRUE(daemon_.write("trace_marker", "fourth\n"));
   ASSERT_TRUE(next_.load(daemon_.saved()));
   ASSERT_TRUE(next_.load(records_of(daemon_)));
+  EXPECT_EQ(next_.read("per_cpu/cpu0/stats"), daemon_.read("per_cpu/cpu0/stats"));
   const std::string text = pipe(next_);
   EXPECT_EQ(text.find("third"), std::string::npos);
   EXPECT_NE(text.find("fourth"), std::string::npos);
-  EXPECT_EQ(next_.read("per_cpu/cpu0/stats"), daemon_.read("per_cpu/cpu0/stats").replace(
-      daemon_.read("per_cpu/cpu0/stats").find("entries: 1"), 10, "entries: 0"));
 }
 
 TEST_F(TracingRecordsSavedTest, RecordsOfAnEventThatIsGoneStay) {
