@@ -140,7 +140,7 @@ export function showStatistic(statistic) {
   byId('statistic-parts').hidden = false;
   setText(byId('shown-name'), isLatency()
     ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
-  const parts = [view.type_text, statistic.units, view.rate_text,
+  const parts = [view.type_text, statistic.units, view.rate_text !== '-' && view.rate_text,
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));

@@ -90,8 +90,8 @@ std::string time_axis_of(int seconds, int width) {
 
 TEST(HeatPanelTest, HasRoundTimesBetweenItsEnds) {
   EXPECT_EQ(time_axis_of(50, 60),
-            "       +-------------+--------------+--------------------\n"
-            "        10:00:07  10:00:20       10:00:35         10:00:56\n");
+            "       +-----------------------+---------+----------------\n"
+            "        10:00:07           10:00:30  10:00:40     10:00:56\n");
   EXPECT_EQ(time_axis_of(1, 60),
             "       +-\n"
             "        10:00:07\n");
