@@ -1,23 +1,18 @@
-#!/usr/bin/python3
 """What the page of tally-web costs, in Debian's Chromium.
 
-  tests/bench/web_bench BIN      needs chromium-driver and python3-selenium; two minutes
+  TALLY_BIN=BIN /usr/bin/python3 tests/web/bench.py     two minutes
 
 First paint is of a browser that has the page in its cache. CPU time is that of /proc/PID/stat.
 """
 import os
-import pathlib
 import statistics
 import sys
 import time
 
-BIN = sys.argv[1]
-os.environ["TALLY_BIN"] = BIN
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "web"))
 try:
     from stand import Browser, Mount, Web, until
 except ImportError:
-    sys.exit("tests/bench/web_bench: NOT MEASURED: python3-selenium is not installed")
+    sys.exit("tests/web/bench.py: NOT MEASURED: python3-selenium is not installed")
 
 SECONDS = float(os.environ.get("TALLY_BENCH_SECONDS", 20))
 TICK = os.sysconf("SC_CLK_TCK")
