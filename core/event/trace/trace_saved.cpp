@@ -1,13 +1,17 @@
 // Traced records on their way from one server to the next.
+#include <algorithm>
 #include <tuple>
 
-#include "core/base/saturating.h"
 #include "core/event/trace/trace_buffer.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::size_t kCommBytesMax = 16;
+// Sums of the counts of all CPUs fit. At ten million records a second it takes three years.
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 50;
+
+std::uint64_t get_count(ByteReader& in) { return std::min(in.get<std::uint64_t>(), kCountMax); }
 
 }  // namespace
 
@@ -59,29 +63,29 @@ void TraceBuffer::load_record(ByteReader& in, const EventOf& event_of) {
 }
 
 bool TraceBuffer::load(ByteReader& in, const EventOf& event_of) {
-  const auto overwritten = in.get<std::uint64_t>();
+  const std::uint64_t overwritten = get_count(in);
   const auto cpus = in.get<std::uint32_t>();
   if (cpus > kCpusMax) in.fail();
   std::vector<CpuCounts> saved;
   for (std::uint32_t cpu = 0; cpu < cpus && in.ok(); ++cpu) {
     CpuCounts& counts = saved.emplace_back();
     for (std::uint64_t* const count : {&counts.overwritten, &counts.taken, &counts.dropped}) {
-      *count = in.get<std::uint64_t>();
+      *count = get_count(in);
     }
-    counts.missing.number = in.get<std::uint64_t>();
+    counts.missing.number = get_count(in);
     counts.missing.is_at_least = in.get_flag();
   }
   for (auto left = in.get<std::uint64_t>(); left != 0 && in.ok(); --left) {
     load_record(in, event_of);
   }
   // What has no room here has given way to others.
-  add_saturating(overwritten_, overwritten);
+  overwritten_ += overwritten;
   for (std::uint32_t cpu = 0; cpu < saved.size(); ++cpu) {
     CpuCounts& counts = counts_of(cpu);
-    add_saturating(counts.overwritten, saved[cpu].overwritten);
-    add_saturating(counts.taken, saved[cpu].taken);
-    add_saturating(counts.dropped, saved[cpu].dropped);
-    add_saturating(counts.missing.number, saved[cpu].missing.number);
+    counts.overwritten += saved[cpu].overwritten;
+    counts.taken += saved[cpu].taken;
+    counts.dropped += saved[cpu].dropped;
+    counts.missing.number += saved[cpu].missing.number;
     counts.missing.is_at_least |= saved[cpu].missing.is_at_least;
   }
   return in.ok();
