@@ -49,7 +49,7 @@ void TraceBuffer::load_record(ByteReader& in, const EventOf& event_of) {
   record.bytes = in.get_text();
   record.comm = in.get_text();
   const auto depth = in.get<std::uint16_t>();
-  std::uint64_t frames[kStackDepthMax];
+  std::uint64_t frames[kStackDepthMax] = {};
   const bool is_possible = kind <= static_cast<std::uint8_t>(Kind::kGap) &&
                            record.comm.size() <= kCommBytesMax && depth <= kStackDepthMax;
   if (!is_possible) in.fail();
