@@ -402,6 +402,11 @@ void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samp
   }
 }
 
+void statistic_add_each(const statistic_entry* entries, size_t count) {
+  Client* const client = g_client.load(std::memory_order_relaxed);
+  if (client) client->add_each(lane_of_this_thread(*client), {entries, count});
+}
+
 int statistic_flush() {
   return guarded([](Client& client) {
     tell_dropped_latencies();
