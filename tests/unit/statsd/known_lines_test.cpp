@@ -59,13 +59,13 @@ TEST(StatsdKnownLinesTest, ForgetsAllWhenThereIsNoRoom) {
 }
 
 template <std::size_t kCount>
-std::string any_of(std::mt19937& random, const std::array<const char*, kCount>& texts) {
+std::string piece_of(std::mt19937& random, const std::array<const char*, kCount>& texts) {
   return texts[random() % kCount];
 }
 
 // Nothing that one line leaves for the next: no decimals of counters, no rates with a rest, no
 // changes of gauges, and a name of its own for each type.
-std::string random_line(std::mt19937& random) {
+std::string line_without_state(std::mt19937& random) {
   constexpr std::array kTypes{"c", "g", "ms", "h", "d", "x", "s"};
   constexpr std::array kValues{"1", "20", "-3", "1e3", "x", "", "9223372036854775807", "1:2",
                                "1::x", "7:8:9", "184467440737095516150", "0"};
@@ -73,11 +73,11 @@ std::string random_line(std::mt19937& random) {
   constexpr std::array kFields{"", "", "|#b,a:1", "|#a:1,b", "|#", "|c:in-1", "|T1656581400", "|T0",
                                "|e:x", "|m:y", "|#q:9|@0.5", "|card:low|#b"};
   constexpr std::array kEnds{"", "", "", " ", "\r", ":5|c", ":6|g|@0.5"};
-  const std::string type = any_of(random, kTypes);
+  const std::string type = piece_of(random, kTypes);
   std::string line = "n" + std::to_string(random() % 3) + type + ":";
-  line.append(any_of(random, kValues)).append("|").append(type).append(any_of(random, kRates));
-  line.append(any_of(random, kFields)).append(any_of(random, kFields));
-  return line.append(any_of(random, kEnds));
+  line.append(piece_of(random, kValues)).append("|").append(type).append(piece_of(random, kRates));
+  line.append(piece_of(random, kFields)).append(piece_of(random, kFields));
+  return line.append(piece_of(random, kEnds));
 }
 
 TEST(StatsdKnownLinesTest, LinesDoTheSameWhenTheyAreKnown) {
@@ -85,7 +85,7 @@ TEST(StatsdKnownLinesTest, LinesDoTheSameWhenTheyAreKnown) {
   std::mt19937 random(20'220);
   Stand knowing(settings);
   for (int i = 0; i < 20'000; ++i) {
-    const std::string line = random_line(random);
+    const std::string line = line_without_state(random);
     Stand fresh(settings);
     // Its series may have got another name by another type before; the fresh one learns of that.
     const std::string known = knowing.take(line);
