@@ -19,12 +19,17 @@ struct HistogramBound {
 
 // Buckets of exponential width (core/model/exponential_buckets.h) by index, those that counted.
 struct NativeBuckets {
+  // X are integers, so that the bucket of zeros is the same with it as with 0. Prometheus 2.42
+  // takes a federated histogram for a native one only if the threshold is above 0: with 0, its
+  // counts arrive as 0. It is the threshold of Prometheus' own client libraries.
+  static constexpr double kThresholdOfZero = 0x1p-128;
+
   struct Bucket {
     std::int32_t index = 0;
     std::uint64_t count = 0;
   };
   std::int32_t schema = 0;
-  double zero_threshold = 0;
+  double zero_threshold = kThresholdOfZero;
   std::uint64_t zero_count = 0;
   std::vector<Bucket> positive;  // ascending
   std::vector<Bucket> negative;

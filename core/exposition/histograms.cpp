@@ -8,6 +8,7 @@
 
 #include "core/base/saturating.h"
 #include "core/definition/array_bounds.h"
+#include "core/model/exponential_buckets.h"
 #include "core/model/unit_factor.h"
 
 namespace tallyfs {
@@ -96,7 +97,7 @@ void Histograms::begin(const UnitScale& scale, std::uint64_t count, Int128 sum, 
   series_.is_negative = is_negative;
   series_.is_native = false;
   series_.native.schema = 0;
-  series_.native.zero_threshold = 0;
+  series_.native.zero_threshold = NativeBuckets::kThresholdOfZero;
   series_.native.zero_count = 0;
   series_.native.positive.clear();
   series_.native.negative.clear();
@@ -135,33 +136,52 @@ const HistogramSeries& Histograms::of(const QuantilesStatistic& quantiles,
   const ExponentialHistogram& histogram = quantiles.histogram();
   const Summary& summary = histogram.summary();
   begin(scale, histogram.zeros(), summary.sum, summary.min < 0);
-  const auto precision = std::get<QuantilesSettings>(definition.settings).precision;
   NativeBuckets& native = series_.native;
   series_.is_native = true;
-  native.schema = precision;
+  native.schema = std::get<QuantilesSettings>(definition.settings).precision;
   native.zero_count = histogram.zeros();
   histogram.each_negative([&](std::int32_t index, std::uint64_t count) {
     native.negative.push_back({index, count});
     add_saturating(series_.count, count);
   });
-  if (series_.count != 0) add_bound(zero_);
-  add_powers(histogram, precision);
+  add_buckets(histogram, definition);
   return series_;
 }
 
-void Histograms::add_powers(const ExponentialHistogram& histogram, unsigned precision) {
-  // The power of two that is the upper end of a bucket, or lies above it.
+// A power below all X is the lower edge of the first bucket, unless 0 is.
+Histograms::Powers Histograms::powers_of(const Definition& definition) {
+  Powers powers{.has_zero = definition.range_min <= 0};
+  if (definition.range_max < 1) return powers;
+  const auto& buckets = ExponentialBuckets::get(0, unit_of_x(definition.units).factor);
+  const auto exponent = [&](std::int64_t x) {
+    return buckets.first_index() +
+           static_cast<std::int32_t>(buckets.place(static_cast<std::uint64_t>(x)));
+  };
+  const std::int64_t least = std::max<std::int64_t>(definition.range_min, 1);
+  const bool is_open = definition.range_max == std::numeric_limits<std::int64_t>::max();
+  powers.first = exponent(least) - (powers.has_zero ? 0 : 1);
+  powers.last = exponent(is_open ? std::max(least, kOpenEnd) : definition.range_max);
+  return powers;
+}
+
+// Those of X above 0. A bucket with a higher precision lies below one power of two as a whole.
+void Histograms::add_buckets(const ExponentialHistogram& histogram, const Definition& definition) {
+  const auto precision = std::get<QuantilesSettings>(definition.settings).precision;
   const auto power_above = [&](std::int32_t index) {
     return (index + (1 << precision) - 1) >> precision;
   };
-  std::optional<std::int32_t> power;
+  const Powers powers = powers_of(definition);
+  if (powers.has_zero) add_bound(zero_);
+  std::int32_t next = powers.first;
+  const auto add_bounds_below = [&](std::int32_t end) {
+    for (; next < end && next <= powers.last; ++next) add_bound(power_of_two(next));
+  };
   histogram.each_positive([&](std::int32_t index, std::uint64_t count) {
     series_.native.positive.push_back({index, count});
-    if (!power) power = power_above(index);
-    for (; *power < power_above(index); ++*power) add_bound(power_of_two(*power));
+    add_bounds_below(power_above(index));
     add_saturating(series_.count, count);
   });
-  if (power) add_bound(power_of_two(*power));
+  add_bounds_below(powers.last + 1);
 }
 
 }  // namespace tallyfs

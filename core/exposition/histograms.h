@@ -1,5 +1,8 @@
 // Makes series of histograms from statistics: arrays, ranges and percentiles.
 //
+// The bounds of a series follow from its definition alone, never from the samples. So all machines
+// with one definition have the same bounds, and `sum by (le)` over them is right.
+//
 // Keeps the bounds of the last arrays that it saw, since most are alike, and the powers of two that
 // were bounds. A series is good until the next is made. Confined to one thread.
 #pragma once
@@ -27,7 +30,10 @@ class Histograms {
                             const UnitScale& scale);
   // The one bucket `+Inf`.
   const HistogramSeries& of(const Summary& summary, const UnitScale& scale);
-  // Buckets at all powers of two, from the smallest to the largest that counted.
+  // Buckets at all powers of two of the base unit that the range of X has, and at 0 if the range
+  // has it. Where range_max is not set, the last is that of X = kOpenEnd; X above are in `+Inf`
+  // alone.
+  static constexpr std::int64_t kOpenEnd = std::int64_t{1} << 40;
   const HistogramSeries& of(const QuantilesStatistic& quantiles, const Definition& definition,
                             const UnitScale& scale);
 
@@ -48,11 +54,19 @@ class Histograms {
 
   static constexpr std::size_t kKept = 16;
 
+  // Exponents of the powers of two that are bounds; first > last: there are none.
+  struct Powers {
+    bool has_zero = false;
+    std::int32_t first = 1;
+    std::int32_t last = 0;
+  };
+
+  static Powers powers_of(const Definition& definition);
   const Kept& bounds_of(const ArrayShape& shape);
   const HistogramBound& power_of_two(std::int32_t exponent);
   void begin(const UnitScale& scale, std::uint64_t count, Int128 sum, bool is_negative);
   void add_bound(const HistogramBound& bound);
-  void add_powers(const ExponentialHistogram& histogram, unsigned precision);
+  void add_buckets(const ExponentialHistogram& histogram, const Definition& definition);
 
   std::array<Kept, kKept> kept_;
   std::size_t next_ = 0;

@@ -98,21 +98,13 @@ class Side {
   std::int32_t end_of_last_ = 0;
 };
 
+// The threshold, which is above 0, says that the histogram is a native one.
 void add_native(ProtobufWriter& histogram, const NativeBuckets& native) {
   histogram.signed_number(kSchema, native.schema);
   histogram.real(kZeroThreshold, native.zero_threshold);
   histogram.number(kZeroCount, native.zero_count);
   Side(native.negative).write(histogram, kNegativeSpan, kNegativeDelta);
   Side(native.positive).write(histogram, kPositiveSpan, kPositiveDelta);
-  const bool is_empty = native.positive.empty() && native.negative.empty() &&
-                        native.zero_count == 0 && native.zero_threshold == 0;
-  if (!is_empty) return;
-  // A span of nothing says that the histogram is a native one.
-  std::string span;
-  ProtobufWriter writer(span);
-  writer.signed_number(kOffset, 0);
-  writer.number(kLength, 0);
-  histogram.bytes(kPositiveSpan, span);
 }
 
 void add_metric(std::string& body, std::string_view labels, unsigned field,

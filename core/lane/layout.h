@@ -28,8 +28,11 @@ struct LaneHeader {
 struct LaneEntry {
   std::atomic<std::uint32_t> thread;  // 0: none yet
   std::uint32_t zero;
-  std::atomic<std::uint64_t> index;  // where its index begins, and 2^32 times its ids; 0: none
-  std::array<std::uint64_t, 6> spare;
+  std::atomic<std::uint64_t> index;    // where its index begins, and 2^32 times its ids; 0: none
+  std::atomic<std::uint64_t> ring;     // where its ring begins, and 2^32 times its bytes; 0: none
+  std::atomic<std::uint64_t> head;     // words that were written into the ring
+  std::atomic<std::uint64_t> dropped;  // samples that found no room in it
+  std::array<std::uint64_t, 3> spare;
 };
 static_assert(sizeof(LaneEntry) == 64);
 
@@ -75,6 +78,36 @@ struct alignas(64) LaneCell {
 };
 static_assert(sizeof(LaneCell) == 192 && sizeof(CellSlot) == 64);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// ---- rings
+
+// Bytes of a ring: a power of two.
+inline constexpr std::uint32_t kRingBytesMin = 64u << 10;
+inline constexpr std::uint32_t kRingBytesMax = 1u << 20;
+
+// What follows X in a record; a set of bits.
+inline constexpr std::uint32_t kRecordY = 1;
+inline constexpr std::uint32_t kRecordCycles = 2;  // of the machine's counter
+inline constexpr std::uint32_t kRecordNs = 4;      // CLOCK_MONOTONIC
+inline constexpr std::uint32_t kRecordWordsMax = 4;
+
+// The first word of a record: id, words, what follows, zeros.
+constexpr std::uint64_t record_head(std::uint32_t id, std::uint32_t words, std::uint32_t follows) {
+  return id | std::uint64_t{words} << 32 | std::uint64_t{follows} << 40;
+}
+
+// How far the daemon is with a ring. Only the daemon writes it.
+struct LaneTail {
+  std::atomic<std::uint64_t> position;  // words that were taken in
+  std::atomic<std::uint64_t> samples;
+};
+
+// The page of tails.
+struct LaneTails {
+  std::atomic<std::uint64_t> takes_cycles;  // 1: records may have cycles of the machine's counter
+  std::array<std::uint64_t, 7> spare;
+  std::array<LaneTail, kLaneEntries> tails;  // by the number of the entry
+};
 
 // The counts of an array's intervals follow its cell.
 inline std::size_t cell_bytes(std::uint32_t intervals) {

@@ -1,5 +1,6 @@
 #include "feeders/intake/sealed_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -22,6 +23,12 @@ Fd open_memory(const char* name) {
   Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
   if (fd.valid() || errno != EINVAL) return fd;
   return Fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+}
+
+Fd reopen_to_read(const Fd& memory) {
+  std::string path("/proc/self/fd/");
+  path.append(std::to_string(memory.get()));
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 Error memory_error(ErrorCode code, const char* what) {

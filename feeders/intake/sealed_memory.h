@@ -9,6 +9,9 @@ namespace tallyfs {
 // A memfd that can be sealed and, where the kernel knows that, never be executed.
 Fd open_memory(const char* name);
 
+// Another descriptor of it, for reading only. Not valid: errno says why.
+Fd reopen_to_read(const Fd& memory);
+
 // "WHAT: " and what errno says.
 Error memory_error(ErrorCode code, const char* what);
 

@@ -1,6 +1,8 @@
 // The memory of the pages of switches and shapes (core/wire/FORMAT.md): a memfd that we write and
-// feeders map. Sealed, so that no process with the descriptor can write the page, or shrink it
-// under the others. Only those of its pages take memory that have statistics in them.
+// feeders map. Feeders get a descriptor that was opened for reading, and the mode is 0400. So no
+// process of another uid can write the page, or open it anew for writing. The seals keep all from
+// shrinking it under the others. There is no seal against writing: the next server maps the page
+// for writing, too. Only those of its pages take memory that have statistics in them.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +19,27 @@ namespace tallyfs {
 class SealedPage {
  public:
   // Of so many bytes at least, all zeros. kNoSpace: no descriptor or no memory; kInvalid: a kernel
-  // without seals (F_SEAL_FUTURE_WRITE is of Linux 5.1).
+  // without seals, or no /proc.
   static Result<SealedPage> create(const char* name, std::uint64_t bytes);
+  // The page of a server before, with what is in it. kInvalid: it is none of that size.
+  static Result<SealedPage> adopt(Fd fd, std::uint64_t bytes);
   ~SealedPage();
   SealedPage(SealedPage&& other) noexcept;
   SealedPage& operator=(SealedPage&&) = delete;
 
+  // For the next server alone.
   int fd() const { return fd_.get(); }
+  // Opened for reading.
+  int fd_for_feeders() const { return for_feeders_.get(); }
   std::uint64_t bytes() const { return memory_.size(); }
   std::span<std::byte> memory() const { return memory_; }
 
  private:
   SealedPage(Fd fd, std::span<std::byte> memory) : fd_(std::move(fd)), memory_(memory) {}
+  static Result<SealedPage> map(Fd fd, std::uint64_t bytes);
 
   Fd fd_;
+  Fd for_feeders_;
   std::span<std::byte> memory_;
 };
 
@@ -42,6 +51,12 @@ class PageOf : public SealedPage {
   // With room for so many statistics at least.
   static Result<PageOf> create(std::uint64_t statistics) {
     auto page = SealedPage::create(kName, statistics * sizeof(Entry));
+    if (!page) return page.error();
+    return PageOf(std::move(page.value()));
+  }
+  // The page that create() made for as many in a server before.
+  static Result<PageOf> adopt(Fd fd, std::uint64_t bytes) {
+    auto page = SealedPage::adopt(std::move(fd), bytes);
     if (!page) return page.error();
     return PageOf(std::move(page.value()));
   }

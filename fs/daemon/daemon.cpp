@@ -123,8 +123,8 @@ void Daemon::make_intake() {
                           .clock = clock_,
                           .sock_diag = options_.sock_diag,
                           .epoch = epoch_};
-  if (switches_) ports.switches = {.fd = switches_->fd(), .bytes = switches_->bytes()};
-  if (shapes_) ports.shapes = {.fd = shapes_->fd(), .bytes = shapes_->bytes()};
+  if (switches_) ports.switches = {.fd = switches_->fd_for_feeders(), .bytes = switches_->bytes()};
+  if (shapes_) ports.shapes = {.fd = shapes_->fd_for_feeders(), .bytes = shapes_->bytes()};
   if (lanes_) ports.lanes = &*lanes_;
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }

@@ -37,6 +37,7 @@
 #include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
+#include "fs/daemon/system_call_filter.h"
 #include "fs/daemon/tracefs_below.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/keeper/keeper.h"
@@ -156,6 +157,9 @@ int exit_status(const Result<int>& status) {
 // In the server's process: the keeper removes the mount and the files.
 int serve_for_keeper(Prepared& prepared, Handover& handover, const ToKeeper& keeper) {
   keep_to_oneself();
+  if (const auto forbidden = forbid_unneeded_calls(); !forbidden) {
+    log_warning(forbidden.error().reason);
+  }
   prepared.socket.leave_files();
   if (prepared.side.watchdog) prepared.side.watchdog->leave();
   const ServedMount mount{.fd = prepared.mount.fd(),

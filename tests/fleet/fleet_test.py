@@ -14,36 +14,22 @@ import pathlib
 import random
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 import unittest
-import urllib.error
 import urllib.parse
-import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = pathlib.Path(os.environ.get("TALLY_BIN", ROOT / "build/release/bin"))
-PATIENCE = 120 * float(os.environ.get("TALLY_PATIENCE", "1"))
+from machines import Machine, Prometheus, Victoria, needs_prometheus, until
+
 MACHINES = int(os.environ.get("TALLY_FLEET", "40"))
 STATISTICS = 20
 SAMPLES = 250  # of each statistic of each machine
 PRECISION = 4
 BASE = 2 ** 2 ** -PRECISION  # from a bucket's bound to the next
 STEPS = "tally_steps_seconds_bucket"  # of an array with bins at powers of two
+NATIVE_SUM = "fleet:tally_s00_seconds"
 PROTOBUF = ("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
             "encoding=delimited")
-
-
-def until(condition, what):
-    """The first result of `condition` that is true."""
-    end = time.monotonic() + PATIENCE
-    while not (result := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"in vain waited for: {what}")
-        time.sleep(0.1)
-    return result
 
 
 def memory_of(pid):
@@ -71,125 +57,29 @@ def family_of(statistic):
     return f"tally_s{statistic:02}_seconds"
 
 
-class Machine:
-    """A daemon, its mount, and a tally-web that serves metrics alone."""
+class Member(Machine):
+    """A machine of the fleet, with its samples."""
 
     def __init__(self, folder, number):
-        self.folder = folder / str(number)
-        self.mount = self.folder / "mnt"
-        self.mount.mkdir(parents=True)
-        self.random = random.Random(1000 + number)
+        super().__init__(folder / str(number))
+        draw = random.Random(1000 + number)
         # Machines differ, and one in ten is slow.
-        self.scale = 5.5 + 0.04 * number + (1.5 if number % 10 == 9 else 0)
-        self.samples = [[] for _ in range(STATISTICS)]
-        self.processes = []
-        self.start(BIN / "tallyfs", "-f", "--socket", self.folder / "socket", self.mount)
-        self.feed()
-        web = self.start(BIN / "tally-web", "--mount", self.mount, "--listen", "127.0.0.1:0",
-                         "--metrics-only", "--open-metrics")
-        self.address = re.match(r"http://(\S+)/ ", web.stdout.readline()).group(1)
-
-    def start(self, *command):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   text=True)
-        self.processes.append(process)
-        assert process.stdout.readline() == "READY\n", command
-        return process
-
-    def feed(self):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-            sender.connect(str(self.folder / "socket"))
-            for i in range(STATISTICS):
-                sender.send(f"create app/s{i:02} on=1 type=quantiles precision={PRECISION}"
-                            " quantiles=50,99 units=microseconds/requests".encode())
-            # The samples of s00 once more, in bins that each machine has.
-            sender.send(b"create app/steps on=1 type=array scale=log2 range_min=0 base_interval=1"
-                        b" range_max=4194304 units=microseconds/requests")
-            for i, samples in enumerate(self.samples):
-                for _ in range(SAMPLES):
-                    x = self.random.lognormvariate(self.scale + 0.1 * i, 0.8)
-                    samples.append(max(1, int(x)))
-                for at in range(0, SAMPLES, 100):
-                    names = [f"app/s{i:02}"] + (["app/steps"] if i == 0 else [])
-                    lines = [f"{name} {x}" for name in names for x in samples[at:at + 100]]
-                    sender.send("\n".join(lines).encode())
-
-    def daemons(self):
-        """The keeper of the mount, and the process that serves it."""
-        serving = json.loads((self.mount / "statistics.json").read_text())["pid"]
-        return sorted({self.processes[0].pid, serving})
-
-    def get(self, accept):
-        request = urllib.request.Request(f"http://{self.address}/metrics",
-                                         headers={"Accept": accept})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return answer.read()
-
-    def end(self):
-        for process in reversed(self.processes):
-            process.terminate()
-        for process in self.processes:
-            process.wait()
-            process.stdout.close()
+        scale = 5.5 + 0.04 * number + (1.5 if number % 10 == 9 else 0)
+        self.samples = [[max(1, int(draw.lognormvariate(scale + 0.1 * i, 0.8)))
+                         for _ in range(SAMPLES)] for i in range(STATISTICS)]
+        for i in range(STATISTICS):
+            self.send(f"create app/s{i:02} on=1 type=quantiles precision={PRECISION}"
+                      " quantiles=50,99 units=microseconds/requests")
+        # The samples of s00 once more, in an array.
+        self.send("create app/steps on=1 type=array scale=log2 range_min=0 base_interval=1"
+                  " range_max=4194304 units=microseconds/requests")
+        for i, samples in enumerate(self.samples):
+            names = [f"app/s{i:02}"] + (["app/steps"] if i == 0 else [])
+            self.send(*("\n".join(f"{name} {x}" for name in names for x in samples[at:at + 100])
+                        for at in range(0, SAMPLES, 100)))
 
 
-class Server:
-    """A server of PromQL, which listens on any free port."""
-
-    def __init__(self, folder, command):
-        self.log = open(folder / "log", "w")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
-        self.url = f"http://127.0.0.1:{until(self.port, 'the port of ' + command[0])}"
-
-    def port(self):
-        listening = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True)
-        found = re.search(rf" 127\.0\.0\.1:(\d+) .*pid={self.process.pid},", listening.stdout)
-        return found and found.group(1)
-
-    def query(self, expression):
-        """The value of the only series; None without one."""
-        address = f"{self.url}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
-        try:
-            with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
-                result = json.load(answer)["data"]["result"]
-        except urllib.error.URLError:
-            return None  # it is not ready yet
-        return float(result[0]["value"][1]) if len(result) == 1 else None
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
-
-
-class Victoria(Server):
-    """Debian's VictoriaMetrics, of which the newest samples can be asked for at once."""
-
-    def __init__(self, folder):
-        super().__init__(folder, [
-            "victoria-metrics", f"-promscrape.config={folder}/scrape.yml",
-            f"-storageDataPath={folder}/data", "-httpListenAddr=127.0.0.1:0",
-            "-search.latencyOffset=0s", "-search.disableCache"])
-
-
-class Prometheus(Server):
-    """Debian's Prometheus, with native histograms, on any free port."""
-
-    def __init__(self, folder, job, rules=()):
-        folder.mkdir()
-        (folder / "rules.yml").write_text(json.dumps(
-            {"groups": [{"name": "fleet", "interval": "2s", "rules": list(rules)}]}))
-        (folder / "prometheus.yml").write_text(json.dumps(
-            {"scrape_configs": [{"scrape_interval": "5s", **job}],
-             "rule_files": [str(folder / "rules.yml")]}))
-        super().__init__(folder, [
-            "prometheus", f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/tsdb", "--web.listen-address=127.0.0.1:0",
-            f"--web.console.templates={folder}", f"--web.console.libraries={folder}",
-            "--enable-feature=native-histograms"])
-
-
-@unittest.skipUnless(shutil.which("prometheus") and shutil.which("ss"), "needs prometheus and ss")
+@needs_prometheus
 class FleetTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -197,13 +87,14 @@ class FleetTest(unittest.TestCase):
         cls.addClassCleanup(subprocess.run, ["rm", "-rf", "--one-file-system", cls.folder])
         cls.machines = []
         for number in range(MACHINES):
-            machine = Machine(cls.folder, number)
+            machine = Member(cls.folder, number)
             cls.addClassCleanup(machine.end)
             cls.machines.append(machine)
         targets = [each.address for each in cls.machines]
         cls.prometheus = Prometheus(
             cls.folder / "first", {"job_name": "tallyfs", "static_configs": [{"targets": targets}]},
-            [{"record": f"fleet:{STEPS}", "expr": f"sum by (le) ({STEPS})"}])
+            [{"record": f"fleet:{STEPS}", "expr": f"sum by (le) ({STEPS})"},
+             {"record": NATIVE_SUM, "expr": f"sum({family_of(0)})"}])
         cls.addClassCleanup(cls.prometheus.end)
 
     def p99(self, statistic):
@@ -241,9 +132,12 @@ class FleetTest(unittest.TestCase):
         until(lambda: above.query(f'fleet:{STEPS}{{le="+Inf"}}') == wanted, "all samples")
         got = above.query(f"histogram_quantile(0.99, fleet:{STEPS})")
         self.assert_within(1, 2, got, self.p99(0), STEPS)
+        until(lambda: above.query(f"histogram_count({NATIVE_SUM})") == wanted, "all, as native")
+        got = above.query(f"histogram_quantile(0.99, {NATIVE_SUM})")
+        self.assert_within(1, BASE, got, self.p99(0), NATIVE_SUM)
 
     @unittest.skipUnless(shutil.which("victoria-metrics"), "needs victoria-metrics")
-    def test_3_victoria_metrics_has_it_within_a_bin_of_an_array(self):
+    def test_3_victoria_metrics_has_it_within_a_bucket_of_the_text(self):
         folder = self.folder / "victoria"
         folder.mkdir()
         (folder / "scrape.yml").write_text(json.dumps({"scrape_configs": [
@@ -253,8 +147,9 @@ class FleetTest(unittest.TestCase):
         self.addCleanup(victoria.end)
         wanted = MACHINES * SAMPLES
         until(lambda: victoria.query(f'sum({STEPS}{{le="+Inf"}})') == wanted, "all samples")
-        got = victoria.query(f"histogram_quantile(0.99, sum({STEPS}) by (le))")
-        self.assert_within(1, 2, got, self.p99(0), STEPS)
+        for buckets in (STEPS, f"{family_of(0)}_bucket"):
+            got = victoria.query(f"histogram_quantile(0.99, sum({buckets}) by (le))")
+            self.assert_within(1, 2, got, self.p99(0), buckets)
 
     def test_4_what_it_costs(self):
         """The numbers of docs/fleet.md."""

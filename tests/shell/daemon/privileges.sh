@@ -306,3 +306,13 @@ groups_need_allow_other_and_must_exist() {
       "$TALLYFS" -f -o allow_other "$option" 'no such' --socket "$SOCK" "$MNT"
   done
 }
+
+# The keeper mounts, unmounts and executes the next program.
+a_filter_is_on_every_thread_of_the_server_alone() {
+  start_daemon
+  local of_threads
+  of_threads=$(cat "/proc/$SERVER"/task/*/status | awk '$1 == "Seccomp:" { print $2 }' | sort -u)
+  assert_eq 2 "$of_threads"
+  assert_eq 0 "$(_status Seccomp "$DAEMON")" 'of the keeper'
+  _it_works
+}

@@ -72,6 +72,28 @@ whoever_may_write_to_it_may_feed() {
   assert_eq tallyfs "$(ls "$STAT")"
 }
 
+# bind() is held for a moment, in which others would have their chance.
+it_has_its_mode_from_its_first_moment_on() {
+  need strace
+  stop_daemon
+  (
+    umask 0
+    ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 exec strace -f -qq -o "$CASE/calls" \
+      -e trace=bind -e inject=bind:delay_exit=3000000 \
+      "$TALLYFS" -f --socket "$SOCK" --socket-mode 0600 "$MNT" >"$CASE/ready" 2>"$CASE/refusal"
+  ) &
+  local tracer=$! mode
+  echo $tracer >>"$CASE/pids"
+  wait_until '[ -S "$SOCK" ] || ! kill -0 '$tracer' 2>/dev/null'
+  kill -0 $tracer 2>/dev/null || skip "strace may not trace: $(cat "$CASE/refusal")"
+  mode=$(stat -c %a "$SOCK")
+  [ ! -s "$CASE/ready" ] || skip 'bind() was not held for long enough'
+  assert_eq 600 "$mode"
+  wait_until '[ -s "$CASE/ready" ]'
+  umount "$MNT"
+  wait $tracer
+}
+
 a_name_too_long_for_a_socket_is_told() {
   mkdir "$CASE/other"
   SOCK=$CASE/$(printf '%0120d' 0) assert_fails_with 'bytes' _another

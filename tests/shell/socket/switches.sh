@@ -68,6 +68,57 @@ assert os.fstat(switches.fd).st_size == switches.bytes
 EOT
 }
 
+a_feeder_of_another_uid_cannot_write_the_pages() {
+  cat >"$CASE/try.py" <<'EOT'
+from peer import *
+import ctypes, fcntl
+PAGE, MADV_REMOVE, PROT_WRITE = 4096, 9, 2
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+def refused(do, *arguments):
+    try:
+        do(*arguments)
+    except (OSError, ValueError):
+        return True
+peer = Peer()
+number = peer.make("web/a")
+peer.ask("define web on=1")
+for word in ("switches", "shapes"):
+    error, size = peer.ask(word)
+    assert error == 0, error
+    page = peer.attached.pop()
+    path = f"/proc/self/fd/{page}"
+    assert refused(mmap.mmap, page, PAGE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+    assert refused(os.pwrite, page, b"x", 0)
+    for flags in (os.O_RDWR, os.O_WRONLY, os.O_RDWR | os.O_TRUNC, os.O_RDONLY):
+        assert refused(os.open, path, flags), flags
+    for mode in (0o600, 0o666):
+        assert refused(os.fchmod, page, mode), mode
+        assert refused(os.chmod, path, mode), mode
+    assert refused(os.fchown, page, os.getuid(), -1)
+    assert refused(os.truncate, path, 0) and refused(os.ftruncate, page, 0)
+    assert refused(os.posix_fallocate, page, 0, 2 * size)
+    assert refused(fcntl.fcntl, page, 1033, 0), "no more seals"  # F_ADD_SEALS
+    address = libc.mmap(None, PAGE, mmap.PROT_READ, mmap.MAP_SHARED, page, 0)
+    assert address not in (None, ctypes.c_void_p(-1).value)
+    address = ctypes.c_void_p(address)
+    assert libc.mprotect(address, PAGE, mmap.PROT_READ | PROT_WRITE) == -1
+    assert libc.madvise(address, PAGE, MADV_REMOVE) == -1
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:
+        memory.seek(address.value)
+        assert refused(memory.write, b"x")
+    # What the process changes in a private mapping is its own.
+    private = libc.mmap(None, PAGE, mmap.PROT_READ | PROT_WRITE, mmap.MAP_PRIVATE, page, 0)
+    before = ctypes.string_at(address, PAGE)
+    ctypes.memset(ctypes.c_void_p(private), 0xff, PAGE)
+    assert ctypes.string_at(address, PAGE) == before
+EOT
+  cp "$here/peer.py" "$CASE"
+  chmod 666 "$SOCK"
+  as_nobody env SOCK="$SOCK" "$PYTHON" "$CASE/try.py"
+}
+
 asking_for_it_costs_the_daemon_no_descriptors() {
   local before
   before=$(ls "/proc/$SERVER/fd" | wc -l)

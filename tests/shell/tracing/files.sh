@@ -36,6 +36,21 @@ the_files_are_those_of_the_kernels_directory() {
   echo mono >"$T/trace_clock"
 }
 
+# As in the kernel's: a pipe that is empty is nothing to search in, and grep says so.
+grep_ends_and_misses_nothing_but_the_pipes() {
+  local status=0
+  _define
+  echo 1 >"$E/web/request/enable"
+  _request lat=3 pid=1 comm=needle
+  wait_until 'grep -q needle "$T/trace"'
+  timeout 60 grep -rl needle "$T" >"$CASE/found" 2>"$CASE/said" || status=$?
+  assert_eq 2 $status
+  assert_has "$T/trace" "$(cat "$CASE/found")"
+  # The first pipe that it reads has the event; the others are empty then, or wait for more.
+  sed -i -E '/\/(trace_pipe|trace_pipe_raw|snapshot_raw): Resource temp/d' "$CASE/said"
+  assert_eq '' "$(cat "$CASE/said")"
+}
+
 directories_are_found_by_find_and_grep_without_having_been_looked_into() {
   _define
   assert_eq "$(printf "$E/%s/trigger " ftrace/{kernel_stack,print,raw_data} web/request | xargs)" \

@@ -128,25 +128,80 @@ TEST(MetricsTest, ARangeIsAHistogramOfOneBucketAndTwoGauges) {
 }
 
 TEST(MetricsTest, PercentilesAreAHistogramAtPowersOfTwo) {
-  MetricsStand stand("on=1 type=quantiles precision=3 quantiles=50 units=seconds/requests");
-  EXPECT_EQ(stand.samples(),
-            "tally_s_seconds_bucket{interface=\"web\",le=\"+Inf\"} 0\n"
-            "tally_s_seconds_sum{interface=\"web\"} 0\n"
-            "tally_s_seconds_count{interface=\"web\"} 0\n");
-  for (const std::int64_t x : {3, 4, 5, 20}) stand.add(x);
+  MetricsStand stand(
+      "on=1 type=quantiles precision=3 quantiles=50 range_min=0 range_max=25 "
+      "units=seconds/requests");
+  const auto bucket = [](const std::string& le, int count) {
+    return std::string("tally_s_seconds_bucket{interface=\"web\",le=\"")
+        .append(le)
+        .append("\"} ")
+        .append(std::to_string(count))
+        .append("\n");
+  };
   const auto buckets = [&] {
     const std::string text = stand.samples();
     return text.substr(0, text.find("tally_s_seconds_sum"));
   };
-  EXPECT_EQ(buckets(),
-            "tally_s_seconds_bucket{interface=\"web\",le=\"4.0\"} 2\n"
-            "tally_s_seconds_bucket{interface=\"web\",le=\"8.0\"} 3\n"
-            "tally_s_seconds_bucket{interface=\"web\",le=\"16.0\"} 3\n"
-            "tally_s_seconds_bucket{interface=\"web\",le=\"32.0\"} 4\n"
-            "tally_s_seconds_bucket{interface=\"web\",le=\"+Inf\"} 4\n");
-  stand.add(0);
-  stand.add(-9);
-  EXPECT_TRUE(buckets().starts_with("tally_s_seconds_bucket{interface=\"web\",le=\"0.0\"} 2\n"));
+  EXPECT_EQ(buckets(), bucket("0.0", 0) + bucket("1.0", 0) + bucket("2.0", 0) + bucket("4.0", 0) +
+                           bucket("8.0", 0) + bucket("16.0", 0) + bucket("32.0", 0) +
+                           bucket("+Inf", 0));
+  for (const std::int64_t x : {0, 3, 4, 5, 20}) stand.add(x);
+  EXPECT_EQ(buckets(), bucket("0.0", 1) + bucket("1.0", 1) + bucket("2.0", 1) + bucket("4.0", 3) +
+                           bucket("8.0", 4) + bucket("16.0", 4) + bucket("32.0", 5) +
+                           bucket("+Inf", 5));
+}
+
+// The texts of `le`, but `+Inf`.
+std::vector<std::string> bounds_of(MetricsStand& stand) {
+  std::vector<std::string> bounds;
+  const std::string text = stand.samples();
+  constexpr std::string_view kLe = "le=\"";
+  for (std::size_t at = 0; (at = text.find(kLe, at)) != text.npos;) {
+    at += kLe.size();
+    bounds.push_back(text.substr(at, text.find('"', at) - at));
+  }
+  EXPECT_EQ(bounds.back(), "+Inf");
+  bounds.pop_back();
+  return bounds;
+}
+
+TEST(MetricsTest, BoundsOfPercentilesFollowFromTheDefinitionAlone) {
+  const std::string head = "on=1 type=quantiles precision=4 quantiles=50 units=microseconds/n ";
+  struct Case {
+    std::string range;
+    std::size_t bounds;
+    std::string first;
+    std::string last;
+  };
+  const Case cases[] = {{"", 42, "0.0", "2.097152e+06"},
+                        {"range_min=0", 42, "0.0", "2.097152e+06"},
+                        {"range_min=0 range_max=1000000", 21, "0.0", "1.0"},
+                        {"range_min=0 range_max=1000001", 22, "0.0", "2.0"},
+                        {"range_min=1 range_max=1000000", 21, "9.5367431640625e-07", "1.0"},
+                        {"range_min=1000000 range_max=1500000", 3, "0.5", "2.0"},
+                        {"range_min=-9 range_max=0", 1, "0.0", "0.0"}};
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.range);
+    MetricsStand stand(head + each.range);
+    const auto bounds = bounds_of(stand);
+    ASSERT_EQ(bounds.size(), each.bounds);
+    EXPECT_EQ(bounds.front(), each.first);
+    EXPECT_EQ(bounds.back(), each.last);
+    for (const std::int64_t x : {-7, 0, 3, 1000, 1'000'000, 1'400'000}) stand.add(x);
+    EXPECT_EQ(bounds_of(stand), bounds);
+  }
+}
+
+TEST(MetricsTest, PercentilesCountWhatLiesBeyondTheirBounds) {
+  MetricsStand stand("on=1 type=quantiles precision=4 quantiles=50");
+  for (const std::int64_t x : {std::int64_t{-9}, std::int64_t{0}, std::int64_t{1} << 40,
+                               (std::int64_t{1} << 40) + 1}) {
+    stand.add(x);
+  }
+  const std::string text = stand.samples();
+  EXPECT_NE(text.find("le=\"0.0\"} 2\n"), text.npos);
+  EXPECT_NE(text.find("le=\"1.099511627776e+12\"} 3\n"), text.npos);
+  EXPECT_NE(text.find("le=\"+Inf\"} 4\n"), text.npos);
 }
 
 TEST(MetricsTest, AGaugeIsThereAfterItsFirstSample) {

@@ -124,7 +124,8 @@ class SwitchesResponseTest : public IntakeTest {
  protected:
   SwitchPage page_ = SwitchPage::create(1000).value();
   EventLoop own_loop_;
-  Intake with_page_{own_loop_, socket_, ports({.fd = page_.fd(), .bytes = page_.bytes()})};
+  Intake with_page_{own_loop_, socket_,
+                    ports({.fd = page_.fd_for_feeders(), .bytes = page_.bytes()})};
 };
 
 TEST_F(SwitchesResponseTest, TheDescriptorComesWithTheVeryAnswer) {
