@@ -69,7 +69,7 @@ Load random_load(int statistics) {
 std::size_t read_file(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   require(fd >= 0, path);
-  static thread_local std::string piece(1 << 20, '\0');
+  static thread_local std::string piece(1 << 16, '\0');
   std::size_t all = 0;
   for (;;) {
     const ssize_t size = read(fd, piece.data(), piece.size());
@@ -155,7 +155,7 @@ void measure_statistics(const Daemon& daemon, const std::vector<int>& counts) {
     create(sender, daemon, there, count);
     there = count;
     const Intake intake = feed(daemon, random_load(count), 1);
-    const double memory = (memory_bytes(daemon.pid) - before) / count;
+    const double memory = (memory_bytes(daemon.pid) - before) / 1024;
     const int rounds = count > 50'000 ? 3 : 30;
     const double open = best_us(30, [&] { read_file(daemon.mount + "/statistics/scale0/data"); });
     const double list = best_us(rounds, [&] {
