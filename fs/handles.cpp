@@ -48,11 +48,16 @@ Result<std::uint64_t> Handles::add(std::shared_ptr<OpenFile> file) {
   if (const auto room = check_bytes(file->uid, file->shows, file->text.size()); !room) {
     return room.error();
   }
-  Held& held = held_[file->uid];
-  held.files += 1;
-  held.bytes += file->text.size();
-  bytes_ += file->text.size();
+  count(*file);
   return files_.add(std::move(file));
+}
+
+void Handles::count(const OpenFile& file) {
+  const std::size_t bytes = file.text.size() + file.later_bytes;
+  Held& held = held_[file.uid];
+  held.files += 1;
+  held.bytes += bytes;
+  bytes_ += bytes;
 }
 
 Result<void> Handles::replace_later(std::uint64_t handle, std::size_t bytes) {

@@ -12,9 +12,12 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "core/base/bytes.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
 #include "core/base/result.h"
@@ -96,6 +99,16 @@ class Handles {
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
+  // What a server leaves to its successor in a reload: the numbers (core/state/FORMAT.md, kind 34)
+  // and, apart from them, the files.
+  using Numbered = std::map<std::uint64_t, std::shared_ptr<OpenFile>>;
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  Numbered all() const EXCLUDES(mutex_);
+  // Called while nothing is open. files: those of which the numbers are open; others are dropped.
+  // They count, but no bound refuses them. kInvalid: save() writes no such bytes, and nothing has
+  // changed.
+  Result<void> load(std::string_view saved, Numbered files) EXCLUDES(mutex_);
+
  private:
   struct Held {
     std::size_t files = 0;
@@ -105,6 +118,7 @@ class Handles {
   bool is_beyond_bounds(uid_t uid, Shows shows) const {
     return shows == Shows::kOwnNumbers && reserve_.is_for(uid);
   }
+  void count(const OpenFile& file) REQUIRES(mutex_);
   std::size_t bytes_left_locked(uid_t uid, Shows shows) const REQUIRES(mutex_);
   Result<void> check_files_locked(uid_t uid, Shows shows) const REQUIRES(mutex_);
   Result<void> check_bytes(uid_t uid, Shows shows, std::size_t bytes) const REQUIRES(mutex_);

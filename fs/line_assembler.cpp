@@ -45,6 +45,26 @@ Result<void> LineAssembler::finish(const LineSink& sink) {
   return line ? apply(line->text, sink) : Result<void>();
 }
 
+void LineAssembler::save(ByteWriter& out) const {
+  out.put_text(lines_.begun());
+  out.put(static_cast<std::uint8_t>(is_dropping()));
+  out.put(static_cast<std::uint8_t>(is_refused_));
+}
+
+void LineAssembler::load(ByteReader& in) {
+  restart();
+  std::string begun(in.get_text());
+  const bool is_too_long = in.get_flag();
+  is_refused_ = in.get_flag();
+  const bool is_full = begun.size() == kPendingBytesMax;
+  if (begun.size() > kPendingBytesMax || begun.find('\n') != begun.npos) in.fail();
+  if (is_too_long && !is_full) in.fail();
+  if (!in.ok()) return restart();
+  if (is_too_long) begun.push_back(' ');  // one byte more, whichever it was
+  lines_.feed(begun);
+  (void)lines_.next();
+}
+
 void LineAssembler::restart() {
   lines_.restart();
   is_refused_ = false;

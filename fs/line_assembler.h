@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/bytes.h"
 #include "core/base/line_splitter.h"
 #include "core/base/result.h"
 
@@ -30,6 +31,10 @@ class LineAssembler {
   // Applies the rest as a line of its own. Without a rest nothing happens; later bytes of a line
   // that was too long still belong to it.
   Result<void> finish(const LineSink& sink);
+  // What a server leaves to its successor of the line that has begun. load() fails the reader on
+  // what save() does not write.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
   // Forgets the rest.
   void restart();
   // Inside a line that was too long.

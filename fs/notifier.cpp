@@ -46,6 +46,34 @@ void Notifier::has_introduced(NodeId directory) {
   if (!cached_.contains(directory)) push({directory, Given::kYes});
 }
 
+void Notifier::save(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  std::map<NodeId, bool> known;  // whether a notice is left
+  for (const NodeId directory : cached_) known[directory] = false;
+  for (const Notice& notice : pending_) known[notice.node] = true;
+  for (const auto& [when, notice] : repeated_) known[notice.node] = true;
+  out.put(static_cast<std::uint32_t>(known.size()));
+  for (const auto& [node, is_left] : known) {
+    out.put(std::uint64_t{node});
+    out.put(static_cast<std::uint8_t>(is_left));
+  }
+}
+
+Result<std::vector<NodeId>> Notifier::resume(std::string_view saved) {
+  ByteReader in(saved);
+  std::vector<NodeId> known, left;
+  for (auto count = in.get<std::uint32_t>(); count != 0 && in.ok(); --count) {
+    known.push_back(in.get<std::uint64_t>());
+    if (in.get_flag()) left.push_back(known.back());
+  }
+  if (!in.ok() || in.left() != 0) {
+    return Error{ErrorCode::kInvalid, "these are no directories that the kernel knows"};
+  }
+  const MutexLock lock(mutex_);
+  cached_.insert(known.begin(), known.end());
+  return left;
+}
+
 void Notifier::entry_removed(NodeId, std::string_view, NodeId removed) {
   const MutexLock lock(mutex_);
   const bool was_given = cached_.erase(removed) != 0;
@@ -59,7 +87,7 @@ void Notifier::directory_changed(NodeId directory) {
 }
 
 bool Notifier::push(const Notice& notice) {
-  if (stopping_ || pending_.size() == kPendingMax) return false;
+  if (pending_.size() == kPendingMax) return false;
   pending_.push_back(notice);
   pushed_ += 1;
   changed_.notify_one();

@@ -25,8 +25,11 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/mutex.h"
+#include "core/base/result.h"
 #include "core/tree/tree.h"
 #include "fs/protocol.h"
 
@@ -47,7 +50,7 @@ class Notifier final : public TreeObserver {
   Notifier(fuse_session* session, NodeId root);
   explicit Notifier(Tell tell);
   ~Notifier() override;
-  // Waits for the notice that is being sent; later ones are dropped.
+  // Waits for the notice that is being sent; later ones are kept for save().
   void stop();
 
   // The attributes of a directory are about to be given to the kernel, which caches them. Called
@@ -65,6 +68,14 @@ class Notifier final : public TreeObserver {
 
   // The number of directories with attributes that the kernel has cached.
   std::size_t given() const EXCLUDES(mutex_);
+
+  // What a server leaves to its successor in a reload: the directories of given()
+  // (core/state/FORMAT.md, kind 33). Called after stop().
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  // Called before there are requests. Returns the directories of which the one before had notices
+  // left: each is to be notified with directory_changed() when requests are served. kInvalid:
+  // save() writes no such bytes, and nothing has changed.
+  Result<std::vector<NodeId>> resume(std::string_view saved) EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override
       EXCLUDES(mutex_);

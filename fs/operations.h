@@ -11,10 +11,13 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/branch/own_numbers.h"
+#include "core/branch/saved_object.h"
 #include "core/tree/barrier.h"
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
@@ -46,14 +49,12 @@ class Operations {
     Groups groups = {};
   };
 
-  // first: the number of the tree's first node but the root. Lower ones are of a server before.
-  Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits,
-             NodeId first = Tree::kFirst)
+  Operations(const Parts& parts, const Owner& owner, const Handles::Limits& limits)
       : parts_(parts),
         owner_(owner),
         handles_(limits, owner.uid),
         waiting_(parts.clock),
-        first_(first) {}
+        first_(parts.tree.first()) {}
 
   // The table for fuse_session_new, whose userdata is an Operations.
   static const fuse_lowlevel_ops& table();
@@ -62,10 +63,21 @@ class Operations {
   void show(NodeId root) { root_ = root; }
   // The node for the kernel's number.
   NodeId at(NodeId number) const { return number == Tree::kRoot ? root_ : number; }
-  // Whether the kernel has the number, or cookie, from a server before, whose open files are gone.
+  // Whether the kernel has the number, or cookie, from a server that died, whose open files are
+  // gone.
   bool is_older(NodeId number) const { return number >= Tree::kFirst && number < first_; }
 
   void start_polling() { waiting_.start(); }
+  // What a server leaves to its successor in a reload. Called when no request comes any more; those
+  // that wait are left to the successor.
+  void leave(WaitingReaders::Kernel kernel) { waiting_.leave(kernel); }
+  void save(ObjectSink& sink) const;
+  // Whether the numbers of open files can be loaded: without them, those of nodes must not go on.
+  static bool can_load(const SavedObject& handles);
+  // Called before there are requests, and when the tree is as it was. Returns a line for each open
+  // file that is left out. kInvalid: nothing was taken.
+  Result<std::vector<std::string>> load(const SavedObject& handles,
+                                        const std::vector<SavedObject>& files);
   // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
   // Called while no request can come.

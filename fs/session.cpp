@@ -152,6 +152,15 @@ void Session::take_over() {
   started_();
 }
 
+bool Session::kernel_resends() const {
+  if (!handover_) return false;
+  std::string init(handover_->init());
+  fuse_buf request{};
+  request.size = init.size();
+  request.mem = init.data();
+  return can_resend(request);
+}
+
 // What a successor needs of a request, before it is answered.
 void Session::note(const fuse_buf& request) {
   const fuse_in_header header = header_of(request);

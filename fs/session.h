@@ -57,6 +57,8 @@ class Session {
   void start(std::function<void()> started, std::function<void()> ended);
   // The tree notifies the kernel through it; it lives as long as the session.
   Notifier& notifier() { return *notifier_; }
+  // Whether the kernel sends requests without a reply to a successor.
+  bool kernel_resends() const;
   // Removes the mount, also while processes still use it, and stops serving.
   void unmount();
   // Stops serving. Requests without a reply wait for a successor, if this process ends without

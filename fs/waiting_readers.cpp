@@ -57,7 +57,7 @@ void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const F
   Poller poller{.handle = Handle(handle), .file = std::move(file), .seen = seen};
   {
     const MutexLock lock(mutex_);
-    if (stopping_) return;
+    if (ending_) return;
     if (readers_.pollers.size() + passing_pollers_ < kPollersMax) {
       readers_.pollers.push_back(std::move(poller));
       start_thread();
@@ -74,7 +74,7 @@ void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open
       until == Until::kSoon ? SteadyClock::now() + kSoonPeriod : SteadyClock::time_point::max();
   {
     const MutexLock lock(mutex_);
-    if (!stopping_ && readers_.reads.size() + passing_reads_ < kReadsMax) {
+    if (!ending_ && readers_.reads.size() + passing_reads_ < kReadsMax) {
       readers_.reads.push_back({request, std::move(open), bytes, deadline});
       request = nullptr;
       start_thread();
@@ -84,29 +84,38 @@ void WaitingReaders::add_read(fuse_req_t request, std::shared_ptr<OpenFile> open
   changed_.notify_one();
 }
 
-void WaitingReaders::stop() {
+// All readers that wait, when the thread has ended.
+WaitingReaders::Readers WaitingReaders::end() {
   {
     const MutexLock lock(mutex_);
-    stopping_ = true;
+    ending_ = true;
   }
   changed_.notify_one();
   if (thread_.joinable()) thread_.join();
-  Readers left;
-  {
-    const MutexLock lock(mutex_);
-    left = std::exchange(readers_, {});
-  }
+  const MutexLock lock(mutex_);
+  return std::exchange(readers_, {});
+}
+
+void WaitingReaders::stop() {
+  cancelling_ = true;
+  const Readers left = end();
   for (const Read& read : left.reads) fuse_reply_err(read.request, ENODEV);
+}
+
+void WaitingReaders::leave(Kernel kernel) {
+  const Readers left = end();
+  if (kernel == Kernel::kResends) return;
+  for (const Read& read : left.reads) fuse_reply_err(read.request, EINTR);
 }
 
 // Waits for the first reader, and kPeriod longer, so that one pass serves all readers that came.
 WaitingReaders::Readers WaitingReaders::take_all() {
   const MutexLock lock(mutex_);
-  while (!stopping_ && readers_.empty()) changed_.wait(mutex_);
+  while (!ending_ && readers_.empty()) changed_.wait(mutex_);
   const auto until = std::chrono::steady_clock::now() + kPeriod;
-  while (!stopping_ && changed_.wait_until(mutex_, until) != std::cv_status::timeout) {
+  while (!ending_ && changed_.wait_until(mutex_, until) != std::cv_status::timeout) {
   }
-  if (stopping_) return {};
+  if (ending_) return {};
   passing_pollers_ = readers_.pollers.size();
   passing_reads_ = readers_.reads.size();
   return std::exchange(readers_, {});
@@ -127,7 +136,7 @@ bool WaitingReaders::notify(const Poller& poller) {
 
 CancellationToken WaitingReaders::cancellation_of(const Read& read) const {
   return CancellationToken([this, of_request = tallyfs::cancellation_of(read.request)] {
-    return stopping_ || of_request.is_cancelled();
+    return cancelling_ || of_request.is_cancelled();
   });
 }
 

@@ -56,6 +56,11 @@ class WaitingReaders {
   enum class Until : std::uint8_t { kNews, kSoon };
   void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes, Until until)
       EXCLUDES(mutex_);
+  // Ends the thread and replies to no reader: a successor gets the reads from the kernel again, and
+  // notifies the pollers. A read that is served at the moment gets its reply. kNoResend: the kernel
+  // sends nothing again, and reads fail with EINTR.
+  enum class Kernel : std::uint8_t { kResends, kNoResend };
+  void leave(Kernel kernel) EXCLUDES(mutex_);
   // Called while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
   // served at the moment is cancelled.
   void stop() EXCLUDES(mutex_);
@@ -84,6 +89,7 @@ class WaitingReaders {
 
   void run() EXCLUDES(mutex_);
   void start_thread() REQUIRES(mutex_);
+  Readers end() EXCLUDES(mutex_);
   // All readers; none: it is time to stop.
   Readers take_all() EXCLUDES(mutex_);
   void put_back(Readers readers) EXCLUDES(mutex_);
@@ -99,8 +105,9 @@ class WaitingReaders {
   // Of the pass under way, which has taken them out of readers_.
   std::size_t passing_pollers_ GUARDED_BY(mutex_) = 0;
   std::size_t passing_reads_ GUARDED_BY(mutex_) = 0;
-  std::atomic<bool> stopping_ = false;  // set under the mutex
-  std::thread thread_;                  // started under the mutex
+  bool ending_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> cancelling_ = false;  // reads that are served
+  std::thread thread_;                    // started under the mutex
 };
 
 }  // namespace tallyfs

@@ -50,6 +50,31 @@ Result<void> WriteTransaction::write(std::string_view text, Placement placement,
   return done;
 }
 
+void WriteTransaction::save(ByteWriter& out) const {
+  lines_.save(out);
+  out.put(written_);
+  out.put(static_cast<std::uint8_t>(in_pieces_));
+  out.put(static_cast<std::uint8_t>(refused_.has_value()));
+  if (!refused_) return;
+  out.put_text(refused_->text);
+  out.put(static_cast<std::uint32_t>(refused_->error.code));
+  out.put_text(refused_->error.reason);
+}
+
+void WriteTransaction::load(ByteReader& in) {
+  lines_.load(in);
+  written_ = in.get<std::uint64_t>();
+  in_pieces_ = in.get_flag();
+  refused_.reset();
+  if (!in.get_flag()) return;
+  const std::string_view text = in.get_text();
+  const auto code = in.get<std::uint32_t>();
+  const std::string_view reason = in.get_text();
+  if (code > static_cast<std::uint32_t>(ErrorCode::kInterrupted)) in.fail();
+  if (!in.ok()) return;
+  refused_ = {std::string(text), {static_cast<ErrorCode>(code), std::string(reason)}};
+}
+
 void WriteTransaction::restart() {
   lines_.restart();
   written_ = 0;

@@ -1,6 +1,9 @@
 // A table of owned elements under numbers that are never reused: a number is a slot, and a count of
 // the slot's earlier uses. So a stale number that an untrusted sender sends back finds no element.
 // A slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
+//
+// A table can go on in another process: save() says which slots there are, put() enters the
+// elements under the numbers that they had, and settle() makes free what was not entered.
 // Confined to its owner's lock.
 #pragma once
 
@@ -10,11 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/bytes.h"
+
 namespace tallyfs {
 
 template <typename Owner>  // a smart pointer; an empty one is no entry
 class SlotTable {
  public:
+  // Of a table that goes on.
+  static constexpr std::uint32_t kSlotsMax = 1u << 24;
+
   // uses: how many earlier uses each slot counts; for tests.
   explicit SlotTable(std::uint32_t uses = 0) : first_generation_(uses + 1) {}
 
@@ -54,6 +62,49 @@ class SlotTable {
   }
   std::size_t size() const { return slots_.size() - free_.size() - retired_; }
 
+  // How often each slot was used, and which ones are free, the next one last.
+  void save(ByteWriter& out) const {
+    out.put(static_cast<std::uint32_t>(slots_.size()));
+    for (const Slot& slot : slots_) out.put(slot.generation);
+    out.put(static_cast<std::uint32_t>(free_.size()));
+    for (const std::uint32_t each : free_) out.put(each);
+  }
+  // Whether put() can enter an element under this number. Elements are put before any is added.
+  bool can_put(std::uint64_t number) const {
+    const auto index = static_cast<std::uint32_t>(number);
+    if (index >= kSlotsMax || number >> 32 == 0) return false;
+    return index >= slots_.size() || !slots_[index].entry;
+  }
+  void put(std::uint64_t number, Owner entry) {
+    const auto index = static_cast<std::uint32_t>(number);
+    if (index >= slots_.size()) slots_.resize(index + 1);
+    slots_[index] = {std::move(entry), static_cast<std::uint32_t>(number >> 32)};
+  }
+  // Behind put(): the slots as save() wrote them. lost(number): there was an element that was not
+  // put; its number is void from now on. False: this is not what save() writes, or not of this
+  // table; then slots of which nothing is known are not used again.
+  template <typename Lost>
+  bool settle(ByteReader& in, Lost lost) {
+    const auto slots = in.get<std::uint32_t>();
+    const bool is_ours = in.ok() && slots >= slots_.size() && slots <= kSlotsMax &&
+                         in.left() / sizeof(std::uint32_t) >= slots;
+    if (is_ours) slots_.resize(slots);
+    for (std::uint32_t i = 0; is_ours && i < slots; ++i) {
+      const auto generation = in.get<std::uint32_t>();
+      if (!slots_[i].entry) slots_[i].generation = generation;
+    }
+    const bool has_free = is_ours && take_free(in);
+    free_lost(lost);
+    return has_free && in.ok();
+  }
+
+  // Calls visit(number, element) with each.
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].entry) visit(number_of(i), slots_[i].entry);
+    }
+  }
   // Calls the predicate with each element until it returns true. Returns that element, or nullptr.
   template <typename Predicate>
   const Owner* find_if(Predicate predicate) const {
@@ -68,6 +119,33 @@ class SlotTable {
     Owner entry;
     std::uint32_t generation = 0;
   };
+  // Those that are free are in the order in which they were freed.
+  bool take_free(ByteReader& in) {
+    const auto count = in.get<std::uint32_t>();
+    if (!in.ok() || in.left() != count * sizeof(std::uint32_t)) return false;
+    std::vector<bool> seen(slots_.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto index = in.get<std::uint32_t>();
+      if (index >= slots_.size() || slots_[index].entry || seen[index]) return false;
+      seen[index] = true;
+      free_.push_back(index);
+    }
+    return true;
+  }
+  template <typename Lost>
+  void free_lost(Lost lost) {
+    std::vector<bool> is_free(slots_.size());
+    for (const std::uint32_t each : free_) is_free[each] = true;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].entry || is_free[i]) continue;
+      if (slots_[i].generation != 0) lost(number_of(i));
+      if (slots_[i].generation != 0 && ++slots_[i].generation != 0) {
+        free_.push_back(i);
+      } else {
+        retired_ += 1;
+      }
+    }
+  }
   std::uint64_t number_of(std::uint32_t index) const {
     return std::uint64_t{slots_[index].generation} << 32 | index;
   }

@@ -44,6 +44,14 @@ const char* name_of(SavedKind kind) {
       return "switches of latency_hist";
     case SavedKind::kErrorLog:
       return "log";
+    case SavedKind::kNodes:
+      return "numbers of names";
+    case SavedKind::kCachedDirectories:
+      return "directories that the kernel knows";
+    case SavedKind::kHandles:
+      return "numbers of open files";
+    case SavedKind::kOpenFile:
+      return "open file";
   }
   return "object";
 }

@@ -32,6 +32,11 @@ enum class SavedKind : std::uint16_t {
   kKernelLatencies = 14,  // of the kernel's events
   kLatencySwitches = 15,  // enable/ and the selected processes
   kErrorLog = 16,
+  // Of the mount, which a server leaves to its successor in a reload. No file on a disk has them.
+  kNodes = 32,              // the numbers of names
+  kCachedDirectories = 33,  // whose attributes the kernel has
+  kHandles = 34,            // the numbers of open files
+  kOpenFile = 35,           // one of them; the label is its number
 };
 
 // What people call it: "interface".
@@ -48,9 +53,9 @@ constexpr bool is_of(const SavedObject& object, SavedKind kind) {
 Error other_format(const SavedObject& object);
 
 // A set of kinds: bit n stands for the kind of number n.
-using SavedKinds = std::uint32_t;
+using SavedKinds = std::uint64_t;
 constexpr SavedKinds kind_bit(std::uint16_t kind) {
-  return kind < 32 ? SavedKinds{1} << kind : SavedKinds{0};
+  return kind < 64 ? SavedKinds{1} << kind : SavedKinds{0};
 }
 template <typename... Kinds>
 constexpr SavedKinds saved_kinds(Kinds... kinds) {

@@ -73,8 +73,17 @@ std::string fault_of(const SavedObject& object, const Error& error) {
 
 Result<SavedState> save_state(const StateHeader& header, std::span<Branch* const> branches,
                               const StateOutput& output) {
+  const auto put = [branches](ObjectSink& sink) {
+    for (const Branch* const branch : branches) branch->save(sink);
+  };
+  return save_objects(header, put, output);
+}
+
+Result<SavedState> save_objects(const StateHeader& header,
+                                const std::function<void(ObjectSink& sink)>& put,
+                                const StateOutput& output) {
   FileSink sink(header, output);
-  for (const Branch* const branch : branches) branch->save(sink);
+  put(sink);
   return sink.finish();
 }
 

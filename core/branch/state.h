@@ -32,6 +32,11 @@ struct SavedState {
 Result<SavedState> save_state(const StateHeader& header, std::span<Branch* const> branches,
                               const StateOutput& output);
 
+// The same with any objects, which `put` puts.
+Result<SavedState> save_objects(const StateHeader& header,
+                                const std::function<void(ObjectSink& sink)>& put,
+                                const StateOutput& output);
+
 // A number that changes with what save_state() would write, see Branch::stamp().
 std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now);
 

@@ -5,36 +5,9 @@
 #include <utility>
 
 #include "core/base/keyed_hash.h"
+#include "core/tree/tree_node.h"
 
 namespace tallyfs {
-
-struct Tree::DirectoryPart {
-  std::shared_ptr<Directory> rules;  // shared with the rmdir that is just asking them
-  std::vector<Node*> children;       // by id, which is the order in which they came
-  std::size_t subdirectories = 0;
-};
-
-struct Tree::Node {
-  // Shared with the open that is rendering or writing it when the node goes; the last frees it.
-  using FilePart = std::shared_ptr<File>;
-
-  NodeId id = 0;
-  NodeId parent = 0;
-  std::string name;
-  unsigned permissions = 0;
-  Moment last_change;
-  std::variant<DirectoryPart, FilePart> part;
-
-  DirectoryPart* directory() { return std::get_if<DirectoryPart>(&part); }
-  NodeInfo info() {
-    return {.id = id,
-            .parent = parent,
-            .kind = directory() ? NodeKind::kDirectory : NodeKind::kFile,
-            .permissions = permissions,
-            .subdirectories = directory() ? directory()->subdirectories : 0,
-            .last_change = last_change};
-  }
-};
 
 namespace {
 
@@ -50,7 +23,7 @@ std::size_t hash_value(const Tree::NameKey& key) {
   return seed;
 }
 
-Tree::Tree(Moment now, NodeId first) : next_id_(first) {
+Tree::Tree(Moment now, NodeId first) : first_(first), next_id_(first) {
   auto root = std::make_unique<Node>(
       Node{.id = kRoot, .parent = kRoot, .permissions = kDirectoryPermissions, .last_change = now});
   root->directory()->rules = std::make_shared<Directory>();
@@ -74,17 +47,34 @@ NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
   const MutexLock lock(mutex_);
   Node* const above = find_directory(parent);
   if (!above) return 0;
-  node->id = next_id_++;
   node->parent = parent;
-  node->last_change = now;
-  above->last_change = now;
-  above->directory()->children.push_back(node.get());
+  const auto expected = number(*node);
+  node->last_change = expected.value_or(now);
+  if (!expected) above->last_change = now;
+  auto& siblings = above->directory()->children;
+  siblings.insert(std::ranges::upper_bound(siblings, node->id, {}, &Node::id), node.get());
   if (node->directory()) above->directory()->subdirectories += 1;
   names_.emplace(NameKey{parent, node->name}, node.get());
   const NodeId id = node->id;
   nodes_.emplace(id, std::move(node));
   if (observer_) observer_->directory_changed(parent);
   return id;
+}
+
+// Gives the node its number. The last change of one that was expected.
+std::optional<Moment> Tree::number(Node& node) {
+  const auto name = expected_names_.find(NameKey{node.parent, node.name});
+  const NodeKind kind = node.directory() ? NodeKind::kDirectory : NodeKind::kFile;
+  const auto found = name == expected_names_.end() ? expected_.end() : expected_.find(name->second);
+  if (found == expected_.end() || found->second.kind != kind) {
+    node.id = next_id_++;
+    return std::nullopt;
+  }
+  node.id = found->first;
+  const Moment last_change = found->second.last_change;
+  expected_names_.erase(name);
+  expected_.erase(found);
+  return last_change;
 }
 
 NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
@@ -132,29 +122,35 @@ void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
     }
   }
   names_.erase(NameKey{node.parent, node.name});
-  remember(node);
+  remember(node.id, {node.parent, node.name});
   const auto found = nodes_.find(node.id);
   removed.push_back(std::move(found->second));
   nodes_.erase(found);
 }
 
-void Tree::remember(const Node& node) {
+void Tree::remember(NodeId id, Removed removed) {
   if (removed_in_order_.size() == kRemovedMax) {
     removed_.erase(removed_in_order_.front());
     removed_in_order_.pop_front();
   }
-  removed_.emplace(node.id, Removed{node.parent, node.name});
-  removed_in_order_.push_back(node.id);
+  removed_.emplace(id, std::move(removed));
+  removed_in_order_.push_back(id);
+}
+
+const Tree::Removed* Tree::path_without_node(NodeId id) const {
+  if (const auto removed = removed_.find(id); removed != removed_.end()) return &removed->second;
+  const auto expected = expected_.find(id);
+  return expected == expected_.end() ? nullptr : &expected->second.path;
 }
 
 Result<Tree::Path> Tree::path_of(NodeId id) const {
   const MutexLock lock(mutex_);
   Path path{.from = id};
   while (!find(path.from)) {
-    const auto removed = removed_.find(path.from);
-    if (removed == removed_.end()) return stale();
-    path.names.push_back(removed->second.name);
-    path.from = removed->second.parent;
+    const Removed* const removed = path_without_node(path.from);
+    if (!removed) return stale();
+    path.names.push_back(removed->name);
+    path.from = removed->parent;
   }
   std::ranges::reverse(path.names);
   return path;

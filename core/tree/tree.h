@@ -12,12 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
@@ -99,6 +102,20 @@ class Tree {
   };
   Result<Path> path_of(NodeId id) const EXCLUDES(mutex_);
 
+  // What a server leaves to its successor in a reload: which path has which number
+  // (core/state/FORMAT.md, kind 32).
+  void save(ByteWriter& out) const EXCLUDES(mutex_);
+  // Called while there are no nodes but the root. A node that is added with a path that was saved
+  // has the number that it had, and its last change; other nodes have numbers above all of those.
+  // kInvalid: save() writes no such bytes, and nothing has changed.
+  Result<void> expect(std::string_view saved) EXCLUDES(mutex_);
+  // The directories, by number, of which saved entries have not been added.
+  std::vector<NodeId> incomplete() const EXCLUDES(mutex_);
+  // Saved nodes that have not been added are removed ones from now on.
+  void end_expecting(Moment now) EXCLUDES(mutex_);
+  // The number of the first node but the root. Lower ones are of servers that died.
+  NodeId first() const EXCLUDES(mutex_);
+
   // At most one; it must be taken off (nullptr) before it dies.
   void observe(TreeObserver* observer) EXCLUDES(mutex_);
 
@@ -110,12 +127,23 @@ class Tree {
     NodeId parent = 0;
     std::string name;
   };
+  // A node of the server before that has not been added yet.
+  struct Expected {
+    Removed path;
+    NodeKind kind = NodeKind::kFile;
+    Moment last_change;
+  };
+  struct Saved;
 
   Node* find(NodeId id) const REQUIRES(mutex_);
   Node* find_directory(NodeId id) const REQUIRES(mutex_);
   NodeId add(NodeId parent, std::unique_ptr<Node> node, Moment now) EXCLUDES(mutex_);
   void take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) REQUIRES(mutex_);
-  void remember(const Node& node) REQUIRES(mutex_);
+  void remember(NodeId id, Removed removed) REQUIRES(mutex_);
+  std::optional<Moment> number(Node& node) REQUIRES(mutex_);
+  const Removed* path_without_node(NodeId id) const REQUIRES(mutex_);
+  static void put(ByteWriter& out, NodeId id, const Removed& path);
+  static void put(ByteWriter& out, NodeId id, const Expected& node);
 
   // Names are kept once, in their nodes; the index looks at them there.
   struct NameKey {
@@ -126,11 +154,15 @@ class Tree {
   friend std::size_t hash_value(const NameKey& key);
 
   mutable Mutex mutex_{LockRank::kTree};
+  NodeId first_ GUARDED_BY(mutex_);
   NodeId next_id_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, Removed> removed_ GUARDED_BY(mutex_);
   std::deque<NodeId> removed_in_order_ GUARDED_BY(mutex_);
+  std::map<NodeId, Expected> expected_ GUARDED_BY(mutex_);
+  // Looks at the names in expected_.
+  boost::unordered_flat_map<NameKey, NodeId> expected_names_ GUARDED_BY(mutex_);
   TreeObserver* observer_ GUARDED_BY(mutex_) = nullptr;
 };
 

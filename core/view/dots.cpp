@@ -9,9 +9,8 @@
 namespace tallyfs::view {
 namespace {
 
-constexpr int kDown = 4;     // dots in a cell
-constexpr int kTimeGap = 2;  // the least blanks between two times
-constexpr int kSpread = 4;   // the most dots from one point to the next
+constexpr int kDown = 4;    // dots in a cell
+constexpr int kSpread = 4;  // the most dots from one point to the next
 
 std::string braille(std::uint8_t dots) {
   // U+2800 to U+28FF in UTF-8.
@@ -21,27 +20,6 @@ std::string braille(std::uint8_t dots) {
 std::uint8_t bit_of(int x, int y) {
   constexpr std::uint8_t kBits[kDown][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   return kBits[y % kDown][x % 2];
-}
-
-// The points at which a round time begins, so far apart that each has `room` columns for its label.
-std::vector<std::size_t> times_inside(const Series& series, int columns, int room) {
-  static constexpr std::array<std::uint64_t, 18> kSeconds = {
-      1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-  std::vector<std::size_t> made;
-  const std::uint64_t from = series.points.front().realtime_us;
-  const std::uint64_t to = series.points.back().realtime_us;
-  if (to <= from) return made;
-  const double least = static_cast<double>(to - from) / 1e6 * room / columns;
-  const auto step = std::ranges::find_if(
-      kSeconds, [&](std::uint64_t seconds) { return static_cast<double>(seconds) >= least; });
-  if (step == kSeconds.end()) return made;
-  const std::uint64_t micros = *step * 1'000'000;
-  for (std::size_t i = 1; i + 1 < series.points.size(); ++i) {
-    const bool is_new =
-        series.points[i].realtime_us / micros != series.points[i - 1].realtime_us / micros;
-    if (is_new) made.push_back(i);
-  }
-  return made;
 }
 
 }  // namespace
@@ -111,32 +89,6 @@ void Dots::draw(Grid& grid, int grid_row, int column, int row, Charset charset) 
       grid.put(grid_row, column + i, is_utf8 ? "░" : ":", {Tone::kDim});
     }
   }
-}
-
-void draw_time_axis(Grid& grid, const Series& series, int left, const Dots& dots,
-                    const Look& look) {
-  const std::size_t count = series.points.size();
-  const int columns = dots.columns_used(count);
-  const bool is_utf8 = look.charset == Charset::kUtf8;
-  const int row = grid.height();
-  int column = grid.put(row, left - 1, is_utf8 ? "└" : "+", {Tone::kDim});
-  for (int i = 0; i < columns; ++i)
-    column = grid.put(row, column, is_utf8 ? "─" : "-", {Tone::kDim});
-  if (series.points.empty()) return;
-  const std::string from = look.clock(series.points.front().realtime_us);
-  const std::string to = look.clock(series.points.back().realtime_us);
-  int end = grid.put(row + 1, left, from, {Tone::kDim});
-  if (to == from) return;
-  const int width = width_of(to, look.charset);
-  const int last = std::max(end + 1, left + columns - width);
-  for (const std::size_t i : times_inside(series, columns, width + kTimeGap)) {
-    const int at = left + dots.column_of(i, count);
-    const int start = at - width / 2;
-    if (start < end + kTimeGap || start + width + kTimeGap > last) continue;
-    grid.put(row, at, is_utf8 ? "┬" : "+", {Tone::kDim});
-    end = grid.put(row + 1, start, look.clock(series.points[i].realtime_us), {Tone::kDim});
-  }
-  grid.put(row + 1, last, to, {Tone::kDim});
 }
 
 }  // namespace tallyfs::view

@@ -47,8 +47,4 @@ class Dots {
   std::optional<std::pair<int, int>> last_;  // the line's end
 };
 
-// Below the line: an axis, and the wall clock at its start, its end, and between where there is
-// room.
-void draw_time_axis(Grid& grid, const Series& series, int left, const Dots& dots, const Look& look);
-
 }  // namespace tallyfs::view

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/view/heat_axis.h"
+#include "core/view/time_axis.h"
 
 namespace tallyfs::view {
 namespace {
@@ -85,19 +86,15 @@ class HeatPanel {
   }
 
   void draw_time(std::size_t from, int bins) const {
-    const bool is_utf8 = look_.charset == Charset::kUtf8;
-    const int row = area_.row + bins;
     const int width = static_cast<int>(columns_.size() - from);
-    grid_.put(row, left_ - 1, is_utf8 ? "└" : "+", {Tone::kDim});
+    TimeAxis axis{.row = area_.row + bins,
+                  .left = left_,
+                  .columns = width,
+                  .room = area_.column + area_.width - left_};
     for (int i = 0; i < width; ++i) {
-      grid_.put(row, left_ + i, is_utf8 ? "─" : "-", {Tone::kDim});
+      axis.marks.push_back({i, columns_[from + static_cast<std::size_t>(i)].realtime_us});
     }
-    if (width == 0) return;
-    const int end =
-        grid_.put(row + 1, left_, look_.clock(columns_[from].realtime_us), {Tone::kDim});
-    const std::string last = look_.clock(columns_.back().realtime_us);
-    const int start = left_ + width - width_of(last, look_.charset);
-    if (start > end) grid_.put(row + 1, start, last, {Tone::kDim});
+    draw_time_axis(grid_, axis, look_);
   }
 
   const char* bar() const { return look_.charset == Charset::kUtf8 ? "│" : "|"; }

@@ -9,6 +9,7 @@
 #include "core/view/distribution.h"
 #include "core/view/dots.h"
 #include "core/view/table.h"
+#include "core/view/time_axis.h"
 
 namespace tallyfs::view {
 namespace {
@@ -248,7 +249,15 @@ void draw_series(Grid& grid, const Series& series, int rows, const Look& look) {
     grid.put(at, label_width + 1, mark, {Tone::kDim});
     dots.draw(grid, at, left, row, look.charset);
   }
-  draw_time_axis(grid, series, left, dots, look);
+  const std::size_t count = series.points.size();
+  TimeAxis time{.row = grid.height(),
+                .left = left,
+                .columns = dots.columns_used(count),
+                .room = std::max(2, look.width - left)};
+  for (std::size_t i = 0; i < count; ++i) {
+    time.marks.push_back({dots.column_of(i, count), series.points[i].realtime_us});
+  }
+  draw_time_axis(grid, time, look);
 }
 
 }  // namespace tallyfs::view

@@ -132,6 +132,10 @@ void Watch::follow(const std::string& name, Followed& followed, const std::uint6
   followed.now.time_us = tree_.time_us;
   followed.now.realtime_us = tree_.realtime_us;
   followed.read_at = readings_;
+  // What has not moved since its first reading has no past yet.
+  const bool has_pasts = !followed.pasts.empty() && (followed.statistic.empty() ||
+                                                     followed.pasts.contains(followed.statistic));
+  if (!has_pasts) return add_columns(followed);
   const Interval interval = interval_to(followed.now, followed.before->time_us);
   for (auto& [statistic, past] : followed.pasts) past.add_quiet(interval);
 }

@@ -57,15 +57,17 @@ std::string describe_end(int status) {
 }  // namespace
 
 Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
-               std::uint64_t servers)
+               Predecessors before)
     : options_(options),
+      predecessor_(std::move(before.last)),
       socket_(std::move(socket)),
       switches_(make_switches(options)),
       shapes_(make_shapes(options)),
       processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
-      tree_(clock_.now(), first_node(servers)),
+      tree_(clock_.now(), first_node(before.servers)),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
+  expect_nodes();
   if (!options_.rules_file.empty()) loop_.take_hangups();
   make_feeder(std::move(feeder));
   make_branches();
@@ -74,8 +76,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
       Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
-      Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles,
-      first_node(servers));
+      Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles);
+  if (predecessor_) take_state();
 }
 
 void Daemon::make_feeder(std::optional<Fd> channel) {
@@ -129,28 +131,12 @@ void Daemon::make_intake() {
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
 }
 
-bool Daemon::take_state(Handover& handover) {
-  const std::string bytes = handover.take_state();
-  if (bytes.empty()) return false;
-  const auto file = read_state(bytes);
-  if (!file) {
-    log_error("reload: " + file.error().reason);
-    return false;
-  }
-  const LoadedState loaded =
-      load_state(file.value(), branches_->all(), read_boot_id(), clock_.now());
-  for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
-  std::string text("reload: took over ");
-  log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
-  return true;
-}
-
-void Daemon::keep_state(StateDirectory directory, State state) {
+void Daemon::keep_state(StateDirectory directory) {
   const StateSaver::Parts parts{
       .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
-  if (state == State::kIsLoaded) return state_->go_on(read_boot_id());
+  if (predecessor_) return state_->go_on(read_boot_id());
   state_->load(read_boot_id());
 }
 
@@ -178,7 +164,10 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
     return 1;
   }
   if (mount.handover) loop_.take(SIGUSR2);
-  tree_.observe(&session.value()->notifier());
+  Notifier& notifier = session.value()->notifier();
+  const std::vector<NodeId> not_notified = resume(notifier);
+  predecessor_.reset();
+  tree_.observe(&notifier);
   ready_ = ready;
   unready_parts_ = feeder_ ? 2 : 1;
   if (feeder_ && mount.handover && mount.handover->servers() > 0) feeder_->replace_feeder();
@@ -188,12 +177,13 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
     loop_.post([this] { part_is_ready(); });
   };
   session.value()->start(started, [this] { loop_.stop(); });
+  for (const NodeId directory : not_notified) notifier.directory_changed(directory);
   if (mount.handover) note_takeover(*mount.handover);
   serve();
   // What feeders add from now on they send, or keep for the next daemon.
   branches_->statistics().end_cells(clock_.now());
-  tree_.observe(nullptr);
   if (is_handing_over_) return hand_over(*session.value(), mount);
+  tree_.observe(nullptr);
   end(*session.value());
   return 0;
 }
@@ -206,25 +196,6 @@ void Daemon::end(Session& session) {
     branches_->tracing().tracing().feed_pending(clock_.now());
     state_->finish();
   }
-}
-
-// The kernel's feeder goes on until the next server replaces it.
-int Daemon::hand_over(Session& session, const ServedMount& mount) {
-  session.leave();
-  intake_->settle();
-  branches_->tracing().tracing().feed_pending(clock_.now());
-  const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
-  const auto saved = save_state(header, branches_->all(), [&](std::string_view piece) {
-    return mount.handover->append_state(piece);
-  });
-  if (!saved) {
-    log_error("reload: the state cannot be handed over: " + saved.error().reason);
-    if (state_) state_->finish();
-    return 1;
-  }
-  mount.handover->finish_state();
-  mount.handed_over();
-  return 0;
 }
 
 void Daemon::note_takeover(const Handover& handover) {
@@ -295,7 +266,10 @@ void Daemon::take_rules() {
 }
 
 void Daemon::part_is_ready() {
-  if (--unready_parts_ == 0) ready_();
+  if (--unready_parts_ != 0) return;
+  enter_expected();
+  tree_.end_expecting(clock_.now());
+  ready_();
 }
 
 // The samples that the process sent before it ended are taken in before its interfaces are removed.

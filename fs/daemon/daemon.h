@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/ledger.h"
@@ -27,6 +28,7 @@
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/mount_watch.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/predecessor.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/state_saver.h"
 #include "fs/keeper/handover.h"
@@ -45,19 +47,22 @@ struct ServedMount {
   std::function<void()> handed_over;
 };
 
+// The servers of this mount before this one.
+struct Predecessors {
+  std::uint64_t servers = 0;        // how many
+  std::optional<Predecessor> last;  // if it has left something
+};
+
 class Daemon {
  public:
   // options outlive the daemon. feeder: the channel to the supervisor of the kernel's feeder;
-  // nothing: the kernel's events are not read. servers: how many there were before, of this mount.
+  // nothing: the kernel's events are not read.
   Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd> feeder,
-         std::uint64_t servers);
+         Predecessors before);
 
-  // Loads the state that the server before left. False: there is none. Called before the next.
-  bool take_state(Handover& handover);
-  // Saves in the directory from run() on. is_loaded: by take_state(); else this loads what the
-  // directory has. Called once, before run().
-  enum class State { kLoad, kIsLoaded };
-  void keep_state(StateDirectory directory, State state);
+  // Saves in the directory from run() on, and loads what it has, if no server before has left its
+  // state. Called once, before run().
+  void keep_state(StateDirectory directory);
   // Mounts the directory of this path instead of the whole tree. kNotFound.
   Result<void> show(const std::string& subtree);
 
@@ -66,6 +71,11 @@ class Daemon {
   int run(const ServedMount& mount, const std::function<void()>& ready);
 
  private:
+  // Those of what the server before has left; see daemon_handover.cpp.
+  void expect_nodes();
+  void take_state();
+  void enter_expected();
+  std::vector<NodeId> resume(Notifier& notifier);
   // The file of --rules, if there is one.
   void take_rules();
   void make_feeder(std::optional<Fd> channel);
@@ -90,6 +100,8 @@ class Daemon {
 
   // In the order in which they are made; each is destroyed before those that it refers to.
   const DaemonOptions& options_;
+  std::optional<Predecessor> predecessor_;  // until run() serves
+  bool has_nodes_ = false;                  // its numbers of nodes are those of the tree
   ProgramClock clock_;
   EventLoop loop_;
   FeedSocket socket_;

@@ -129,18 +129,23 @@ void remove_mount(Prepared& prepared) {
   prepared.mount.leave();
 }
 
+Predecessors predecessors(Handover* handover) {
+  if (!handover) return {};
+  Predecessors all{.servers = handover->servers(), .last = std::nullopt};
+  auto last = Predecessor::read(*handover);
+  if (last && *last) all.last.emplace(std::move(last->value()));
+  if (last && !*last) log_error("reload: " + last->error().reason);
+  return all;
+}
+
 Result<int> serve(Prepared& prepared, const ServedMount& mount,
                   const std::function<void()>& ready) {
   const DaemonOptions& options = prepared.options;
   const std::string socket_name =
       prepared.socket.path().empty() ? "the socket passed by systemd" : prepared.socket.path();
   Daemon daemon(options, std::move(prepared.socket), std::move(prepared.side.feeder),
-                mount.handover ? mount.handover->servers() : 0);
-  const bool is_loaded = mount.handover && daemon.take_state(*mount.handover);
-  if (prepared.state) {
-    daemon.keep_state(std::move(*prepared.state),
-                      is_loaded ? Daemon::State::kIsLoaded : Daemon::State::kLoad);
-  }
+                predecessors(mount.handover));
+  if (prepared.state) daemon.keep_state(std::move(*prepared.state));
   if (const auto shown = daemon.show(options.subtree); !shown) return shown.error();
   return daemon.run(mount, [&] {
     log_info("mounted on " + options.mount_point + ", listening on " + socket_name);

@@ -39,6 +39,28 @@ Error no_memory(const char* what) {
 
 }  // namespace
 
+// A server before may have written any number into the page: what is behind the end is not mapped.
+HandedBytes::HandedBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
+  struct stat status {};
+  const bool is_there = size != 0 && ::fstat(state_fd, &status) == 0 && status.st_size > 0 &&
+                        static_cast<std::size_t>(status.st_size) >= size;
+  void* const mapped =
+      is_there ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, state_fd, 0) : MAP_FAILED;
+  if (mapped == MAP_FAILED) return;
+  memory_ = mapped;
+  size_ = size;
+}
+
+HandedBytes::HandedBytes(HandedBytes&& other) noexcept
+    : state_fd_(std::exchange(other.state_fd_, -1)),
+      memory_(std::exchange(other.memory_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+HandedBytes::~HandedBytes() {
+  if (memory_) ::munmap(memory_, size_);
+  if (state_fd_ >= 0) (void)!::ftruncate(state_fd_, 0);
+}
+
 Result<Handover> Handover::create() {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   Fd memory(::memfd_create("tallyfs-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -128,16 +150,10 @@ Result<void> Handover::append_state(std::string_view piece) {
 void Handover::finish_state() { page_->has_state.store(true, std::memory_order_release); }
 
 // Empty from the first look on: a server that dies of it leaves its successor without.
-std::string Handover::take_state() {
-  std::string bytes;
-  if (page_->has_state.exchange(false, std::memory_order_acquire)) {
-    bytes.resize(page_->state_bytes);
-    const ssize_t got = ::pread(state_.get(), bytes.data(), bytes.size(), 0);
-    bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  }
-  page_->state_bytes = 0;
-  (void)!::ftruncate(state_.get(), 0);
-  return bytes;
+HandedBytes Handover::take_state() {
+  const std::uint64_t bytes = std::exchange(page_->state_bytes, 0);
+  const bool has_state = page_->has_state.exchange(false, std::memory_order_acquire);
+  return {state_.get(), has_state ? bytes : 0};
 }
 
 void Handover::note_poll(std::uint64_t handle) {

@@ -8,13 +8,31 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
+
+// A state that was handed over, as bytes. The memory is free when this is destroyed.
+class HandedBytes {
+ public:
+  HandedBytes() = default;
+  // state_fd: a memfd with so many bytes, which outlives this. It is emptied at the end.
+  HandedBytes(int state_fd, std::size_t size);
+  HandedBytes(HandedBytes&& other) noexcept;
+  HandedBytes& operator=(HandedBytes&&) = delete;
+  ~HandedBytes();
+
+  // Empty, too, where the memory could not be mapped.
+  std::string_view view() const { return {static_cast<const char*>(memory_), size_}; }
+
+ private:
+  int state_fd_ = -1;
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 class Handover {
  public:
@@ -54,8 +72,9 @@ class Handover {
   // What a server that is asked to end leaves: pieces of a state file, then its end. kNoSpace.
   Result<void> append_state(std::string_view piece);
   void finish_state();
-  // Empty: none was finished. There is none from then on.
-  std::string take_state();
+  // Empty: none was finished. There is none from then on. The handover outlives the bytes, and they
+  // are destroyed before the next are appended.
+  HandedBytes take_state();
 
   // A poll(2) waits to be notified under this number.
   void note_poll(std::uint64_t handle);

@@ -126,7 +126,15 @@ _threads() {
     )"
   done
   ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 12' 2>/dev/null |
-    grep -E '^(#|Thread)' || true
+    grep -E '^(#|Thread)' | grep -vE 'futex|pthread_cond|clone3|start_thread' | cut -c1-110 || true
+}
+
+# _family PID...: these, as far as they live, and what they have started.
+_family() {
+  local each
+  for each; do
+    [ ! -d "/proc/$each" ] || { echo "$each" && _family $(cat "/proc/$each"/task/*/children); }
+  done
 }
 
 # At the end of a case, however it ended: the daemons end with 0 and had nothing to complain about.
@@ -135,8 +143,10 @@ finish() {
   trap - EXIT ERR
   trap '' TERM
   if [ "$status" -eq 143 ]; then
-    echo 'it took too long; the daemon is at'
-    for each in "${DAEMONS[@]}"; do _threads "$each"; done
+    echo 'it took too long; what it started is at (the last first)'
+    for each in $(_family $(cat "$CASE/pids" 2>/dev/null) | sort -rnu | head -12); do
+      _threads "$each"
+    done
   fi
   for each in "${DAEMONS[@]}"; do
     kill -TERM "$each" 2>/dev/null
@@ -187,6 +197,12 @@ wait_until() {
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
     sleep 0.01
   done
+}
+# fewer CALLS [LEAST]: how many calls a case makes that wants CALLS of them. Beside a sanitizer, one
+# takes as long as many; LEAST are made all the same.
+fewer() {
+  local calls=$(($1 / ${TALLY_PATIENCE:-1}))
+  echo $((calls > ${2:-1} ? calls : ${2:-1}))
 }
 
 # ---- statistics

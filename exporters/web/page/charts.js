@@ -59,13 +59,25 @@ export function withoutEmptyEnds(bars) {
 
 const clock = realtime => d3.timeFormat('%H:%M:%S')(new Date(realtime / 1000));
 
+// About `count` ticks of a scale of time, at whole seconds, and how they are written: all in the
+// same way, with seconds where one of them needs them, and with the day where there are several.
+export function timeTicks(scale, count) {
+  const ticks = scale.ticks(Math.max(2, count)).filter(each => each.getMilliseconds() === 0);
+  const [from, to] = scale.domain();
+  const needs = part => ticks.some(each => each[part]() !== 0);
+  const time = needs('getSeconds') ? '%H:%M:%S' : '%H:%M';
+  const day = to - from > 86400e3 ? '%d %b' : '';
+  const isDay = day && !needs('getHours') && !needs('getMinutes') && !needs('getSeconds');
+  return {ticks, text: d3.timeFormat(isDay ? day : `${day} ${time}`.trim())};
+}
+
 function axes(svg, series, x, y, size) {
   const texts = new Map(series.ticks.map(tick => [tick.value, tick.text]));
   const values = [...texts.keys()];
   const text = value => texts.get(value);
+  const times = timeTicks(x, (size.right - size.left) / 110);
   svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.bottom})`)
-    .call(d3.axisBottom(x).ticks(Math.max(2, (size.right - size.left) / 110))
-      .tickFormat(d3.timeFormat('%H:%M:%S')));
+    .call(d3.axisBottom(x).tickValues(times.ticks).tickFormat(times.text));
   svg.append('g').attr('class', 'grid').attr('transform', `translate(${size.left},0)`)
     .call(d3.axisLeft(y).tickValues(values).tickSize(size.left - size.right).tickFormat(''));
   svg.append('g').attr('class', 'axis').attr('transform', `translate(${size.left},0)`)
@@ -117,7 +129,8 @@ export function seriesTable(series) {
   const rows = series.end_us.map((end, i) =>
     [clock(end), text(series.value[i]), text(series.min[i]), text(series.max[i])]);
   const [line, low, high] = series.names;
-  return makeTable([['End', line || 'value', low || 'least', high || 'most'], ...rows.reverse().slice(0, 200)]);
+  const head = ['End', line || 'value', low || 'least', high || 'most'];
+  return makeTable([head, ...rows.reverse().slice(0, 200)]);
 }
 
 export {clock};

@@ -2,7 +2,8 @@
 // colours. Bins, counts, the least count of each colour and the colours come from the server.
 // A column is as wide as the seconds that it covers, and coloured by its counts in seconds_each.
 // Where the server says `names` of the columns, they stand for themselves, not for times.
-import {clock, makeTable} from './charts.js';
+/* global d3 */
+import {clock, makeTable, timeTicks} from './charts.js';
 
 const kLeft = 74;
 const kBottom = 22;
@@ -11,10 +12,14 @@ const kTableColumns = 12;
 
 export class HeatMap {
   constructor(parts) {
-    Object.assign(this, parts);  // canvas, tip, legend, onColumn
+    Object.assign(this, parts);  // canvas, tip, legend, onColumn, onBin
     this.chosen = null;  // the end of a column, in microseconds
+    this.framed = null;  // the text of a bin
     this.canvas.addEventListener('pointermove', event => this.point(event));
-    this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.tip.hidden = true;
+      this.onBin(null);
+    });
     this.canvas.addEventListener('click', event => {
       const place = this.place(event);
       this.choose(place ? this.heat.end_us[place.column] : null);
@@ -63,6 +68,13 @@ export class HeatMap {
     this.chosen = ends[Math.min(ends.length - 1, Math.max(0, at + step))];
     this.draw();
     this.onColumn();
+  }
+
+  // The bin with this text, in all columns; null: none.
+  frame(text) {
+    if (this.framed === text) return;
+    this.framed = text;
+    this.draw();
   }
 
   // All columns are shown again, without a call of onColumn.
@@ -159,8 +171,13 @@ export class HeatMap {
       });
       const state = this.heat.states[column];
       if (state !== 'c') this.drawUnsure(pen, place, x, width, state, edge);
-      if (end === this.chosen) this.drawFrame(pen, place, x, width, css);
+      if (end === this.chosen) {
+        this.drawFrame(pen, css, x, kTop, width, place.box.height - kBottom - kTop);
+      }
     });
+    const bin = this.heat.bins.findIndex(each => each.text === this.framed);
+    if (bin < 0) return;
+    this.drawFrame(pen, css, kLeft, place.y(bin), place.box.width - kLeft - 1, place.height);
   }
 
   // Hatched: seconds that were not read one by one. Dotted: a reset or a new definition came in
@@ -186,36 +203,65 @@ export class HeatMap {
     pen.restore();
   }
 
-  drawFrame(pen, place, x, width, css) {
+  drawFrame(pen, css, x, y, width, height) {
     pen.strokeStyle = css.getPropertyValue('--text');
     pen.lineWidth = 1.5;
-    pen.strokeRect(x, kTop, width, place.box.height - kBottom - kTop);
+    pen.strokeRect(x, y, width, height);
   }
 
   drawAxes(pen, place) {
     const css = getComputedStyle(document.documentElement);
     pen.fillStyle = css.getPropertyValue('--dim');
+    pen.strokeStyle = css.getPropertyValue('--edge');
+    pen.lineWidth = 1;
     pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    this.drawBinEnds(pen, place);
+    pen.textBaseline = 'alphabetic';
+    pen.textAlign = 'center';
+    if (this.heat.names) this.drawNames(pen, place);
+    else if (this.heat.end_us.length) this.drawTimes(pen, place);
+  }
+
+  // A label stands at the upper end of its bin.
+  drawBinEnds(pen, place) {
     pen.textAlign = 'right';
     pen.textBaseline = 'middle';
     let free = Infinity;
     this.heat.bins.forEach((bin, i) => {
-      // A label stands at the upper end of its bin.
       const y = Math.max(kTop + 6, place.y(i));
       if (free - y < 17 && i > 0) return;
       pen.fillText(bin.end, kLeft - 8, y);
       free = y;
     });
-    pen.textBaseline = 'alphabetic';
-    pen.textAlign = 'center';
-    const half = 26;
-    let right = Infinity;
-    for (let i = this.heat.end_us.length - 1; i >= 0; --i) {
-      const x = Math.min(place.x(i) + place.width(i) / 2, place.box.width - half);
-      if (x - half < kLeft) break;
-      if (right - x < 80) continue;
-      pen.fillText(this.labelOf(i), x, place.box.height - 5);
-      right = x;
+  }
+
+  // A mark stands at its time, its label below it as far as there is room.
+  mark(pen, place, x, text) {
+    const bottom = place.box.height - kBottom;
+    pen.beginPath();
+    pen.moveTo(x, bottom);
+    pen.lineTo(x, bottom + 4);
+    pen.stroke();
+    const half = pen.measureText(text).width / 2;
+    pen.fillText(text, Math.min(x, place.box.width - half), place.box.height - 4);
+  }
+
+  // At round times of the viewer's time zone, also where nothing was read yet.
+  drawTimes(pen, place) {
+    const end = this.heat.end_us[this.heat.end_us.length - 1] / 1000;
+    const x = d3.scaleTime().domain([new Date(end - this.window * 1000), new Date(end)])
+      .range([kLeft, place.box.width]);
+    const {ticks, text} = timeTicks(x, (place.box.width - kLeft) / 90);
+    for (const tick of ticks) this.mark(pen, place, x(tick), text(tick));
+  }
+
+  drawNames(pen, place) {
+    let free = Infinity;
+    for (let i = this.heat.names.length - 1; i >= 0; --i) {
+      const x = place.x(i) + place.width(i) / 2;
+      if (free - x < 80) continue;
+      this.mark(pen, place, x, this.labelOf(i));
+      free = x;
     }
   }
 
@@ -234,6 +280,7 @@ export class HeatMap {
   point(event) {
     const at = this.place(event);
     this.tip.hidden = !at;
+    this.onBin(at ? this.heat.bins[at.bin].text : null);
     if (!at) return;
     this.tip.textContent = this.textOf(at.column, at.bin);
     const box = this.canvas.getBoundingClientRect();

@@ -53,9 +53,10 @@ async function readInterface() {
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
   statistics.show(answer.view.rows, answer.view.first, answer.view.matching);
   if (!state.statistic && answer.view.rows.length) {
-    // The first that has bins, which has most to show.
-    const rich = answer.view.rows.find(row => /^(array|quantiles)/.test(row.type_text));
-    state.statistic = (rich ?? answer.view.rows[0]).name;
+    // The first that has bins, which has most to show, and that moves.
+    const rich = answer.view.rows.filter(row => /^(array|quantiles)/.test(row.type_text));
+    const moving = rich.find(row => !['0/s', '-', 'off'].includes(row.rate_text));
+    state.statistic = (moving ?? rich[0] ?? answer.view.rows[0]).name;
     leaveFragment();
     return readInterface();
   }

@@ -9,10 +9,12 @@ import {byId, isLatency, onChosen, refresh, state} from './state.js';
 const isPressed = id => byId(id).getAttribute('aria-pressed') === 'true';
 
 export const heat = new HeatMap({canvas: byId('heat'), tip: byId('heat-tip'),
-                                 legend: byId('legend'), onColumn: () => showBars(heat)});
+                                 legend: byId('legend'), onColumn: () => showBars(heat),
+                                 onBin: text => pointAt(text)});
 // A column for each CPU.
 export const cpus = new HeatMap({canvas: byId('cpus'), tip: byId('cpus-tip'),
-                                 legend: byId('cpus-legend'), onColumn: () => showBars(cpus)});
+                                 legend: byId('cpus-legend'), onColumn: () => showBars(cpus),
+                                 onBin: text => pointAt(text)});
 const definition = new DefinitionForm(() => refresh());
 
 onChosen(() => {
@@ -68,7 +70,26 @@ export function showBars(from) {
     : column || of ? `no ${what} in this time` : 'the first second is being counted');
   byId('counted-choice').hidden = !!column;
   drawBars(byId('bars'), shown);
+  pointAt(pointed);
 }
+
+// The pointer is on a bin of a heat map, whose bar is marked; on a bar, and its bin is framed.
+let pointed = null;
+function pointAt(text) {
+  pointed = text;
+  for (const row of byId('bars').rows) {
+    row.classList.toggle('pointed', row.cells[0].textContent === text);
+  }
+}
+byId('bars').addEventListener('pointerover', event => {
+  const text = event.target.closest('tr')?.cells[0].textContent ?? null;
+  heat.frame(text);
+  cpus.frame(text);
+});
+byId('bars').addEventListener('pointerleave', () => {
+  heat.frame(null);
+  cpus.frame(null);
+});
 
 export function showFacts(view) {
   const of = counted(view);
@@ -119,7 +140,7 @@ export function showStatistic(statistic) {
   byId('statistic-parts').hidden = false;
   setText(byId('shown-name'), isLatency()
     ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
-  const parts = [view.type_text, statistic.units, view.rate_text,
+  const parts = [view.type_text, statistic.units, view.rate_text !== '-' && view.rate_text,
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));

@@ -116,7 +116,7 @@ a_definition_begins_anew_while_threads_count() {
   ok 'sync 5000'
   _into_cells hits
   local i
-  echo 'threads 8 hits 3000000' >&7
+  echo "threads 8 hits $(fewer 3000000)" >&7
   for i in 1 2 3 4 5 6 7 8 9 10; do
     define web 'name=hits type=range'
     data web >/dev/null
@@ -174,8 +174,8 @@ ten_million_calls_make_no_system_call() {
   echo $tracer >>"$CASE/pids"
   wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
   kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
-  # Fewer beside a sanitizer, of which one call takes as long as many.
-  local calls=$((10000000 / ${TALLY_PATIENCE:-1}))
+  local calls
+  calls=$(fewer 10000000)
   echo "inc hits $calls" >&7
   IFS= read -r -t $((90 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail 'the probe does not end'
   assert_eq ok "$SAID"
@@ -192,7 +192,7 @@ samples_of_handlers_are_counted_in_cells() {
   ok 'sync 5000'
   _into_cells hits
   local added
-  tell 'signals hits 2000000'
+  tell "signals hits $(fewer 2000000)"
   added=$SAID
   ok 'sync 5000'
   assert_data web "hits $added"
@@ -224,16 +224,17 @@ a_range_of_one_x_has_that_average_at_any_moment() {
   start_probe
   ok 'interface web' 'statistic web hits' 'define hits range' 'start hits' 'sync 5000'
   _into_cells hits
-  local i read
+  local i read calls
+  calls=$(fewer 5000000)
   ok 'add hits 7 3 1'
-  echo 'add hits 7 3 5000000' >&7
+  echo "add hits 7 3 $calls" >&7
   for ((i = 0; i < 200; ++i)); do
     read=$(data web)
     [[ $read =~ ^hits\ [0-9]+\ 7\ 7\.000\ 7$ ]] || fail "torn: $read"
   done
   IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
   assert_eq ok "$SAID"
-  assert_data web 'hits 15000003 7 7.000 7'
+  assert_data web "hits $((3 * calls + 3)) 7 7.000 7"
 }
 
 what_cells_hold_survives_a_reload() {

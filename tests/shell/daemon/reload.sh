@@ -34,6 +34,156 @@ everything_goes_on_and_the_process_too() {
   _nothing_is_left
 }
 
+_inodes() { find "$MNT" ! -path "$STAT/tallyfs/*" -printf '%i %P\n' | sort; }
+
+every_name_keeps_its_inode_number() {
+  local before
+  send 'web/us 5' 'db/n 1' 'event define web/done u64 us'
+  wait_until '[ -d "$MNT/tracing/events/web/done" ]'
+  mkdir "$MNT/tracing/instances/mine"
+  send 'remove db'
+  wait_until '[ ! -e "$STAT/db" ]'
+  before=$(_inodes)
+  assert_has ' tracing/instances/mine/events/web/done/trigger' "$before"
+  _reload
+  assert_eq "$before" "$(_inodes)" 'numbers and names'
+  # A new one has a new number.
+  send 'db/n 1'
+  wait_until '[ -e "$STAT/db" ]'
+  assert_has_not "$(stat -c %i "$STAT/db") " "$before"
+}
+
+a_working_directory_stays() {
+  send 'web/us 5'
+  (
+    cd "$STAT/web"
+    assert_eq 'us 1' "$(cat data)"
+    _reload
+    assert_eq "$STAT/web" "$(/bin/pwd)"
+    assert_eq 'us 1' "$(cat data)"
+    assert_has web "$(ls ..)"
+  )
+}
+
+a_listing_goes_on() {
+  need_python
+  local i
+  for i in {1..2000}; do echo "many$i/x 1"; done >"$CASE/lines"
+  send_file "$CASE/lines"
+  wait_until '[ -e "$STAT/many2000" ]'
+  py <<'PY'
+import ctypes, os, subprocess
+# os.scandir() reads ahead: getdents() itself, with a buffer for a few names.
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open(os.environ["STAT"], os.O_RDONLY | os.O_DIRECTORY)
+buffer, names, reloaded = ctypes.create_string_buffer(1024), [], 0
+while (size := libc.syscall(61 if os.uname().machine == "aarch64" else 217, fd, buffer, 1024)) > 0:
+    at = 0
+    while at < size:
+        length = int.from_bytes(buffer.raw[at + 16:at + 18], "little")
+        names.append(buffer.raw[at + 19:at + length].split(b"\0")[0].decode())
+        at += length
+    if len(names) > 1000 * (reloaded + 1) - 500 and reloaded < 2:
+        reloaded += 1
+        subprocess.run([os.environ["TALLYFS"], "--reload", os.environ["MNT"]], check=True)
+assert size == 0, os.strerror(ctypes.get_errno())
+assert reloaded == 2
+wanted = [".", "..", "tallyfs"] + [f"many{i}" for i in range(1, 2001)]
+assert sorted(names) == sorted(wanted), len(names)
+PY
+  SERVER=$(server_of "$DAEMON")
+}
+
+an_open_file_goes_on_with_the_text_that_it_had() {
+  local file whole read rest
+  send 'web/us 5' 'db/n 1'
+  assert_data db 'n 1'
+  whole=$(cat "$STAT/web/definition")
+  exec {file}<"$STAT/web/definition" {removed}<"$STAT/db/data"
+  IFS= read -r -N 5 -u "$file" read
+  send 'web/other 1' 'remove db'
+  wait_until '[ ! -e "$STAT/db" ]'
+  _reload
+  _reload
+  rest=$(cat <&"$file")
+  assert_eq "$whole" "$read$rest"
+  assert_eq 'n 1' "$(cat <&"$removed")" 'of a file that was removed'
+  exec {file}<&- {removed}<&-
+  assert_has other "$(cat "$STAT/web/definition")"
+}
+
+# Each close(2) of the file ends its last line, also that of a child: so the one that reloads is
+# there before.
+a_line_that_was_begun_is_carried_out_once() {
+  need_python
+  py <<'PY'
+import os, subprocess
+reload = 'while read -r _; do "$TALLYFS" --reload "$MNT" && echo reloaded; done'
+with subprocess.Popen(["sh", "-c", reload], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as sh:
+    rules = os.open(os.environ["MNT"] + "/rules", os.O_WRONLY | os.O_APPEND)
+    for piece in (b"one/* on=1\ntwo/* o", b"n=1\nthree/", b"* on=1"):
+        os.write(rules, piece)
+        sh.stdin.write(b"\n")
+        sh.stdin.flush()
+        assert sh.stdout.readline() == b"reloaded\n"
+    os.close(rules)
+    sh.stdin.close()
+PY
+  SERVER=$(server_of "$DAEMON")
+  assert_eq $'one/* on=1\ntwo/* on=1\nthree/* on=1' "$(cat "$MNT/rules")"
+}
+
+a_writer_of_a_file_that_is_gone_is_told() {
+  local definition
+  send 'web/us 5'
+  assert_data web 'us 1'
+  exec {definition}>>"$STAT/web/definition"
+  send 'remove web'
+  wait_until '[ ! -e "$STAT/web" ]'
+  _reload
+  assert_fails_with 'Stale file handle' eval 'echo name=us on=0 >&"$definition"'
+  exec {definition}>&-
+}
+
+open_files_count_as_before() {
+  local first second third fourth
+  stop_daemon
+  start_daemon --uid-open-files 4
+  send 'web/us 5'
+  assert_data web 'us 1'
+  exec {first}<"$STAT/web/data" {second}<"$STAT/web/data" {third}<"$STAT/web/data"
+  _reload
+  exec {fourth}<"$STAT/web/data"
+  assert_fails_with 'Too many open files in system' cat "$STAT/web/data"
+  exec {second}<&-
+  wait_until 'cat "$STAT/web/data" >/dev/null 2>&1'  # the kernel tells of the end a moment later
+  exec {first}<&- {third}<&- {fourth}<&-
+}
+
+# It waits before and after.
+a_blocked_reader_of_trace_pipe_goes_on() {
+  cat "$MNT/tracing/trace_pipe" >"$CASE/piped" &
+  local reader=$!
+  wait_until 'grep -q S "/proc/'$reader'/stat"'
+  echo one >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q one "$CASE/piped"'
+  _reload
+  echo two >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q two "$CASE/piped"'
+  _reload
+  echo three >"$MNT/tracing/trace_marker"
+  wait_until 'grep -q three "$CASE/piped"'
+  assert_eq 3 "$(wc -l <"$CASE/piped")"
+  kill $reader
+  wait $reader || true
+}
+
+nothing_fails_under_many_reloads() {
+  need_python
+  "$PYTHON" "$here/reloads.py" "$MNT" "$SOCK" "$TALLYFS" "${TALLY_RELOADS:-20}"
+  SERVER=$(server_of "$DAEMON")
+}
+
 events_triggers_and_histograms_go_on() {
   send 'event define web/done u64 us'
   wait_until '[ -d "$MNT/tracing/events/web/done" ]'

@@ -170,6 +170,77 @@ for _ in range(10):
 EOT
 }
 
+# Metrics of some megabytes, by long names in each line.
+answers_that_are_not_taken_have_a_bound() {
+  local i long lines array='type=array scale=lin base_interval=1 range_min=0 range_max=255'
+  long=$(printf '%0200d' 0)
+  for ((i = 0; i < 80; i += 10)); do
+    mapfile -t lines < <(printf "create $long/s{k:$long%d} on=1 $array\n" $(seq $i $((i + 9))))
+    send "${lines[@]}"
+  done
+  py "${WEB#http://}" "${TALLY_PATIENCE:-1}" "$TOKEN" <<EOT
+$_CLIENT
+import re, time
+BOUND = 64 << 20
+GET = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n" + sys.argv[3].encode() + END
+def ask():
+    each = socket.socket()
+    each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    each.settimeout(PATIENCE)
+    each.connect((host, int(port)))
+    each.sendall(GET)
+    return each
+def status_and_size(asking):
+    """Of its answer, of which no more is read than the header."""
+    head = b""
+    while END not in head:
+        part = asking.recv(64)
+        assert part, head
+        head += part
+    return int(head.split()[1]), int(re.search(rb"Content-Length: (\d+)", head).group(1))
+asked = [ask() for _ in range(16)]
+answers = [status_and_size(each) for each in asked]
+sizes = [size for status, size in answers if status == 200]
+assert min(sizes) > 4e6 and {status for status, _ in answers} == {200, 503}, answers
+assert sum(sizes) <= BOUND < sum(sizes) + max(sizes) * 1.01, answers
+with connect() as more:
+    assert is_answered(more), "small ones are answered"
+for each in asked:
+    each.close()
+end = time.monotonic() + PATIENCE
+while True:
+    with ask() as again:
+        if status_and_size(again)[0] == 200:
+            break
+    assert time.monotonic() < end, "there is room again"
+    time.sleep(0.1)
+EOT
+  assert_match '.*tally_web_limits_total\{limit="bytes"\} [1-9].*' \
+    "$(curl -s -H "$TOKEN" "$WEB/metrics?interface=tallyfs" | tr '\n' ' ')"
+}
+
+# A daemon that hangs holds the threads that read its files; 16 more requests may wait for them.
+requests_that_wait_for_a_hanging_daemon_have_a_bound() {
+  freeze "$SERVER"
+  py "${WEB#http://}" "${TALLY_PATIENCE:-1}" "$TOKEN" <<EOT
+$_CLIENT
+GET = b"GET /api/1/statistics/web HTTP/1.1\r\nHost: localhost\r\n" + sys.argv[3].encode() + END
+asked = [connect() for _ in range(24)]
+for each in asked:
+    each.sendall(GET)
+with connect() as more:
+    assert is_answered(more), "what needs no file is answered"
+answers = [each.recv(65536) for each in asked]
+refused = [each for each in answers if b"too many requests wait" in each]
+assert 1 <= len(refused) <= 24 - 18, answers
+for each in refused:
+    assert each.startswith(b"HTTP/1.1 503") and b"Retry-After: 1" in each, each
+EOT
+  kill -CONT "$SERVER"
+  assert_match '.*tally_web_limits_total\{limit="reads"\} [1-6] .*' \
+    "$(curl -s -H "$TOKEN" "$WEB/metrics" | tr '\n' ' ')"
+}
+
 an_answer_that_ends_the_connection_arrives() {
   _with_client <<EOT
 $_CLIENT

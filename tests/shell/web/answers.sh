@@ -69,6 +69,14 @@ a_heat_map_has_a_column_for_each_second() {
     >/dev/null || fail "$(cat "$CASE/heat")"
 }
 
+without_a_past_a_heat_map_has_no_columns() {
+  stop_web
+  start_web --keep 0
+  _moves() { send 'web/us 20'; api 'statistics/web?statistic=us' | jq -e "$1" >/dev/null; }
+  wait_until '_moves ".statistics[0].view.interval_us != null"'
+  assert_eq 0 "$(api heat/web/us | jq '.end_us | length')"
+}
+
 latency_histograms_are_read_too() {
   send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
   wait_until 'api statistics | jq -e ".view.latencies | index(\"my_section\")" >/dev/null' 30
@@ -204,6 +212,10 @@ a_daemon_that_hangs_is_503_in_time() {
   assert_eq 503 "$(http_status --max-time 30 -H "$TOKEN" "$WEB/metrics")"
   assert_eq 503 "$(http_status --max-time 30 "$WEB/healthz")"
   assert_eq 404 "$(http_status --max-time 30 "$WEB/nothing")"
+  # A scraper says when it gives up; it has an answer before.
+  _milliseconds() { curl -s -o "$CASE/answer" -w '%{time_total}' "$@" "$WEB/metrics" | tr -d .; }
+  wait_until '[ $((10#$(_milliseconds -H "$TOKEN" -H "X-Prometheus-Scrape-Timeout-Seconds: 1"))) \
+    -lt $((10#$(_milliseconds -H "$TOKEN"))) ]'
   kill -CONT "$SERVER"
   wait_until '[ "$(http_status "$WEB/healthz")" = 200 ]'
   stop_web

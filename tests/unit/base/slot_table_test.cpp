@@ -49,5 +49,31 @@ TEST(SlotTableTest, NumbersNeverGivenOutNameNothing) {
   }
 }
 
+TEST(SlotTableTest, ATableGoesOnInAnotherProcess) {
+  SlotTable<std::shared_ptr<int>> table;
+  const auto kept = table.add(std::make_shared<int>(1));
+  const auto lost = table.add(std::make_shared<int>(2));
+  const auto removed = table.add(std::make_shared<int>(3));
+  table.remove(removed);
+  std::string bytes;
+  ByteWriter out(bytes);
+  table.save(out);
+  SlotTable<std::shared_ptr<int>> next;
+  ASSERT_TRUE(next.can_put(kept));
+  next.put(kept, std::make_shared<int>(4));
+  EXPECT_FALSE(next.can_put(kept));
+  ByteReader in(bytes);
+  std::vector<std::uint64_t> told;
+  EXPECT_TRUE(next.settle(in, [&](std::uint64_t number) { told.push_back(number); }));
+  EXPECT_EQ(told, std::vector<std::uint64_t>{lost});
+  EXPECT_EQ(next.size(), 1u);
+  EXPECT_EQ(**next.find(kept), 4);
+  EXPECT_EQ(next.find(lost), nullptr);
+  const auto again = next.add(std::make_shared<int>(5));
+  EXPECT_EQ(again, lost + (1ull << 32)) << "of the same slot";
+  EXPECT_EQ(next.add(std::make_shared<int>(6)), removed + (1ull << 32));
+  EXPECT_EQ(static_cast<std::uint32_t>(next.add(std::make_shared<int>(7))), 3u) << "a new slot";
+}
+
 }  // namespace
 }  // namespace tallyfs

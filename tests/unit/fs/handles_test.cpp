@@ -105,5 +105,36 @@ TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
   EXPECT_EQ(handles.bytes_left(3), 10u);
 }
 
+TEST(HandlesTest, ASuccessorHasTheFilesUnderTheirNumbersAndCountsThem) {
+  Handles handles({});
+  const std::uint64_t closed = handles.add(open_file(7, 1)).value();
+  const std::uint64_t lost = handles.add(open_file(7, 1)).value();
+  const std::uint64_t kept = handles.add(open_file(7, 60)).value();
+  ASSERT_TRUE(handles.replace_later(kept, 30));
+  handles.remove(closed);
+  std::string bytes;
+  ByteWriter out(bytes);
+  handles.save(out);
+  auto files = handles.all();
+  EXPECT_EQ(files.size(), 2u);
+  files.erase(lost);
+  files.emplace(closed, open_file(7, 1000));
+  Handles next({.files_per_uid = 2, .bytes_per_uid = 100});
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(next.load(std::string_view(bytes).substr(0, size), files)) << size;
+  }
+  EXPECT_EQ(next.size(), 0u);
+  files.erase(closed);
+  ASSERT_TRUE(next.load(bytes, files));
+  EXPECT_EQ(next.size(), 1u);
+  EXPECT_EQ(next.find(kept), handles.find(kept));
+  EXPECT_EQ(next.bytes_left(7), 10u);
+  const std::uint64_t added = next.add(open_file(7, 10)).value();
+  EXPECT_TRUE(added != closed && added != lost);
+  EXPECT_FALSE(next.add(open_file(7, 0))) << "files are counted";
+  EXPECT_EQ(next.remove(kept), 90u);
+  EXPECT_EQ(next.bytes_left(7), 90u);
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace tallyfs {
@@ -93,6 +95,50 @@ TEST_F(NotifierTest, ForgetsAChangedDirectoryUntilItIsAskedForAgain) {
   notifier_.gives_attributes(kDirectory);
   notifier_.directory_changed(kDirectory);
   EXPECT_EQ(notifier_.given(), 0u);
+}
+
+TEST_F(NotifierTest, ASuccessorKnowsWhatTheKernelHas) {
+  notifier_.gives_attributes(kParent);
+  notifier_.stop();
+  std::string bytes;
+  ByteWriter out(bytes);
+  notifier_.save(out);
+  Notifier next([&](NodeId node) {
+    const MutexLock lock(mutex_);
+    told_.push_back(node);
+    told_changed_.notify_all();
+    return true;
+  });
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(next.resume(std::string_view(bytes).substr(0, size))) << size;
+  }
+  EXPECT_EQ(next.given(), 0u);
+  const auto left = next.resume(bytes);
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left.value().empty());
+  next.directory_changed(kDirectory);
+  next.directory_changed(kParent);
+  wait_until_told(kParent, 1);
+  EXPECT_EQ(this->told(), std::vector<NodeId>{kParent});
+}
+
+TEST_F(NotifierTest, ASuccessorHearsOfNoticesThatWereLeft) {
+  {
+    const MutexLock lock(mutex_);
+    unknown_ = 1;
+  }
+  notifier_.gives_attributes(kDirectory);
+  notifier_.directory_changed(kDirectory);
+  notifier_.settle();  // told once, and to be told again
+  notifier_.stop();
+  std::string bytes;
+  ByteWriter out(bytes);
+  notifier_.save(out);
+  Notifier next([](NodeId) { return true; });
+  const auto left = next.resume(bytes);
+  ASSERT_TRUE(left);
+  EXPECT_LE(left.value().size(), 1u) << "the notice may have been repeated already";
+  EXPECT_EQ(next.given(), left.value().size());
 }
 
 }  // namespace

@@ -111,6 +111,40 @@ TEST_F(WaitingReadersTest, StoppingCancelsAReadThatWaitsForItsSource) {
   EXPECT_EQ(next.wait_for_reply(), ENODEV);
 }
 
+TEST_F(WaitingReadersTest, LeavingLeavesThemToASuccessor) {
+  Played read, poller;
+  file_->is_slow = false;
+  file_->text = "";
+  add_read(read);
+  waiting_.add_poller(poller.handle(), file_, 0);
+  waiting_.leave(WaitingReaders::Kernel::kResends);
+  {
+    const MutexLock lock(read.mutex);
+    EXPECT_EQ(read.replies, 0);
+  }
+  const MutexLock lock(poller.mutex);
+  EXPECT_EQ(poller.notified, 0);
+}
+
+TEST_F(WaitingReadersTest, LeavingEndsReadsThatTheKernelDoesNotSendAgain) {
+  Played read;
+  file_->is_slow = false;
+  file_->text = "";
+  add_read(read);
+  waiting_.leave(WaitingReaders::Kernel::kNoResend);
+  EXPECT_EQ(read.wait_for_reply(), EINTR);
+}
+
+TEST_F(WaitingReadersTest, LeavingWaitsForAReadThatIsServed) {
+  Played read;
+  add_read(read);
+  file_->entered.wait(false);
+  std::thread source([this] { file_->is_slow = false; });
+  waiting_.leave(WaitingReaders::Kernel::kResends);
+  source.join();
+  EXPECT_EQ(read.wait_for_reply(), 0);
+}
+
 TEST_F(WaitingReadersTest, TheBoundHoldsDuringAPass) {
   std::vector<Played> pollers(WaitingReaders::kPollersMax + 1);
   std::vector<Played> reads(WaitingReaders::kReadsMax + 1);

@@ -75,18 +75,18 @@ TEST(HandoverTest, HandsAStateOnOnce) {
     if (!handover.append_state("the first ") || !handover.append_state("piece")) ::_exit(1);
     handover.finish_state();
   });
-  EXPECT_EQ(handover.take_state(), "the first piece");
-  EXPECT_EQ(handover.take_state(), "");
+  EXPECT_EQ(handover.take_state().view(), "the first piece");
+  EXPECT_EQ(handover.take_state().view(), "");
 }
 
 TEST(HandoverTest, HandsOnNoStateThatWasNotFinished) {
   auto made = Handover::create();
   ASSERT_TRUE(made);
   ASSERT_TRUE(made.value().append_state("half of it"));
-  EXPECT_EQ(made.value().take_state(), "");
+  EXPECT_EQ(made.value().take_state().view(), "");
   ASSERT_TRUE(made.value().append_state("all"));
   made.value().finish_state();
-  EXPECT_EQ(made.value().take_state(), "all");
+  EXPECT_EQ(made.value().take_state().view(), "all");
 }
 
 TEST(HandoverTest, IsAdoptedByItsDescriptors) {

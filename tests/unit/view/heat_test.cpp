@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/view/heat_axis.h"
+#include "core/view/heat_panel.h"
 
 namespace tallyfs::view {
 namespace {
@@ -62,6 +63,45 @@ TEST(HeatMapTest, LegendAndAxisAreDrawnOnceAndAgainWhenTheyChange) {
   Grid reset(100, Charset::kAscii);
   map.draw_line(reset, all, {.micros = 1'000'000, .samples = 3}, 0, 0);
   EXPECT_EQ(reset.text(), "03:13:42  |......| reset\n");
+}
+
+// The last two lines of a panel with so many seconds from 10:00:07 on.
+std::string time_axis_of(int seconds, int width) {
+  const auto clock = [](std::uint64_t realtime_us) {
+    const std::uint64_t second = realtime_us / 1'000'000 % 3600;
+    const auto two = [](std::uint64_t number) { return std::to_string(number + 100).substr(1); };
+    return std::string("10:").append(two(second / 60)).append(":").append(two(second % 60));
+  };
+  const Look look{.charset = Charset::kAscii, .clock = clock};
+  const Statistic all{.name = "depth",
+                      .on = true,
+                      .type = "array",
+                      .values = Array{.bounds = {0, 2}, .counts = {0, 9, 0}}};
+  std::deque<HeatColumn> columns;
+  for (int i = 0; i < seconds; ++i) {
+    columns.push_back({.realtime_us = 36'007'000'000 + static_cast<std::uint64_t>(i) * 1'000'000,
+                       .counted = all});
+  }
+  Grid grid(100, Charset::kAscii);
+  draw_heat_panel(grid, {.row = 0, .column = 0, .width = width, .height = 5}, {all, columns}, look);
+  const std::string text = grid.text();
+  return text.substr(text.find("       +"));
+}
+
+TEST(HeatPanelTest, HasRoundTimesBetweenItsEnds) {
+  EXPECT_EQ(time_axis_of(50, 60),
+            "       +-----------------------+---------+----------------\n"
+            "        10:00:07           10:00:30  10:00:40     10:00:56\n");
+  EXPECT_EQ(time_axis_of(1, 60),
+            "       +-\n"
+            "        10:00:07\n");
+  // Beside each other where the columns are few, and not beyond the panel.
+  EXPECT_EQ(time_axis_of(3, 60),
+            "       +---\n"
+            "        10:00:07 10:00:09\n");
+  EXPECT_EQ(time_axis_of(3, 20),
+            "       +---\n"
+            "        10:00:07\n");
 }
 
 }  // namespace

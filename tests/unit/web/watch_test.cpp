@@ -152,6 +152,24 @@ TEST_F(WatchTest, WhatIsQuietIsNotReadAndWhatMovesIsFollowed) {
   EXPECT_TRUE(past[1].hits.empty());
 }
 
+TEST_F(WatchTest, WhatHasNeverMovedHasEmptyColumns) {
+  source_.feed("still", 10);
+  read();
+  ASSERT_TRUE(watch_.look_at("still", "us"));
+  read();
+  read(3);
+  EXPECT_EQ(source_.reads["still"], 1);
+  const auto& past = columns("still");
+  ASSERT_EQ(past.size(), 2u);
+  EXPECT_TRUE(past[0].hits.empty());
+  EXPECT_EQ(past[1].interval.seconds, 3u);
+  EXPECT_EQ(past[1].state, PastColumn::State::kCounted);
+  source_.feed("still", 7);
+  read();
+  ASSERT_EQ(past.size(), 3u);
+  EXPECT_EQ(past[2].hits.at(0).count, 7u);
+}
+
 TEST_F(WatchTest, MissedReadingsAreAColumnOfTheirSeconds) {
   source_.feed("web", 10);
   read();

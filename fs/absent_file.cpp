@@ -1,0 +1,78 @@
+#include "fs/absent_file.h"
+
+namespace tallyfs {
+namespace {
+
+Error absent() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
+
+}  // namespace
+
+std::shared_ptr<File> AbsentFile::present() const {
+  const auto found = tree_.file(node_);
+  return found ? found.value() : nullptr;
+}
+
+Result<std::string> AbsentFile::render(const CallContext& call, std::size_t bytes_max) const {
+  const auto file = present();
+  return file ? file->render(call, bytes_max) : absent();
+}
+
+Moment AbsentFile::last_change(Moment now) const {
+  const auto file = present();
+  return file ? file->last_change(now) : facts_.last_change;
+}
+
+void AbsentFile::opened(const CallContext& call) {
+  if (const auto file = present()) file->opened(call);
+}
+
+bool AbsentFile::waits() const {
+  const auto file = present();
+  return file && file->waits();
+}
+
+std::optional<std::uint64_t> AbsentFile::news(Moment now) const {
+  const auto file = present();
+  return file ? file->news(now) : facts_.news;
+}
+
+std::string AbsentFile::next(const CallContext& call) {
+  const auto file = present();
+  return file ? file->next(call) : std::string();
+}
+
+bool AbsentFile::is_over() const {
+  const auto file = present();
+  return !file || file->is_over();
+}
+
+std::size_t AbsentFile::write_bytes_max() const {
+  const auto file = present();
+  return file ? file->write_bytes_max() : File::write_bytes_max();
+}
+
+Result<void> AbsentFile::write_line(std::string_view line, const CallContext& call) {
+  const auto file = present();
+  return file ? file->write_line(line, call) : absent();
+}
+
+void AbsentFile::note_refused_line() {
+  if (const auto file = present()) file->note_refused_line();
+}
+
+std::optional<Error> AbsentFile::remark(std::string_view line) const {
+  const auto file = present();
+  return file ? file->remark(line) : std::nullopt;
+}
+
+Result<void> AbsentFile::write_by(pid_t writer, std::string_view text, const CallContext& call) {
+  const auto file = present();
+  return file ? file->write_by(writer, text, call) : absent();
+}
+
+Result<void> AbsentFile::truncate(const CallContext& call) {
+  const auto file = present();
+  return file ? file->truncate(call) : absent();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,118 @@
+// A reload, as the two daemons see it: the one leaves its state, the next one takes it.
+#include <string>
+
+#include "fs/daemon/boot_id.h"
+#include "fs/daemon/daemon.h"
+#include "log/log.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint16_t kNodesFormat = 1;
+constexpr std::uint16_t kCachedDirectoriesFormat = 1;
+
+void put_nodes(ObjectSink& sink, const Tree& tree) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  tree.save(out);
+  sink.put(saved_object(SavedKind::kNodes, kNodesFormat, "nodes", bytes));
+}
+
+void put_cached_directories(ObjectSink& sink, const Notifier& notifier) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  notifier.save(out);
+  sink.put(saved_object(SavedKind::kCachedDirectories, kCachedDirectoriesFormat, "directories",
+                        bytes));
+}
+
+void note_fault(const SavedObject& object, const Error& error) {
+  std::string text("reload: the ");
+  text.append(name_of(static_cast<SavedKind>(object.kind))).append(" are left out: ");
+  log_error(text.append(error.reason));
+}
+
+}  // namespace
+
+// Without the numbers, the kernel looks all names up anew, and open files are stale. A number of an
+// open file would mean another one here.
+void Daemon::expect_nodes() {
+  if (!predecessor_) return;
+  const SavedObject* const nodes = predecessor_->find(SavedKind::kNodes);
+  const SavedObject* const handles = predecessor_->find(SavedKind::kHandles);
+  if (!nodes || !handles || !Operations::can_load(*handles)) {
+    return log_error("reload: there are no numbers of open files: they are stale");
+  }
+  const Result<void> done =
+      nodes->format == kNodesFormat ? tree_.expect(nodes->bytes) : other_format(*nodes);
+  has_nodes_ = done.has_value();
+  if (!done) note_fault(*nodes, done.error());
+}
+
+void Daemon::take_state() {
+  const LoadedState loaded =
+      load_state(predecessor_->file(), branches_->all(), read_boot_id(), clock_.now());
+  for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
+  std::string text("reload: took over ");
+  log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
+  enter_expected();
+  if (!has_nodes_) return;
+  const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);
+  const auto stale = operations_->load(handles, predecessor_->open_files());
+  if (!stale) return note_fault(handles, stale.error());
+  for (const std::string& fault : stale.value()) log_warning("reload: " + fault);
+}
+
+// Entries that a directory makes when a person looks into it had been made.
+void Daemon::enter_expected() {
+  std::vector<NodeId> before;
+  for (auto incomplete = tree_.incomplete(); incomplete != before;
+       incomplete = tree_.incomplete()) {
+    for (const NodeId directory : incomplete) {
+      if (const auto rules = tree_.rules(directory)) rules.value()->entered(clock_.now());
+    }
+    before = std::move(incomplete);
+  }
+}
+
+std::vector<NodeId> Daemon::resume(Notifier& notifier) {
+  const SavedObject* const known =
+      has_nodes_ ? predecessor_->find(SavedKind::kCachedDirectories) : nullptr;
+  if (!known) return {};
+  auto left = known->format == kCachedDirectoriesFormat
+                  ? notifier.resume(known->bytes)
+                  : Result<std::vector<NodeId>>(other_format(*known));
+  if (left) return std::move(left.value());
+  note_fault(*known, left.error());
+  return {};
+}
+
+// The kernel's feeder goes on until the next server replaces it.
+int Daemon::hand_over(Session& session, const ServedMount& mount) {
+  using Kernel = WaitingReaders::Kernel;
+  session.leave();
+  operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
+  intake_->settle();
+  branches_->tracing().tracing().feed_pending(clock_.now());
+  tree_.observe(nullptr);
+  const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
+  const auto put = [&](ObjectSink& sink) {
+    put_nodes(sink, tree_);
+    put_cached_directories(sink, session.notifier());
+    operations_->save(sink);
+    for (const Branch* const branch : branches_->all()) branch->save(sink);
+  };
+  const auto saved = save_objects(header, put, [&](std::string_view piece) {
+    return mount.handover->append_state(piece);
+  });
+  if (!saved) {
+    log_error("reload: the state cannot be handed over: " + saved.error().reason);
+    if (state_) state_->finish();
+    return 1;
+  }
+  mount.handover->finish_state();
+  mount.handed_over();
+  return 0;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,47 @@
+#include "fs/daemon/predecessor.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tallyfs {
+namespace {
+
+constexpr SavedKinds kOfMount =
+    saved_kinds(SavedKind::kNodes, SavedKind::kCachedDirectories, SavedKind::kHandles,
+                SavedKind::kOpenFile);
+
+}  // namespace
+
+std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
+  HandedBytes bytes = handover.take_state();
+  if (bytes.view().empty()) return std::nullopt;
+  auto file = read_state(bytes.view());
+  if (!file) return file.error();
+  return Predecessor(std::move(bytes), std::move(file.value()));
+}
+
+Predecessor::Predecessor(HandedBytes bytes, StateFile file)
+    : bytes_(std::move(bytes)), file_(std::move(file)) {
+  auto& all = file_.objects;
+  const auto of_mount = std::stable_partition(all.begin(), all.end(), [](const SavedObject& each) {
+    return (kOfMount & kind_bit(each.kind)) == 0;
+  });
+  of_mount_.assign(of_mount, all.end());
+  all.erase(of_mount, all.end());
+}
+
+const SavedObject* Predecessor::find(SavedKind kind) const {
+  const auto found = std::ranges::find_if(
+      of_mount_, [kind](const SavedObject& object) { return is_of(object, kind); });
+  return found == of_mount_.end() ? nullptr : &*found;
+}
+
+std::vector<SavedObject> Predecessor::open_files() const {
+  std::vector<SavedObject> found;
+  std::ranges::copy_if(of_mount_, std::back_inserter(found), [](const SavedObject& object) {
+    return is_of(object, SavedKind::kOpenFile);
+  });
+  return found;
+}
+
+}  // namespace tallyfs

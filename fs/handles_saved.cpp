@@ -1,0 +1,39 @@
+// What a server leaves to its successor of its open files.
+#include <utility>
+
+#include "fs/handles.h"
+
+namespace tallyfs {
+
+void Handles::save(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  files_.save(out);
+}
+
+Handles::Numbered Handles::all() const {
+  const MutexLock lock(mutex_);
+  Numbered all;
+  files_.each([&](std::uint64_t number, const std::shared_ptr<OpenFile>& file) {
+    all.emplace(number, file);
+  });
+  return all;
+}
+
+Result<void> Handles::load(std::string_view saved, Numbered files) {
+  ByteReader in(saved);
+  SlotTable<std::shared_ptr<OpenFile>> table;
+  for (const auto& [number, file] : files) {
+    if (table.can_put(number)) table.put(number, file);
+  }
+  if (!table.settle(in, [](std::uint64_t) {})) {
+    return Error{ErrorCode::kInvalid, "these are no numbers of open files"};
+  }
+  const MutexLock lock(mutex_);
+  files_ = std::move(table);
+  for (const auto& [number, file] : files) {
+    if (files_.find(number)) count(*file);
+  }
+  return {};
+}
+
+}  // namespace tallyfs
