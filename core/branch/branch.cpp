@@ -52,6 +52,8 @@ const char* name_of(SavedKind kind) {
       return "numbers of open files";
     case SavedKind::kOpenFile:
       return "open file";
+    case SavedKind::kTrace:
+      return "records of";
   }
   return "object";
 }

@@ -37,7 +37,14 @@ enum class SavedKind : std::uint16_t {
   kCachedDirectories = 33,  // whose attributes the kernel has
   kHandles = 34,            // the numbers of open files
   kOpenFile = 35,           // one of them; the label is its number
+  kTrace = 36,              // the records of a directory of tracing/
 };
+
+// The format in which a server leaves objects of these kinds to its successor, and in which this
+// version reads them; 0: the kind is not one of the mount's.
+constexpr std::uint16_t handed_format(SavedKind kind) {
+  return kind >= SavedKind::kNodes && kind <= SavedKind::kTrace ? 1 : 0;
+}
 
 // What people call it: "interface".
 const char* name_of(SavedKind kind);

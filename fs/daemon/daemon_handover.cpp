@@ -1,4 +1,6 @@
 // A reload, as the two daemons see it: the one leaves its state, the next one takes it.
+#include <unistd.h>
+
 #include <string>
 
 #include "fs/daemon/boot_id.h"
@@ -8,8 +10,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kNodesFormat = 1;
-constexpr std::uint16_t kCachedDirectoriesFormat = 1;
+constexpr std::uint16_t kNodesFormat = handed_format(SavedKind::kNodes);
+constexpr std::uint16_t kCachedDirectoriesFormat = handed_format(SavedKind::kCachedDirectories);
 
 void put_nodes(ObjectSink& sink, const Tree& tree) {
   std::string bytes;
@@ -101,6 +103,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     put_cached_directories(sink, session.notifier());
     operations_->save(sink);
     for (const Branch* const branch : branches_->all()) branch->save(sink);
+    branches_->tracing().tracing().save_records(sink);
   };
   const auto saved = save_objects(header, put, [&](std::string_view piece) {
     return mount.handover->append_state(piece);
@@ -108,7 +111,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   if (!saved) {
     log_error("reload: the state cannot be handed over: " + saved.error().reason);
     if (state_) state_->finish();
-    return 1;
+    ::_exit(1);  // as a crash: the keeper starts another server, and the mount stays
   }
   mount.handover->finish_state();
   mount.handed_over();

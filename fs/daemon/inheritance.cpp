@@ -7,7 +7,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+constexpr int kFormatBefore = 1;
 constexpr std::size_t kWatchdogsMax = 8;
 constexpr std::size_t kPathMax = 4096;
 
@@ -61,6 +62,7 @@ std::string to_text(const Inheritance& inheritance) {
   for (const Watchdog::HandedOn& each : inheritance.watchdog) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
+  put_text(out, inheritance.formats);
   return out.str();
 }
 
@@ -71,9 +73,11 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   bool is_check = false;
   in >> format >> is_check >> made.handover >> made.handed_state >> made.mount >> made.sock_diag >>
       made.feeder >> made.state >> made.owner.uid >> made.owner.gid >> made.has_terminal;
-  const bool is_whole = in && format == kFormat && get_text(in, made.mount_point) &&
+  const bool is_known = format == kFormat || format == kFormatBefore;
+  const bool is_whole = in && is_known && get_text(in, made.mount_point) &&
                         get_text(in, made.rules_file) && get_socket(in, made.socket) &&
-                        get_watchdogs(in, made.watchdog);
+                        get_watchdogs(in, made.watchdog) &&
+                        (format == kFormatBefore || get_text(in, made.formats));
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }

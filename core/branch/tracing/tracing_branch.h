@@ -37,7 +37,8 @@ class TracingBranch final : public Branch {
             .objects = saved_kinds(SavedKind::kProgramEvent, SavedKind::kKernelEvent,
                                    SavedKind::kSyntheticEvent, SavedKind::kTracingInstance,
                                    SavedKind::kTrigger, SavedKind::kHistogram,
-                                   SavedKind::kEventSettings, SavedKind::kErrorLog)};
+                                   SavedKind::kEventSettings, SavedKind::kErrorLog,
+                                   SavedKind::kTrace)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;
