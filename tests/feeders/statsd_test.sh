@@ -112,6 +112,7 @@ else
 fi
 
 # ---- a feeder that is started anew has what was sent meanwhile, by the socket that is handed on
+mkfifo "$WORK/end"
 python3 "$here/statsd_sender.py" activate "$WORK/run/held.socket" 20000 \
   "${AS_USER[@]}" "$FEEDER_BIN" --socket "$SOCK" <"$WORK/end" >"$WORK/sent" 2>"$WORK/activated" &
 exec {end}>"$WORK/end"

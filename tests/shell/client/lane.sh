@@ -102,6 +102,25 @@ what_a_killed_feeder_counted_is_kept() {
   done
 }
 
+numbers_of_lanes_are_up_to_date_without_a_datagram() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 1000'
+  # Not even a ping comes from now on.
+  kill -STOP "$PROBE"
+  local datagrams merged
+  datagrams=$(_own datagrams) merged=$(_own cells_merged)
+  assert_data web 'hits 1000'
+  [ "$(_own cells_merged)" -gt "$merged" ] || fail "cells_merged is still $merged"
+  assert_eq 1 "$(_own lanes)" lanes
+  kill -KILL "$PROBE"
+  wait "$PROBE" 2>/dev/null || true
+  wait_until '[ "$(_own lanes)" = 0 ]'
+  assert_data web 'hits 1000'
+  assert_eq "$datagrams" "$(_own datagrams)" datagrams
+}
+
 a_feeder_may_be_killed_in_any_call() {
   local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
   command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
