@@ -1,4 +1,5 @@
 // A reload, as the two daemons see it: the one leaves its state, the next one takes it.
+#include <chrono>
 #include <string>
 
 #include "fs/daemon/boot_id.h"
@@ -7,6 +8,9 @@
 
 namespace tallyfs {
 namespace {
+
+// What of the work that was received is left then is the next server's.
+constexpr std::chrono::milliseconds kHandOverDrainMax{20};
 
 constexpr std::uint16_t kNodesFormat = 1;
 constexpr std::uint16_t kCachedDirectoriesFormat = 1;
@@ -50,8 +54,10 @@ void Daemon::expect_nodes() {
 }
 
 void Daemon::take_state() {
-  const LoadedState loaded =
-      load_state(predecessor_->file(), branches_->all(), read_boot_id(), clock_.now());
+  const auto parts = handed_parts();
+  const LoadedState loaded = tallyfs::take_state(
+      predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()}, has_pages_,
+      clock_.now());
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
   std::string text("reload: took over ");
   log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
@@ -92,15 +98,17 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   using Kernel = WaitingReaders::Kernel;
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
-  intake_->settle();
+  intake_->finish(kHandOverDrainMax);
   branches_->tracing().tracing().feed_pending(clock_.now());
   tree_.observe(nullptr);
   const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
+  HandedDescriptors descriptors;
   const auto put = [&](ObjectSink& sink) {
     put_nodes(sink, tree_);
     put_cached_directories(sink, session.notifier());
     operations_->save(sink);
-    for (const Branch* const branch : branches_->all()) branch->save(sink);
+    for (Branch* const branch : branches_->all()) branch->hand_on(sink, header.saved);
+    for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors);
   };
   const auto saved = save_objects(header, put, [&](std::string_view piece) {
     return mount.handover->append_state(piece);
@@ -110,6 +118,8 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     if (state_) state_->finish();
     return 1;
   }
+  const auto left = mount.handover->descriptors().put(descriptors.sent());
+  if (!left) log_warning("reload: " + left.error().reason);
   mount.handover->finish_state();
   mount.handed_over();
   return 0;

@@ -7,7 +7,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+constexpr int kFormatBefore = 1;
 constexpr std::size_t kWatchdogsMax = 8;
 constexpr std::size_t kPathMax = 4096;
 
@@ -41,6 +42,12 @@ bool get_watchdogs(std::istream& in, std::vector<Watchdog::HandedOn>& watchdogs)
   return static_cast<bool>(in);
 }
 
+bool get_descriptors(std::istream& in, int format, Inheritance& to) {
+  if (format == kFormatBefore) return true;
+  in >> to.descriptors_in >> to.descriptors_out;
+  return static_cast<bool>(in);
+}
+
 }  // namespace
 
 std::string to_text(const Inheritance& inheritance) {
@@ -61,6 +68,7 @@ std::string to_text(const Inheritance& inheritance) {
   for (const Watchdog::HandedOn& each : inheritance.watchdog) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
+  out << ' ' << inheritance.descriptors_in << ' ' << inheritance.descriptors_out;
   return out.str();
 }
 
@@ -71,9 +79,10 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   bool is_check = false;
   in >> format >> is_check >> made.handover >> made.handed_state >> made.mount >> made.sock_diag >>
       made.feeder >> made.state >> made.owner.uid >> made.owner.gid >> made.has_terminal;
-  const bool is_whole = in && format == kFormat && get_text(in, made.mount_point) &&
+  const bool is_known = format == kFormat || format == kFormatBefore;
+  const bool is_whole = in && is_known && get_text(in, made.mount_point) &&
                         get_text(in, made.rules_file) && get_socket(in, made.socket) &&
-                        get_watchdogs(in, made.watchdog);
+                        get_watchdogs(in, made.watchdog) && get_descriptors(in, format, made);
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }
@@ -92,8 +101,9 @@ std::optional<Result<Inheritance>> take_inheritance() {
 std::vector<int> descriptors_of(const Inheritance& inheritance) {
   std::vector<int> all;
   for (const int fd :
-       {inheritance.handover, inheritance.handed_state, inheritance.mount, inheritance.sock_diag,
-        inheritance.feeder, inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
+       {inheritance.handover, inheritance.handed_state, inheritance.descriptors_in,
+        inheritance.descriptors_out, inheritance.mount, inheritance.sock_diag, inheritance.feeder,
+        inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
     if (fd >= 0) all.push_back(fd);
   }
   for (const Watchdog::HandedOn& each : inheritance.watchdog) all.push_back(each.pipe);
