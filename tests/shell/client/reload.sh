@@ -55,7 +55,7 @@ a_feeder_that_ends_during_a_reload_has_ended() {
     start_probe
     ok 'interface web feeder' 'statistic web a' 'start a' 'inc a 10' 'sync 5000'
     [ -e "$STAT/web" ] || fail 'there is no interface'
-    wait_until '[ "$(_own lanes)" = 1 ]'
+    _into_cells a
     kill -USR2 "$DAEMON"
     kill -KILL "$PROBE"
     wait_until '! [ -e "$STAT/web" ]'

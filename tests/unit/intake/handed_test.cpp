@@ -9,7 +9,7 @@ namespace tallyfs {
 namespace {
 
 // Each look at it takes a millisecond.
-class TickingClock final : public Clock {
+class SlowClock final : public Clock {
  public:
   Moment now() const override {
     passed_ += std::chrono::milliseconds(1);
@@ -37,7 +37,7 @@ class HandedIntakeTest : public IntakeTest {
     }
   }
 
-  TickingClock ticks_;
+  SlowClock ticks_;
   EventLoop first_loop_, next_loop_;
 };
 
