@@ -95,10 +95,9 @@ class Server:
         result = self.series(expression)
         return float(result[0]["value"][1]) if len(result) == 1 else None
 
-    def series(self, expression, **at):
-        """All that is found, now or at `time`."""
-        question = urllib.parse.urlencode({"query": expression, **at})
-        address = f"{self.url}/api/v1/query?{question}"
+    def series(self, expression):
+        """All that is found."""
+        address = f"{self.url}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
                 return json.load(answer)["data"]["result"]

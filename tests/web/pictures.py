@@ -111,7 +111,7 @@ def picture_of_terminal(mount, browser, folder):
 
 
 def picture_of_page(web, browser):
-    browser.size(1160, 700)
+    browser.size(1280, 720)
     browser.open(web.page(STATISTIC))
     browser.choose("#theme", "dark")
     until(lambda: sum(web.api(f"heat/{STATISTIC}")["seconds"]) >= COLUMNS,

@@ -75,7 +75,7 @@ function axes(svg, series, x, y, size) {
   const texts = new Map(series.ticks.map(tick => [tick.value, tick.text]));
   const values = [...texts.keys()];
   const text = value => texts.get(value);
-  const times = timeTicks(x, (size.right - size.left) / 110);
+  const times = timeTicks(x, (size.right - size.left) / 120);
   svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.bottom})`)
     .call(d3.axisBottom(x).tickValues(times.ticks).tickFormat(times.text));
   svg.append('g').attr('class', 'grid').attr('transform', `translate(${size.left},0)`)

@@ -251,7 +251,7 @@ export class HeatMap {
     const end = this.heat.end_us[this.heat.end_us.length - 1] / 1000;
     const x = d3.scaleTime().domain([new Date(end - this.window * 1000), new Date(end)])
       .range([kLeft, place.box.width]);
-    const {ticks, text} = timeTicks(x, (place.box.width - kLeft) / 90);
+    const {ticks, text} = timeTicks(x, (place.box.width - kLeft) / 120);
     for (const tick of ticks) this.mark(pen, place, x(tick), text(tick));
   }
 

@@ -75,7 +75,7 @@ class SessionTest : public testing::Test {
           errors(of.clock_.now()),
           own(std::shared_ptr<Interface>(Interface::create(of.ledger_, 0, of.clock_.now()).value()),
               of.clock_.now()),
-          operations(Parts{tree, errors, own, barrier, of.clock_}, {}, {}, first) {
+          operations(Parts{tree, errors, own, barrier, of.clock_}, {}, {}) {
       session = Session::create(operations, {.fd = of.kernel_.device(),
                                              .mount_options = {},
                                              .handover = &of.handover_,
