@@ -50,16 +50,20 @@ void Operations::init(fuse_conn_info& connection) {
 }
 
 // A text that is longer than most is rendered while another thread serves requests.
-Result<std::string> Operations::render(NodeId node, const File& file, std::size_t bytes_max,
+Result<std::string> Operations::render(NodeId node, const File& file,
+                                       std::optional<std::uint64_t> version, std::size_t bytes_max,
                                        const CancellationToken& cancel) {
-  const CallContext call = context(cancel);
-  if (const auto version = file.version(call.now)) {
+  if (version) {
     if (auto kept = texts_.take(node, *version, bytes_max)) return std::move(*kept);
   }
-  auto text = file.render(call, std::min(bytes_max, kShortTextBytes));
+  const auto render_up_to = [&](std::size_t most) {
+    const CallContext call = context(cancel);
+    return version ? file.render_seen(call, most) : file.render(call, most);
+  };
+  auto text = render_up_to(std::min(bytes_max, kShortTextBytes));
   if (text || bytes_max <= kShortTextBytes) return text;
   promote_follower();
-  return file.render(context(cancel), bytes_max);
+  return render_up_to(bytes_max);
 }
 
 // The entries of a directory may be made only when a person looks into it.
@@ -137,9 +141,9 @@ bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
 }
 
 // A text that can be kept is rendered, since an open follows as a rule; a longer one is measured.
-std::size_t Operations::text_length(const NodeInfo& info, const File& file, std::size_t bytes_max) {
-  const auto version = file.version(parts_.clock.now());
-  auto text = render(info.id, file, std::min(bytes_max, TextCache::kBytesMax), {});
+std::size_t Operations::text_length(const NodeInfo& info, const File& file,
+                                    std::optional<std::uint64_t> version, std::size_t bytes_max) {
+  auto text = render(info.id, file, version, std::min(bytes_max, TextCache::kBytesMax), {});
   if (!text && bytes_max > TextCache::kBytesMax) {
     const auto length = file.text_length(context(), bytes_max);
     return length ? length.value() : 0;
@@ -153,11 +157,11 @@ std::size_t Operations::text_length(const NodeInfo& info, const File& file, std:
 // file, or that has not enough bytes left for it.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking) {
-  const Moment now = parts_.clock.now();
+  const FileState seen = file.look(parts_.clock.now());
   if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
-  if (!size) size = text_length(info, file, handles_.bytes_left(asking));
-  struct stat status = common_attributes(info, file.last_change(now));
+  if (!size) size = text_length(info, file, seen.version, handles_.bytes_left(asking));
+  struct stat status = common_attributes(info, seen.last_change);
   status.st_mode |= S_IFREG;
   status.st_nlink = 1;
   status.st_size = static_cast<off_t>(*size);
@@ -290,7 +294,9 @@ Result<void> Operations::render_for(OpenFile& open, const CancellationToken& can
   }
   const std::size_t bytes_max = handles_.bytes_left(open.uid, open.shows);
   auto taken = open.file->take(context(cancel), bytes_max);
-  auto text = taken ? std::move(*taken) : render(open.node.id, *open.file, bytes_max, cancel);
+  const auto seen = taken ? std::nullopt : open.file->version(parts_.clock.now());
+  auto text =
+      taken ? std::move(*taken) : render(open.node.id, *open.file, seen, bytes_max, cancel);
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
   open.text = std::move(text.value());
   open.text.shrink_to_fit();

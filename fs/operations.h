@@ -119,8 +119,9 @@ class Operations {
   void settle() {
     parts_.barrier.settle([this] { promote_follower(); });
   }
-  Result<std::string> render(NodeId node, const File& file, std::size_t bytes_max,
-                             const CancellationToken& cancel);
+  // version: what a look at the file has just given, if it has one.
+  Result<std::string> render(NodeId node, const File& file, std::optional<std::uint64_t> version,
+                             std::size_t bytes_max, const CancellationToken& cancel);
   // The context of a call that is made now.
   CallContext context(const CancellationToken& cancel = {}) const {
     return {parts_.clock.now(), cancel};
@@ -156,7 +157,8 @@ class Operations {
   struct stat directory_status(const NodeInfo& info) const;
   bool may_read(const NodeInfo& info, uid_t uid) const;
   // Of the text as it would be rendered now; 0 if it would be longer than bytes_max.
-  std::size_t text_length(const NodeInfo& info, const File& file, std::size_t bytes_max);
+  std::size_t text_length(const NodeInfo& info, const File& file,
+                          std::optional<std::uint64_t> version, std::size_t bytes_max);
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);

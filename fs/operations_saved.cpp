@@ -8,8 +8,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kHandlesFormat = 1;
-constexpr std::uint16_t kOpenFileFormat = 1;
+constexpr std::uint16_t kHandlesFormat = handed_format(SavedKind::kHandles);
+constexpr std::uint16_t kOpenFileFormat = handed_format(SavedKind::kOpenFile);
 
 Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Moment now) {
   if (object.format != kOpenFileFormat) return other_format(object);

@@ -8,8 +8,9 @@
 //
 // Naming gives the name of an element, so that an element need not hold its name in one piece:
 //   static std::string name(const Element&)
-//   static bool is_named(const Element&, std::string_view name)
-// Hash gives the hash of a name, keyed_hash() or another with a key.
+//   static bool is_named(const Element&, NAME name)
+// Hash gives the hash of a name, keyed_hash() or another with a key. Where callers bring the hash,
+// is_named() is all that is needed, and a NAME may be of any type.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ class NameIndex {
     }
   }
   // hash: that of the name. Nullptr when there is none of that name.
-  Element* find(std::string_view name, std::uint64_t hash) const {
+  template <typename Name>
+  Element* find(const Name& name, std::uint64_t hash) const {
     for (std::size_t at = home(hash); slots_[at].element; at = next(at)) {
       if (slots_[at].hash == hash && Naming::is_named(*slots_[at].element, name))
         return slots_[at].element;
@@ -43,12 +45,13 @@ class NameIndex {
   }
   Element* find(std::string_view name) const { return find(name, Hash()(name)); }
 
-  // No element may have its name yet.
-  void insert(Element& element) {
+  // No element may have its name yet. hash: that of its name.
+  void insert(Element& element, std::uint64_t hash) {
     if (2 * (size_ + 1) > slots_.size()) grow();
-    place({Hash()(Naming::name(element)), &element});
+    place({hash, &element});
     ++size_;
   }
+  void insert(Element& element) { insert(element, Hash()(Naming::name(element))); }
   // The element must be in the index.
   void erase(const Element& element) {
     std::size_t gap = home(Hash()(Naming::name(element)));

@@ -158,14 +158,17 @@ namespace {
 // Counts up in each child of a fork, which has its parent's generators.
 std::atomic<std::uint32_t> g_forks{1};
 
+[[gnu::constructor]] void watch_forks() {
+  (void)::pthread_atfork(nullptr, nullptr, [] { g_forks += 1; });
+}
+
 std::uint64_t fresh_seed() {
-  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { g_forks += 1; });
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed) {
     seed = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) ^
            static_cast<std::uint64_t>(::getpid()) << 32;
   }
-  return seed ^ static_cast<std::uint64_t>(watched);
+  return seed;
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 
+#include "core/base/made_once.h"
 #include "core/base/text.h"
 #include "core/blob/digest.h"
 #include "core/blob/histogram.h"
@@ -230,13 +232,13 @@ Templates::~Templates() = default;
 
 namespace {
 std::atomic<Templates*> g_used{nullptr};
+constinit MadeOnce<Templates> g_templates;
 }
 
 // Never destroyed: blobs may be looked at while the process ends.
 Templates& Templates::of_process() {
-  static Templates& templates = *new Templates;
   Templates* const used = g_used.load(std::memory_order_relaxed);
-  return used ? *used : templates;
+  return used ? *used : g_templates.get_or([] { return std::make_unique<Templates>(); });
 }
 
 void Templates::use(Templates* instead) { g_used = instead; }

@@ -44,6 +44,7 @@ constexpr NamedKind kNamedKinds[] = {
     {SavedKind::kCachedDirectories, "directories that the kernel knows"},
     {SavedKind::kHandles, "numbers of open files"},
     {SavedKind::kOpenFile, "open file"},
+    {SavedKind::kTrace, "records of"},
 };
 
 }  // namespace

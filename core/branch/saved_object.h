@@ -52,7 +52,16 @@ enum class SavedKind : std::uint16_t {
   kCachedDirectories = 33,  // whose attributes the kernel has
   kHandles = 34,            // the numbers of open files
   kOpenFile = 35,           // one of them; the label is its number
+  kTrace = 36,              // the records of a directory of tracing/
 };
+
+// The format in which a server leaves objects of these kinds to its successor, and in which this
+// version reads them; 0: the kind is none of feeders or of the mount.
+constexpr std::uint16_t handed_format(SavedKind kind) {
+  const bool is_of_feeders = kind >= SavedKind::kFedInterface && kind <= SavedKind::kLateDatagram;
+  const bool is_of_mount = kind >= SavedKind::kNodes && kind <= SavedKind::kTrace;
+  return is_of_feeders || is_of_mount ? 1 : 0;
+}
 
 // What people call it: "interface".
 const char* name_of(SavedKind kind);

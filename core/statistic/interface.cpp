@@ -174,10 +174,10 @@ std::uint64_t Interface::data_bytes_min() const {
 }
 
 // Under the lock: a copy of all definitions would take as long as their text.
-Result<std::string> Interface::render_definition(std::size_t bytes_max) const {
+Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
   std::string text;
   const MutexLock lock(mutex_);
-  read_cells();
+  if (look == Look::kNow) read_cells();
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -211,11 +211,12 @@ struct Interface::Measured {
   std::size_t bytes = 0;
 };
 
-Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max) {
+Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max,
+                                                    Look look) {
   Measured data;
   {
     const MutexLock lock(mutex_);
-    advance(now);
+    if (look == Look::kNow) advance(now);
     if (data_bytes_min() > bytes_max) return too_long(bytes_max);
     std::size_t shown = 0;
     for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;
@@ -229,8 +230,8 @@ Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t byte
   return data;
 }
 
-Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
-  auto measured = measure_data(now, bytes_max);
+Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max, Look look) {
+  auto measured = measure_data(now, bytes_max, look);
   if (!measured) return measured.error();
   std::string text;
   text.reserve(measured.value().bytes);
@@ -239,7 +240,7 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max) {
 }
 
 Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
-  const auto measured = measure_data(now, bytes_max);
+  const auto measured = measure_data(now, bytes_max, Look::kNow);
   if (!measured) return measured.error();
   return measured.value().bytes;
 }
@@ -254,6 +255,12 @@ Moment Interface::last_change(Moment now) {
   const MutexLock lock(mutex_);
   advance(now);
   return last_change_;
+}
+
+Interface::State Interface::look(Moment now) {
+  const MutexLock lock(mutex_);
+  advance(now);
+  return {version_, last_change_};
 }
 
 void Interface::save(ByteWriter& out) const {

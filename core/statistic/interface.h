@@ -112,8 +112,10 @@ class Interface {
   // longer than bytes_max: data are copied unless that is certain before, and measured, but not
   // rendered; definitions are rendered for no more than one line beyond. Beside the text, rendering
   // takes no more memory than the text has bytes.
-  Result<std::string> render_definition(std::size_t bytes_max) const;
-  Result<std::string> render_data(Moment now, std::size_t bytes_max);
+  // Rendered right behind version() or look(), a text need not look again.
+  enum class Look { kNow, kDone };
+  Result<std::string> render_definition(std::size_t bytes_max, Look look = Look::kNow) const;
+  Result<std::string> render_data(Moment now, std::size_t bytes_max, Look look = Look::kNow);
   // The exact length of the text of the data file at this moment; kNoSpace as above.
   Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
   // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
@@ -137,6 +139,12 @@ class Interface {
   std::uint64_t version(Moment now);
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
+  // Both, by one look at what feeders count in cells.
+  struct State {
+    std::uint64_t version = 0;
+    Moment last_change;
+  };
+  State look(Moment now);
 
   uid_t uid() const;
 
@@ -199,7 +207,7 @@ class Interface {
   static Error too_long(std::size_t bytes_max);
   // What the data file shows, and how many bytes that takes.
   struct Measured;
-  Result<Measured> measure_data(Moment now, std::size_t bytes_max) EXCLUDES(mutex_);
+  Result<Measured> measure_data(Moment now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);

@@ -10,6 +10,12 @@ Result<std::size_t> File::text_length(const CallContext& call, std::size_t bytes
 
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
+Result<std::string> File::render_seen(const CallContext& call, std::size_t bytes_max) const {
+  return render(call, bytes_max);
+}
+
+FileState File::look(Moment now) const { return {version(now), last_change(now)}; }
+
 std::optional<Result<std::string>> File::take(const CallContext&, std::size_t) {
   return std::nullopt;
 }

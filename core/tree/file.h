@@ -18,6 +18,12 @@
 
 namespace tallyfs {
 
+// A file as it was when it was looked at.
+struct FileState {
+  std::optional<std::uint64_t> version;  // see File::version()
+  Moment last_change;
+};
+
 class File {
  public:
   // What a file is opened for.
@@ -37,11 +43,16 @@ class File {
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
+  // render() right behind version() or look(), which gave a version: of that moment or later. The
+  // default is render(); a file for which a look costs much does not look again.
+  virtual Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const;
   // An open for reading of a file that its readers use up: the text, which is the caller's from now
   // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
   virtual std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max);
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
+  // version() and last_change() by one look.
+  virtual FileState look(Moment now) const;
 
   // Called when the file is opened, before its text is rendered or a line is written: has the
   // file's feeder send what it has not sent yet. Bounded in time. The default does nothing.

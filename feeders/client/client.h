@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -148,6 +149,8 @@ class Client {
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
   }
+  // Samples of many statistics; lane as in add_now().
+  void add_each(Lane* lane, std::span<const statistic_entry> entries);
   // False: the sample goes another way.
   bool count_in_cell(Lane& lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
     if (lane.is_inside()) [[unlikely]]
@@ -209,6 +212,8 @@ class Client {
                                     std::uint64_t y);
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
   void add_nested(Lane& lane, const Entry& entry);
+  // A lane that its owner is not inside of.
+  void prefetch_cells(Lane& lane, std::span<const statistic_entry> entries);
   // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);

@@ -1,4 +1,6 @@
 // The program's side of samples: the lane they go into, what happens when it is full, and counts.
+#include <algorithm>
+
 #include "feeders/client/client.h"
 #include "feeders/client/errno_guard.h"
 
@@ -51,6 +53,40 @@ void Client::drop_sample(FedStatistic& statistic) {
 void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
   if (!lane) return drop_sample(statistic);
   add(*lane, statistic, x, y, [this] { return now(); });
+}
+
+// The statistics first, then the memory that they lead to, then the samples: so many statistics are
+// in no near cache, and their reads overlap.
+void Client::add_each(Lane* lane, std::span<const statistic_entry> entries) {
+  constexpr std::size_t kTogether = 64;
+  const Stamp now = this->now();
+  for (; !entries.empty(); entries = entries.subspan(std::min(entries.size(), kTogether))) {
+    const auto some = entries.first(std::min(entries.size(), kTogether));
+    for (const statistic_entry& each : some) __builtin_prefetch(each.statistic);
+    if (lane && !lane->is_inside()) prefetch_cells(*lane, some);
+    for (const statistic_entry& each : some) {
+      if (!statistic_is_on(each.statistic)) continue;
+      auto& statistic = *static_cast<FedStatistic*>(each.statistic);
+      if (!lane) {
+        drop_sample(statistic);
+        continue;
+      }
+      add(*lane, statistic, each.x, each.y, [&]() -> Stamp {
+        if (each.time_ns == 0) return now;
+        return {Stamp::Scale::kNs, static_cast<std::uint64_t>(each.time_ns)};
+      });
+    }
+  }
+}
+
+void Client::prefetch_cells(Lane& lane, std::span<const statistic_entry> entries) {
+  lane.enter();
+  for (const statistic_entry& each : entries) {
+    if (!statistic_is_on(each.statistic)) continue;
+    const auto& statistic = *static_cast<const FedStatistic*>(each.statistic);
+    if (statistic.goes_by_cell()) lane.cells().prefetch(statistic, cell_files_);
+  }
+  leave(lane);
 }
 
 LaneCell* Client::prepare_cell(Lane& lane, FedStatistic& statistic) {

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace tallyfs {
 namespace {
 
@@ -29,10 +31,14 @@ void KeeperSleep::wake() {
     futex(&depth_, FUTEX_WAKE_PRIVATE, 1, nullptr);
 }
 
+// Without a variable that remembers the registration: the child of a fork() at that moment would
+// wait for it for ever.
 bool process_barrier() {
-  static const bool registered =
-      ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-  return registered && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+  constexpr int kBarrier = MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+  if (::syscall(SYS_membarrier, kBarrier, 0, 0) == 0) return true;
+  if (errno != EPERM) return false;
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+         ::syscall(SYS_membarrier, kBarrier, 0, 0) == 0;
 }
 
 }  // namespace tallyfs

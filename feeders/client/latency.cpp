@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string_view>
 
+#include "core/base/made_once.h"
 #include "feeders/client/configured.h"
 #include "feeders/client/errno_guard.h"
 #include "feeders/client/latency_calls.h"
@@ -27,21 +28,22 @@ namespace {
 // Shown as 0 or less: nice 0 is -21.
 constexpr int kShownOfNiceZero = -21;
 
-// Once there is one.
-std::atomic<LatencySender*> g_sender{nullptr};
+// Lives until the process ends: threads may send while it does.
+constinit MadeOnce<LatencySender> g_sender;
 
-LatencySender* make_sender() {
-  auto* const made = new LatencySender(configured_socket_path());
-  g_sender = made;
-  (void)::pthread_atfork(nullptr, nullptr, [] { g_sender.load()->after_fork_in_child(); });
-  (void)std::atexit([] { tell_dropped_latencies(); });
-  return made;
+[[gnu::constructor]] void watch_forks() {
+  (void)::pthread_atfork(nullptr, nullptr, [] {
+    if (LatencySender* const made = g_sender.get()) made->after_fork_in_child();
+  });
 }
 
-// Lives until the process ends: threads may send while it does.
 LatencySender& sender() {
-  static LatencySender* const made = make_sender();
-  return *made;
+  if (LatencySender* const made = g_sender.get()) return *made;
+  LatencySender& made = g_sender.get_or(
+      [] { return std::make_unique<LatencySender>(configured_socket_path()); });
+  // Telling twice tells nothing the second time.
+  (void)std::atexit([] { tell_dropped_latencies(); });
+  return made;
 }
 
 int shown_priority_of_this_thread() {
@@ -67,7 +69,7 @@ int send(const char* type, unsigned cpu, std::int64_t ns, const Task& task, std:
 }  // namespace
 
 void tell_dropped_latencies() {
-  if (LatencySender* const made = g_sender) made->tell_dropped(monotonic_now());
+  if (LatencySender* const made = g_sender.get()) made->tell_dropped(monotonic_now());
 }
 
 }  // namespace tallyfs

@@ -24,6 +24,7 @@
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
+#include "feeders/clock/owned_lock.h"
 
 namespace tallyfs {
 namespace {
@@ -40,10 +41,11 @@ constexpr std::uint32_t kHeldMax = 1'048'576;
 // How long the end of the process waits for a daemon that is there but does not take anything.
 constexpr std::chrono::milliseconds kFinishMax = 250ms;
 
-Mutex g_making{LockRank::kClientSettings};
+constinit OwnedLock g_making{LockRank::kClientSettings};
 std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
+bool g_handles_forks GUARDED_BY(g_making) = false;
 
 // By which a thread's end gives its lane back. The values of keys below kKeysInPlace lie in the
 // thread itself; for higher ones glibc allocates memory, as no signal handler may. So the key is
@@ -84,8 +86,18 @@ void make_key() REQUIRES(g_making) {
 }
 
 [[gnu::constructor]] void make_key_early() {
-  const MutexLock lock(g_making);
+  const Owned lock(g_making);
   make_key();
+}
+
+// A thread that is gone in the child may have been at its settings, and left a string half written.
+[[gnu::constructor]] void watch_forks() {
+  ::pthread_atfork(nullptr, nullptr, [] {
+    if (!g_making.take_from_the_gone()) return;
+    const Owned lock(g_making);
+    g_configured = false;
+    new (&g_settings) Client::Settings;
+  });
 }
 
 void configure_by_default() REQUIRES(g_making) {
@@ -94,13 +106,16 @@ void configure_by_default() REQUIRES(g_making) {
 
 // Null: no memory.
 Client* make_client() {
-  const MutexLock lock(g_making);
+  const Owned lock(g_making);
   if (Client* const made = g_client.load()) return made;
   configure_by_default();
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
   make_key();
-  ::pthread_atfork(&client_before_fork, &client_after_fork_in_parent, &client_after_fork_in_child);
+  if (!std::exchange(g_handles_forks, true)) {
+    ::pthread_atfork(&client_before_fork, &client_after_fork_in_parent,
+                     &client_after_fork_in_child);
+  }
   std::atexit(&finish);
   g_client = client;
   return client;
@@ -234,7 +249,7 @@ int call_client(int (*what)(Client& client, void* context), void* context) {
 }
 
 SocketPath configured_socket_path() {
-  const MutexLock lock(g_making);
+  const Owned lock(g_making);
   configure_by_default();
   return g_settings.socket;
 }
@@ -248,7 +263,7 @@ int statistic_configure(const statistic_settings* settings) {
   if (settings->socket && std::strlen(settings->socket) > kSocketPathMax) {
     return fail_with(ENAMETOOLONG, "the socket's path is longer than 107 bytes");
   }
-  const MutexLock lock(g_making);
+  const Owned lock(g_making);
   if (g_client.load()) return fail_with(EBUSY, "an interface has been created already");
   try {
     g_settings = {.socket = find_socket_path(settings->socket ? settings->socket : ""),
@@ -400,6 +415,11 @@ void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samp
       return {Stamp::Scale::kNs, static_cast<std::uint64_t>(sample->time_ns)};
     });
   }
+}
+
+void statistic_add_each(const statistic_entry* entries, size_t count) {
+  Client* const client = g_client.load(std::memory_order_relaxed);
+  if (client) client->add_each(lane_of_this_thread(*client), {entries, count});
 }
 
 int statistic_flush() {

@@ -26,6 +26,14 @@ class ThreadCells {
     const std::uint32_t era = shape->era.load(std::memory_order_acquire);
     return CellWriter(*cell).is_of(number, era) ? cell : nullptr;
   }
+  // Fetches what find() and a CellWriter will read.
+  void prefetch(const FedStatistic& statistic, const CellFiles& files) const {
+    const Shape* const shape = statistic.shape.load(std::memory_order_relaxed);
+    if (!shape || generation_ != files.generation() || statistic.id >= ids_) return;
+    __builtin_prefetch(shape);
+    const std::byte* const cell = base_ + index_[statistic.id].load(std::memory_order_relaxed);
+    for (std::size_t at = 0; at < sizeof(LaneCell); at += 64) __builtin_prefetch(cell + at, 1);
+  }
   // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
   LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
 

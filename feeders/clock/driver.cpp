@@ -44,8 +44,7 @@ Trust first_line_is(const char* path, std::string_view line) {
 
 Trust is_counter_trusted() {
 #if defined(__x86_64__)
-  static const bool invariant = is_counter_invariant();
-  if (!invariant) return Trust::kNo;
+  if (!is_counter_invariant()) return Trust::kNo;
   return first_line_is("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
 #elif defined(__aarch64__)
   return Trust::kYes;

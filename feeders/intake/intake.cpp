@@ -144,6 +144,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     const Until until{begun + kSettleMax};
     progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
+    dispatcher_.publish_counts(clock_.now());
     if (queue_.holds_any()) spend_on_others(begun);
     has_saturated = dispatcher_.has_saturated();
   }

@@ -3,6 +3,7 @@
 #include <new>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tallyfs::statsd {
 namespace {
@@ -61,12 +62,16 @@ std::optional<Outlet::Id> LibraryOutlet::open(const NewSeries& series) {
   } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
-  return static_cast<Id>(statistics_.size() - 1);
+  return reinterpret_cast<Id>(statistics_.back().get());
 }
 
 void LibraryOutlet::add(Id series, const Sample& sample) {
-  ::statistic_add_at(statistics_[series].get(), sample.x, sample.y, sample.time.count());
+  auto* const statistic = reinterpret_cast<::statistic*>(series);
+  entries_[held_++] = {statistic, sample.x, sample.y, sample.time.count()};
+  if (held_ == kEntriesMax) flush();
 }
+
+void LibraryOutlet::flush() { ::statistic_add_each(entries_.data(), std::exchange(held_, 0)); }
 
 void LibraryOutlet::write(const Event& event) {
   if (!::event_enabled(event_)) return;

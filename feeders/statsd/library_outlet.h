@@ -1,6 +1,9 @@
-// The outlet to tallyfs: statistics and events of libtally. Confined to one thread.
+// The outlet to tallyfs: statistics and events of libtally. Samples are handed over 64 at a time,
+// or at flush(). Confined to one thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,10 +27,15 @@ class LibraryOutlet final : public Outlet {
   void add(Id series, const Sample& sample) override;
   void write(const Event& event) override;
   void write(const Check& check) override;
+  void flush();
 
  private:
+  static constexpr std::size_t kEntriesMax = 64;
+
   std::map<std::string, tally::Interface> interfaces_;
   std::vector<tally::Statistic> statistics_;  // after their interfaces
+  std::array<::statistic_entry, kEntriesMax> entries_{};
+  std::size_t held_ = 0;  // of entries_
   ::user_event* event_ = nullptr;
   ::user_event* check_ = nullptr;
 };

@@ -16,8 +16,10 @@ namespace {
 constexpr std::chrono::milliseconds kPublishDelay{100};
 // At the end, for the daemon; and the longest time without progress in registrations.
 constexpr std::chrono::milliseconds kSyncTime{2'000};
-// Samples that libtally holds, half of what it can.
-constexpr std::uint64_t kHeldBound = 32'768;
+// Samples that libtally holds. Beside them it has room for those of the largest packet, 32,768, and
+// those that come between two looks.
+constexpr std::uint64_t kHeldBound = 30'000;
+constexpr std::uint64_t kMetricsBetweenLooks = 1'024;
 // After a wait in vain: the daemon is away, or slow.
 constexpr std::chrono::seconds kCatchUpPause{10};
 
@@ -28,7 +30,9 @@ Service::Service(Settings settings, AllowList allow, std::chrono::seconds set_wi
       set_window_(set_window),
       translator_(
           std::move(settings), outlet_,
-          [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); }) {}
+          [this](std::string_view line, const Refusal& refusal, const Arrival& arrival) {
+            log_refusal(line, refusal, arrival);
+          }) {}
 
 Service::~Service() = default;
 
@@ -58,6 +62,7 @@ void Service::run(const StopSignal& stop) {
   for (const auto& listener : datagrams_) listener->drain();
   for (const auto& listener : streams_) listener->drain();
   translator_.end_set_windows(SystemClock::monotonic());
+  outlet_.flush();
   publish();
   log_losses();
 }
@@ -91,6 +96,7 @@ void Service::wait_for_window() {
   window_timer_.async_wait([this, end](const boost::system::error_code& error) {
     if (error) return;
     translator_.end_set_windows(end);
+    outlet_.flush();
     wait_for_window();
   });
 }
@@ -101,12 +107,24 @@ void Service::begin_batch() {
 }
 
 void Service::take(std::string_view packet, const Sender& sender) {
-  arrival_.is_unix = is_unix(sender.listener.transport);
-  sender_ = &sender;
+  const auto transport = sender.listener.transport;
+  arrival_.is_unix = is_unix(transport);
+  arrival_.sender = senders_.size();
+  senders_.push_back(sender);
   translator_.take_packet(packet, arrival_);
-  sender_ = nullptr;
+  // A stream's bytes move; those of datagrams stay until all of the batch were taken.
+  if (!is_datagram(transport)) translator_.finish();
+  const std::uint64_t metrics = translator_.counts().metrics;
+  if (metrics - metrics_checked_ < kMetricsBetweenLooks) return;
+  metrics_checked_ = metrics;
   if (tally::counts().held >= kHeldBound) [[unlikely]]
     let_daemon_catch_up();
+}
+
+void Service::end_batch() {
+  translator_.finish();
+  outlet_.flush();
+  senders_.clear();
 }
 
 // Samples of new series, and all behind them, are held until the daemon has registered the series.
@@ -146,10 +164,10 @@ void Service::lose(Loss loss, const Sender& sender) {
   log_warning("a sender of " + from + " " + text);
 }
 
-void Service::log_refusal(std::string_view line, const Refusal& refusal) {
-  if (!refusal_log_.may_log(arrival_.now.monotonic)) return;
-  const std::string from =
-      sender_->address ? to_text(*sender_->address) : to_text(sender_->listener);
+void Service::log_refusal(std::string_view line, const Refusal& refusal, const Arrival& arrival) {
+  if (!refusal_log_.may_log(arrival.now.monotonic)) return;
+  const Sender& sender = senders_[arrival.sender];
+  const std::string from = sender.address ? to_text(*sender.address) : to_text(sender.listener);
   std::string text = to_text(from, line, refusal);
   const std::uint64_t left_out = refusal_log_.take_left_out();
   if (left_out != 0) text.append(" (and ").append(std::to_string(left_out)).append(" more before)");

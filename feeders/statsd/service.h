@@ -6,6 +6,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -33,8 +34,9 @@ class Service final : public PacketSink {
  private:
   void begin_batch() override;
   void take(std::string_view packet, const Sender& sender) override;
+  void end_batch() override;
   void lose(Loss loss, const Sender& sender) override;
-  void log_refusal(std::string_view line, const Refusal& refusal);
+  void log_refusal(std::string_view line, const Refusal& refusal, const Arrival& arrival);
   void let_daemon_catch_up();
   void publish_soon();
   void publish();
@@ -57,7 +59,8 @@ class Service final : public PacketSink {
   std::vector<std::unique_ptr<DatagramListener>> datagrams_;
   std::vector<std::unique_ptr<StreamListener>> streams_;
   Arrival arrival_;
-  const Sender* sender_ = nullptr;  // while a packet of it is taken
+  std::vector<Sender> senders_;  // of the batch's packets
+  std::uint64_t metrics_checked_ = 0;  // of the counts, when held samples were looked at
   bool will_publish_ = false;
   std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
 };

@@ -1,4 +1,6 @@
 // A reload, as the two daemons see it: the one leaves its state, the next one takes it.
+#include <unistd.h>
+
 #include <chrono>
 #include <string>
 
@@ -12,8 +14,8 @@ namespace {
 // What of the work that was received is left then is the next server's.
 constexpr std::chrono::milliseconds kHandOverDrainMax{20};
 
-constexpr std::uint16_t kNodesFormat = 1;
-constexpr std::uint16_t kCachedDirectoriesFormat = 1;
+constexpr std::uint16_t kNodesFormat = handed_format(SavedKind::kNodes);
+constexpr std::uint16_t kCachedDirectoriesFormat = handed_format(SavedKind::kCachedDirectories);
 
 void put_nodes(ObjectSink& sink, const Tree& tree) {
   std::string bytes;
@@ -108,6 +110,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     put_cached_directories(sink, session.notifier());
     operations_->save(sink);
     for (Branch* const branch : branches_->all()) branch->hand_on(sink, header.saved);
+    branches_->tracing().tracing().save_records(sink);
     for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors);
   };
   const auto saved = save_objects(header, put, [&](std::string_view piece) {
@@ -116,7 +119,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   if (!saved) {
     log_error("reload: the state cannot be handed over: " + saved.error().reason);
     if (state_) state_->finish();
-    return 1;
+    ::_exit(1);  // as a crash: the keeper starts another server, and the mount stays
   }
   const auto left = mount.handover->descriptors().put(descriptors.sent());
   if (!left) log_warning("reload: " + left.error().reason);

@@ -42,8 +42,7 @@ bool get_watchdogs(std::istream& in, std::vector<Watchdog::HandedOn>& watchdogs)
   return static_cast<bool>(in);
 }
 
-bool get_descriptors(std::istream& in, int format, Inheritance& to) {
-  if (format == kFormatBefore) return true;
+bool get_descriptors(std::istream& in, Inheritance& to) {
   in >> to.descriptors_in >> to.descriptors_out;
   return static_cast<bool>(in);
 }
@@ -68,6 +67,7 @@ std::string to_text(const Inheritance& inheritance) {
   for (const Watchdog::HandedOn& each : inheritance.watchdog) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
+  put_text(out, inheritance.formats);
   out << ' ' << inheritance.descriptors_in << ' ' << inheritance.descriptors_out;
   return out.str();
 }
@@ -82,7 +82,9 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   const bool is_known = format == kFormat || format == kFormatBefore;
   const bool is_whole = in && is_known && get_text(in, made.mount_point) &&
                         get_text(in, made.rules_file) && get_socket(in, made.socket) &&
-                        get_watchdogs(in, made.watchdog) && get_descriptors(in, format, made);
+                        get_watchdogs(in, made.watchdog) &&
+                        (format == kFormatBefore ||
+                         (get_text(in, made.formats) && get_descriptors(in, made)));
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }

@@ -37,6 +37,7 @@ struct Inheritance {
   bool has_terminal = false;
   std::string mount_point;
   std::string rules_file;  // of --rules, absolute; empty: there is none
+  std::string formats;     // handed_formats(); empty: of a version that has none
 };
 
 std::string to_text(const Inheritance& inheritance);

@@ -24,6 +24,7 @@
 #include "fs/daemon/absolute_path.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
+#include "fs/daemon/handed_formats.h"
 #include "fs/daemon/inheritance.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
@@ -199,7 +200,8 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
                   .owner = options.owner,
                   .has_terminal = options.has_terminal,
                   .mount_point = options.mount_point,
-                  .rules_file = options.rules_file};
+                  .rules_file = options.rules_file,
+                  .formats = handed_formats()};
   if (side.watchdog) all.watchdog = side.watchdog->hand_on();
   return all;
 }
@@ -316,6 +318,9 @@ Result<PassedSockets> prepare(DaemonOptions& options) {
 Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& from) {
   if (const auto found = find_groups_of(options); !found) return found.error();
   const bool is_check = from.purpose == Inheritance::Purpose::kCheck;
+  if (is_check) {
+    if (const auto read = check_handed_formats(from.formats); !read) return read.error();
+  }
   if (is_check && from.handover < 0) return 0;
   auto descriptors =
       DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));

@@ -256,6 +256,18 @@ struct statistic_sample {
 TALLY_EXPORT void statistic_on_add_batch(struct statistic* statistic,
                                          const struct statistic_sample* samples, size_t count);
 
+/* A sample of one statistic, among samples of others. */
+struct statistic_entry {
+  struct statistic* statistic;
+  int64_t x;
+  uint64_t y;
+  int64_t time_ns; /* CLOCK_MONOTONIC; 0: now */
+};
+/* Samples of many statistics, in this order. For programs with so many statistics that the caches
+ * of a CPU do not hold them: a call for each sample would wait for memory each time, and this one
+ * waits for the memory of all together. What is off is left out. */
+TALLY_EXPORT void statistic_add_each(const struct statistic_entry* entries, size_t count);
+
 /* Nonzero while samples are wanted: for a program that must compute a sample before adding it. */
 static inline int statistic_is_on(const struct statistic* statistic) {
   const uint32_t* on = __atomic_load_n(&statistic->on, __ATOMIC_RELAXED);

@@ -19,6 +19,10 @@ check_eq "$public" "$(visible -D "$LIB/libtally.so")" "so does the shared librar
 check_eq '' "$(nm -u -C "$LIB/libtally.a" 2>/dev/null | grep tallyfs::)" \
   "the archive lacks nothing of its own"
 
+# The child of a fork() that comes while another thread initializes such a variable waits for ever.
+check_eq '' "$(nm -u "$LIB/libtally.a" "$LIB/libtally.so" 2>/dev/null | grep guard_acquire)" \
+  "no variable that is static in a function is initialized behind a lock"
+
 # link SOURCE OPTION...: a program in C with the archive.
 link() {
   local text=$1

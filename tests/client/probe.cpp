@@ -280,6 +280,17 @@ std::string add_at(std::istream& in) {
   return statistic_add_at(of, x, 1, time), "ok";
 }
 
+// So many rounds of one sample for each statistic, in one call.
+std::string add_each(std::istream& in) {
+  const long rounds = number(in);
+  std::vector<statistic_entry> entries;
+  for (long i = 0; i < rounds; ++i) {
+    for (const auto& [name, of] : statistics) entries.push_back({of, 7, 1, 0});
+  }
+  statistic_add_each(entries.data(), entries.size());
+  return "ok";
+}
+
 std::string in_threads(std::istream& in) {
   const long count = number(in);
   statistic* const of = the(in);
@@ -316,6 +327,7 @@ const std::map<std::string, Obey> kVerbs = {
        return statistic_interface_release(&interfaces[word(in)]), std::string("ok");
      }},
     {"add", add},
+    {"each", add_each},
     {"at", add_at},
     {"inc",
      [](std::istream& in) {

@@ -46,7 +46,10 @@ start() {
 start_daemon() {
   start "$BIN/tallyfs" -f --socket "$SOCK" "$@" "$MNT"
   DAEMON=$PID
-  # Of those that have the name for a moment, it alone has a process group of its own.
+  find_server
+}
+# Of those that have the name for a moment, it alone has a process group of its own.
+find_server() {
   SERVER=$(ps --ppid "$DAEMON" -o pid=,pgid=,comm= | awk '$1 == $2 && $3 == "tallyfs" { print $1 }')
 }
 # stop PID: as systemd would; sets $STATUS.

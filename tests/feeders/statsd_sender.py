@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""Sends bytes to tally-feed-statsd, for statsd_test.sh.
+"""Sends bytes to tally-feed-statsd, for its tests.
 
-  statsd_sender.py flood ADDRESS COUNT        COUNT datagrams, each one counter, as fast as it can
-  statsd_sender.py steady ADDRESS SECONDS     counters until the time is over; prints how many
+  statsd_sender.py flood ADDRESS COUNT [NAME] COUNT datagrams, each one counter, as fast as it can
+  statsd_sender.py lines PATH COUNT NAME      a stream of COUNT lines, each one counter
+  statsd_sender.py steady ADDRESS SECONDS [NAME]
+      counters until the time is over; prints how many
   statsd_sender.py frames PATH                a stream of frames, in pieces
   statsd_sender.py idle PATH COUNT            COUNT connections; prints how many were closed
+  statsd_sender.py slow PATH COUNT            COUNT connections with half a line each, byte by byte;
+                                              prints "half", and sends the rest at the end of stdin
+  statsd_sender.py hoard PATH COUNT           COUNT connections with a frame that lacks its end;
+                                              prints "sent", and closes at the end of stdin
   statsd_sender.py series ADDRESS COUNT       COUNT different tag sets, in packets of 1,400 bytes
+  statsd_sender.py names ADDRESS COUNT        COUNT different names, likewise
   statsd_sender.py burst ADDRESS COUNT TIMES  TIMES rounds of one counter for each of COUNT series
   statsd_sender.py noise ADDRESS SEED         random bytes, half lines and lines
   statsd_sender.py activate PATH COUNT PROGRAM ARGUMENT...
@@ -36,17 +43,25 @@ def connected(address):
     return sender
 
 
-def flood(address, count):
+def flood(address, count, name="flood"):
     sender = connected(address)
     for _ in range(int(count)):
-        sender.send(b"flood:1|c")
+        sender.send(name.encode() + b":1|c")
 
 
-def steady(address, seconds):
+def lines(path, count, name):
+    sender = next(streams(path, 1))
+    line = name.encode() + b":1|c\n"
+    for sent in range(0, int(count), 10):
+        sender.sendall(line * min(10, int(count) - sent))
+    sender.close()
+
+
+def steady(address, seconds, name="steady"):
     sender, sent = connected(address), 0
     end = time.monotonic() + float(seconds)
     while time.monotonic() < end:
-        sender.send(b"steady:1|c\nsteady.time:5|ms|@0.5\n")
+        sender.send(b"%s:1|c\nsteady.time:5|ms|@0.5\n" % name.encode())
         sent += 1
         if sent % 20 == 0:
             time.sleep(0.001)  # a load, not a flood: nothing is to be lost
@@ -64,11 +79,7 @@ def frames(path):
 
 
 def idle(path, count):
-    connections = []
-    for _ in range(int(count)):
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(path)
-        connections.append(connection)
+    connections = list(streams(path, count))
     poller = select.poll()
     for connection in connections:
         poller.register(connection, select.POLLIN)
@@ -79,6 +90,36 @@ def idle(path, count):
             closed.add(descriptor)
             poller.unregister(descriptor)
     print(len(closed), flush=True)
+    sys.stdin.read()
+
+
+def streams(path, count):
+    for _ in range(int(count)):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(path)
+        yield connection
+
+
+def slow(path, count):
+    connections = list(streams(path, count))
+    for byte in b"slow:1|":
+        for connection in connections:
+            connection.send(bytes([byte]))
+    print("half", flush=True)
+    sys.stdin.read()
+    for connection in connections:
+        connection.send(b"c\n")
+        connection.close()
+
+
+def hoard(path, count):
+    connections = list(streams(path, count))
+    for connection in connections:
+        try:
+            connection.sendall(struct.pack("<I", 65536) + b"x" * 65535)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the feeder has closed it
+    print("sent", flush=True)
     sys.stdin.read()
 
 
@@ -94,6 +135,10 @@ def send_packed(address, lines):
 
 def series(address, count):
     send_packed(address, (b"many:1|c|#id:%d,of:them,k:v\n" % n for n in range(int(count))))
+
+
+def names(address, count):
+    send_packed(address, (b"name.%d:1|c\n" % n for n in range(int(count))))
 
 
 def burst(address, count, times):

@@ -1,47 +1,13 @@
 #!/usr/bin/env bash
 # tally-feed-statsd, by real sockets: what senders sent, and what stands in the tree.
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
-[ -e /dev/fuse ] || skip_all "no /dev/fuse"
-has() { command -v "$1" >/dev/null; }
-has python3 && has socat || skip_all "needs python3 and socat"
-send() { python3 "$here/statsd_sender.py" "$@"; }
+. "$(dirname "$0")/statsd_lib.sh"
 
-# start_feeder OPTION...: its process id in $FEEDER, its addresses in $UDP and $TCP_PORT.
-DGRAM=$WORK/run/dsd.socket STREAM=$WORK/run/stream.socket
-start_feeder() {
-  start "${AS_USER[@]}" "$FEEDER_BIN" --socket "$SOCK" --socket-mode 0777 "$@"
-  FEEDER=$PID LOG=$WORK/output.$OUTPUTS.err
-  UDP=$(grep -o 'udp:127.0.0.1:[0-9]*' "$LOG" | head -1)
-  TCP_PORT=$(grep -o 'tcp:127.0.0.1:[0-9]*' "$LOG" | head -1 | cut -d: -f3)
-}
-# udp TEXT: one datagram, with the escapes of printf.
-udp() { printf '%b' "$1" | socat -u - "UDP4-SENDTO:${UDP#udp:}"; }
-unixgram() { printf '%b' "$1" | socat -u - "UNIX-SENDTO:$DGRAM"; }
-# The value of a statistic: the last field of its first line.
-value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
-own() { value tally-feed-statsd "$1"; }
 # total, largest INTERFACE STATISTIC: the number of samples of a timer or histogram, and their
 # largest.
 largest() { data "$1" 2>/dev/null | awk -v n="$2" '$1 == n && $2 == "max" { print $3 }'; }
 total() { data "$1" 2>/dev/null | awk -v n="$2" '$1 == n && $2 == "count" { print $3 }'; }
-# The sum of many{...}.
-many_in_all() { data statsd | awk '/^many\{/ { n += $NF } END { print n + 0 }'; }
-# becomes WANTED COMMAND...: the command prints it within 15 s.
-becomes() {
-  local wanted=$1
-  shift
-  EXPR="\"\$($*)\" = \"$wanted\""
-  wait_until "[ $EXPR ]" && ok "$* is $wanted" || not_ok "$* is $wanted" "got: $("$@")"
-}
 
-# ---- without a daemon, and as another user if we are root
-AS_USER=() FEEDER_BIN=$BIN/tally-feed-statsd
-if [ "$(id -u)" -eq 0 ] && has setpriv; then
-  AS_USER=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-  install -m 755 "$FEEDER_BIN" "$WORK/tally-feed-statsd" && FEEDER_BIN=$WORK/tally-feed-statsd
-  chmod 777 "$WORK/run"
-fi
+# ---- without a daemon
 checked=$(printf '%s\n' 'page.views:1|c|@0.1|#b,a:1' 'a:1:x|ms' 'u:x|s' 'u:y|s' 'g:1.23456789|g' \
   'old:1|c|T1' '_sc|db|2|m:slow' |
   "$FEEDER_BIN" --check)
@@ -104,31 +70,6 @@ s.send(b"long:1|c\n" * 8000)' "$DGRAM"
 becomes 2 own truncated
 check_eq '' "$(value statsd long)" "nothing is taken of a packet that was cut"
 
-# ---- hostile senders
-mkfifo "$WORK/end"
-send idle "$STREAM" 260 <"$WORK/end" >"$WORK/closed" &
-exec {end}>"$WORK/end"
-check "of 260 connections 4 are closed" wait_until '[ "$(cat "$WORK/closed")" = 4 ]'
-becomes 4 own connections_closed
-unixgram 'others:1|c'
-becomes 1 value statsd others
-exec {end}>&-
-wait $!
-send noise "unixgram:$DGRAM" $RANDOM
-send series "unixgram:$DGRAM" 60000
-unixgram 'behind:1|c'
-becomes 1 value statsd behind
-becomes 60000 many_in_all
-check "most of them at many{*}" [ "$(value statsd 'many{*}')" -eq 59000 ]
-resident=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$FEEDER/status")
-# Not with a sanitizer's own memory.
-[ -n "${TALLY_SANITIZED:-}" ] || check "it has 64 MiB at most ($resident KiB)" \
-  [ "$resident" -le 65536 ]
-# The lines that are neither taken nor refused, in one look: the feeder goes on counting.
-unaccounted() {
-  data tally-feed-statsd | awk '$1 == "lines" { n += $NF }
-    $1 ~ /^(metrics|events|checks|refused.*)$/ { n -= $NF } END { print n + 0 }'
-}
 becomes 0 unaccounted
 
 stop "$FEEDER"
@@ -171,6 +112,7 @@ else
 fi
 
 # ---- a feeder that is started anew has what was sent meanwhile, by the socket that is handed on
+mkfifo "$WORK/end"
 python3 "$here/statsd_sender.py" activate "$WORK/run/held.socket" 20000 \
   "${AS_USER[@]}" "$FEEDER_BIN" --socket "$SOCK" <"$WORK/end" >"$WORK/sent" 2>"$WORK/activated" &
 exec {end}>"$WORK/end"

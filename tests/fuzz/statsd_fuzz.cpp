@@ -35,14 +35,18 @@ class CheckingOutlet final : public Outlet {
 void take(std::string_view packet, const Settings& settings, bool is_unix) {
   CheckingOutlet outlet;
   std::uint64_t refused = 0;
-  Translator translator(settings, outlet, [&](std::string_view line, const Refusal& refusal) {
+  const auto on_refusal = [&](std::string_view line, const Refusal& refusal, const Arrival&) {
     fuzz::must(refusal.at <= line.size() && refusal.text[0] != '\0', "a place and a reason");
     refused += 1;
-  });
+  };
+  Translator translator(settings, outlet, on_refusal);
   const Arrival arrival{.now = {std::chrono::hours(1), std::chrono::hours(400'000)},
                         .is_unix = is_unix};
   StreamFraming framing(is_unix ? StreamFraming::Kind::kDetected : StreamFraming::Kind::kLines);
-  const auto on_packet = [&](std::string_view each) { translator.take_packet(each, arrival); };
+  const auto on_packet = [&](std::string_view each) {
+    translator.take_packet(each, arrival);
+    translator.finish();
+  };
   if (framing.take(packet, on_packet) == StreamFraming::State::kOpen) {
     (void)framing.finish(on_packet);
   }

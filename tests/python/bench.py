@@ -43,15 +43,33 @@ def call():
 class Samples:
     def __init__(self):
         web = tally.Interface("bench")
-        self.on, self.off = web.statistic("on"), web.statistic("off")
+        self.on, self.off, self.sent = map(web.statistic, ("on", "off", "sent"))
+        self.sent.define_value(mode="products")
         self.turns = [web.statistic(f"turn-{i}") for i in range(4)]
-        for each in [self.on, *self.turns]:
+        for each in [self.on, self.sent, *self.turns]:
             each.start()
-        tally.statistic_sync(10000)
         self.xs = array("q", range(COUNT))
         self.list = list(self.xs)
         self.ys = array("Q", [2]) * COUNT
         self.added = 0
+        for each in [self.on, *self.turns]:
+            self.into_cells(each)
+
+    def into_cells(self, each):
+        """Until a sample counts at once, where it can."""
+        for _ in range(100):
+            tally.statistic_sync(10000)
+            before = tally.statistic_count().confirmed
+            each.inc(5)
+            self.added += 1
+            if tally.statistic_count().confirmed > before:
+                return
+
+    def inc_sent(self):
+        inc = self.sent.inc
+        for _ in repeat(None, COUNT):
+            inc(5)
+        self.added += COUNT
 
     def inc(self):
         inc = self.on.inc
@@ -145,7 +163,8 @@ def main(rounds=5):
                 "time.monotonic_ns()": clock,
                 "bare send of the same datagrams": bare_send(daemon.socket),
                 "inc(x), off": samples.inc_off,
-                "inc(x)": samples.inc,
+                "inc(x), sent": samples.inc_sent,
+                "inc(x), counted in a cell": samples.inc,
                 "statistic_inc(s, x)": samples.function,
                 "add(x, y)": samples.add,
                 "inc(x), four statistics in turns": samples.in_turns,

@@ -137,12 +137,14 @@ class Daemon:
 
 class Feeder:
     """A Python program that has imported tally, and talks with the test: say(words) there is
-    hear() here, and the other way round."""
+    hear() here, and the other way round. lanes: it may count samples in cells, instead of sending
+    them."""
 
     PROLOGUE = r"""
 import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-import tally
+import tally, tally.lane
+if sys.argv[2] == "without": tally.lane.lane._are_possible = False
 def say(*words):
     sys.stdout.write(" ".join(map(str, words)) + "\n")  # whole lines, of whatever thread
     sys.stdout.flush()
@@ -150,10 +152,10 @@ def hear():
     return sys.stdin.readline().strip()
 """
 
-    def __init__(self, program, socket, **options):
+    def __init__(self, program, socket, lanes=False, **options):
         self.process = subprocess.Popen(
             [sys.executable, "-B", "-W", "ignore::DeprecationWarning", "-c", self.PROLOGUE + program]
-            + [str(CLIENT)],
+            + [str(CLIENT), "with" if lanes else "without"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -188,6 +190,8 @@ def hear():
 class DaemonCase(unittest.TestCase):
     """Has a daemon that is not started yet."""
 
+    LANES = False  # of its feeders
+
     def setUp(self):
         if not os.access(TALLYFS, os.X_OK):
             self.skipTest(f"{TALLYFS} is not there; $TALLY_BIN says where it is")
@@ -200,7 +204,7 @@ class DaemonCase(unittest.TestCase):
         self.addCleanup(self.daemon.end)
 
     def feeder(self, program, **options):
-        made = Feeder(program, self.daemon.socket, **options)
+        made = Feeder(program, self.daemon.socket, self.LANES, **options)
         self.addCleanup(made.close)
         return made
 

@@ -13,6 +13,7 @@ import collections
 import ctypes
 import multiprocessing
 import os
+import re
 import select
 import socket
 import subprocess
@@ -25,6 +26,7 @@ MOUNT, SOCKET, TALLYFS, COUNT = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.a
 STAT, TRACING = MOUNT + "/statistics", MOUNT + "/tracing"
 PRINT = TRACING + "/events/ftrace/print"
 HANDLES, POLLERS, WRITERS, SHELLS = 64, 16, 8, 2
+PIPED = ("piped1", "piped2")
 PAUSE_S = 0.02  # of each of them, so that a slow machine has time for the reloads
 LIBC = ctypes.CDLL(None, use_errno=True)
 GETDENTS = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
@@ -110,6 +112,31 @@ def poller(path):
     os.close(fd)
     if path.endswith("hist") and seen != counts["written"]:
         fault(f"a poller of {path} saw {seen} hits of {counts['written']}")
+
+
+def piped_writer(instance):
+    """Numbered lines, of which the reader below gets each once."""
+    fd = os.open(f"{TRACING}/instances/{instance}/trace_marker", os.O_WRONLY)
+    number = 0
+    while not end.is_set():
+        os.write(fd, b"number %d\n" % number)
+        number += 1
+        time.sleep(PAUSE_S)
+    os.write(fd, b"the end\n")
+    os.close(fd)
+
+
+def piped_reader(instance):
+    """Waits in read(2) most of the time."""
+    fd = os.open(f"{TRACING}/instances/{instance}/trace_pipe", os.O_RDONLY)
+    text = b""
+    while b": the end\n" not in text:
+        text += os.read(fd, 1 << 16)
+    os.close(fd)
+    numbers = [int(each) for each in re.findall(rb": number (\d+)\n", text)]
+    if numbers != list(range(len(numbers))) or text.count(b"\n") != len(numbers) + 1:
+        fault(f"a reader of trace_pipe got {numbers}")
+    count("piped", len(numbers))
 
 
 def shell(number):
@@ -314,6 +341,9 @@ def main():
     pollers = [running(poller, polled[i % len(polled)]) for i in range(POLLERS)]
     threads += [running(shell, i) for i in range(SHELLS)]
     threads.append(running(feeder))
+    for instance in PIPED:
+        os.mkdir(f"{TRACING}/instances/{instance}")
+        threads += [running(piped_writer, instance), running(piped_reader, instance)]
     pauses = []
     try:
         while len(pauses) < COUNT and not end.is_set():
@@ -329,7 +359,7 @@ def main():
     opens.finish()
     reloader.finish()
     pauses.sort()
-    print(f"reloads {len(pauses)}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
+    print(f"measured: reloads {len(pauses)}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
           f"p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}")
     fed = int(read_whole(STAT + "/fed/data").split()[1])
     counted = hits(read_whole(PRINT + "/hist"))

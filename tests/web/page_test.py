@@ -153,6 +153,27 @@ class PageTest(PageCase):
         self.browser.press("ArrowDown")
         self.browser.shows("#shown-name", "tallyfs /")
 
+    def test_statistics_are_filtered_by_tag(self):
+        names = ["hits{code:200,host:a}", "hits{code:404,host:a}", "hits{code:200,host:b}"]
+        self.mount.send(*(f"create tags/{name} on=1" for name in names))
+        self.addCleanup((self.mount.mount / "statistics/tags").rmdir)
+        self.open("tags/" + names[1])
+
+        def shown():
+            return self.browser.texts("#statistic-table tbody button")
+
+        until(lambda: shown() == names, "all of them")
+        self.browser.type("#statistic-filter", "code:200")
+        until(lambda: shown() == [names[0], names[2]], "those of code:200")
+        self.browser.shows("#shown-name", "tags / " + names[1])
+        self.browser.press("Escape", "#statistic-filter")
+        until(lambda: shown() == names, "all again")
+        self.browser.type("#statistic-filter", "host:b")
+        until(lambda: shown() == [names[2]], "those of host:b")
+        self.browser.run("[...document.querySelectorAll('#interface-table button')]"
+                         ".find(e => e.textContent === 'web').click()")
+        until(lambda: "latency_us" in shown(), "another interface has no filter")
+
     def test_a_definition_is_changed_and_refused(self):
         self.mount.send("create form/us on=1 type=range units=microseconds/requests", "form/us 7")
         self.addCleanup((self.mount.mount / "statistics/form").rmdir)

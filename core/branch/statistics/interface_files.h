@@ -21,10 +21,17 @@ class DefinitionFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
   }
+  Result<std::string> render_seen(const CallContext&, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max, Interface::Look::kDone);
+  }
   std::optional<std::uint64_t> version(Moment now) const override {
     return interface_->version(now);
   }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  FileState look(Moment now) const override {
+    const Interface::State state = interface_->look(now);
+    return {state.version, state.last_change};
+  }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     return interface_->define(line, call.now);
   }
@@ -43,6 +50,9 @@ class DataFile final : public File {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max);
   }
+  Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_data(call.now, bytes_max, Interface::Look::kDone);
+  }
   Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->data_length(call.now, bytes_max);
   }
@@ -50,6 +60,10 @@ class DataFile final : public File {
     return interface_->version(now);
   }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  FileState look(Moment now) const override {
+    const Interface::State state = interface_->look(now);
+    return {state.version, state.last_change};
+  }
 
  private:
   std::shared_ptr<Interface> interface_;  // as above

@@ -60,6 +60,26 @@ void SavedTracing::save_error_log(ObjectSink& sink) const {
   (void)sink.put(saved_object(SavedKind::kErrorLog, kFormat, "error_log", bytes));
 }
 
+void SavedTracing::save_records(ObjectSink& sink) {
+  std::vector<SharedInstance> all;
+  {
+    const MutexLock lock(state_.mutex);
+    state_.instances.each_shared([&](const SharedInstance& instance) { all.push_back(instance); });
+  }
+  for (const SharedInstance& instance : all) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    {
+      const MutexLock lock(state_.mutex);
+      out.put_text(instance->name);
+      out.put(instance->lost);
+      instance->set.trace.save(out);
+    }
+    const std::string label = cut(directory_of(*instance));
+    if (!sink.put(saved_object(SavedKind::kTrace, kFormat, label, bytes))) return;
+  }
+}
+
 SavedTracing::Objects SavedTracing::list() {
   Objects all;
   const MutexLock lock(state_.mutex);
@@ -187,6 +207,7 @@ Result<void> SavedTracing::load(const SavedObject& object, const Loading& loadin
   if (is_of(object, SavedKind::kTrigger)) return load_trigger(in, loading.now);
   if (is_of(object, SavedKind::kHistogram)) return load_histogram(in, loading);
   if (is_of(object, SavedKind::kErrorLog)) return load_error_log(in, loading);
+  if (is_of(object, SavedKind::kTrace)) return load_records(in, loading.now);
   return load_settings(in, loading.now);
 }
 
@@ -195,6 +216,26 @@ Result<void> SavedTracing::load_error_log(ByteReader& in, const Loading& loading
   state_.options.error_log->load(in, loading.boot, loading.now);
   if (!in.ok()) return not_saved_here();
   return {};
+}
+
+Result<void> SavedTracing::load_records(ByteReader& in, Moment now) {
+  const std::string_view name = in.get_text();
+  const auto lost = in.get<std::uint64_t>();
+  if (!in.ok()) return not_saved_here();
+  const MutexLock lock(state_.mutex);
+  const SharedInstance instance = state_.instances.top_or(name);
+  if (!instance) return no_instance();
+  TraceStore& trace = instance->set.trace;
+  if (!trace.is_empty()) return Error{ErrorCode::kExists, "there are records already"};
+  trace.load(in);
+  instance->touch(now);
+  if (in.ok() && in.left() == 0) {
+    instance->count_lost(lost);
+    return {};
+  }
+  instance->clear_trace();
+  trace.clear_snapshot();
+  return not_saved_here();
 }
 
 Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {
@@ -326,6 +367,8 @@ Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
 }
 
 void Tracing::save(ObjectSink& sink) const { SavedTracing(*state_).save(sink); }
+
+void Tracing::save_records(ObjectSink& sink) const { SavedTracing(*state_).save_records(sink); }
 
 std::uint64_t Tracing::stamp(Moment now) const { return SavedTracing(*state_).stamp(now); }
 

@@ -27,6 +27,8 @@ class SavedTracing {
 
   // As Branch has them.
   void save(ObjectSink& sink);
+  // The records of all directories, which only the next server of the same mount gets.
+  void save_records(ObjectSink& sink);
   std::uint64_t stamp(Moment now);
   Result<void> load(const SavedObject& object, const Loading& loading);
 
@@ -57,6 +59,7 @@ class SavedTracing {
   Result<void> load_synthetic_event(ByteReader& in, Moment now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);
   Result<void> load_trigger(ByteReader& in, Moment now);
+  Result<void> load_records(ByteReader& in, Moment now);
   Result<void> load_histogram(ByteReader& in, const Loading& loading);
   Result<void> load_settings(ByteReader& in, Moment now);
   Result<void> load_error_log(ByteReader& in, const Loading& loading);

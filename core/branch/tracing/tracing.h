@@ -109,6 +109,8 @@ class Tracing {
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;
+  // The traced records, for the next server of the same mount alone.
+  void save_records(ObjectSink& sink) const;
   std::uint64_t stamp(Moment now) const;
   Result<void> load(const SavedObject& object, const Loading& loading);
   // An event by what of it outlives the daemon; all zero: there is none.

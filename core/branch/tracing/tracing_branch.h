@@ -38,7 +38,8 @@ class TracingBranch final : public Branch {
                                    SavedKind::kSyntheticEvent, SavedKind::kTracingInstance,
                                    SavedKind::kTrigger, SavedKind::kHistogram,
                                    SavedKind::kEventSettings, SavedKind::kErrorLog,
-                                   SavedKind::kFedEvent, SavedKind::kProgramEventNumbers)};
+                                   SavedKind::kFedEvent, SavedKind::kProgramEventNumbers,
+                                   SavedKind::kTrace)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/event/set/event_table.h"
 #include "core/event/trace/trace_buffer.h"
 #include "core/event/trace/trace_copy.h"
@@ -67,12 +70,21 @@ class TraceStore {
   // Without a snapshot, or with an empty one, the text says so.
   TraceCopy copy_snapshot() const;
 
+  // What a successor goes on with: the records of both, and the counts. Events are found by their
+  // names; records of others stay, without their fields. load() fails the reader on what save()
+  // does not write; the store is empty then.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
   // The memory that a copy takes.
   std::size_t kept_bytes() const { return trace_.kept_bytes(); }
   std::size_t snapshot_kept_bytes() const { return snapshot_ ? snapshot_->kept_bytes() : 0; }
   std::uint64_t overwritten() const;
 
  private:
+  using Event = std::pair<EventNumber, std::uint32_t>;  // with its generation
+  void save_events(ByteWriter& out) const;
+  std::map<Event, Event> load_events(ByteReader& in) const;
   TraceCopy copy(TraceBuffer records) const;
   static TraceBuffer::Style style_of(const DefinedEvent& event);
   static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/event/format/format.h"
 #include "core/event/format/program.h"
 #include "core/event/print/print_format.h"
@@ -99,6 +100,14 @@ class TraceBuffer {
     }
   }
 
+  // What a successor goes on with: the records, and the counts of the CPUs.
+  void save(ByteWriter& out) const;
+  // Into an empty buffer. event_of gives number and generation of the event that was saved with
+  // these. False: save() writes no such bytes, and the buffer has what was read before.
+  using EventOf =
+      std::function<std::pair<EventNumber, std::uint32_t>(EventNumber, std::uint32_t generation)>;
+  bool load(ByteReader& in, const EventOf& event_of);
+
   bool is_empty() const { return count_ == taken_; }
   std::size_t bytes_max() const { return bytes_max_; }
   std::uint64_t overwritten() const { return overwritten_; }
@@ -135,6 +144,7 @@ class TraceBuffer {
     bool taken;  // it is in the buffer no more
   };
 
+  void load_record(ByteReader& in, const EventOf& event_of);
   // Keeps the same records, in a buffer of that size, as far as they stay and fit.
   template <typename Stays>
   void rebuild(std::size_t bytes_max, const Stays& stays);

@@ -3,7 +3,7 @@
 import {setToken, takeToken} from './api.js';
 import {move, sortBy} from './lists.js';
 import {makeDue} from './readings.js';
-import {byId, choose, refresh, state, takeFragment} from './state.js';
+import {byId, choose, filterStatistics, refresh, state, takeFragment} from './state.js';
 import {cpus, heat, showBars, showFacts, showSeries} from './statistic.js';
 
 function applyTheme() {
@@ -57,6 +57,10 @@ byId('filter').addEventListener('input', event => {
   byId('interface-box').scrollTop = 0;
   refresh();
 });
+byId('statistic-filter').addEventListener('input', event => {
+  filterStatistics(event.target.value);
+  refresh();
+});
 byId('theme').addEventListener('change', event => {
   localStorage.setItem('theme', event.target.value);
   applyTheme();
@@ -75,9 +79,14 @@ function leave(element) {
     cpus.leave();
     return showBars();
   }
-  if (element !== byId('filter')) return;
-  byId('filter').value = state.filter = '';
-  byId('filter').blur();
+  if (element === byId('statistic-filter')) {
+    filterStatistics('');
+  } else if (element === byId('filter')) {
+    byId('filter').value = state.filter = '';
+  } else {
+    return;
+  }
+  element.blur();
   refresh();
 }
 

@@ -47,7 +47,8 @@ async function readInterface() {
   const {interfaceName} = state;
   const {first, rows} = statistics.wanted();
   const answer = await read('interface', `api/1/statistics/${encoded(interfaceName)}` +
-    `?statistic=${encoded(state.statistic ?? '')}&first=${first}&rows=${rows}`);
+    `?statistic=${encoded(state.statistic ?? '')}&first=${first}&rows=${rows}` +
+    `&filter=${encoded(state.statisticFilter)}`);
   if (interfaceName !== state.interfaceName) return;
   byId('statistic-list').hidden = isLatency();
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);

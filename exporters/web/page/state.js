@@ -5,7 +5,7 @@ export const byId = id => document.getElementById(id);
 export const kLatencies = 'tracing/latency_hist/';
 
 export const state = {
-  interfaceName: null, statistic: null, sort: 'rate', filter: '', window: 60, scale: 'log',
+  interfaceName: null, statistic: null, sort: 'rate', filter: '', statisticFilter: '', window: 60, scale: 'log',
   counted: 'interval', overview: null, data: null, readOnly: '',
 };
 
@@ -47,10 +47,15 @@ export function leaveFragment() {
   history.replaceState(null, '', `#s=${encodeURIComponent(name).replaceAll('%2F', '/')}`);
 }
 
+export function filterStatistics(text) {
+  byId('statistic-filter').value = state.statisticFilter = text;
+  byId('statistic-box').scrollTop = 0;
+}
+
 export function choose(interfaceName, statistic) {
   const isOther = interfaceName !== state.interfaceName || statistic !== state.statistic;
   if (!isOther) return;
-  if (interfaceName !== state.interfaceName) byId('statistic-box').scrollTop = 0;
+  if (interfaceName !== state.interfaceName) filterStatistics('');
   Object.assign(state, {interfaceName, statistic, data: null});
   listeners.chosen.forEach(each => each());
   if (interfaceName) leaveFragment();

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,28 @@ struct Metric {
   std::optional<std::int64_t> seconds{};  // since the epoch
   bool is_from_datadog = false;  // has c:, e:, card: or T
 };
+
+// Where the values of a line stand, if it begins as a metric: what is before them, and behind them.
+// The grammar of the rest does not depend on the values.
+struct LinePieces {
+  std::string_view name;    // without its ':'
+  std::string_view values;
+  std::string_view rest;    // from the '|' on
+};
+// False: there are none. Sets `pieces` in place: a copy of them would have to wait for its stores.
+inline bool split_line(std::string_view line, LinePieces& pieces) {
+  const char* const begin = line.data();
+  const char* const end = begin + line.size();
+  const auto* const colon = static_cast<const char*>(std::memchr(begin, ':', line.size()));
+  if (!colon) return false;
+  const char* bar = colon + 1;
+  while (bar != end && *bar != '|') ++bar;
+  if (bar == end) return false;
+  pieces.name = {begin, static_cast<std::size_t>(colon - begin)};
+  pieces.values = {colon + 1, static_cast<std::size_t>(bar - colon - 1)};
+  pieces.rest = {bar, static_cast<std::size_t>(end - bar)};
+  return true;
+}
 
 // line: without the newline and blanks at its end, not empty. What was refused leaves `metric` as
 // far as it was read.

@@ -22,6 +22,13 @@ constexpr auto kPowers = [] {
   return powers;
 }();
 
+// Numbers and powers whose products fit into 63 bits.
+constexpr std::size_t kShortDigits = 18;
+constexpr std::uint64_t kShortMax = 1'000'000'000;
+constexpr int kShortExponentMax = 9;
+constexpr std::array<std::uint64_t, kShortExponentMax + 1> kShortPowers{
+    1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+
 constexpr UInt128 power_of_10(int exponent) { return kPowers[static_cast<std::size_t>(exponent)]; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -86,12 +93,17 @@ struct Rounded {
 // value / divisor, which is 1 or a power of 10, rounded half to even; `tail` belongs to value.
 Rounded divide(UInt128 value, UInt128 divisor, Number::Tail tail) {
   using Tail = Number::Tail;
-  const UInt128 quotient = value / divisor;
-  const UInt128 rest = value % divisor;
+  constexpr UInt128 kWordMax = std::numeric_limits<std::uint64_t>::max();
   if (divisor == 1) {
-    const bool is_up = tail == Tail::kAboveHalf || (tail == Tail::kHalf && quotient % 2 != 0);
-    return {quotient + (is_up ? 1 : 0), tail != Tail::kNone};
+    const bool is_up = tail == Tail::kAboveHalf || (tail == Tail::kHalf && value % 2 != 0);
+    return {value + (is_up ? 1 : 0), tail != Tail::kNone};
   }
+  // 128 bits are divided by a loop in the compiler's library.
+  const bool are_words = value <= kWordMax && divisor <= kWordMax;
+  const UInt128 quotient =
+      are_words ? static_cast<std::uint64_t>(value) / static_cast<std::uint64_t>(divisor)
+                : value / divisor;
+  const UInt128 rest = value - quotient * divisor;
   const UInt128 half = divisor / 2;
   const bool is_half = rest == half && tail == Tail::kNone;
   const bool is_up = is_half ? quotient % 2 != 0 : rest >= half;
@@ -123,9 +135,19 @@ std::optional<Number> parse_number(std::string_view text) {
     number.is_negative = text.front() == '-';
     text.remove_prefix(1);
   }
-  DigitReader reader(number);
-  std::size_t read = reader.read(text, false);
+  // Most numbers are so short that no digit of them can be too much.
+  std::uint64_t digits = 0;
+  std::size_t read = 0;
+  for (; read < text.size() && read < kShortDigits && is_digit(text[read]); ++read) {
+    digits = digits * 10 + static_cast<unsigned>(text[read] - '0');
+  }
+  number.digits = digits;
+  if (read == text.size() && read != 0) return number;
   text.remove_prefix(read);
+  DigitReader reader(number);
+  const std::size_t more = reader.read(text, false);
+  read += more;
+  text.remove_prefix(more);
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
     const std::size_t decimals = reader.read(text, true);
@@ -144,8 +166,14 @@ std::optional<Number> parse_number(std::string_view text) {
 
 std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const auto shifted = shift(number, number.exponent + static_cast<int>(scale),
-                             number.is_negative ? kMax + 1 : kMax);
+  const int exponent = number.exponent + static_cast<int>(scale);
+  // Most numbers: their product fits, whatever it is.
+  if (number.digits <= kShortMax && exponent >= 0 && exponent <= kShortExponentMax) {
+    const std::uint64_t power = kShortPowers[static_cast<std::size_t>(exponent)];
+    const auto size = static_cast<std::int64_t>(number.digits * power);
+    return ScaledInteger{number.is_negative ? -size : size, false};
+  }
+  const auto shifted = shift(number, exponent, number.is_negative ? kMax + 1 : kMax);
   if (!shifted) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(shifted->value);
   return ScaledInteger{static_cast<std::int64_t>(number.is_negative ? 0 - size : size),

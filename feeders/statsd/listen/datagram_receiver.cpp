@@ -4,11 +4,19 @@
 
 namespace tallyfs::statsd {
 
+namespace {
+
+// Packets at the same place of a page each would have the same few lines of a CPU's cache. With
+// the bytes of a usual packet between them, 64 packets lie side by side there.
+constexpr std::size_t kPacketStride = kPacketBytesMax + 23 * 64;
+
+}  // namespace
+
 // Not zeroed: the kernel backs only the pages that packets reach.
-DatagramReceiver::DatagramReceiver() {
-  bytes_.reserve(kBatch * kPacketBytesMax);
+DatagramReceiver::DatagramReceiver()
+    : bytes_(std::make_unique_for_overwrite<char[]>(kBatch * kPacketStride)) {
   for (std::size_t i = 0; i < kBatch; ++i) {
-    vectors_[i] = {bytes_.data() + i * kPacketBytesMax, kPacketBytesMax};
+    vectors_[i] = {bytes_.get() + i * kPacketStride, kPacketBytesMax};
     headers_[i].msg_hdr = {.msg_name = &senders_[i], .msg_iov = &vectors_[i], .msg_iovlen = 1};
   }
 }
@@ -23,6 +31,7 @@ bool DatagramReceiver::receive(int fd, const ListenAddress& listener, const Allo
   if (count <= 0) return false;
   sink.begin_batch();
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) take(i, listener, allow, sink);
+  sink.end_batch();
   return static_cast<std::size_t>(count) == kBatch;
 }
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "feeders/statsd/listen/listen_address.h"
 #include "feeders/statsd/listen/packet_sink.h"
@@ -31,7 +31,7 @@ class DatagramReceiver {
   void take(std::size_t at, const ListenAddress& listener, const AllowList& allow,
             PacketSink& sink);
 
-  std::vector<char> bytes_;
+  std::unique_ptr<char[]> bytes_;
   std::array<sockaddr_storage, kBatch> senders_{};
   std::array<iovec, kBatch> vectors_{};
   std::array<mmsghdr, kBatch> headers_{};

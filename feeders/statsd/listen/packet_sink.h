@@ -27,6 +27,8 @@ class PacketSink {
   // Packets follow that were received just now.
   virtual void begin_batch() = 0;
   virtual void take(std::string_view packet, const Sender& sender) = 0;
+  // All of them were given.
+  virtual void end_batch() = 0;
   virtual void lose(Loss loss, const Sender& sender) = 0;
 };
 

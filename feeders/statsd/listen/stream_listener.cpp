@@ -102,12 +102,12 @@ StreamListener::After StreamListener::read(Connection& connection) {
                                memory_.read.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return After::kNothingRead;
   sink_.begin_batch();
-  if (count <= 0) {
-    (void)hold(connection, connection.framing.finish(take));
-    return After::kClosed;
-  }
-  const std::string_view bytes(memory_.read.data(), static_cast<std::size_t>(count));
-  return hold(connection, connection.framing.take(bytes, take));
+  const bool is_end = count <= 0;
+  const std::string_view bytes(memory_.read.data(), is_end ? 0 : static_cast<std::size_t>(count));
+  const auto state =
+      is_end ? connection.framing.finish(take) : connection.framing.take(bytes, take);
+  sink_.end_batch();
+  return hold(connection, state) == After::kClosed || is_end ? After::kClosed : After::kOpen;
 }
 
 StreamListener::After StreamListener::hold(Connection& connection, StreamFraming::State state) {

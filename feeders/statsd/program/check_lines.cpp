@@ -75,7 +75,7 @@ int check_lines(Settings settings) {
   PrintingOutlet outlet;
   bool has_refused = false;
   Translator translator(std::move(settings), outlet,
-                        [&](std::string_view line, const Refusal& refusal) {
+                        [&](std::string_view line, const Refusal& refusal, const Arrival&) {
                           has_refused = true;
                           print_refusal(line, refusal);
                         });
@@ -85,6 +85,7 @@ int check_lines(Settings settings) {
     std::cout << "  " << shown << '\n';
     const Counts before = translator.counts();
     translator.take_line(line, {.now = SystemClock().now()});
+    translator.finish();
     translator.end_set_windows(SystemClock::monotonic());
     print_differences(before, translator.counts(), outlet.newest_units());
   }

@@ -107,6 +107,11 @@ Result<MapRule> parse_rule(std::string_view line) {
     }
   }
   if (rule.interface.empty()) return invalid("interface= is missing");
+  const unsigned scale = rule.scale.value_or(0);
+  // Programs that read the tree show thousandths and millionths, or milliseconds, as numbers.
+  if (scale != 0 && scale != 3 && scale != 6 && !rule.units) {
+    return invalid("scale= of other than 0, 3 and 6 needs units=");
+  }
   return rule;
 }
 

@@ -4,7 +4,8 @@
 //   GLOB interface=NAME [keep-tags=a,b] [drop-tags=a,b] [scale=0..9] [units=U] [DEFINITION]
 //
 // The definition begins with type=, and is that of tally-definition(5). Empty lines and those that
-// begin with # are comments. The first line whose GLOB matches the metric's name counts.
+// begin with # are comments. A scale of other than 0, 3 and 6 needs units=. The first line whose
+// GLOB matches the metric's name counts.
 // At most 1,024 lines. Values, without threads.
 #pragma once
 

@@ -29,8 +29,10 @@ struct Sample {
 
 class Outlet {
  public:
-  using Id = std::uint32_t;
+  using Id = std::uintptr_t;  // of the outlet's choice
   virtual ~Outlet() = default;
+  // Ids may be addresses of what add() reads.
+  static void prefetch(Id series) { __builtin_prefetch(reinterpret_cast<const void*>(series)); }
 
   // Nothing: there is no room for it.
   virtual std::optional<Id> open(const NewSeries& series) = 0;

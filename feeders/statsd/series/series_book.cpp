@@ -9,8 +9,6 @@
 namespace tallyfs::statsd {
 namespace {
 
-// Before it come the kind and the lengths.
-constexpr std::size_t kKnownBytesMax = KnownSeries::kTextBytesMax - 5;
 constexpr const char* kDefaultInterface = "statsd";
 constexpr const char* kChecksInterface = "statsd~checks";
 constexpr std::string_view kOverflow = "{*}";
@@ -31,11 +29,6 @@ constexpr std::string_view suffix_of(Kind kind) {
   return "~s";
 }
 
-void append_length(std::string& out, std::string_view text) {
-  out.push_back(static_cast<char>(text.size() & 0xff));
-  out.push_back(static_cast<char>(text.size() >> 8 & 0xff));
-}
-
 Refusal name_refused(const char* text) { return {Reason::kName, 0, text}; }
 
 }  // namespace
@@ -44,31 +37,6 @@ SeriesBook::SeriesBook(const Settings& settings, Outlet& outlet)
     : settings_(settings), outlet_(outlet) {}
 
 SeriesBook::~SeriesBook() = default;
-
-// The texts in one piece. Where one ends is said, since they may have any bytes.
-const std::string& SeriesBook::text_of(const SeriesKey& key) {
-  text_.clear();
-  text_.push_back(static_cast<char>(key.kind));
-  append_length(text_, key.name);
-  append_length(text_, key.tags);
-  text_.append(key.name).append(key.tags);
-  if (settings_.has_container_tag) text_.append(key.container);
-  return text_;
-}
-
-Series* SeriesBook::find(const SeriesKey& key) {
-  if (key.space != SeriesKey::Space::kMetrics) return nullptr;
-  if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return nullptr;
-  return known_.find(text_of(key));
-}
-
-// Overflowing texts are not kept: a flood of them would drive out the others.
-void SeriesBook::remember(const SeriesKey& key, Series* series) {
-  if (series->is_overflow() || key.space != SeriesKey::Space::kMetrics) return;
-  if (key.name.size() + key.tags.size() + key.container.size() > kKnownBytesMax) return;
-  // A line may name it twice.
-  if (!known_.find(text_of(key))) known_.add(text_, series);
-}
 
 std::string_view SeriesBook::split_name(std::string_view name,
                                         std::vector<std::string_view>& tags) const {
@@ -113,23 +81,21 @@ SeriesBook::Resolved SeriesBook::resolve(const SeriesKey& key) {
   Refusal refusal;
   Name* const name = find_or_add_name(key, bare, refusal);
   if (!name) return {nullptr, refusal};
-  const Resolved resolved = resolve_name(key, table_of(key.space), *name, tags_);
-  if (resolved.series) remember(key, resolved.series);
-  return resolved;
+  return resolve_name(key, table_of(key.space), *name, tags_);
 }
 
 SeriesBook::Name* SeriesBook::find_or_add_name(const SeriesKey& key, std::string_view name,
                                                Refusal& refusal) {
   auto& names = table_of(key.space).names;
   if (const auto found = names.find(name); found != names.end()) return found->second.get();
+  if (names_ == kNamesMax) {
+    refusal = name_refused("there are 5,000 names already");
+    return nullptr;
+  }
   auto made = std::make_unique<Name>();
   made->encoded = encoded_name(name);
   if (made->encoded.size() > kNameBytesMax) {
     refusal = name_refused("the name has more than 255 bytes");
-    return nullptr;
-  }
-  if (names_ == kNamesMax) {
-    refusal = name_refused("there are 5,000 names already");
     return nullptr;
   }
   const bool is_metric = key.space == SeriesKey::Space::kMetrics;

@@ -2,8 +2,7 @@
 //
 // Bounds: 5,000 names; Settings::series_max series, and series_per_name_max of a name, beyond which
 // samples go to `name{*}`; 1,024 sets, and 256 `name{*}` of sets; 1,024 interfaces, beyond which
-// names are in `statsd`. What senders wrote is known again by its own text (known_series.h).
-// Confined to one thread.
+// names are in `statsd`. Confined to one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -17,7 +16,6 @@
 
 #include "core/base/keyed_hash.h"
 #include "feeders/statsd/grammar/refusal.h"
-#include "feeders/statsd/series/known_series.h"
 #include "feeders/statsd/series/series.h"
 #include "feeders/statsd/series/settings.h"
 
@@ -44,11 +42,6 @@ class SeriesBook {
   SeriesBook(const Settings& settings, Outlet& outlet);
   ~SeriesBook();
 
-  const KnownSeries& known() const { return known_; }
-  // The key's texts in one piece, as they are known; valid until the next call.
-  const std::string& text_of(const SeriesKey& key);
-  // A series whose key was resolved before, with the same texts. nullptr: resolve() finds it.
-  Series* find(const SeriesKey& key);
   // The decimals that X of the key's series has.
   unsigned scale_of(const SeriesKey& key);
 
@@ -90,20 +83,17 @@ class SeriesBook {
   std::string interface_of(std::string_view name, const MapRule* rule, SeriesKey::Space space);
   bool has_room(const Name& name, Kind kind) const;
   Resolved make(const SeriesKey& key, Table& table, Name& name, const NamedSeries& named);
-  void remember(const SeriesKey& key, Series* series);
 
   const Settings& settings_;
   Outlet& outlet_;
   Table tables_[2];
-  KnownSeries known_;          // by text_of()
   ByText<bool> interfaces_;
   std::vector<Series*> sets_;
   std::size_t names_ = 0;
   std::size_t series_count_ = 0;
   std::size_t counted_ = 0;    // against series_max: all but name{*}
   std::size_t overflow_sets_ = 0;
-  std::string text_;           // kept for their memory
-  std::vector<std::string_view> tags_;
+  std::vector<std::string_view> tags_;  // kept for its memory
 };
 
 }  // namespace tallyfs::statsd

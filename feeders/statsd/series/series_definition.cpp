@@ -6,25 +6,13 @@
 namespace tallyfs::statsd {
 namespace {
 
-// What X counts, by its decimals.
-constexpr std::array<const char*, 10> kParts{
-    "units",           "tenths",         "hundredths",          "thousandths",
-    "ten-thousandths", "hundred-thousandths", "millionths",     "ten-millionths",
-    "hundred-millionths", "billionths"};
-constexpr std::array<const char*, 10> kTimes{
-    "milliseconds",
-    "tenths-of-milliseconds",
-    "hundredths-of-milliseconds",
-    "microseconds",
-    "tenths-of-microseconds",
-    "hundredths-of-microseconds",
-    "nanoseconds",
-    "tenths-of-nanoseconds",
-    "hundredths-of-nanoseconds",
-    "picoseconds"};
+// What X counts, by its decimals: 0, 3 and 6. The file of --map names the unit of others.
+constexpr std::array<const char*, 3> kParts{"units", "thousandths", "millionths"};
+constexpr std::array<const char*, 3> kTimes{"milliseconds", "microseconds", "nanoseconds"};
 
 std::string units_of(Kind kind, unsigned scale) {
-  const std::string part = kind == Kind::kTimer ? kTimes[scale] : kParts[scale];
+  const auto& parts = kind == Kind::kTimer ? kTimes : kParts;
+  const std::string part = parts[scale / 3];
   switch (kind) {
     case Kind::kCounter:
       return scale == 0 ? "" : part + "/counts";
@@ -74,10 +62,8 @@ unsigned scale_of(Kind kind, const MapRule* rule) {
 }
 
 tally::Definition definition_of(Kind kind, const MapRule* rule) {
-  tally::Definition definition{.units = units_of(kind, scale_of(kind, rule)),
-                               .type = type_of(kind),
-                               .begin = tally::Begin::kOn};
-  if (rule && rule->units) definition.units = *rule->units;
+  tally::Definition definition{.type = type_of(kind), .begin = tally::Begin::kOn};
+  definition.units = rule && rule->units ? *rule->units : units_of(kind, scale_of(kind, rule));
   if (rule && rule->type) definition.type = *rule->type;
   return definition;
 }

@@ -22,6 +22,14 @@ std::size_t place_of(std::string_view piece, std::string_view line) {
   return static_cast<std::size_t>(piece.data() - line.data());
 }
 
+// A line's rest that says of the part, with rate 1, what decides on its series.
+void make_rest(Kind kind, const Metric& metric, std::string& out) {
+  constexpr std::array<std::string_view, kKinds> kTypes{"|c", "|g", "|ms", "|h", "|s"};
+  out = kTypes[static_cast<std::size_t>(kind)];
+  if (!metric.tags.empty()) out.append("|#").append(metric.tags);
+  if (!metric.container.empty()) out.append("|c:").append(metric.container);
+}
+
 }  // namespace
 
 Translator::Translator(Settings settings, Outlet& outlet, OnRefusal on_refusal)
@@ -35,81 +43,97 @@ void Translator::take_packet(std::string_view packet, const Arrival& arrival) {
   counts_.bytes += packet.size();
   while (!packet.empty()) {
     const std::size_t end = std::min(packet.find('\n'), packet.size());
-    read(packet.substr(0, end), arrival);
+    take_line(packet.substr(0, end), arrival);
     packet.remove_prefix(std::min(end + 1, packet.size()));
   }
-  do_all(arrival);
 }
 
 void Translator::take_line(std::string_view raw, const Arrival& arrival) {
-  read(raw, arrival);
-  do_all(arrival);
-}
-
-void Translator::read(std::string_view raw, const Arrival& arrival) {
   const std::string_view line = without_blanks_at_end(raw);
   if (line.empty()) return;
   Ahead& ahead = ahead_[ahead_count_++];
   ahead.raw = raw;
   ahead.line = line;
-  ahead.is_metric = line.front() != '_' || !(is_event(line) || is_check(line));
-  ahead.refused.reset();
-  ahead.hash = 0;
-  if (ahead.is_metric) {
-    ahead.refused = parse_metric(line, ahead.metric);
-    const Metric& metric = ahead.metric;
-    if (!ahead.refused) {
-      ahead.hash = book_.known().prefetch(book_.text_of(
-          {metric.name, metric.tags, metric.container, metric.parts.front().kind}));
-    }
+  ahead.arrival = arrival;
+  ahead.has_pieces = split_line(line, ahead.pieces);
+  if (ahead.has_pieces) {
+    ahead.hash = KnownLines::hash_of({ahead.pieces.name, ahead.pieces.rest});
+    known_.prefetch(ahead.hash);
   }
-  if (ahead_count_ == kAhead) do_all(arrival);
+  if (ahead_count_ == kAhead) finish();
 }
 
-void Translator::do_all(const Arrival& arrival) {
+void Translator::finish() {
   const std::span<Ahead> all(ahead_.data(), std::exchange(ahead_count_, 0));
-  for (const Ahead& each : all) book_.known().prefetch_entry(each.hash);
-  for (const Ahead& each : all) book_.known().prefetch_series(each.hash);
+  for (const Ahead& each : all) {
+    if (each.has_pieces) known_.prefetch_line(each.hash);
+  }
   for (Ahead& each : all) {
-    counts_.lines += 1;
-    const auto refused = take(each, arrival);
+    const LineKey key{each.pieces.name, each.pieces.rest};
+    each.known = each.has_pieces ? known_.find(key, each.hash) : nullptr;
+    if (!each.known) continue;
+    __builtin_prefetch(each.known->series);
+    Outlet::prefetch(each.known->id);
+  }
+  counts_.lines += all.size();
+  for (const Ahead& each : all) {
+    if (each.known && take_value(*each.known, each.pieces.values, each.arrival)) continue;
+    const auto refused = take(each);
     if (!refused) continue;
     counts_.refused[static_cast<std::size_t>(refused->reason)] += 1;
-    on_refusal_(each.line, *refused);
+    on_refusal_(each.line, *refused, each.arrival);
   }
+  known_.make_room();
 }
 
-std::optional<Refusal> Translator::take(Ahead& ahead, const Arrival& arrival) {
-  if (ahead.refused) return ahead.refused;
-  if (!ahead.is_metric) {
-    return is_event(ahead.line) ? take_event(ahead.raw, arrival) : take_check(ahead.line, arrival);
-  }
-  std::swap(metric_, ahead.metric);
-  return take_metric(ahead.line, arrival);
+bool Translator::take_value(const KnownLine& known, std::string_view text,
+                            const Arrival& arrival) {
+  if (known.kind == Kind::kSet) return false;
+  const auto number = parse_number(text);
+  if (!number) return false;
+  Series& series = *known.series;
+  ReadyValue ready{.is_delta = known.kind == Kind::kGauge &&
+                               is_delta(*number, known.is_from_datadog, arrival)};
+  if (prepare(*number, known.kind, series.scale(), ready)) return false;
+  std::int64_t gauge = 0;
+  if (ready.is_delta && __builtin_add_overflow(series.gauge(), ready.x, &gauge)) return false;
+  add({known.kind, known.weight}, series, {text, *number}, ready, arrival.now.monotonic);
+  return true;
 }
 
-std::optional<Refusal> Translator::take_metric(std::string_view line, const Arrival& arrival) {
-  if (auto refused = prepare_values(line, arrival)) return refused;
+std::optional<Refusal> Translator::take(const Ahead& ahead) {
+  if (is_event(ahead.line)) return take_event(ahead.raw, ahead.arrival);
+  if (is_check(ahead.line)) return take_check(ahead.line, ahead.arrival);
+  return take_metric(ahead);
+}
+
+std::optional<Refusal> Translator::take_metric(const Ahead& ahead) {
+  if (auto refused = parse_metric(ahead.line, metric_)) return refused;
+  if (auto refused = prepare_values(ahead)) return refused;
   if (auto refused = find_series()) return refused;
   if (auto refused = check_gauge()) return refused;
-  add_all(time_of(metric_.seconds, arrival));
+  add_all(time_of(metric_.seconds, ahead.arrival));
+  remember(ahead);
   return std::nullopt;
 }
 
 // The values as X, before any series comes into being.
-std::optional<Refusal> Translator::prepare_values(std::string_view line, const Arrival& arrival) {
+std::optional<Refusal> Translator::prepare_values(const Ahead& ahead) {
   parts_.clear();
   values_.clear();
   std::size_t at = 0;
   for (const Part& part : metric_.parts) {
     const SeriesKey key{metric_.name, metric_.tags, metric_.container, part.kind};
-    Series* const series = book_.find(key);
+    Series* const series = ahead.known ? ahead.known->series : find_part(part);
     const unsigned scale = series ? series->scale() : book_.scale_of(key);
     for (; at < part.values_end; ++at) {
-      const Value& value = metric_.values[at];
-      const bool changes = part.kind == Kind::kGauge && is_delta(value, arrival);
-      if (auto refused = prepare(value, part.kind, scale, changes)) {
-        refused->at = place_of(value.text, line);
+      const Number& number = metric_.values[at].number;
+      ReadyValue& ready = values_.emplace_back();
+      if (part.kind == Kind::kSet) continue;
+      ready.is_delta =
+          part.kind == Kind::kGauge && is_delta(number, metric_.is_from_datadog, ahead.arrival);
+      if (auto refused = prepare(number, part.kind, scale, ready)) {
+        refused->at = place_of(metric_.values[at].text, ahead.line);
         return refused;
       }
     }
@@ -118,27 +142,53 @@ std::optional<Refusal> Translator::prepare_values(std::string_view line, const A
   return std::nullopt;
 }
 
-std::optional<Refusal> Translator::prepare(const Value& value, Kind kind, unsigned scale,
-                                           bool is_delta) {
+std::optional<Refusal> Translator::prepare(const Number& number, Kind kind, unsigned scale,
+                                           ReadyValue& ready) const {
   constexpr Refusal kRange{Reason::kRange, 0, "the value does not fit into 64 bits"};
-  ReadyValue ready{.is_delta = is_delta};
-  if (kind != Kind::kSet) {
-    if (kind == Kind::kTimer && value.number.is_negative && value.number.digits != 0) {
-      return Refusal{Reason::kNegative, 0, "a time is not below 0"};
-    }
-    const auto x = to_integer(value.number, scale);
-    if (!x) return kRange;
-    ready.x = x->value;
-    ready.is_rounded = x->is_rounded;
-    if (kind == Kind::kCounter && x->is_rounded) {
-      const auto fixed = to_fixed(value.number, scale);
-      if (!fixed) return kRange;
-      ready.units = fixed->units;
-      ready.is_rounded = fixed->is_rounded;
+  if (kind == Kind::kTimer && number.is_negative && number.digits != 0) {
+    return Refusal{Reason::kNegative, 0, "a time is not below 0"};
+  }
+  const auto x = to_integer(number, scale);
+  if (!x) return kRange;
+  ready.x = x->value;
+  ready.is_rounded = x->is_rounded;
+  if (kind == Kind::kCounter && x->is_rounded) {
+    const auto fixed = to_fixed(number, scale);
+    if (!fixed) return kRange;
+    ready.units = fixed->units;
+    ready.is_rounded = fixed->is_rounded;
+  }
+  return std::nullopt;
+}
+
+// Lines of one part are known by all they have beside the values. Their times differ, and those of
+// several parts have values between; such parts are known as the lines that they would be alone.
+Series* Translator::find_part(const Part& part) {
+  if (metric_.parts.size() == 1 && !metric_.seconds) return nullptr;
+  make_rest(part.kind, metric_, rest_);
+  const LineKey key{metric_.name, rest_};
+  const KnownLine* const known = known_.find(key, KnownLines::hash_of(key));
+  return known ? known->series : nullptr;
+}
+
+// Overflowing lines are not kept: a flood of them would drive out the others.
+void Translator::remember(const Ahead& ahead) {
+  if (ahead.known) return;
+  const bool is_alone = metric_.parts.size() == 1 && !metric_.seconds;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].series->is_overflow()) continue;
+    const Part& part = metric_.parts[i];
+    KnownLine line{.series = parts_[i].series, .id = parts_[i].series->id(), .kind = part.kind};
+    if (is_alone) {
+      line.weight = part.weight;
+      line.is_from_datadog = metric_.is_from_datadog;
+      known_.add({metric_.name, ahead.pieces.rest}, line);
+    } else {
+      make_rest(part.kind, metric_, rest_);
+      line.is_from_datadog = !metric_.container.empty();
+      known_.add({metric_.name, rest_}, line);
     }
   }
-  values_.push_back(ready);
-  return std::nullopt;
 }
 
 std::optional<Refusal> Translator::find_series() {
@@ -210,8 +260,9 @@ void Translator::add(const Part& part, Series& series, const Value& value, const
   }
 }
 
-bool Translator::is_delta(const Value& value, const Arrival& arrival) const {
-  if (!value.number.has_sign) return false;
+bool Translator::is_delta(const Number& number, bool is_from_datadog,
+                          const Arrival& arrival) const {
+  if (!number.has_sign) return false;
   switch (settings_.gauge_sign) {
     case GaugeSign::kDelta:
       return true;
@@ -220,7 +271,7 @@ bool Translator::is_delta(const Value& value, const Arrival& arrival) const {
     case GaugeSign::kByListener:
       break;
   }
-  return !arrival.is_unix && !metric_.is_from_datadog;
+  return !arrival.is_unix && !is_from_datadog;
 }
 
 std::chrono::nanoseconds Translator::time_of(const std::optional<std::int64_t>& seconds,

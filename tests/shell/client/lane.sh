@@ -50,6 +50,23 @@ each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
   assert_eq 0 "$(_own lane_bad)"
 }
 
+samples_of_many_statistics_are_added_in_one_call() {
+  start_probe
+  local i names=()
+  for i in {10..29}; do names+=("c$i"); done
+  ok 'interface web'
+  for i in "${names[@]}"; do ok "statistic web $i" "start $i"; done
+  ok 'statistic web off' 'statistic web range' 'define range range' 'start range' \
+    'statistic web last' 'define last last' 'start last' 'sync 5000'
+  _into_cells "${names[@]}" range
+  ok 'each 300' 'sync 5000'
+  assert_eq "20 300" "$(data web | awk '/^c/ { ++n[$2] } END { for (i in n) print n[i], i }')"
+  assert_has 'range 300 7 7.000 7' "$(data web)"
+  assert_has 'off 0' "$(data web)"
+  [[ $(data web | grep ^last) == *' 7' ]] || fail "the newest is none: $(data web | grep ^last)"
+  assert_balanced
+}
+
 what_cells_hold_changes_serial_samples_and_mtime() {
   web_hits
   ok 'sync 5000'
@@ -83,6 +100,25 @@ what_a_killed_feeder_counted_is_kept() {
     wait_until '[ "$(_own lanes)" = 0 ]'
     assert_data web "hits $((total + 54321))"
   done
+}
+
+numbers_of_lanes_are_up_to_date_without_a_datagram() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 1000'
+  # Not even a ping comes from now on.
+  kill -STOP "$PROBE"
+  local datagrams merged
+  datagrams=$(_own datagrams) merged=$(_own cells_merged)
+  assert_data web 'hits 1000'
+  [ "$(_own cells_merged)" -gt "$merged" ] || fail "cells_merged is still $merged"
+  assert_eq 1 "$(_own lanes)" lanes
+  kill -KILL "$PROBE"
+  wait "$PROBE" 2>/dev/null || true
+  wait_until '[ "$(_own lanes)" = 0 ]'
+  assert_data web 'hits 1000'
+  assert_eq "$datagrams" "$(_own datagrams)" datagrams
 }
 
 a_feeder_may_be_killed_in_any_call() {

@@ -58,8 +58,6 @@ peer.send(message(13, struct.pack("<IIQQ", peer.sequence, 0, lane, number)))
 ((_, error, _),) = peer.answers()
 assert error == 0, os.strerror(error)
 assert data("web") == "a 0 0 0.000 0\n", data("web")
-# What reads have found is counted with the next datagram.
-peer.socket.send(b"web/b 1\n")
 assert own("lane_bad") >= 1, data("tallyfs")
 EOT
   _finds WARN lane_bad 'memory that feeders count in held what no feeder writes' 'error_log names'

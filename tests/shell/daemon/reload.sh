@@ -247,6 +247,18 @@ a_program_that_refuses_leaves_the_old_one_serving() {
   assert_data web 'a 2'
 }
 
+# What the keeper has told the program that goes on now, but with another format.
+a_program_that_cannot_read_what_is_left_refuses() {
+  local told
+  need_root
+  _reload
+  told=$(tr '\0' '\n' <"/proc/$DAEMON/environ" | sed -n 's/^TALLYFS_INHERITANCE=//p')
+  told=${told/#2 0/2 1}
+  assert_has ' 35:1' "$told"
+  TALLYFS_INHERITANCE=${told/ 35:1/ 35:7} \
+    assert_fails_with 'this version does not read (kind:format 35:7)' "$TALLYFS" -f "$MNT"
+}
+
 a_reload_that_is_refused_says_why() {
   local group=tally-reload$$
   need_root

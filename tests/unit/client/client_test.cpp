@@ -49,6 +49,37 @@ TEST_F(ClientTest, SamplesHaveTheTimesAtWhichTheyWereAdded) {
   }
 }
 
+TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  std::vector<FedStatistic*> statistics;
+  for (int i = 0; i < 5; ++i) {
+    statistics.push_back(&feeder.started(web, ("hits" + std::to_string(i)).c_str()));
+  }
+  exchange(feeder);
+  const std::int64_t now = monotonic_ns();
+  std::vector<statistic_entry> entries;
+  for (std::int64_t i = 0; i < 500; ++i) {
+    entries.push_back({statistics[static_cast<std::size_t>(i % 5)], i, 1, i % 2 == 0 ? 0 : now});
+  }
+  feeder.client.add_each(feeder.lane, entries);
+  feeder.client.add_each(feeder.lane, {});
+  exchange(feeder);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    Xs wanted(100);
+    for (std::int64_t n = 0; n < 100; ++n) wanted[static_cast<std::size_t>(n)] = 5 * n + i;
+    EXPECT_EQ(daemon_->xs("web/hits" + std::to_string(i)), wanted);
+  }
+  EXPECT_EQ(feeder.counts().added, 500u);
+  for (const Sample& sample : daemon_->samples["web/hits1"]) {
+    EXPECT_GE(sample.time.count(), now - 100'000);
+  }
+  // A thread beyond the bound of lanes.
+  feeder.client.add_each(nullptr, std::span(entries).first(1));
+  EXPECT_EQ(feeder.counts().dropped, 1u);
+}
+
 TEST_F(ClientTest, WhatIsOffIsNotSent) {
   start_daemon();
   daemon_->page = std::make_unique<SwitchPage>(4096);

@@ -28,6 +28,7 @@ Inheritance inheritance_of_all() {
   all.has_terminal = true;
   all.mount_point = "/mnt 1:x";
   all.rules_file = "/etc/tallyfs/rules";
+  all.formats = "32:1 33:1";
   return all;
 }
 
@@ -42,6 +43,7 @@ TEST(InheritanceTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.value().socket.queue_length, 512u);
   EXPECT_EQ(read.value().mount_point, "/mnt 1:x");
   EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
+  EXPECT_EQ(read.value().formats, "32:1 33:1");
   EXPECT_EQ(descriptors_of(read.value()),
             (std::vector<int>{3, 4, 17, 18, 5, 6, 7, 8, 9, 10, 13, 14}));
 }
@@ -63,10 +65,12 @@ TEST(InheritanceTest, RefusesWhatIsNotWholeOrOfAnotherFormat) {
   EXPECT_FALSE(parse_inheritance("3" + text.substr(1)));
 }
 
-TEST(InheritanceTest, OfAFormatBeforeThatHadNoQueueOfDescriptorsIsRead) {
-  const auto text = to_text(inheritance_of_all());
-  const auto read = parse_inheritance("1" + text.substr(1, text.rfind(" 17 18") - 1));
+TEST(InheritanceTest, OfTheFormatBeforeItHasNoFormatsOfObjectsAndNoQueueOfDescriptors) {
+  std::string text = to_text(inheritance_of_all());
+  text.resize(text.rfind(" 9:32:1"));
+  const auto read = parse_inheritance("1" + text.substr(1));
   ASSERT_TRUE(read);
+  EXPECT_EQ(read.value().formats, "");
   EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
   EXPECT_EQ(read.value().descriptors_in, -1);
   EXPECT_EQ(read.value().descriptors_out, -1);

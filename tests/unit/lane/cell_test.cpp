@@ -4,11 +4,13 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "core/lane/cell_reader.h"
 #include "core/lane/cell_writer.h"
+#include "tests/unit/wire/golden.h"
 
 namespace tallyfs {
 namespace {
@@ -207,6 +209,21 @@ TEST(CellTest, ReadsAnArrayWhileAThreadWritesConcurrently) {
     EXPECT_GE(counted, last);
   }
   thread.join();
+}
+
+// As feeders in Python write it.
+TEST(CellTest, ReadsACellThatWasWrittenInPlace) {
+  const auto blocks = wire::golden_datagrams(TALLY_SOURCE_DIR "/core/lane/FORMAT.md");
+  const std::string& bytes = blocks.at("increments");
+  ASSERT_EQ(bytes.size(), sizeof(LaneCell));
+  const CellForm increments{.kind = CellKind::kIncrements};
+  CellStand stand(increments);
+  std::memcpy(stand.bytes() + kLaneHeapAt, bytes.data(), bytes.size());
+  CellSums sums;
+  const CellKey key{.number = 0x500000007, .id = 9, .era = 3, .form = increments};
+  EXPECT_EQ(stand.read(sums, key), CellRead::kAdded);
+  EXPECT_EQ(sums.number, 42u);
+  EXPECT_EQ(sums.samples, 2u);
 }
 
 // Any bytes, which change while they are read.

@@ -42,15 +42,17 @@ class RecordingOutlet final : public Outlet {
 struct Stand {
   explicit Stand(Settings settings = {})
       : translator(std::move(settings), outlet,
-                   [this](std::string_view line, const Refusal& refusal) {
+                   [this](std::string_view line, const Refusal& refusal, const Arrival& by) {
                      refused_line = line;
                      refused_at = refusal.at;
+                     refused_sender = by.sender;
                      outlet.note(std::string(name_of(refusal.reason)));
                    }) {}
 
   std::string take(std::string_view packet) {
     outlet.said.clear();
     translator.take_packet(packet, arrival);
+    translator.finish();
     return outlet.said;
   }
 
@@ -59,6 +61,7 @@ struct Stand {
   Arrival arrival{.now = {std::chrono::hours(1), std::chrono::seconds(1'656'590'000)}};
   std::string refused_line;
   std::size_t refused_at = 0;
+  std::size_t refused_sender = 0;
 };
 
 }  // namespace tallyfs::statsd

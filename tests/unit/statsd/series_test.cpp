@@ -112,6 +112,27 @@ TEST(StatsdMapTest, AppliesTheFirstRuleThatMatches) {
   EXPECT_EQ(stand.outlet.opened[1].definition.units, "nanoseconds/timings");
 }
 
+TEST(StatsdMapTest, ScalesByAnyPowerOfTenWhoseUnitIsNamed) {
+  const auto map = parse_map(
+      "price interface=a scale=2 units=cents/sales\n"
+      "t0 interface=a scale=0\n"
+      "t6 interface=a scale=6\n"
+      "c3 interface=a scale=3\n"
+      "t9 interface=a scale=9 units=femtoyears/timings\n");
+  ASSERT_TRUE(map) << map.error().reason;
+  Stand stand({.map = map.value()});
+  EXPECT_EQ(stand.take("price:12.34|h"), "price h 1234x1");
+  EXPECT_EQ(stand.take("t0:12.34|ms"), "t0 t 12x1");
+  EXPECT_EQ(stand.take("t6:12.34|ms"), "t6 t 12340000x1");
+  EXPECT_EQ(stand.take("c3:0.5|c"), "c3 c 500x1");
+  EXPECT_EQ(stand.take("t9:1|ms"), "t9 t 1000000000x1");
+  const auto& opened = stand.outlet.opened;
+  EXPECT_EQ(opened[0].definition.units, "cents/sales");
+  EXPECT_EQ(opened[1].definition.units, "milliseconds/timings");
+  EXPECT_EQ(opened[2].definition.units, "nanoseconds/timings");
+  EXPECT_EQ(opened[3].definition.units, "thousandths/counts");
+}
+
 TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {
   const auto reason = [](const std::string& text) {
     const auto map = parse_map(text);
@@ -120,6 +141,11 @@ TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {
   EXPECT_EQ(reason("a"), "line 1: interface= is missing");
   EXPECT_EQ(reason("# x\na interface=a/b"), "line 2: interface= must be the name of an interface");
   EXPECT_EQ(reason("a interface=b scale=10"), "line 1: scale= must be 0 to 9");
+  for (const char* scale : {"1", "2", "4", "5", "7", "8", "9"}) {
+    const std::string line = std::string("a interface=b scale=").append(scale);
+    EXPECT_EQ(reason(line), "line 1: scale= of other than 0, 3 and 6 needs units=");
+    EXPECT_EQ(reason(line + " units=parts/requests"), "taken");
+  }
   EXPECT_EQ(reason("a interface=b scael=1"), "line 1: unknown key 'scael'");
   EXPECT_EQ(reason("a interface=b x"), "line 1: 'x' is no key=value");
   EXPECT_NE(reason("a interface=b type=list"), "taken");

@@ -59,6 +59,10 @@ class TracingDaemon {
     file->opened(clock_.now());
     return file->render(clock_.now(), 1 << 24).value();
   }
+  std::shared_ptr<File> file(NodeId node) { return tree_.file(node).value(); }
+  Result<void> clear(std::string_view path) {
+    return file(node(path).value().id)->truncate(clock_.now());
+  }
   Result<void> write(std::string_view path, std::string_view text) {
     const auto found = node(path);
     if (!found) return found.error();

@@ -1,4 +1,4 @@
-// The worked examples of core/wire/FORMAT.md.
+// The worked examples of core/wire/FORMAT.md, and of others.
 #pragma once
 
 #include <fstream>
@@ -10,8 +10,9 @@
 namespace tallyfs::wire {
 
 // The fenced blocks "```golden NAME" of FORMAT.md, as bytes.
-inline std::map<std::string, std::string> golden_datagrams() {
-  std::ifstream file(TALLY_SOURCE_DIR "/core/wire/FORMAT.md");
+inline std::map<std::string, std::string> golden_datagrams(
+    const char* format = TALLY_SOURCE_DIR "/core/wire/FORMAT.md") {
+  std::ifstream file(format);
   constexpr std::string_view kFence = "```";
   constexpr std::string_view kGolden = "```golden ";
   std::map<std::string, std::string> datagrams;

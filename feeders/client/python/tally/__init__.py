@@ -32,9 +32,13 @@ the samples that are held: at most delay_us of samples, or one datagram. A threa
 and needs the GIL for it: a long call into C that holds the GIL delays the samples before it, unless
 they fill a datagram.
 
+Cells: samples of statistics of increments, the type of a new one, are counted in memory that the
+daemon reads, once some were sent. They are not sent, and kill -9 loses none. That takes CPython on
+x86-64 and a daemon on the same machine that grants the memory. Settings.no_lane is to do without.
+
 Threads: any number of threads may make every call at once. A sample is added by list.append, which
 the GIL makes atomic (or the list's own lock, without a GIL), so no thread waits for another to add
-one; one of them packs and sends.
+one; one of them packs and sends. A cell belongs to one call at a time, by list.pop.
 
 Signals: a signal handler and __del__ may add samples. All other calls raise RuntimeError there, if
 they interrupt this package itself.
@@ -48,10 +52,12 @@ A child that ends with os._exit() calls statistic_flush() before.
 Modules form layers. Each imports the modules drawn here and no others:
 
     bell ->
+    cells ->
     checks ->
     event_fields ->
     exclusion ->
     link ->
+    mapping ->
     pace ->
     requester ->
     task ->
@@ -64,6 +70,8 @@ Modules form layers. Each imports the modules drawn here and no others:
     invalid -> samples
     callers -> exclusion samples
     connection -> link settings
+    statistic_cells -> cells exclusion
+    lane_file -> cells mapping
     conversation -> link wire request
     keeper -> exclusion samples
     sample_queue -> link requester wire request samples
@@ -71,15 +79,16 @@ Modules form layers. Each imports the modules drawn here and no others:
     feeder -> checks exclusion reports settings invalid callers keeper rounds
     latency -> checks exclusion link requester task wire definition feeder
     removals -> requester request conversation feeder
-    switches -> requester request feeder
-    fed_statistic -> checks exclusion wire request feeder switches
+    switches -> mapping requester request feeder
+    lane -> requester wire cells request statistic_cells lane_file conversation feeder switches
+    fed_statistic -> cells checks exclusion wire request feeder switches
     registry -> checks exclusion requester request feeder removals switches
     event -> checks event_fields exclusion link requester task wire request feeder switches registry
     shown -> definition fed_statistic registry
     view -> registry shown switches
-    statistic -> samples feeder registry shown view
+    statistic -> cells samples feeder registry shown view
     interface -> checks request feeder registry statistic
-    functions -> checks settings sample_queue feeder statistic interface
+    functions -> checks settings sample_queue feeder lane statistic interface
 """
 from .definition import (
     STATISTIC_MODE_INCREMENTS, STATISTIC_MODE_PRODUCTS, STATISTIC_MODE_QUANTILES,

@@ -134,7 +134,9 @@ class Conversation:
         taken, messages, size = [], [encode_header(self.epoch)], HEADER_BYTES
         first = self._last_sequence
         for request in requests:
-            message = encode_request((first + len(taken)) % _SEQUENCE_MAX + 1, request.text)
+            sequence = (first + len(taken)) % _SEQUENCE_MAX + 1
+            encode = request.encode
+            message = encode(sequence) if encode else encode_request(sequence, request.text)
             if size + len(message) > DATAGRAM_BYTES:
                 break
             size += len(message)

@@ -1,6 +1,6 @@
 """A statistic as the conversation sees it: its registration, its changes, and its switch.
 
-Guarded by the exclusion, except _switch and _id, which calls that add samples read.
+Guarded by the exclusion, except _switch, _id, _totals and _cells: calls that add samples read them.
 
 Changes that a program makes before the daemon has registered a statistic are part of the
 registration. Of later changes some must precede samples (_early), others must follow the samples
@@ -9,10 +9,11 @@ only: one that was there before stays as its users have defined it. The daemon t
 as defaults (default=1): what users and rules have defined since stays."""
 import functools
 
+from .cells import WAY
 from .checks import check_name
 from .exclusion import exclusive
 from .feeder import feeder
-from .request import GONE, REGISTERED, REQUESTED, Request, Subject
+from .request import GONE, REGISTERED, REQUESTED, UNKNOWN, Request, Subject
 from .switches import OFF, ON, switches
 from .wire import WAS_THERE
 
@@ -20,7 +21,8 @@ from .wire import WAS_THERE
 class FedStatistic(Subject):
     __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_has_begun", "_begin",
                  "_on", "_early", "_late", "_changes_pending", "_made_in", "_was_there",
-                 "_dropped", "_has_views", "__weakref__")  # fmt: skip
+                 "_dropped", "_has_views", "_binding", "_bound", "_cells", "_totals",
+                 "__weakref__")  # fmt: skip
 
     _exclusion = feeder.exclusion
 
@@ -44,6 +46,7 @@ class FedStatistic(Subject):
         self._was_there = False
         self._dropped = 0
         self._has_views = False  # made by this process, now or earlier
+        self._unbind()
 
     def _path(self):
         return f"{self.interface.name}/{self.name}"
@@ -104,6 +107,9 @@ class FedStatistic(Subject):
     def _pass_on(self):
         if self._state != REGISTERED:
             return
+        # Samples that follow are sent behind the change, until the daemon has answered it.
+        if self._switch[0] & WAY:
+            self._switch = ON
         feeder.queue.send_all()
         feeder.conversation.make_due(self)
         if feeder.connection.connected:
@@ -159,6 +165,8 @@ class FedStatistic(Subject):
             self._early.clear()
         else:
             self._late.pop("reset", None)  # there was nothing yet
+        if self._number != response.number:
+            self._unbind()
         self._state, self._number = REGISTERED, response.number
         feeder.conversation.withdraw(self)
         if not self._removed and (self._early or self._late):
@@ -180,6 +188,23 @@ class FedStatistic(Subject):
         # will tell.
         if not is_leaving:
             self._switch = ON if self._switch[0] or self._on else OFF
+
+    # ---- cells
+
+    def _bind(self, cells):
+        """The daemon knows of its cells."""
+        self._binding, self._bound = REGISTERED, cells
+        self._use_cells()
+
+    def _unbind(self):
+        self._binding, self._bound = UNKNOWN, None
+        self._use_no_cells()
+
+    def _use_cells(self):
+        self._cells, self._totals = self._bound, self._bound.totals
+
+    def _use_no_cells(self):
+        self._cells, self._totals = None, ()
 
     def _point_at_switch(self):
         if self._state != REGISTERED or self._id in feeder.queue.leaving or self._removed:

@@ -124,9 +124,9 @@ class Feeder:
         self._wait_until(deadline, is_taken_in)
 
     @exclusive
-    def count(self):
-        """See statistic_count()."""
-        return self.queue.counts(self.invalid.count())
+    def count(self, in_cells):
+        """See statistic_count(). in_cells: samples that were not sent, but counted."""
+        return self.queue.counts(self.invalid.count(), in_cells)
 
     @exclusive
     def _added(self):

@@ -2,6 +2,7 @@
 from .checks import check_number
 from .feeder import feeder
 from .interface import Interface
+from .lane import lane
 from .sample_queue import Counts
 from .settings import Settings
 from .statistic import Statistic
@@ -62,7 +63,7 @@ def statistic_sync(timeout_ms):
 
 def statistic_count():
     """The Counts of this process."""
-    return feeder.count()
+    return feeder.count(lane.samples())
 
 
 def tally_version():

@@ -79,6 +79,7 @@ class Registry(Requester):
     def _drop_statistic(self, statistic, in_tree):
         feeder.queue.send_all()
         statistic._switch = OFF
+        statistic._unbind()
         del statistic.interface._statistics[statistic.name]
         self._count -= 1
         feeder.queue.leaving.add(statistic._id)
@@ -128,6 +129,7 @@ class Registry(Requester):
                 continue  # views have no number
             if switches.is_void(statistic._number):
                 statistic._state, statistic._number = GONE, 0
+                statistic._unbind()
                 if statistic._id not in feeder.queue.leaving:
                     statistic._switch = ON
                 if statistic.interface._state == REGISTERED:

@@ -15,6 +15,8 @@ class Request(NamedTuple):
     note_sent: Callable[[], object]
     # Called once, with the response, or with None if that was lost.
     take_response: Callable[[Optional[Answer]], object]
+    # Of a message that is no command line: its bytes, by the sequence number.
+    encode: Optional[Callable[[int], bytes]] = None
 
 
 class Subject:

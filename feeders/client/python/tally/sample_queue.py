@@ -21,8 +21,8 @@ class Counts(NamedTuple):
 
     added: int
     held: int  # in memory of this process
-    sent: int  # handed to the kernel
-    confirmed: int  # the daemon has taken them in
+    sent: int  # handed to the kernel, or counted in a cell
+    confirmed: int  # the daemon has taken them in, or they were counted in a cell
     lost: int  # were on the way when the daemon went, or named a statistic that was gone
     dropped: int  # there was no room, or the daemon refused their statistic
     invalid: int  # their numbers were not those of a sample, or of an event's record
@@ -48,6 +48,7 @@ class SampleQueue(Requester):
         self.sent = self.dropped = self._confirmed = self._lost = self._dropped_said = 0
         self.consumed = 0  # samples that have left the front of records, sent or not
         self.has_waited_in_vain = False
+        self._ids_sent = set()
 
     # ---- held samples
 
@@ -72,10 +73,10 @@ class SampleQueue(Requester):
         """Of the first `sent` samples none is on its way."""
         return self._confirmed + self._lost >= sent
 
-    def counts(self, invalid):
-        held = self.held()
-        added = held + self.sent + self.dropped
-        return Counts(added, held, self.sent, self._confirmed, self._lost, self.dropped, invalid)
+    def counts(self, invalid, in_cells):
+        held, sent = self.held(), self.sent + in_cells
+        added, confirmed = held + sent + self.dropped, self._confirmed + in_cells
+        return Counts(added, held, sent, confirmed, self._lost, self.dropped, invalid)
 
     def give_id(self, statistic):
         """A new id: samples that have the old one are no longer its own."""
@@ -180,6 +181,7 @@ class SampleQueue(Requester):
         self.sent += sent
         if sent:
             self.has_waited_in_vain = False
+            self._ids_sent.update(groups)
             now = _now()
             self._pace.note_sending(now)
             self._pace.note_activity(now)
@@ -188,6 +190,11 @@ class SampleQueue(Requester):
             for each, (xs, _, _) in groups.items():
                 if self.is_void(each):
                     self._note_dropped(each, len(xs))
+
+    def take_ids_sent(self):
+        """Of which statistics samples were sent since the last call."""
+        ids, self._ids_sent = self._ids_sent, set()
+        return ids
 
     def is_void(self, each):
         """Samples of this id are to be dropped."""

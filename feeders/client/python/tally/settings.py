@@ -27,6 +27,8 @@ class Settings(NamedTuple):
     # Called with a line of text when the daemon was found or lost, or has refused something. Calls
     # are made by this package's own thread.
     report: Optional[Callable[[str], object]] = None
+    # True: all samples are sent, and none is counted in memory shared with the daemon.
+    no_lane: bool = False
 
     def check(self):
         """Raises ValueError: a number is out of its range; OSError: ENAMETOOLONG, the path."""

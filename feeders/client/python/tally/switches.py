@@ -2,13 +2,8 @@
 
 The page is an array of pairs of u32, one for each number: whether it is on, and the high half of
 the number that has this place now. It is mapped read-only; the daemon changes it at any time."""
-import ctypes
-import fcntl
-import mmap
-import os
-import weakref
-
 from .feeder import feeder
+from .mapping import Mapping
 from .request import Request
 from .requester import Requester
 
@@ -69,21 +64,5 @@ switches = feeder.join(Switches())
 def map_switches(descriptor, size):
     """The page behind this descriptor, of size bytes, as a read-only memoryview of u32. ValueError:
     it could shrink under its readers, is shorter than size, or cannot be mapped."""
-    try:
-        seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
-    except OSError:
-        seals = 0
-    if not seals & fcntl.F_SEAL_SHRINK or not 0 < size <= os.fstat(descriptor).st_size:
-        raise ValueError("what the daemon sent is no sealed page of switches")
-    # The module mmap keeps a descriptor open and closes it by its number at the end. By then it may
-    # be another file's, in a program that closes descriptors which it did not open.
-    libc = ctypes.CDLL(None)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
-    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    address = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-    if address in (None, ctypes.c_void_p(-1).value):
-        raise ValueError("cannot map the switches")
-    page = (ctypes.c_uint32 * (size // 4)).from_address(address)
-    weakref.finalize(page, libc.munmap, address, size).atexit = False
-    return memoryview(page).cast("B").cast("I")
+    memory = Mapping(descriptor, size, "page of switches").memory
+    return memory[: size // 4 * 4].cast("I").toreadonly()

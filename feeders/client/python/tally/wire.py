@@ -10,6 +10,7 @@ MAGIC = b"\xfeTLY"
 VERSION = 1
 SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE = 1, 2, 3, 4, 5, 6  # kinds of messages
 USER_RECORDS = 11
+BINDING = 13
 LATENCIES = 8
 WITH_Y, WITH_TIME = 1, 2  # flags of SAMPLES
 WAS_THERE, WITH_TEXT = 1, 2  # flags of ANSWER
@@ -64,6 +65,11 @@ def encode_request(sequence, text):
     padded = data + bytes(-len(data) % 8)
     head = _MESSAGE.pack(REQUEST, 0, 8 + len(padded))
     return head + struct.pack("<II", sequence, len(data)) + padded
+
+
+def encode_binding(sequence, each, lane, number):
+    """A request: cells of this lane under the id `each` count for the statistic of this number."""
+    return _MESSAGE.pack(BINDING, 0, 24) + struct.pack("<IIQQ", sequence, each, lane, number)
 
 
 def encode_dropped(count):

@@ -1,0 +1,43 @@
+#include "feeders/statsd/series/known_lines.h"
+
+#include <cstring>
+#include <new>
+
+namespace tallyfs::statsd {
+namespace {
+
+// Two lines of a CPU's cache hold a text of 96 bytes wherever it begins.
+constexpr std::size_t kAlignment = 32;
+
+}  // namespace
+
+void KnownLines::add(const LineKey& key, const KnownLine& line) {
+  const std::size_t text_bytes = key.name.size() + key.rest.size();
+  const std::uint64_t hash = hash_of(key);
+  if (text_bytes > kTextBytesMax || find(key, hash)) return;
+  const std::size_t bytes =
+      (sizeof(KnownLine) + text_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (is_full()) return;
+  if (used_ + bytes > kPieceBytes) {
+    pieces_.push_back(std::make_unique_for_overwrite<std::byte[]>(kPieceBytes));
+    used_ = 0;
+  }
+  std::byte* const memory = pieces_.back().get() + used_;
+  used_ += bytes;
+  auto* const known = new (memory) KnownLine(line);
+  known->name_bytes = static_cast<std::uint16_t>(key.name.size());
+  known->rest_bytes = static_cast<std::uint16_t>(key.rest.size());
+  char* const text = reinterpret_cast<char*>(known + 1);
+  std::memcpy(text, key.name.data(), key.name.size());
+  std::memcpy(text + key.name.size(), key.rest.data(), key.rest.size());
+  index_.insert(*known, hash);
+}
+
+void KnownLines::make_room() {
+  if (!is_full()) return;
+  index_ = {};
+  pieces_.clear();
+  used_ = kPieceBytes;
+}
+
+}  // namespace tallyfs::statsd
