@@ -1,5 +1,5 @@
 // tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
-// then the Daemon runs.
+// then the Daemon runs. Longer than most: it has each way in, a start, a reload and its check.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
