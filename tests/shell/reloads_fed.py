@@ -179,7 +179,7 @@ def main():
     sent = {name: of for name, of, _ in all_of}
     samples = sum(sum(of.values()) for name, of in sent.items() if name != "rules")
     samples -= sent["c"]["view"]
-    print(f"reloads {COUNT}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
+    print(f"measured: reloads {COUNT}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
           f"p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}; "
           f"about {samples / took / 1e6:.2f} million samples a second")
     faults = list(check(sent))
