@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+
+#include "core/base/made_once.h"
 
 namespace tallyfs {
 namespace {
@@ -79,14 +80,11 @@ std::uint64_t scaled(const Wide& bound, int octave) {
 }  // namespace
 
 const ExponentialBuckets& ExponentialBuckets::get(unsigned precision, const UnitFactor& factor) {
-  struct Slot {
-    std::once_flag made;
-    std::unique_ptr<const ExponentialBuckets> buckets;
-  };
-  static std::array<std::array<Slot, kUnitFactors>, kPrecisionMax + 1> slots;
-  Slot& slot = slots[precision][number_of(factor)];
-  std::call_once(slot.made, [&] { slot.buckets.reset(new ExponentialBuckets(precision, factor)); });
-  return *slot.buckets;
+  using Slot = MadeOnce<const ExponentialBuckets>;
+  static constinit std::array<std::array<Slot, kUnitFactors>, kPrecisionMax + 1> slots;
+  return slots[precision][number_of(factor)].get_or([&] {
+    return std::unique_ptr<const ExponentialBuckets>(new ExponentialBuckets(precision, factor));
+  });
 }
 
 ExponentialBuckets::ExponentialBuckets(unsigned precision, const UnitFactor& factor)
