@@ -91,7 +91,7 @@ class SlotTable {
     if (is_ours) slots_.resize(slots);
     for (std::uint32_t i = 0; is_ours && i < slots; ++i) {
       const auto generation = in.get<std::uint32_t>();
-      if (!slots_[i].entry) slots_[i].generation = generation;
+      if (slots_[i].generation == 0) slots_[i].generation = generation;
     }
     const bool has_free = is_ours && take_free(in);
     free_lost(lost);

@@ -80,6 +80,9 @@ class Branch {
   //
   // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
+  // Puts what the next server goes on with, in which feeders find the same epoch and numbers. No
+  // other thread uses the branch then. The default is save().
+  virtual void hand_on(ObjectSink& sink, Moment now);
   // Another number whenever what save() puts may have changed (but for one coincidence in 2^64).
   // First completes periods of histories that have ended by `now`, so it may change them.
   virtual std::uint64_t stamp(Moment now) const;

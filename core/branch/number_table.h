@@ -36,6 +36,21 @@ class NumberTable {
   }
   std::size_t size() const { return entries_.size(); }
 
+  // In another server, as in the SlotTable. An element that is put has its switch as it was, and
+  // the switch of one that was not put is taken back.
+  void save(ByteWriter& out) const { entries_.save(out); }
+  bool can_put(std::uint64_t number) const {
+    return static_cast<std::uint32_t>(number) >= region_.first &&
+           entries_.can_put(number - region_.first);
+  }
+  void put(std::uint64_t number, Owner entry) {
+    entries_.put(number - region_.first, std::move(entry));
+  }
+  bool settle(ByteReader& in) {
+    return entries_.settle(
+        in, [this](std::uint64_t number) { take_back_switch(number + region_.first); });
+  }
+
   // Which slot a number of this table is, from 0 on, and how often the slot was used.
   std::uint32_t slot(std::uint64_t number) const {
     return static_cast<std::uint32_t>(number) - region_.first;
@@ -52,6 +67,8 @@ class NumberTable {
     its->generation.store(use(number), std::memory_order_release);
     return its;
   }
+  // The switch of a number that is put; nullptr if the region has none for it.
+  Switch* keep_switch(std::uint64_t number) { return switch_of(number); }
   // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
   // its number is gone.
   void take_back_switch(std::uint64_t number) {

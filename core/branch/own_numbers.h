@@ -24,6 +24,8 @@ class OwnNumbers {
   // Counts `count` (Y) of `what`, with X where the number is a measure and not a count.
   void record(Own what, std::int64_t x, std::uint64_t count, Moment now);
   void count(Own what, std::uint64_t count, Moment now) { record(what, 0, count, now); }
+  // Goes on with the numbers of the server before, which are over herewith.
+  void go_on(Interface& before, Moment now) { interface_->take_data(before, now); }
 
  private:
   std::shared_ptr<Interface> interface_;  // shared with its files in the tree

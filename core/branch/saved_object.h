@@ -32,6 +32,21 @@ enum class SavedKind : std::uint16_t {
   kKernelLatencies = 14,  // of the kernel's events
   kLatencySwitches = 15,  // enable/ and the selected processes
   kErrorLog = 16,
+  // Of a server that hands over to the next one; no file of --state has them. Up to 31 they are of
+  // what feeders share with the daemon.
+  kFedInterface = 17,        // kInterface with what feeders know of it, instead of that
+  kStatisticNumbers = 18,    // which numbers of statistics there are, behind all interfaces
+  kStatsNumbers = 19,        // the same of stats/
+  kProgramEventNumbers = 20,  // the same of events of programs
+  kFedSubsystem = 21,        // the same of a subsystem
+  kFedStatsObject = 22,      // of an object
+  kTellers = 23,             // the processes that have registered a template; behind it
+  kFedEvent = 24,            // kProgramEvent with its number and its feeders
+  kPages = 25,               // the epoch, and the pages that feeders read
+  kProcesses = 26,           // those whose end is waited for
+  kLanes = 27,               // the lane files
+  kSenders = 28,             // what is known of senders
+  kLateDatagram = 29,        // a datagram that is put off; the label is its place
   // Of the mount, which a server leaves to its successor in a reload. No file on a disk has them.
   kNodes = 32,              // the numbers of names
   kCachedDirectories = 33,  // whose attributes the kernel has
@@ -41,9 +56,11 @@ enum class SavedKind : std::uint16_t {
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
-// version reads them; 0: the kind is not one of the mount's.
+// version reads them; 0: the kind is none of feeders or of the mount.
 constexpr std::uint16_t handed_format(SavedKind kind) {
-  return kind >= SavedKind::kNodes && kind <= SavedKind::kTrace ? 1 : 0;
+  const bool is_of_feeders = kind >= SavedKind::kFedInterface && kind <= SavedKind::kLateDatagram;
+  const bool is_of_mount = kind >= SavedKind::kNodes && kind <= SavedKind::kTrace;
+  return is_of_feeders || is_of_mount ? 1 : 0;
 }
 
 // What people call it: "interface".
@@ -92,6 +109,8 @@ struct Loading {
   // Whether it was saved since the machine has booted: if not, its times say nothing.
   Boot boot = Boot::kThis;
   Moment now;
+  // The pages that feeders read are those of the server that has saved it: numbers stay.
+  bool has_pages = false;
 };
 
 }  // namespace tallyfs

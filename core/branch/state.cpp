@@ -63,10 +63,32 @@ Result<void> load(const SavedObject& object, std::span<Branch* const> branches,
                "this version knows no kind " + std::to_string(object.kind)};
 }
 
+Result<void> load(const SavedObject& object, const HandedTo& to, const Loading& loading) {
+  for (HandedPart* const part : to.parts) {
+    if ((part->objects() & kind_bit(object.kind)) != 0) {
+      return part->load(object, loading, to.descriptors);
+    }
+  }
+  return load(object, to.branches, loading);
+}
+
 std::string fault_of(const SavedObject& object, const Error& error) {
   std::string fault(name_of(static_cast<SavedKind>(object.kind)));
   fault.append(" '").append(object.label).append("' is left out: ");
   return fault.append(error.reason);
+}
+
+template <typename Load>
+LoadedState load_each(const StateFile& file, Load load) {
+  LoadedState loaded{.faults = file.faults};
+  for (const SavedObject& object : file.objects) {
+    if (const auto done = load(object)) {
+      ++loaded.objects;
+    } else {
+      loaded.faults.push_back(fault_of(object, done.error()));
+    }
+  }
+  return loaded;
 }
 
 }  // namespace
@@ -95,16 +117,13 @@ std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now) {
 
 LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
                        const BootId& boot, Moment now) {
-  LoadedState loaded{.faults = file.faults};
   const Loading loading{.boot = boot_of(file.header.boot, boot), .now = now};
-  for (const SavedObject& object : file.objects) {
-    if (const auto done = load(object, branches, loading)) {
-      ++loaded.objects;
-    } else {
-      loaded.faults.push_back(fault_of(object, done.error()));
-    }
-  }
-  return loaded;
+  return load_each(file, [&](const SavedObject& each) { return load(each, branches, loading); });
+}
+
+LoadedState take_state(const StateFile& file, const HandedTo& to, bool has_pages, Moment now) {
+  const Loading loading{.now = now, .has_pages = has_pages};
+  return load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
 }
 
 }  // namespace tallyfs

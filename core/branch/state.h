@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/branch/branch.h"
+#include "core/branch/handed_part.h"
 #include "core/state/state_file.h"
 
 namespace tallyfs {
@@ -49,5 +50,14 @@ struct LoadedState {
 // Of a file that read_state() has read. boot: the present one.
 LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
                        const BootId& boot, Moment now);
+
+// What takes the state that the server before has left.
+struct HandedTo {
+  std::span<Branch* const> branches;
+  std::span<HandedPart* const> parts;
+  HandedDescriptors& descriptors;
+};
+// has_pages: see Loading.
+LoadedState take_state(const StateFile& file, const HandedTo& to, bool has_pages, Moment now);
 
 }  // namespace tallyfs

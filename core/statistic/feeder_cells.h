@@ -50,6 +50,8 @@ class FeederCells {
   void close() { is_open_ = false; }
   // Behind close() and a last look: what cells hold is over.
   void forget_era();
+  // The era of the server before, instead of open(). False: its feeders count in another form.
+  bool go_on(const CellForm& form);
   void show(std::uint32_t on) {
     if (at_.on) at_.on->on.store(on, std::memory_order_release);
   }
@@ -65,6 +67,16 @@ class FeederCells {
   const CellSums& sums() const { return held_->sums; }
   // What the cells of this file hold, which are taken out. The others are to be read again.
   CellSums take(const CellForm& form, const CellSource* source);
+
+  // For the next server: whether there is anything in sums(); what a server before has read, and
+  // counted; and what another one holds.
+  bool holds_any() const { return held_ && held_->sums.samples != 0; }
+  void hold(CellSums sums) {
+    held_ = std::make_unique<Held>();
+    held_->counted = sums.samples;
+    held_->sums = std::move(sums);
+  }
+  void take_held(FeederCells& from) { held_ = std::move(from.held_); }
 
   // Samples that cells held at the last read(), and count_samples() has not counted.
   std::uint64_t uncounted() const;

@@ -266,17 +266,23 @@ Interface::State Interface::look(Moment now) {
 void Interface::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
   read_cells();
+  save_locked(out, Statistic::Cells::kIncluded);
+}
+
+void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
   out.put(kInterfaceVersion);
   out.put(std::uint32_t{uid_});
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
   std::uint64_t samples = samples_;
-  for (const Statistic& statistic : statistics_) samples += statistic.uncounted_in_cells();
+  for (const Statistic& statistic : statistics_) {
+    if (cells == Statistic::Cells::kIncluded) samples += statistic.uncounted_in_cells();
+  }
   out.put(samples);
   out.put(static_cast<std::uint32_t>(statistics_.size()));
   for (const Statistic& statistic : statistics_) {
     out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
-    statistic.save(out);
+    statistic.save(out, cells);
   }
 }
 

@@ -152,6 +152,16 @@ class Interface {
   // kInvalid: not what save() writes; kNoSpace.
   void save(ByteWriter& out) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
+  // The same for the next server of a mount, in which feeders go on as if it were this one: load()
+  // and resume() in one. Completes what has ended by now. Each statistic that feeders know is to be
+  // given to go_on_at() or publish_at() before anything else.
+  void hand_on(ByteWriter& out, Moment now);
+  static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
+  // As publish_at(), with what the server before has published there: cells go on in their era.
+  void go_on_at(Statistic* statistic, const Published& at);
+  // Definitions and data of the statistics that both have, views aside. The other one is not used
+  // any more.
+  void take_data(Interface& other, Moment now);
   // After load() in another daemon: until now nothing was measured, so that histories have no
   // periods for the time between. Of another boot, times are 0, and data that consist of times
   // begin empty.
@@ -185,6 +195,7 @@ class Interface {
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
+  void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
   // Visits those that a line is for, until a visit fails.
   template <typename Visit>
   Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);

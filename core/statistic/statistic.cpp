@@ -306,7 +306,8 @@ void Statistic::Snapshot::render(std::string& out) && {
   copied_.emplace<ValueStatistic>(ValueSettings{});
 }
 
-void Statistic::save(ByteWriter& out) const {
+void Statistic::save(ByteWriter& out, Cells cells) const {
+  const bool has_both = cells == Cells::kIncluded && has_cells();
   std::string definition;
   append_definition(definition, definition_);
   out.put(kStatisticVersion);
@@ -317,11 +318,11 @@ void Statistic::save(ByteWriter& out) const {
   save_time(out, data_since_);
   save_time(out, started_);
   save_time(out, stopped_);
-  out.put(hits_out_of_range());
-  out.put(samples_ + uncounted_in_cells());
+  out.put(has_both ? hits_out_of_range() : hits_out_of_range_);
+  out.put(samples_ + (has_both ? uncounted_in_cells() : 0));
   out.put(std::int64_t{created_.count()});
   const auto save_it = [&](const auto& gathered) { gathered.save(out); };
-  if (has_cells()) return std::visit(save_it, gathered());
+  if (has_both) return std::visit(save_it, gathered());
   std::visit(save_it, gathered_);
 }
 

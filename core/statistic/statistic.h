@@ -166,12 +166,20 @@ class Statistic {
   // Its `values` in JSON have at least so many bytes. O(1).
   std::uint64_t values_bytes_min() const;
 
-  void save(ByteWriter& out) const;
+  // kApart: without what cells hold, which has been counted. See save_marks().
+  enum class Cells { kIncluded, kApart };
+  void save(ByteWriter& out, Cells cells = Cells::kIncluded) const;
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
   // for.
   static Result<Statistic> load(ByteReader& in);
   // See Interface::resume().
   void resume(Boot boot, Moment now);
+  // What save() leaves out and the next server of the mount needs; behind load(). Fails the reader.
+  void save_marks(ByteWriter& out) const;
+  void load_marks(ByteReader& in);
+  // See Interface.
+  void go_on_at(const Published& at);
+  void take_data(Statistic& from);
 
  private:
   friend StatisticRow;

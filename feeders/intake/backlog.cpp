@@ -114,6 +114,14 @@ void Backlog::put_rest(const Datagram& datagram, std::vector<char> rest) {
   entered(datagram.origin, bytes_of(late)).late.push_front(std::move(late));
 }
 
+Result<void> Backlog::adopt(Late late, Nanoseconds now) {
+  Account* const account = find_or_make(late.datagram.origin, now);
+  if (!account) return Error{ErrorCode::kNoSpace, "too many senders have something put off"};
+  if (!std::exchange(account->is_held, true)) queue_.hold(account->sender);
+  entered(late.datagram.origin, bytes_of(late)).late.push_back(std::move(late));
+  return {};
+}
+
 Backlog::Late Backlog::take() {
   Account& account = *turns_.front();
   turns_.pop_front();

@@ -22,6 +22,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/result.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/socket_queue.h"
 
@@ -78,6 +79,9 @@ class Backlog {
   // What is left of one that was begun, before all else of its sender. There is room for one that
   // was just taken from here.
   void put_rest(const Datagram& datagram, std::vector<char> rest);
+
+  // What a server before has put off: its sender is held from now on. kNoSpace.
+  Result<void> adopt(Late late, Nanoseconds now);
 
   bool empty() const { return turns_.empty(); }
   // The next one, taking senders in turn. Not while empty().

@@ -107,6 +107,16 @@ class Dispatcher {
 
   std::uint64_t epoch() const { return epoch_; }
 
+  // What it knows of senders, for the next server of the mount. load() fails the reader.
+  void save(ByteWriter& out) const {
+    drop_claims_.save(out);
+    responses_.save(out);
+  }
+  void load(ByteReader& in) {
+    drop_claims_.load(in);
+    responses_.load(in);
+  }
+
  private:
   // What stands in the error log for what has no text.
   static constexpr std::string_view kMessage = "(a binary message)";

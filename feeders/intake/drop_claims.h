@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/bytes.h"
+
 namespace tallyfs {
 
 class DropClaims {
@@ -20,6 +22,25 @@ class DropClaims {
   // A million samples a second for nine years.
   static constexpr std::uint64_t kOfUidMax = std::uint64_t{1} << 48;
   static constexpr std::size_t kUidsMax = 1024;
+
+  // For the next server of the mount. load() fails the reader.
+  void save(ByteWriter& out) const {
+    out.put(of_others_);
+    out.put(static_cast<std::uint32_t>(by_uid_.size()));
+    for (const auto& [uid, claimed] : by_uid_) {
+      out.put(std::uint32_t{uid});
+      out.put(claimed);
+    }
+  }
+  void load(ByteReader& in) {
+    of_others_ = std::min(in.get<std::uint64_t>(), kOfUidMax);
+    auto left = in.get<std::uint32_t>();
+    if (left > kUidsMax) in.fail();
+    for (; in.ok() && left != 0; --left) {
+      const uid_t uid = in.get<std::uint32_t>();
+      by_uid_[uid] = std::min(in.get<std::uint64_t>(), kOfUidMax);
+    }
+  }
 
   // How much of the claim counts.
   std::uint64_t take(uid_t uid, std::uint64_t claimed) {

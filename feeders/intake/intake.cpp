@@ -33,7 +33,15 @@ Intake::~Intake() {
   readable_.release();
 }
 
-void Intake::start() { wait(); }
+void Intake::start() {
+  bool has_late = false;
+  {
+    const MutexLock lock(turn_);
+    has_late = !backlog_.empty();
+  }
+  if (!has_late) return wait();
+  loop_.post([this] { go_on(); });
+}
 
 void Intake::wait() {
   readable_.async_wait(boost::asio::socket_base::wait_read,

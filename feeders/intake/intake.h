@@ -24,6 +24,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
+#include "core/branch/handed_part.h"
 #include "core/tree/barrier.h"
 #include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
@@ -35,7 +36,7 @@
 
 namespace tallyfs {
 
-class Intake final : public Barrier {
+class Intake final : public Barrier, public HandedPart {
  public:
   // How long the thread works on datagrams that were put off, and then as long on new ones, before
   // it looks at its other duties and lets readers go first. A turn ends between two lines or
@@ -73,6 +74,17 @@ class Intake final : public Barrier {
     bool all = true;              // nothing was left of what was sent before the call
   };
   TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+
+  // Takes in what was received and what is put off, for so long at most: the last call before
+  // hand_on(), by which the rest goes to the next server. What is queued stays in the socket.
+  void finish(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+  SavedKinds objects() const override {
+    return saved_kinds(SavedKind::kSenders, SavedKind::kLateDatagram);
+  }
+  void hand_on(ObjectSink& sink, HandedDescriptors&) override EXCLUDES(turn_);
+  // Before start().
+  Result<void> load(const SavedObject& object, const Loading& loading,
+                    HandedDescriptors&) override EXCLUDES(turn_);
 
   using Barrier::settle;
   void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
@@ -157,6 +169,7 @@ class Intake final : public Barrier {
   bool puts_off_ GUARDED_BY(turn_) = false;
   LateWork late_work_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
+  std::vector<Backlog::Late> left_ GUARDED_BY(turn_);         // for the next server
 };
 
 }  // namespace tallyfs

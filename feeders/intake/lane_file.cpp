@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ struct EntryCopy {
 static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
 
 constexpr std::size_t kEntriesAtOnce = 16;
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -44,11 +46,33 @@ Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservat
       !write_header(fd.get(), bytes)) {
     return failure("no memory for a lane");
   }
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+  if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
     return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
   }
+  return map(std::move(fd), bytes, std::move(reservation), std::move(counts));
+}
+
+Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
+                                                  Reservation reservation,
+                                                  std::shared_ptr<LaneCounts> counts,
+                                                  unsigned bad) {
+  struct stat status {};
+  const int seals = ::fcntl(fd.get(), F_GET_SEALS);
+  const bool is_sealed = seals >= 0 && (seals & kSeals) == kSeals;
+  if (!is_sealed || ::fstat(fd.get(), &status) != 0 || bytes < kLaneBytesMin ||
+      status.st_size != static_cast<off_t>(bytes)) {
+    return Error{ErrorCode::kInvalid, "this is no lane, or one of another size"};
+  }
+  auto file = map(std::move(fd), bytes, std::move(reservation), std::move(counts));
+  if (file) file.value()->bad_ = bad;
+  return file;
+}
+
+Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes,
+                                                Reservation reservation,
+                                                std::shared_ptr<LaneCounts> counts) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
-  if (mapped == MAP_FAILED) return failure("cannot map a lane");
+  if (mapped == MAP_FAILED) return memory_error(ErrorCode::kNoSpace, "cannot map a lane");
   const std::span<const std::byte> memory(static_cast<const std::byte*>(mapped), bytes);
   return std::shared_ptr<LaneFile>(
       new LaneFile(std::move(fd), memory, std::move(reservation), std::move(counts)));

@@ -36,6 +36,11 @@ class LaneFile final : public CellSource {
   // last of them. kNoSpace: no memory or no descriptor; kInvalid: a kernel without seals.
   static Result<std::shared_ptr<LaneFile>> create(std::uint32_t bytes, Reservation reservation,
                                                   std::shared_ptr<LaneCounts> counts);
+  // The file that a server before has made, with as many faults as it has found.
+  // kInvalid: it is no lane, or not sealed.
+  static Result<std::shared_ptr<LaneFile>> adopt(Fd fd, std::uint32_t bytes,
+                                                 Reservation reservation,
+                                                 std::shared_ptr<LaneCounts> counts, unsigned bad);
   ~LaneFile() override;
   LaneFile(const LaneFile&) = delete;
   LaneFile& operator=(const LaneFile&) = delete;
@@ -54,6 +59,8 @@ class LaneFile final : public CellSource {
  private:
   LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
            std::shared_ptr<LaneCounts> counts);
+  static Result<std::shared_ptr<LaneFile>> map(Fd fd, std::uint32_t bytes, Reservation reservation,
+                                               std::shared_ptr<LaneCounts> counts);
   // Where a cell of an id is.
   struct Place {
     std::uint32_t id;

@@ -3,6 +3,7 @@
 //
 // Thread-safe. At most kLanesMax files, kLanesOfUidMax of a uid that is neither root's nor the
 // daemon's, and the last tenth is for those two. Each is charged to its uid.
+// The next server of the mount goes on with the same files, which feeders do not notice.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
 #include "core/branch/command.h"
+#include "core/branch/handed_part.h"
 #include "core/branch/own_numbers.h"
 #include "core/branch/process_watch.h"
 #include "core/branch/statistics/statistics_branch.h"
@@ -27,7 +30,7 @@
 
 namespace tallyfs {
 
-class Lanes {
+class Lanes final : public HandedPart {
  public:
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
@@ -54,17 +57,30 @@ class Lanes {
   // What it had counted is kept, and its lanes are closed.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
+  SavedKinds objects() const override { return saved_kinds(SavedKind::kLanes); }
+  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  // Behind the processes: a lane whose process has ended is closed when that is heard.
+  Result<void> load(const SavedObject& object, const Loading& loading,
+                    HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+
   // Enters what was counted since the last time, and reports files with what no feeder writes.
   void publish_counts(Moment now) EXCLUDES(mutex_);
 
  private:
+  // A statistic that there are cells of.
+  struct Bound {
+    std::uint64_t number = 0;
+    std::uint32_t id = 0;  // the feeder's own
+  };
   struct Lane {
     pid_t process = 0;
     uid_t uid = 0;
-    std::shared_ptr<LaneFile> file;        // shared with the statistics that it has cells of
-    std::vector<std::uint64_t> bound{};    // numbers of statistics
+    std::shared_ptr<LaneFile> file{};      // shared with the statistics that it has cells of
+    std::vector<Bound> bound{};
     unsigned bad_reported = 0;
   };
+  Result<void> load_lane(ByteReader& in, const Loading& loading, HandedDescriptors& descriptors)
+      EXCLUDES(mutex_);
 
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   void note_size(Moment now) REQUIRES(mutex_);

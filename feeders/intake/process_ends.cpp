@@ -10,10 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/fd.h"
 
 namespace tallyfs {
 namespace {
+
+constexpr std::uint16_t kProcessesFormat = 1;
 
 Error failure(pid_t process, int error) {
   const std::string name = "process " + std::to_string(process);
@@ -43,6 +46,10 @@ Result<void> ProcessEnds::watch(pid_t process, uid_t uid) {
   if (watches(process)) return {};
   Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!fd.valid()) return failure(process, errno);
+  return watch(process, uid, std::move(fd));
+}
+
+Result<void> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
   auto pidfd = std::make_shared<Descriptor>(loop_.context());
   boost::system::error_code error;
   if (pidfd->assign(fd.get(), error)) return failure(process, error.value());
@@ -54,6 +61,34 @@ Result<void> ProcessEnds::watch(pid_t process, uid_t uid) {
     watched_.emplace(process, Watched{uid, pidfd});
   }
   wait_for(process, pidfd);
+  return {};
+}
+
+void ProcessEnds::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [process, watched] : watched_) {
+      out.put(std::int32_t{process});
+      out.put(std::uint32_t{watched.uid});
+      out.put(descriptors.add(watched.pidfd->native_handle()));
+    }
+  }
+  sink.put(saved_object(SavedKind::kProcesses, kProcessesFormat, "processes", bytes));
+}
+
+Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading,
+                               HandedDescriptors& descriptors) {
+  if (object.format != kProcessesFormat) return other_format(object);
+  if (!loading.has_pages) return {};
+  for (ByteReader in(object.bytes); in.left() != 0;) {
+    const pid_t process = in.get<std::int32_t>();
+    const uid_t uid = in.get<std::uint32_t>();
+    const auto place = in.get<std::uint32_t>();
+    if (!in.ok()) return Error{ErrorCode::kInvalid, "not a list of processes"};
+    if (auto watched = watch(process, uid, descriptors.take(place)); !watched) return watched;
+  }
   return {};
 }
 

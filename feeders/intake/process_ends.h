@@ -2,6 +2,9 @@
 // kProcessesMax, and kProcessesOfUidMax for a uid that is not root's. A tenth is kept for root and
 // the daemon's uid (core/base/quota_reserve.h).
 //
+// The pidfds go to the next server of the mount, so that it hears of an end that came
+// meanwhile, and of no other process with the same number.
+//
 // Thread-safe. on_end is called on the event loop's thread.
 #pragma once
 
@@ -11,14 +14,16 @@
 #include <functional>
 #include <memory>
 
+#include "core/base/fd.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
+#include "core/branch/handed_part.h"
 #include "core/branch/process_watch.h"
 #include "feeders/intake/event_loop.h"
 
 namespace tallyfs {
 
-class ProcessEnds final : public ProcessWatch {
+class ProcessEnds final : public ProcessWatch, public HandedPart {
  public:
   static constexpr std::size_t kProcessesMax = 1024;
   static constexpr std::size_t kProcessesOfUidMax = 256;
@@ -31,6 +36,11 @@ class ProcessEnds final : public ProcessWatch {
   Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
   bool watches(pid_t process) const override EXCLUDES(mutex_);
 
+  SavedKinds objects() const override { return saved_kinds(SavedKind::kProcesses); }
+  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  Result<void> load(const SavedObject& object, const Loading& loading,
+                    HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+
  private:
   using Descriptor = boost::asio::posix::stream_descriptor;
 
@@ -41,6 +51,8 @@ class ProcessEnds final : public ProcessWatch {
   };
 
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
+  // The pidfd of a process that is watched from now on, unless it is already.
+  Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
   void wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
 
   EventLoop& loop_;

@@ -46,6 +46,27 @@ void UnreadResponses::sent(const Origin& to, std::size_t bytes) {
   total_ += cost;
 }
 
+void UnreadResponses::save(ByteWriter& out) const {
+  out.put(static_cast<std::uint32_t>(by_name_.size()));
+  for (const auto& [name, unread] : by_name_) {
+    out.put_text(name);
+    out.put(std::uint32_t{unread.uid});
+    out.put(std::uint64_t{unread.bytes});
+  }
+}
+
+void UnreadResponses::load(ByteReader& in) {
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
+    const std::string name(in.get_text());
+    const uid_t uid = in.get<std::uint32_t>();
+    const auto bytes = in.get<std::uint64_t>();
+    if (!in.ok() || bytes > room_ - total_ || by_name_.contains(name)) return in.fail();
+    by_name_[name] = {.uid = uid, .bytes = bytes};
+    by_uid_[uid] += bytes;
+    total_ += bytes;
+  }
+}
+
 void UnreadResponses::forget(const Unread& unread) {
   if (unread.bytes == 0) return;
   total_ -= unread.bytes;

@@ -21,6 +21,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/branch/ownership.h"
@@ -44,6 +45,10 @@ class UnreadResponses {
   // Whether a datagram of so many bytes may be sent to it.
   bool may_send(const Origin& to, std::size_t bytes);
   void sent(const Origin& to, std::size_t bytes);
+
+  // For the next server of the mount, in whose socket they still wait. load() fails the reader.
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
 
  private:
   struct Unread {

@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/kernel_feeder/own_threads.h"
@@ -23,26 +25,31 @@
 namespace tallyfs {
 namespace {
 
-// Without shapes everything works, but no feeder counts in cells of its own.
-std::optional<ShapePage> make_shapes(const DaemonOptions& options) {
-  auto made = ShapePage::create(options.ledger.total.statistics);
-  if (made) return std::move(made.value());
-  log_warning(made.error().reason + ": feeders send all samples");
-  return std::nullopt;
-}
-
 // The period of checks of the counter that gives our time.
 constexpr std::chrono::minutes kUpkeepPeriod{1};
 
 // What is queued at the end is counted, for so long.
 constexpr std::chrono::seconds kEndDrainMax{1};
 
-// Without switches everything works, but feeders send samples of statistics that are off.
-std::optional<SwitchPage> make_switches(const DaemonOptions& options) {
-  auto made = SwitchPage::create(Branches::switches(options.ledger.total.statistics));
+Pages::Layout layout_of(const DaemonOptions& options) {
+  return {.statistics = options.ledger.total.statistics,
+          .stats = StatsBranch::kSwitches,
+          .events = TracingBranch::kSwitches};
+}
+
+template <typename Page>
+std::optional<Page> page_or_warning(Result<Page> made, const char* without) {
   if (made) return std::move(made.value());
-  log_warning(made.error().reason + ": feeders cannot see what is off");
+  log_warning(made.error().reason.append(": ").append(without));
   return std::nullopt;
+}
+
+Pages make_pages(const DaemonOptions& options) {
+  const std::size_t statistics = options.ledger.total.statistics;
+  return {Dispatcher::draw_epoch(), layout_of(options),
+          page_or_warning(SwitchPage::create(Branches::switches(statistics)),
+                          "feeders cannot see what is off"),
+          page_or_warning(ShapePage::create(statistics), "feeders send all samples")};
 }
 
 std::string describe_end(int status) {
@@ -61,8 +68,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
     : options_(options),
       predecessor_(std::move(before.last)),
       socket_(std::move(socket)),
-      switches_(make_switches(options)),
-      shapes_(make_shapes(options)),
+      pages_(take_pages()),
       processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
@@ -80,6 +86,18 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   if (predecessor_) take_state();
 }
 
+Pages Daemon::take_pages() {
+  auto taken = predecessor_ ? predecessor_->take_pages(layout_of(options_)) : std::nullopt;
+  if (taken && *taken) {
+    has_pages_ = true;
+    return std::move(taken->value());
+  }
+  if (taken) {
+    log_warning(std::string("reload: feeders register anew: ").append(taken->error().reason));
+  }
+  return make_pages(options_);
+}
+
 void Daemon::make_feeder(std::optional<Fd> channel) {
   if (!channel) return;
   feeder_ = std::make_unique<OrderedFeeder>(
@@ -89,7 +107,7 @@ void Daemon::make_feeder(std::optional<Fd> channel) {
 
 DaemonFacts Daemon::facts() const {
   return {.version = TALLYFS_VERSION,
-          .epoch = epoch_,
+          .epoch = pages_.epoch(),
           .pid = ::getpid(),
           .socket = socket_.path(),
           .queue_length = socket_.queue_length(),
@@ -100,13 +118,14 @@ DaemonFacts Daemon::facts() const {
 }
 
 void Daemon::make_branches() {
+  const auto& [switches, shapes] = std::tie(pages_.switches(), pages_.shapes());
   const Branches::Parts parts{.tree = tree_,
                               .ledger = ledger_,
                               .processes = processes_,
                               .clock = clock_,
                               .errors = errors_,
-                              .switches = switches_ ? switches_->entries() : std::span<Switch>(),
-                              .shapes = shapes_ ? shapes_->entries() : std::span<Shape>(),
+                              .switches = switches ? switches->entries() : std::span<Switch>(),
+                              .shapes = shapes ? shapes->entries() : std::span<Shape>(),
                               .feeder = feeder_.get(),
                               .facts = facts(),
                               .metrics = options_.metrics,
@@ -115,7 +134,8 @@ void Daemon::make_branches() {
 }
 
 void Daemon::make_intake() {
-  if (switches_ && shapes_) {
+  const auto& [switches, shapes] = std::tie(pages_.switches(), pages_.shapes());
+  if (switches && shapes) {
     lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_},
                    options_.owner.uid);
   }
@@ -124,11 +144,20 @@ void Daemon::make_intake() {
                           .errors = *errors_,
                           .clock = clock_,
                           .sock_diag = options_.sock_diag,
-                          .epoch = epoch_};
-  if (switches_) ports.switches = {.fd = switches_->fd_for_feeders(), .bytes = switches_->bytes()};
-  if (shapes_) ports.shapes = {.fd = shapes_->fd_for_feeders(), .bytes = shapes_->bytes()};
+                          .epoch = pages_.epoch()};
+  if (switches) ports.switches = {.fd = switches->fd_for_feeders(), .bytes = switches->bytes()};
+  if (shapes) ports.shapes = {.fd = shapes->fd_for_feeders(), .bytes = shapes->bytes()};
   if (lanes_) ports.lanes = &*lanes_;
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
+}
+
+// The pages are the last: they know how many descriptors there are.
+std::vector<HandedPart*> Daemon::handed_parts() {
+  std::vector<HandedPart*> parts{&processes_};
+  if (lanes_) parts.push_back(&*lanes_);
+  parts.push_back(intake_.get());
+  parts.push_back(&pages_);
+  return parts;
 }
 
 void Daemon::keep_state(StateDirectory directory) {
@@ -181,7 +210,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   if (mount.handover) note_takeover(*mount.handover);
   serve();
   // What feeders add from now on they send, or keep for the next daemon.
-  branches_->statistics().end_cells(clock_.now());
+  if (!is_handing_over_) branches_->statistics().end_cells(clock_.now());
   if (is_handing_over_) return hand_over(*session.value(), mount);
   tree_.observe(nullptr);
   end(*session.value());
@@ -205,7 +234,8 @@ void Daemon::note_takeover(const Handover& handover) {
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
   OwnNumbers& own = branches_->statistics().own();
-  own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
+  // After a reload the numbers go on.
+  if (!has_pages_) own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
   own.record(Own::kTakeoverUs, took.count(), 1, now);
   std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
                                          : "the server before ended ");
@@ -244,8 +274,13 @@ void Daemon::take_signal(int signal) {
     return log_info("SIGHUP: there is nothing to read again");
   }
   is_handing_over_ = signal == SIGUSR2;
-  log_info(is_handing_over_ ? "reload: handing over"
-                            : std::string("ending on signal ").append(std::to_string(signal)));
+  if (!is_handing_over_) return take_end(signal);
+  log_info("reload: handing over");
+  loop_.stop();
+}
+
+void Daemon::take_end(int signal) {
+  log_info(std::string("ending on signal ").append(std::to_string(signal)));
   const auto taken = intake_->take_queued(kEndDrainMax);
   if (taken.datagrams != 0) {
     log_info(std::to_string(taken.datagrams) + " datagrams that were queued are taken in");

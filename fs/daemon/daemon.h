@@ -22,7 +22,6 @@
 #include "feeders/intake/intake.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/process_ends.h"
-#include "feeders/intake/switch_page.h"
 #include "fs/daemon/branches.h"
 #include "fs/daemon/kernel_events.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
@@ -78,6 +77,8 @@ class Daemon {
   std::vector<NodeId> resume(Notifier& notifier);
   // The file of --rules, if there is one.
   void take_rules();
+  Pages take_pages();
+  std::vector<HandedPart*> handed_parts();
   void make_feeder(std::optional<Fd> channel);
   void make_branches();
   DaemonFacts facts() const;
@@ -88,6 +89,7 @@ class Daemon {
   void end(Session& session);
   int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);
+  void take_end(int signal);
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
   void process_ended(pid_t process);
@@ -105,14 +107,13 @@ class Daemon {
   ProgramClock clock_;
   EventLoop loop_;
   FeedSocket socket_;
-  std::optional<SwitchPage> switches_;
-  std::optional<ShapePage> shapes_;
+  bool has_pages_ = false;  // of the server before; set with the next
+  Pages pages_;
   ProcessEnds processes_;
   Ledger ledger_;
   Tree tree_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   std::unique_ptr<OrderedFeeder> feeder_;
-  const std::uint64_t epoch_ = Dispatcher::draw_epoch();
   std::unique_ptr<Branches> branches_;
   std::optional<Lanes> lanes_;
   std::unique_ptr<Intake> intake_;

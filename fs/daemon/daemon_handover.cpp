@@ -1,6 +1,7 @@
 // A reload, as the two daemons see it: the one leaves its state, the next one takes it.
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 
 #include "fs/daemon/boot_id.h"
@@ -9,6 +10,9 @@
 
 namespace tallyfs {
 namespace {
+
+// What of the work that was received is left then is the next server's.
+constexpr std::chrono::milliseconds kHandOverDrainMax{20};
 
 constexpr std::uint16_t kNodesFormat = handed_format(SavedKind::kNodes);
 constexpr std::uint16_t kCachedDirectoriesFormat = handed_format(SavedKind::kCachedDirectories);
@@ -52,8 +56,10 @@ void Daemon::expect_nodes() {
 }
 
 void Daemon::take_state() {
-  const LoadedState loaded =
-      load_state(predecessor_->file(), branches_->all(), read_boot_id(), clock_.now());
+  const auto parts = handed_parts();
+  const LoadedState loaded = tallyfs::take_state(
+      predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()}, has_pages_,
+      clock_.now());
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
   std::string text("reload: took over ");
   log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
@@ -94,16 +100,18 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   using Kernel = WaitingReaders::Kernel;
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
-  intake_->settle();
+  intake_->finish(kHandOverDrainMax);
   branches_->tracing().tracing().feed_pending(clock_.now());
   tree_.observe(nullptr);
   const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
+  HandedDescriptors descriptors;
   const auto put = [&](ObjectSink& sink) {
     put_nodes(sink, tree_);
     put_cached_directories(sink, session.notifier());
     operations_->save(sink);
-    for (const Branch* const branch : branches_->all()) branch->save(sink);
+    for (Branch* const branch : branches_->all()) branch->hand_on(sink, header.saved);
     branches_->tracing().tracing().save_records(sink);
+    for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors);
   };
   const auto saved = save_objects(header, put, [&](std::string_view piece) {
     return mount.handover->append_state(piece);
@@ -113,6 +121,8 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     if (state_) state_->finish();
     ::_exit(1);  // as a crash: the keeper starts another server, and the mount stays
   }
+  const auto left = mount.handover->descriptors().put(descriptors.sent());
+  if (!left) log_warning("reload: " + left.error().reason);
   mount.handover->finish_state();
   mount.handed_over();
   return 0;

@@ -42,6 +42,11 @@ bool get_watchdogs(std::istream& in, std::vector<Watchdog::HandedOn>& watchdogs)
   return static_cast<bool>(in);
 }
 
+bool get_descriptors(std::istream& in, Inheritance& to) {
+  in >> to.descriptors_in >> to.descriptors_out;
+  return static_cast<bool>(in);
+}
+
 }  // namespace
 
 std::string to_text(const Inheritance& inheritance) {
@@ -63,6 +68,7 @@ std::string to_text(const Inheritance& inheritance) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
   put_text(out, inheritance.formats);
+  out << ' ' << inheritance.descriptors_in << ' ' << inheritance.descriptors_out;
   return out.str();
 }
 
@@ -77,7 +83,8 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   const bool is_whole = in && is_known && get_text(in, made.mount_point) &&
                         get_text(in, made.rules_file) && get_socket(in, made.socket) &&
                         get_watchdogs(in, made.watchdog) &&
-                        (format == kFormatBefore || get_text(in, made.formats));
+                        (format == kFormatBefore ||
+                         (get_text(in, made.formats) && get_descriptors(in, made)));
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }
@@ -96,8 +103,9 @@ std::optional<Result<Inheritance>> take_inheritance() {
 std::vector<int> descriptors_of(const Inheritance& inheritance) {
   std::vector<int> all;
   for (const int fd :
-       {inheritance.handover, inheritance.handed_state, inheritance.mount, inheritance.sock_diag,
-        inheritance.feeder, inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
+       {inheritance.handover, inheritance.handed_state, inheritance.descriptors_in,
+        inheritance.descriptors_out, inheritance.mount, inheritance.sock_diag, inheritance.feeder,
+        inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
     if (fd >= 0) all.push_back(fd);
   }
   for (const Watchdog::HandedOn& each : inheritance.watchdog) all.push_back(each.pipe);

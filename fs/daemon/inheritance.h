@@ -25,6 +25,8 @@ struct Inheritance {
   Purpose purpose = Purpose::kGoOn;
   int handover = -1;
   int handed_state = -1;
+  int descriptors_in = -1;  // the ends of the DescriptorQueue; a program of format 1 has none
+  int descriptors_out = -1;
   int mount = -1;
   int sock_diag = -1;  // -1 here and below: there is none
   int feeder = -1;

@@ -1,5 +1,5 @@
 // tallyfs: the steps before there are threads. Sockets, side processes and the log are made here;
-// then the Daemon runs.
+// then the Daemon runs. Longer than most: it has each way in, a start, a reload and its check.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -33,6 +33,7 @@
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/next_program.h"
 #include "fs/daemon/options.h"
+#include "fs/daemon/predecessor.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
 #include "fs/daemon/rules_file.h"
@@ -188,6 +189,8 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
   const SideProcesses& side = prepared.side;
   Inheritance all{.handover = handover.memory_fd(),
                   .handed_state = handover.state_fd(),
+                  .descriptors_in = handover.descriptors().in(),
+                  .descriptors_out = handover.descriptors().out(),
                   .mount = prepared.mount.fd(),
                   .sock_diag = options.sock_diag,
                   .feeder = side.feeder ? side.feeder->get() : -1,
@@ -319,7 +322,11 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
     if (const auto read = check_handed_formats(from.formats); !read) return read.error();
   }
   if (is_check && from.handover < 0) return 0;
-  auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state));
+  auto descriptors =
+      DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
+  if (!descriptors) return descriptors.error();
+  auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state),
+                                  std::move(descriptors.value()));
   if (!handover) return handover.error();
   if (is_check) return 0;
   for (const int fd : descriptors_of(from)) ::fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -13,15 +13,19 @@ constexpr SavedKinds kOfMount =
 }  // namespace
 
 std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
+  std::vector<Fd> descriptors = handover.descriptors().take();
   HandedBytes bytes = handover.take_state();
   if (bytes.view().empty()) return std::nullopt;
   auto file = read_state(bytes.view());
   if (!file) return file.error();
-  return Predecessor(std::move(bytes), std::move(file.value()));
+  return Predecessor(std::move(bytes), std::move(file.value()), std::move(descriptors));
 }
 
-Predecessor::Predecessor(HandedBytes bytes, StateFile file)
-    : bytes_(std::move(bytes)), file_(std::move(file)) {
+Predecessor::Predecessor(HandedBytes bytes, StateFile file, std::vector<Fd> descriptors)
+    : bytes_(std::move(bytes)),
+      file_(std::move(file)),
+      received_(descriptors.size()),
+      descriptors_(std::move(descriptors)) {
   auto& all = file_.objects;
   const auto of_mount = std::stable_partition(all.begin(), all.end(), [](const SavedObject& each) {
     return (kOfMount & kind_bit(each.kind)) == 0;
@@ -42,6 +46,15 @@ std::vector<SavedObject> Predecessor::open_files() const {
     return is_of(object, SavedKind::kOpenFile);
   });
   return found;
+}
+
+std::optional<Result<Pages>> Predecessor::take_pages(const Pages::Layout& layout) {
+  for (const SavedObject& each : file_.objects) {
+    if (!is_of(each, SavedKind::kPages)) continue;
+    if (!file_.is_whole()) return Error{ErrorCode::kInvalid, "what was left is not whole"};
+    return Pages::take(each, layout, descriptors_, received_);
+  }
+  return std::nullopt;
 }
 
 }  // namespace tallyfs

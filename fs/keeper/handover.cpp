@@ -70,9 +70,12 @@ Result<Handover> Handover::create() {
   }
   // No server can take the memory away from the others.
   ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  auto descriptors = DescriptorQueue::create();
+  if (!descriptors) return descriptors.error();
   const auto page = map(memory);
   if (!page) return page.error();
-  return Handover(std::move(memory), std::move(state), new (page.value()) Page);
+  return Handover(std::move(memory), std::move(state), std::move(descriptors.value()),
+                  new (page.value()) Page);
 }
 
 Result<Handover::Page*> Handover::map(const Fd& memory) {
@@ -82,14 +85,14 @@ Result<Handover::Page*> Handover::map(const Fd& memory) {
   return static_cast<Page*>(mapped);
 }
 
-Result<Handover> Handover::adopt(Fd memory, Fd state) {
+Result<Handover> Handover::adopt(Fd memory, Fd state, DescriptorQueue descriptors) {
   struct stat status {};
   if (::fstat(memory.get(), &status) != 0) return no_memory("look at a memfd");
   const bool is_long_enough = status.st_size == sizeof(Page);
   const auto page = is_long_enough ? map(memory) : Result<Page*>(nullptr);
   if (!page) return page.error();
   if (page.value() && page.value()->format == Page::kFormat) {
-    return Handover(std::move(memory), std::move(state), page.value());
+    return Handover(std::move(memory), std::move(state), std::move(descriptors), page.value());
   }
   if (page.value()) ::munmap(page.value(), sizeof(Page));
   return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
@@ -98,6 +101,7 @@ Result<Handover> Handover::adopt(Fd memory, Fd state) {
 Handover::Handover(Handover&& other) noexcept
     : memory_(std::move(other.memory_)),
       state_(std::move(other.state_)),
+      descriptors_(std::move(other.descriptors_)),
       page_(std::exchange(other.page_, nullptr)) {}
 
 Handover::~Handover() {

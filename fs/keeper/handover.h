@@ -1,5 +1,5 @@
 // What the servers of one keeper leave to their successors, in memory that all of them share: how
-// many there were, the kernel's FUSE_INIT, and the handles of pollers.
+// many there were, the kernel's FUSE_INIT, the handles of pollers, a state, and descriptors.
 //
 // The keeper writes note_end() while no server runs, and reads nothing: a server may write what it
 // likes here. All else is the server's; the functions on polls are thread-safe.
@@ -12,6 +12,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "fs/keeper/descriptor_queue.h"
 
 namespace tallyfs {
 
@@ -43,9 +44,11 @@ class Handover {
 
   static Result<Handover> create();
   // Of another program, which took over the process of a keeper. kInvalid: of another format.
-  static Result<Handover> adopt(Fd memory, Fd state);
+  static Result<Handover> adopt(Fd memory, Fd state, DescriptorQueue descriptors);
   int memory_fd() const { return memory_.get(); }
   int state_fd() const { return state_.get(); }
+  // Those that the state names.
+  const DescriptorQueue& descriptors() const { return descriptors_; }
   Handover(Handover&& other) noexcept;
   Handover& operator=(Handover&&) = delete;
   ~Handover();
@@ -83,12 +86,16 @@ class Handover {
 
  private:
   struct Page;
-  Handover(Fd memory, Fd state, Page* page)
-      : memory_(std::move(memory)), state_(std::move(state)), page_(page) {}
+  Handover(Fd memory, Fd state, DescriptorQueue descriptors, Page* page)
+      : memory_(std::move(memory)),
+        state_(std::move(state)),
+        descriptors_(std::move(descriptors)),
+        page_(page) {}
   static Result<Page*> map(const Fd& memory);
 
   Fd memory_;
   Fd state_;
+  DescriptorQueue descriptors_;
   Page* page_ = nullptr;
 };
 

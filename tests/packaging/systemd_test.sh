@@ -147,6 +147,16 @@ STARTED=()
 check_eq '' "$(grep -E 'no daemon|has ended' "/proc/$INIT/root/run/complaints")" \
   "and never found the socket without a daemon"
 
+# ---- upgraded, with the same unit: reloaded
+old_process=$(main_process)
+server() { inside grep -o '"pid":[0-9]*' "$TREE/statistics.json"; }
+old_server=$(server)
+check "the same version installs over itself" dpkg_inside -i /packages/new.deb
+check_eq "$old_process" "$(main_process)" "and the daemon is the same process"
+check "with another server" [ "$(server)" != "$old_server" ]
+check "that has what was counted" is_up reinstalled
+check "no note is left" inside sh -c '! [ -e /run/tallyfs.unit.sha256 ]'
+
 # ---- restarted, stopped, reloaded, killed, unmounted
 old_process=$(main_process)
 check "systemctl restart" quietly inside systemctl restart tallyfs

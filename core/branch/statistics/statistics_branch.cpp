@@ -233,18 +233,28 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
 
 StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface,
                                                           Statistic* statistic) {
-  auto made = std::make_unique<StatisticEntry>(StatisticEntry{
-      .statistic = statistic, .owner = &interface, .number = statistics_.next_number()});
+  auto made = make_entry(interface, statistic, statistics_.next_number());
   StatisticEntry& entry = *made;
-  entry.path = PaddedName::of(PathNaming::name(entry));
   statistics_.add(std::move(made));
   paths_.insert(entry);
-  const std::uint32_t slot = statistics_.slot(entry.number);
-  interface.interface->publish_at(statistic,
-                                  {.on = statistics_.give_switch(entry.number),
-                                   .shape = slot < shapes_.size() ? &shapes_[slot] : nullptr,
-                                   .number = entry.number});
+  Switch* const on = statistics_.give_switch(entry.number);
+  interface.interface->publish_at(statistic, published(entry.number, on));
   return entry;
+}
+
+std::unique_ptr<StatisticsBranch::StatisticEntry> StatisticsBranch::make_entry(
+    InterfaceEntry& interface, Statistic* statistic, std::uint64_t number) {
+  auto made = std::make_unique<StatisticEntry>(
+      StatisticEntry{.statistic = statistic, .owner = &interface, .number = number});
+  made->path = PaddedName::of(PathNaming::name(*made));
+  return made;
+}
+
+Published StatisticsBranch::published(std::uint64_t number, Switch* on) const {
+  const std::uint32_t slot = statistics_.slot(number);
+  return {.on = on,
+          .shape = slot < shapes_.size() ? &shapes_[slot] : nullptr,
+          .number = number};
 }
 
 void StatisticsBranch::forget(StatisticEntry& entry) {

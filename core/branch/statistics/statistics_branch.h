@@ -82,7 +82,8 @@ class StatisticsBranch final : public Branch {
   Handled handles() const override {
     return {.lines = kLines<wire::CommandLine>,
             .metered_lines = kLines<wire::CommandLine>,
-            .objects = saved_kinds(SavedKind::kInterface, SavedKind::kRule)};
+            .objects = saved_kinds(SavedKind::kInterface, SavedKind::kRule,
+                                   SavedKind::kFedInterface, SavedKind::kStatisticNumbers)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
@@ -121,6 +122,8 @@ class StatisticsBranch final : public Branch {
   // hold, which belong to an epoch; node ids; and interfaces with lifetime=feeder, since their
   // feeders make them again.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  // All of them, and the daemon's own, with their numbers and feeders; then the table of numbers.
+  void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
@@ -207,6 +210,14 @@ class StatisticsBranch final : public Branch {
 
   std::vector<Saved> listed() const EXCLUDES(mutex_);
   Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+  bool put_rules(ObjectSink& sink) const EXCLUDES(mutex_);
+  struct Handed;
+  std::vector<Handed> list_handed() const EXCLUDES(mutex_);
+  Result<void> load_fed(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+  // No statistic has one of them, and each is there once.
+  bool are_free(std::vector<std::uint64_t> numbers) const REQUIRES(mutex_);
+  Result<void> enter_fed(Handed fed, const Loading& loading) EXCLUDES(mutex_);
+  Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
   static Result<Lifetime> lifetime_of(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
@@ -244,6 +255,12 @@ class StatisticsBranch final : public Branch {
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
       REQUIRES(mutex_);
   StatisticEntry& enter(InterfaceEntry& interface, Statistic* statistic) REQUIRES(mutex_);
+  // Under the number that it had in the server before.
+  void enter_again(InterfaceEntry& interface, Statistic* statistic, std::uint64_t number)
+      REQUIRES(mutex_);
+  std::unique_ptr<StatisticEntry> make_entry(InterfaceEntry& interface, Statistic* statistic,
+                                             std::uint64_t number) REQUIRES(mutex_);
+  Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);

@@ -36,7 +36,7 @@ std::vector<StatisticsBranch::Saved> StatisticsBranch::listed() const {
   return all;
 }
 
-void StatisticsBranch::save(ObjectSink& sink) const {
+bool StatisticsBranch::put_rules(ObjectSink& sink) const {
   std::vector<std::string> rules;
   {
     const MutexLock lock(mutex_);
@@ -44,8 +44,13 @@ void StatisticsBranch::save(ObjectSink& sink) const {
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const std::string number = std::to_string(i + 1);
-    if (!sink.put(saved_object(SavedKind::kRule, kRuleFormat, number, rules[i]))) return;
+    if (!sink.put(saved_object(SavedKind::kRule, kRuleFormat, number, rules[i]))) return false;
   }
+  return true;
+}
+
+void StatisticsBranch::save(ObjectSink& sink) const {
+  if (!put_rules(sink)) return;
   std::string bytes;
   for (const Saved& each : listed()) {
     bytes.clear();
@@ -66,6 +71,8 @@ std::uint64_t StatisticsBranch::stamp(Moment now) const {
 
 Result<void> StatisticsBranch::load(const SavedObject& object, const Loading& loading) {
   if (is_of(object, SavedKind::kInterface)) return load_interface(object, loading);
+  if (is_of(object, SavedKind::kFedInterface)) return load_fed(object, loading);
+  if (is_of(object, SavedKind::kStatisticNumbers)) return load_numbers(object, loading);
   if (object.format != kRuleFormat) return other_format(object);
   const MutexLock lock(mutex_);
   return rules_.add(object.bytes);

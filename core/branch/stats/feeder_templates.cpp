@@ -129,6 +129,21 @@ std::vector<FeederTemplates::Saved> FeederTemplates::all() const {
   return saved;
 }
 
+std::vector<pid_t> FeederTemplates::tellers(uid_t uid, std::uint32_t hash) const {
+  const MutexLock lock(mutex_);
+  const Entry* const found = find(uid, hash);
+  if (!found) return {};
+  return {found->tellers.begin(), found->tellers.end()};
+}
+
+Result<void> FeederTemplates::restore_teller(uid_t uid, std::uint32_t hash, pid_t process) {
+  const MutexLock lock(mutex_);
+  const auto found = by_hash_.find(hash_key(uid, hash));
+  if (found == by_hash_.end()) return Error{ErrorCode::kNotFound, "there is no such template"};
+  if (const auto told = note_told(found->second, process); !told) return told.error();
+  return {};
+}
+
 // Its share of the ledger.
 Result<Reservation> FeederTemplates::make_room(const Saved& given) {
   const uid_t uid = given.uid;

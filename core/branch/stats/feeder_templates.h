@@ -59,6 +59,10 @@ class FeederTemplates {
   Result<void> restore(Saved saved, Moment now) EXCLUDES(mutex_);
   // Copies of all that there are, in the order in which they were last told of.
   std::vector<Saved> all() const EXCLUDES(mutex_);
+  // The watched processes that have registered it; and one that has, in a server before. kNoSpace;
+  // kNotFound.
+  std::vector<pid_t> tellers(uid_t uid, std::uint32_t hash) const EXCLUDES(mutex_);
+  Result<void> restore_teller(uid_t uid, std::uint32_t hash, pid_t process) EXCLUDES(mutex_);
   // The process has ended, and has no templates any more.
   void process_ended(pid_t process) EXCLUDES(mutex_);
 

@@ -150,20 +150,38 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
   return invalid("unknown command", 0);
 }
 
+Result<StatsBranch::Numbering> StatsBranch::give_number(Number before) {
+  if (!before) {
+    const std::uint64_t number = numbered_.next_number();
+    return Numbering{number, numbered_.give_switch(number)};
+  }
+  if (numbered_.can_put(*before)) return Numbering{*before, numbered_.keep_switch(*before)};
+  return Error{ErrorCode::kInvalid, "its number is not free"};
+}
+
+void StatsBranch::add_numbered(std::uint64_t number, std::unique_ptr<Numbered> entry) {
+  if (number == numbered_.next_number()) {
+    numbered_.add(std::move(entry));
+  } else {
+    numbered_.put(number, std::move(entry));
+  }
+}
+
 Result<StatsBranch::Subsystem> StatsBranch::prepare_subsystem(std::string_view name, uid_t uid,
-                                                              Moment now) {
+                                                              Moment now, Number before) {
   if (!is_name(name) || name == kTemplates) {
     return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')");
   }
   auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
-  const std::uint64_t number = numbered_.next_number();
-  Switch* const its_switch = numbered_.give_switch(number);
+  const auto given = give_number(before);
+  if (!given) return given.error();
   return Subsystem{.name = std::string(name),
                    .uid = uid,
-                   .number = number,
+                   .number = given.value().number,
                    .share = std::move(share.value()),
-                   .rates = std::make_shared<SubsystemRates>(templates_, uid, its_switch, now)};
+                   .rates = std::make_shared<SubsystemRates>(templates_, uid,
+                                                             given.value().its_switch, now)};
 }
 
 std::uint64_t StatsBranch::enter(Subsystem subsystem, Moment now) {
@@ -173,8 +191,10 @@ std::uint64_t StatsBranch::enter(Subsystem subsystem, Moment now) {
   tree_.add_file(subsystem.node, kSampleRates, kRatesPermissions,
                  std::make_shared<SampleRatesFile>(subsystem.rates), now);
   auto entry = std::make_unique<Numbered>(std::move(subsystem));
-  subsystems_.emplace(name, std::get_if<Subsystem>(entry.get()));
-  return numbered_.add(std::move(entry));
+  Subsystem* const added = std::get_if<Subsystem>(entry.get());
+  subsystems_.emplace(name, added);
+  add_numbered(added->number, std::move(entry));
+  return added->number;
 }
 
 Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
@@ -258,17 +278,19 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
 }
 
 Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::string_view name,
-                                                     Moment now) {
+                                                     Moment now, Number before) {
   if (!is_object_name(name)) {
     return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
   }
   auto share =
       Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kSubsystemBytes});
   if (!share) return share.error();
-  const std::uint64_t number = numbered_.next_number();
-  Object made{.name = std::string(name), .owner = &subsystem, .number = number};
-  made.content = std::make_shared<StatsObject>(templates_, number, std::move(share.value()),
-                                               numbered_.give_switch(number), now);
+  const auto given = give_number(before);
+  if (!given) return given.error();
+  Object made{.name = std::string(name), .owner = &subsystem, .number = given.value().number};
+  made.content =
+      std::make_shared<StatsObject>(templates_, made.number, std::move(share.value()),
+                                    given.value().its_switch, now);
   const auto enter = [&](const std::string& file, StatsObject::Format format) {
     return tree_.add_file(subsystem.node, file, kReadableByOwner,
                           std::make_shared<StatsObjectFile>(made.content, format), now);
@@ -278,7 +300,7 @@ Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::
   auto entry = std::make_unique<Numbered>(std::move(made));
   Object* const added = std::get_if<Object>(entry.get());
   subsystem.objects.emplace(name, added);
-  numbered_.add(std::move(entry));
+  add_numbered(added->number, std::move(entry));
   return added;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -54,7 +55,9 @@ class StatsBranch final : public Branch {
             .metered_lines = kLines<wire::StatsLine>,
             .messages = kMessages<wire::PackedBlob, wire::Template>,
             .objects = saved_kinds(SavedKind::kTemplate, SavedKind::kSubsystem,
-                                   SavedKind::kStatsObject)};
+                                   SavedKind::kStatsObject, SavedKind::kFedSubsystem,
+                                   SavedKind::kFedStatsObject, SavedKind::kTellers,
+                                   SavedKind::kStatsNumbers)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_);
   Result<Done> take(const wire::Message& message, Call& call) override EXCLUDES(mutex_);
@@ -76,6 +79,8 @@ class StatsBranch final : public Branch {
   // The templates; the subsystems with their sample rates; the objects with their last blob, but
   // for those with lifetime=feeder. Not saved: numbers, and which process publishes what.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  // All of these, with numbers and processes; behind them the table of numbers.
+  void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
@@ -125,13 +130,34 @@ class StatsBranch final : public Branch {
   Result<void> load_template(const SavedObject& object, const Loading& loading);
   Result<void> load_subsystem(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
   Result<void> load_object(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
+  static bool put_template(const FeederTemplates::Saved& saved, ObjectSink& sink);
+  bool hand_on_templates(ObjectSink& sink) const;
+  struct Handed;
+  std::vector<Handed> list_handed() const EXCLUDES(mutex_);
+  static Handed handed(const Subsystem& subsystem);
+  static Handed handed(const Object& object);
+  Result<void> load_tellers(const SavedObject& object, const Loading& loading);
+  Result<void> load_fed_subsystem(const SavedObject& object, const Loading& loading)
+      REQUIRES(mutex_);
+  Result<void> load_fed_object(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
+  Result<void> load_numbers(const SavedObject& object, const Loading& loading) REQUIRES(mutex_);
 
   // Whatever has a number.
   using Numbered = std::variant<Subsystem, Object>;
 
+  // Under a number that it had in the server before; without one, under the next.
+  using Number = std::optional<std::uint64_t>;
+  // The switch of such a number, as it was, or of the next one, which is off. kInvalid: the number
+  // is not free.
+  struct Numbering {
+    std::uint64_t number = 0;
+    Switch* its_switch = nullptr;
+  };
+  Result<Numbering> give_number(Number before) REQUIRES(mutex_);
+  void add_numbered(std::uint64_t number, std::unique_ptr<Numbered> entry) REQUIRES(mutex_);
   // Its number is not given yet, and its rates and feeders are none. The second enters it.
-  Result<Subsystem> prepare_subsystem(std::string_view name, uid_t uid, Moment now)
-      REQUIRES(mutex_);
+  Result<Subsystem> prepare_subsystem(std::string_view name, uid_t uid, Moment now,
+                                      Number before = {}) REQUIRES(mutex_);
   std::uint64_t enter(Subsystem subsystem, Moment now) REQUIRES(mutex_);
   Result<Done> make_subsystem(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
@@ -139,8 +165,8 @@ class StatsBranch final : public Branch {
                           Moment now) REQUIRES(mutex_);
   Result<Done> make_object(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now)
-      REQUIRES(mutex_);
+  Result<Object*> add_object(Subsystem& subsystem, std::string_view name, Moment now,
+                             Number before = {}) REQUIRES(mutex_);
   Result<Done> tell_rates(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
   Result<Done> note_refusal(const wire::StatsLine& line, const Sender& sender, Moment now)

@@ -42,6 +42,9 @@ class StatsObject {
   // save() writes; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  // The same with the demand for it, for the next server of the mount.
+  void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
+  Result<void> load_handed(ByteReader& in, Moment now) EXCLUDES(mutex_);
   // One of its files has been opened.
   void ask(Moment now) EXCLUDES(mutex_);
   // It is gone from the tree, and its switch is another's; opens may still look at it.
@@ -56,6 +59,7 @@ class StatsObject {
 
  private:
   Result<void> hold(std::size_t bytes) REQUIRES(mutex_);
+  void save_locked(ByteWriter& out) const REQUIRES(mutex_);
   void find_names(std::uint32_t hash, uid_t publisher) REQUIRES(mutex_);
 
   const std::shared_ptr<const FeederTemplates> templates_;

@@ -61,11 +61,15 @@ std::vector<StatsBranch::Saved> StatsBranch::listed() const {
   return all;
 }
 
+bool StatsBranch::put_template(const FeederTemplates::Saved& saved, ObjectSink& sink) {
+  std::string label = saved.names.name;
+  label.append(":").append(std::to_string(saved.hash));
+  return sink.put(saved_object(SavedKind::kTemplate, kFormat, label, encode(saved)));
+}
+
 void StatsBranch::save(ObjectSink& sink) const {
   for (const FeederTemplates::Saved& each : templates_->all()) {
-    std::string label = each.names.name;
-    label.append(":").append(std::to_string(each.hash));
-    if (!sink.put(saved_object(SavedKind::kTemplate, kFormat, label, encode(each)))) return;
+    if (!put_template(each, sink)) return;
   }
   std::string bytes;
   for (const Saved& each : listed()) {
@@ -96,7 +100,11 @@ std::uint64_t StatsBranch::stamp(Moment) const {
 Result<void> StatsBranch::load(const SavedObject& object, const Loading& loading) {
   if (object.format != kFormat) return other_format(object);
   if (is_of(object, SavedKind::kTemplate)) return load_template(object, loading);
+  if (is_of(object, SavedKind::kTellers)) return load_tellers(object, loading);
   const MutexLock lock(mutex_);
+  if (is_of(object, SavedKind::kStatsNumbers)) return load_numbers(object, loading);
+  if (is_of(object, SavedKind::kFedSubsystem)) return load_fed_subsystem(object, loading);
+  if (is_of(object, SavedKind::kFedStatsObject)) return load_fed_object(object, loading);
   if (is_of(object, SavedKind::kSubsystem)) return load_subsystem(object, loading);
   return load_object(object, loading);
 }
@@ -141,6 +149,10 @@ Result<void> StatsBranch::load_object(const SavedObject& object, const Loading& 
 
 void StatsObject::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
+  save_locked(out);
+}
+
+void StatsObject::save_locked(ByteWriter& out) const {
   out.put(std::uint32_t{publisher_});
   out.put_text({reinterpret_cast<const char*>(blob_.data()), blob_.size()});
 }
@@ -161,6 +173,10 @@ std::uint64_t StatsObject::published() const {
 
 void SubsystemRates::save(ByteWriter& out) const {
   const MutexLock lock(mutex_);
+  save_locked(out);
+}
+
+void SubsystemRates::save_locked(ByteWriter& out) const {
   out.put(std::uint8_t{set_by_user_});
   out.put(static_cast<std::uint32_t>(rates_.size()));
   for (const Rate& each : rates_) {
@@ -172,22 +188,27 @@ void SubsystemRates::save(ByteWriter& out) const {
 
 void SubsystemRates::load(ByteReader& in, Moment now) {
   const bool is_set = in.get_flag();
-  const auto size = in.get<std::uint32_t>();
-  if (size > kRatesMax) return in.fail();
+  Rates rates = load_rates(in);
+  if (!in.ok()) return;
+  const MutexLock lock(mutex_);
+  set_by_user_ = is_set;
+  take(std::move(rates), now);
+}
+
+SubsystemRates::Rates SubsystemRates::load_rates(ByteReader& in) {
   Rates rates;
+  const auto size = in.get<std::uint32_t>();
+  if (size > kRatesMax) in.fail();
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
     Rate rate{.name = std::string(in.get_text()),
               .hash = in.get<std::uint32_t>(),
               .percent = in.get<std::uint32_t>()};
-    if (rate.percent > 100 - sum || !blob::is_template_name(*rate.name)) return in.fail();
-    sum += rate.percent;
+    if (rate.percent > 100 - sum || !blob::is_template_name(*rate.name)) in.fail();
+    sum += in.ok() ? rate.percent : 0;
     rates.push_back(std::move(rate));
   }
-  if (!in.ok()) return;
-  const MutexLock lock(mutex_);
-  set_by_user_ = is_set;
-  take(std::move(rates), now);
+  return rates;
 }
 
 }  // namespace tallyfs

@@ -48,6 +48,10 @@ class SubsystemRates {
   // never wrote.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   void load(ByteReader& in, Moment now) EXCLUDES(mutex_);
+  // The same for the next server of the mount, with what feeders know of them: nothing has changed
+  // for those.
+  void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
+  void load_handed(ByteReader& in) EXCLUDES(mutex_);
   // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
   // those that a feeder brought. Nothing changes if the text is blank, or after a set().
   Result<void> come_again(std::string_view text, Moment now) EXCLUDES(mutex_);
@@ -94,6 +98,8 @@ class SubsystemRates {
   Result<Rates> parse(std::string_view text) const;
   Result<Rates> parse_brought(std::string_view text) const;
   void take(Rates rates, Moment now) REQUIRES(mutex_);
+  void save_locked(ByteWriter& out) const REQUIRES(mutex_);
+  static Rates load_rates(ByteReader& in);
   void note_change(Moment now) REQUIRES(mutex_);
   // Of which templates it holds, among those of the feeders.
   Hashes hashes(const Rate& rate) const REQUIRES(mutex_);

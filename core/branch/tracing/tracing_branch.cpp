@@ -97,12 +97,22 @@ void TracingBranch::save(ObjectSink& sink) const {
   if (user_events_.save(sink)) tracing_.save(sink);
 }
 
+void TracingBranch::hand_on(ObjectSink& sink, Moment) {
+  if (!user_events_.hand_on(sink)) return;
+  tracing_.save(sink);
+  user_events_.hand_on_numbers(sink);
+}
+
 std::uint64_t TracingBranch::stamp(Moment now) const {
   return user_events_.stamp() + tracing_.stamp(now);
 }
 
 Result<void> TracingBranch::load(const SavedObject& object, const Loading& loading) {
   if (is_of(object, SavedKind::kProgramEvent)) return user_events_.load(object, loading.now);
+  if (is_of(object, SavedKind::kFedEvent)) return user_events_.load_fed(object, loading);
+  if (is_of(object, SavedKind::kProgramEventNumbers)) {
+    return user_events_.load_numbers(object, loading);
+  }
   return tracing_.load(object, loading);
 }
 

@@ -38,12 +38,14 @@ class TracingBranch final : public Branch {
                                    SavedKind::kSyntheticEvent, SavedKind::kTracingInstance,
                                    SavedKind::kTrigger, SavedKind::kHistogram,
                                    SavedKind::kEventSettings, SavedKind::kErrorLog,
+                                   SavedKind::kFedEvent, SavedKind::kProgramEventNumbers,
                                    SavedKind::kTrace)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;
   void process_ended(pid_t process, Moment now) override;
   void save(ObjectSink& sink) const override;
+  void hand_on(ObjectSink& sink, Moment now) override;
   std::uint64_t stamp(Moment now) const override;
   Result<void> load(const SavedObject& object, const Loading& loading) override;
 

@@ -160,8 +160,20 @@ Result<Done> UserEvents::define(const Path& path, FieldsDefinition fields, Lifet
   return Done{entered.value()};
 }
 
+Result<std::uint64_t> UserEvents::add(Event event, std::optional<std::uint64_t> number) {
+  if (number) {
+    if (!events_.can_put(*number)) return Error{ErrorCode::kInvalid, "its number is not free"};
+    event.number = *number;
+    events_.put(*number, std::make_unique<Event>(std::move(event)));
+    return *number;
+  }
+  event.number = events_.next_number();
+  event.its_switch = events_.give_switch(event.number);
+  return events_.add(std::make_unique<Event>(std::move(event)));
+}
+
 Result<std::uint64_t> UserEvents::enter(const Path& path, FieldsDefinition fields, uid_t uid,
-                                        Moment now) {
+                                        Moment now, std::optional<std::uint64_t> wanted) {
   auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kEventBytes});
   if (!share) return share.error();
   const std::string definition = fields.text();
@@ -170,14 +182,14 @@ Result<std::uint64_t> UserEvents::enter(const Path& path, FieldsDefinition field
   {
     const MutexLock lock(mutex_);
     if (const auto room = check_share(uid); !room) return room.error();
-    number = events_.next_number();
+    const auto added = add(Event{.system = path.first,
+                                 .uid = uid,
+                                 .fields = std::move(fields),
+                                 .share = std::move(share.value())},
+                           wanted);
+    if (!added) return added.error();
+    number = added.value();
     slot = events_.slot(number);
-    events_.add(std::make_unique<Event>(Event{.system = path.first,
-                                              .number = number,
-                                              .uid = uid,
-                                              .fields = std::move(fields),
-                                              .share = std::move(share.value()),
-                                              .its_switch = events_.give_switch(number)}));
     by_path_.emplace(path, number);
   }
   const auto offered = tracing_.offer(*this,
@@ -358,8 +370,8 @@ Result<void> UserEvents::want(const Wanted& wanted, const CancellationToken&) {
     const bool on = at != events.end() && at->source_id == slot;
     event.is_wanted = on;
     const std::uint32_t with_comm = on && at->demand.comm ? kCommSwitch : 0;
-    if (!event.its_switch) continue;
-    event.its_switch->on.store((on ? 1 : 0) | with_comm, std::memory_order_release);
+    event.on = (on ? 1 : 0) | with_comm;
+    if (event.its_switch) event.its_switch->on.store(event.on, std::memory_order_release);
   }
   note_senders();
   return {};

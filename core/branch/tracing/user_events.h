@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,15 @@ class UserEvents final : public EventSource {
   std::uint64_t stamp() const EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, Moment now) EXCLUDES(defining_, mutex_);
 
+  // What the next server of the mount goes on with: all events, with their numbers and feeders;
+  // and, behind all that is set on them, the table of numbers. Until that is loaded, no switch is
+  // changed. False: the sink takes no more.
+  bool hand_on(ObjectSink& sink) const EXCLUDES(mutex_);
+  void hand_on_numbers(ObjectSink& sink) const EXCLUDES(mutex_);
+  Result<void> load_fed(const SavedObject& object, const Loading& loading)
+      EXCLUDES(defining_, mutex_);
+  Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+
   // The process has ended.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
@@ -105,10 +115,15 @@ class UserEvents final : public EventSource {
     Switch* its_switch = nullptr;
     bool for_good = false;
     bool is_wanted = false;
+    std::uint32_t on = 0;  // what its switch says
     // An event without feeders that is not permanent is kept for the triggers that are set on it.
     LifetimeFeeders feeders;
   };
   using Path = std::pair<std::string, std::string>;  // system, event
+  struct SavedEvent;
+  std::vector<SavedEvent> list() const EXCLUDES(mutex_);
+  Result<void> load(const SavedEvent& saved, std::optional<std::uint64_t> number, Moment now)
+      EXCLUDES(defining_, mutex_);
 
   Event* find(const Path& path) const REQUIRES(mutex_);
   Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
@@ -121,8 +136,11 @@ class UserEvents final : public EventSource {
   Result<Done> define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
                       const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   // An event whose name is free, without feeders. Returns its number.
-  Result<std::uint64_t> enter(const Path& path, FieldsDefinition fields, uid_t uid, Moment now)
-      REQUIRES(defining_) EXCLUDES(mutex_);
+  Result<std::uint64_t> enter(const Path& path, FieldsDefinition fields, uid_t uid, Moment now,
+                              std::optional<std::uint64_t> number = {}) REQUIRES(defining_)
+      EXCLUDES(mutex_);
+  // Under its number, if it has one; else under the next, with a switch.
+  Result<std::uint64_t> add(Event event, std::optional<std::uint64_t> number) REQUIRES(mutex_);
   Result<Done> define_again(const Path& path, const FieldsDefinition& fields, Lifetime lifetime,
                             const Sender& sender, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);
   Result<void> take_out(const Path& path, Moment now) REQUIRES(defining_) EXCLUDES(mutex_);

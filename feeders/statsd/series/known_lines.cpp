@@ -6,7 +6,7 @@
 namespace tallyfs::statsd {
 namespace {
 
-// Two lines of a CPU's cache hold a text of 96 bytes wherever it begins.
+// Where lines begin: two lines of a CPU's cache hold each one of up to 96 bytes.
 constexpr std::size_t kAlignment = 32;
 
 }  // namespace
@@ -20,7 +20,9 @@ void KnownLines::add(const LineKey& key, const KnownLine& line) {
   if (is_full()) return;
   if (used_ + bytes > kPieceBytes) {
     pieces_.push_back(std::make_unique_for_overwrite<std::byte[]>(kPieceBytes));
-    used_ = 0;
+    // The first one begins at a multiple, too.
+    const auto at = reinterpret_cast<std::uintptr_t>(pieces_.back().get());
+    used_ = (kAlignment - at % kAlignment) % kAlignment;
   }
   std::byte* const memory = pieces_.back().get() + used_;
   used_ += bytes;

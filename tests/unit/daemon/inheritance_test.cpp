@@ -23,6 +23,8 @@ Inheritance inheritance_of_all() {
   all.socket.queue_length = 512;
   all.watchdog = {{13, 4711}, {14, 4712}};
   all.owner = {.uid = 15, .gid = 16};
+  all.descriptors_in = 17;
+  all.descriptors_out = 18;
   all.has_terminal = true;
   all.mount_point = "/mnt 1:x";
   all.rules_file = "/etc/tallyfs/rules";
@@ -43,7 +45,7 @@ TEST(InheritanceTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
   EXPECT_EQ(read.value().formats, "32:1 33:1");
   EXPECT_EQ(descriptors_of(read.value()),
-            (std::vector<int>{3, 4, 5, 6, 7, 8, 9, 10, 13, 14}));
+            (std::vector<int>{3, 4, 17, 18, 5, 6, 7, 8, 9, 10, 13, 14}));
 }
 
 TEST(InheritanceTest, MayLackMuch) {
@@ -63,13 +65,15 @@ TEST(InheritanceTest, RefusesWhatIsNotWholeOrOfAnotherFormat) {
   EXPECT_FALSE(parse_inheritance("3" + text.substr(1)));
 }
 
-TEST(InheritanceTest, OfTheFormatBeforeItHasNoFormatsOfObjects) {
+TEST(InheritanceTest, OfTheFormatBeforeItHasNoFormatsOfObjectsAndNoQueueOfDescriptors) {
   std::string text = to_text(inheritance_of_all());
   text.resize(text.rfind(" 9:32:1"));
   const auto read = parse_inheritance("1" + text.substr(1));
   ASSERT_TRUE(read);
   EXPECT_EQ(read.value().formats, "");
   EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
+  EXPECT_EQ(read.value().descriptors_in, -1);
+  EXPECT_EQ(read.value().descriptors_out, -1);
 }
 
 TEST(InheritanceTest, IsTakenOnce) {

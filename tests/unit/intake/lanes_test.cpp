@@ -11,6 +11,7 @@
 #include "core/lane/cell_writer.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/saved_objects.h"
 
 namespace tallyfs {
 namespace {
@@ -23,12 +24,37 @@ constexpr std::uint32_t kIdOfS = 5;
 class LanesStand {
  public:
   explicit LanesStand(const std::string& text) : shapes_(64), switches_(64), errors_(clock_.now()) {
+    start();
+    number_ = execute("create web/s on=1 " + text).value().number;
+  }
+  void start() {
     Ports ports;
     ports.switches = {.switches = switches_};
     ports.shapes = shapes_;
     statistics_.emplace(tree_, ledger_, kLaneOwner, clock_.now(), std::move(ports));
     lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_}, kLaneOwner);
-    number_ = execute("create web/s on=1 " + text).value().number;
+  }
+  // Another server goes on.
+  void hand_over() {
+    SavedObjects objects;
+    HandedDescriptors sent;
+    statistics_->hand_on(objects, clock_.now());
+    lanes_->hand_on(objects, sent);
+    std::vector<Fd> received;
+    for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
+    HandedDescriptors descriptors(std::move(received));
+    lanes_.reset();
+    statistics_.reset();
+    EXPECT_EQ(ledger_.total().bytes, 0u);
+    start();
+    const Loading loading{.now = clock_.now(), .has_pages = true};
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      const SavedObject each = objects.at(i);
+      const auto loaded = is_of(each, SavedKind::kLanes)
+                              ? lanes_->load(each, loading, descriptors)
+                              : statistics_->load(each, loading);
+      EXPECT_TRUE(loaded) << each.label << ": " << loaded.error().reason;
+    }
   }
   ~LanesStand() {
     if (memory_) ::munmap(memory_, kLaneBytesMin);
@@ -175,6 +201,51 @@ TEST(LanesTest, AnEndKeepsWhatCellsHold) {
   stand.statistics_->end_cells(stand.clock_.now());
   EXPECT_EQ(stand.on(), kSwitchOn);
   EXPECT_EQ(stand.read("data"), "s 7\n");
+}
+
+TEST(LanesTest, TheNextServerReadsTheSameCells) {
+  const char* const array = "type=array base_interval=1 scale=log2 range_min=0 range_max=99";
+  for (const char* const text : {"", "type=value mode=products", "type=range", array}) {
+    SCOPED_TRACE(text);
+    LanesStand stand(text), other(text);
+    for (LanesStand* const each : {&stand, &other}) {
+      each->make_lane();
+      LaneCell& cell = each->begin_cell();
+      CellWriter(cell).add(3, 7);
+      if (each == &stand) each->read("data");  // as of some read before
+      CellWriter(cell).add(5, 1);
+      const auto before = std::pair(each->on(), each->era());
+      if (each == &stand) {
+        each->hand_over();
+        each->hand_over();
+      }
+      EXPECT_EQ(std::pair(each->on(), each->era()), before);
+      CellWriter(cell).add(200, 2);
+    }
+    EXPECT_EQ(stand.read("data"), other.read("data"));
+    EXPECT_EQ(stand.read("definition"), other.read("definition"));
+    EXPECT_NE(stand.read("data.json").find("\"samples\":3"), std::string::npos);
+    for (LanesStand* const each : {&stand, &other}) each->end_feeder();
+    EXPECT_EQ(stand.read("data"), other.read("data"));
+    EXPECT_NE(stand.read("data.json").find("\"samples\":3"), std::string::npos);
+    stand.hand_over();
+    EXPECT_EQ(stand.read("data"), other.read("data"));
+  }
+}
+
+TEST(LanesTest, ANewDefinitionInTheNextServerBeginsAnew) {
+  LanesStand stand("");
+  stand.make_lane();
+  LaneCell& cell = stand.begin_cell();
+  CellWriter(cell).add(3, 7);
+  stand.hand_over();
+  const std::uint32_t before = stand.era();
+  stand.define("data=reset");
+  EXPECT_NE(stand.era(), before);
+  CellWriter(cell).add(3, 7);
+  EXPECT_EQ(stand.read("data"), "s 0\n");
+  CellWriter(stand.begin_cell()).add(3, 2);
+  EXPECT_EQ(stand.read("data"), "s 2\n");
 }
 
 TEST(LanesTest, RefusesOtherSizesProcessesAndIds) {

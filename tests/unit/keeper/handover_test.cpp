@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tallyfs {
 namespace {
@@ -23,6 +25,8 @@ void in_a_child(Do what) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
 }
+
+DescriptorQueue queue() { return DescriptorQueue::create().value(); }
 
 TEST(HandoverTest, BeginsEmpty) {
   const auto made = Handover::create();
@@ -95,7 +99,7 @@ TEST(HandoverTest, IsAdoptedByItsDescriptors) {
   made.value().note_reload(5);
   made.value().keep_init("the first request");
   auto adopted = Handover::adopt(Fd(::dup(made.value().memory_fd())),
-                                 Fd(::dup(made.value().state_fd())));
+                                 Fd(::dup(made.value().state_fd())), queue());
   ASSERT_TRUE(adopted);
   EXPECT_EQ(adopted.value().servers(), 1u);
   EXPECT_EQ(adopted.value().reloads(), 1u);
@@ -104,9 +108,37 @@ TEST(HandoverTest, IsAdoptedByItsDescriptors) {
 }
 
 TEST(HandoverTest, AdoptsNothingElse) {
-  EXPECT_FALSE(Handover::adopt(Fd(), Fd()));
+  EXPECT_FALSE(Handover::adopt(Fd(), Fd(), queue()));
   Fd empty(::memfd_create("empty", MFD_CLOEXEC));
-  EXPECT_FALSE(Handover::adopt(std::move(empty), Fd()));
+  EXPECT_FALSE(Handover::adopt(std::move(empty), Fd(), queue()));
+}
+
+ino_t inode_of(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+TEST(DescriptorQueueTest, HandsDescriptorsOnInTheirOrderWhenTheirProcessHasEnded) {
+  constexpr std::size_t kDescriptors = 600;  // of several messages
+  const DescriptorQueue made = queue();
+  const Fd first(::memfd_create("first", MFD_CLOEXEC)), last(::memfd_create("last", MFD_CLOEXEC));
+  in_a_child([&] {
+    std::vector<int> all(kDescriptors, first.get());
+    all.back() = last.get();
+    if (!made.put(all)) ::_exit(1);
+  });
+  const auto other = DescriptorQueue::adopt(Fd(::dup(made.in())), Fd(::dup(made.out())));
+  const std::vector<Fd> taken = other.value().take();
+  ASSERT_EQ(taken.size(), kDescriptors);
+  EXPECT_EQ(inode_of(taken.front().get()), inode_of(first.get()));
+  EXPECT_EQ(inode_of(taken.back().get()), inode_of(last.get()));
+  EXPECT_TRUE(made.take().empty()) << "taken once";
+}
+
+TEST(DescriptorQueueTest, TakesNothingOfNothing) {
+  const DescriptorQueue made = queue();
+  EXPECT_TRUE(made.put({}));
+  EXPECT_TRUE(made.take().empty());
 }
 
 }  // namespace

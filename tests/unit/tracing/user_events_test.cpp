@@ -4,6 +4,7 @@
 
 #include "core/branch/tracing/record_text.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 #include "tests/unit/tracing/tracing_stand.h"
 
@@ -291,6 +292,34 @@ TEST_F(UserEventsTest, JoinsWithTheKernelsByKey) {
   ASSERT_TRUE(write_event("lat=12 pid=7"));
   feed(kernel_, kWaking, 7, 1);
   EXPECT_NE(read("events/sched/sched_waking/hist").find("Hits: 1\n"), std::string::npos);
+}
+
+TEST_F(UserEventsTest, InTheNextServerNumbersAndSwitchesStay) {
+  const Sender feeder{kAlice, 7};
+  const auto kept = define("u64 lat").value().number;
+  const auto of_feeder = define("lifetime=feeder u64 lat", feeder, "short").value().number;
+  SavedObjects objects;
+  ASSERT_TRUE(events_.hand_on(objects));
+  events_.hand_on_numbers(objects);
+  switches_[0].on = 3;  // as the server before has left it
+  std::array<Switch, 8>& page = switches_;
+  Ledger ledger{Ledger::Limits{}};
+  Tree tree(clock_.now());
+  const NodeId directory =
+      tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
+  Tracing tracing(tree, directory, ledger, options_, clock_.now());
+  UserEvents events{
+      tracing, ledger, kDaemon, {.switches = {page, 100}, .processes = &processes_}};
+  const Loading loading{.now = clock_.now(), .has_pages = true};
+  ASSERT_TRUE(events.load_fed(objects.at(0), loading));
+  EXPECT_EQ(page[0].on, 3u) << "until all that is set on it is loaded";
+  ASSERT_TRUE(events.load_fed(objects.at(1), loading));
+  ASSERT_TRUE(events.load_numbers(objects.at(2), loading));
+  EXPECT_EQ(page[0].on, 0u);
+  EXPECT_EQ(events.define("web", "request", "u64 lat", feeder, clock_.now()).value().number, kept);
+  events.process_ended(7, clock_.now());
+  EXPECT_EQ(events.define("web", "short", "u64 lat", feeder, clock_.now()).value().number,
+            of_feeder + (std::uint64_t{1} << 32));
 }
 
 }  // namespace

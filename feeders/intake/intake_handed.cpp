@@ -1,0 +1,103 @@
+// What is left of the intake's work when the next server of the mount takes over.
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "feeders/intake/intake.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint16_t kSendersFormat = 1;
+constexpr std::uint16_t kLateFormat = 1;
+
+Error not_handed_on() { return {ErrorCode::kInvalid, "not what the intake hands on"}; }
+
+Backlog::Late copy_of(const Datagram& datagram, std::vector<char> bytes, bool is_rest) {
+  Backlog::Late late{.bytes = std::move(bytes), .datagram = datagram, .is_rest = is_rest};
+  late.datagram.bytes = late.bytes;  // which stay where they are when the vector is moved
+  return late;
+}
+
+void save_late(ByteWriter& out, const Backlog::Late& late) {
+  const Origin& origin = late.datagram.origin;
+  out.put(std::int32_t{origin.pid});
+  out.put(std::uint32_t{origin.uid});
+  out.put_text({reinterpret_cast<const char*>(&origin.address), origin.address_size});
+  out.put(std::uint8_t{late.is_rest});
+  out.put(std::uint8_t{late.datagram.truncated});
+  out.put(std::uint8_t{late.datagram.fds_refused});
+  out.put_text({late.bytes.data(), late.bytes.size()});
+}
+
+std::optional<Backlog::Late> load_late(ByteReader& in) {
+  Datagram datagram;
+  Origin& origin = datagram.origin;
+  origin.pid = in.get<std::int32_t>();
+  origin.uid = in.get<std::uint32_t>();
+  const std::string_view address = in.get_text();
+  const bool is_rest = in.get_flag();
+  datagram.truncated = in.get_flag();
+  datagram.fds_refused = in.get_flag();
+  const std::string_view bytes = in.get_text();
+  if (!in.ok() || in.left() != 0 || address.size() > sizeof origin.address ||
+      bytes.size() > wire::kDatagramBytesMax) {
+    return std::nullopt;
+  }
+  std::memcpy(&origin.address, address.data(), address.size());
+  origin.address_size = static_cast<socklen_t>(address.size());
+  return copy_of(datagram, {bytes.begin(), bytes.end()}, is_rest);
+}
+
+}  // namespace
+
+// Each sender's in their order: of one that is put off, all of the batch is behind that.
+void Intake::finish(std::chrono::nanoseconds at_most) {
+  const MutexLock lock(turn_);
+  const Until until{clock_.now().monotonic + at_most};
+  puts_off_ = false;
+  if (finish_batch(until) == Progress::kDone) (void)catch_up(until);
+  while (!backlog_.empty()) left_.push_back(backlog_.take());
+  if (dispatcher_.is_busy()) {
+    left_.push_back(copy_of(batch_.front(), dispatcher_.put_off(), true));
+    batch_ = batch_.subspan(1);
+  }
+  for (const Datagram& each : batch_) {
+    left_.push_back(copy_of(each, {each.bytes.begin(), each.bytes.end()}, false));
+  }
+  batch_ = {};
+  dispatcher_.publish_counts(clock_.now());
+}
+
+void Intake::hand_on(ObjectSink& sink, HandedDescriptors&) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  const MutexLock lock(turn_);
+  dispatcher_.save(out);
+  if (!sink.put(saved_object(SavedKind::kSenders, kSendersFormat, "senders", bytes))) return;
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    bytes.clear();
+    save_late(out, left_[i]);
+    const std::string place = std::to_string(i);
+    if (!sink.put(saved_object(SavedKind::kLateDatagram, kLateFormat, place, bytes))) return;
+  }
+}
+
+Result<void> Intake::load(const SavedObject& object, const Loading& loading, HandedDescriptors&) {
+  ByteReader in(object.bytes);
+  const MutexLock lock(turn_);
+  if (is_of(object, SavedKind::kSenders)) {
+    if (object.format != kSendersFormat) return other_format(object);
+    dispatcher_.load(in);
+    if (!in.ok() || in.left() != 0) return not_handed_on();
+    return {};
+  }
+  if (object.format != kLateFormat) return other_format(object);
+  auto late = load_late(in);
+  if (!late) return not_handed_on();
+  leaves_late_ = true;
+  return backlog_.adopt(std::move(*late), loading.now.monotonic);
+}
+
+}  // namespace tallyfs

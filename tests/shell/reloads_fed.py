@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Reloads a daemon again and again, under feeders that count what they send.
+
+    reloads_fed.py MOUNTPOINT SOCKET TALLYFS TALLY_PROBE TALLY_SEND PYTHON_PACKAGE COUNT
+
+The feeders are a program in C, whose one statistic is counted in cells and the other sent over the
+socket, where it waits for room; one in Python; tally-send in a loop; and a writer of rules, of
+which each line is to be carried out once. Prints how long an open and a read of a file took at most
+during each reload, and what was sent and counted. Ends with 1 if the two differ, or if anything
+failed that should not.
+"""
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import time
+
+MOUNT, SOCKET, TALLYFS, PROBE, SEND, PACKAGE = sys.argv[1:7]
+COUNT = int(sys.argv[7])
+STAT = MOUNT + "/statistics"
+DEADLINE_S = 60
+# As many samples a call as keep the program busy for some milliseconds.
+CELLS_AT_ONCE, SOCKET_AT_ONCE = 50_000, 5_000
+RULES_MAX = 400
+
+
+def read(path):
+    with open(path, "rb", buffering=0) as file:
+        return file.read(1 << 16).decode()
+
+
+def data(interface):
+    """Of statistics with one line: their last number."""
+    found = {}
+    for line in read(f"{STAT}/{interface}/data").splitlines():
+        name, *rest = line.split()
+        found[name] = found.get(name, 0) + int(rest[-1])
+    return found
+
+
+class Probe:
+    """A program on libtally that does what it is told, line by line."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([PROBE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env={**os.environ, "TALLY_SOCKET": SOCKET}, text=True)
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n")
+
+    def ok(self, line):
+        said = self.tell(line)
+        assert said == "ok", (line, said)
+
+    def counts(self):
+        return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.tell("counts"))}
+
+    def end(self):
+        self.process.stdin.write("end\n")
+        self.process.stdin.close()
+        assert self.process.wait() == 0
+
+
+def feed_in_c(end, results):
+    probe = Probe()
+    for line in ("settings 10000 60000 65536", "interface c", "statistic c cells", "start cells",
+                 "statistic c socket", "start socket", "sync 60000"):
+        probe.ok(line)
+    with open(STAT + "/c/definition", "ab", buffering=0) as definition:
+        definition.write(b"name=view of=socket\n")  # a view needs each sample
+    cells = sent = 0
+    while not end.is_set():
+        probe.ok(f"inc cells {CELLS_AT_ONCE}")
+        probe.ok(f"inc socket {SOCKET_AT_ONCE}")
+        cells += CELLS_AT_ONCE
+        sent += SOCKET_AT_ONCE
+    probe.ok("sync 60000")
+    counts = probe.counts()
+    results.put(("c", {"cells": cells, "socket": sent, "view": sent},
+                 counts["lost"] + counts["dropped"]))
+    probe.end()
+
+
+def feed_in_python(end, results):
+    sys.path.insert(0, PACKAGE)
+    os.environ["TALLY_SOCKET"] = SOCKET
+    import tally
+    interface = tally.Interface("python")
+    hits = interface.statistic("hits", "hits")
+    hits.start()
+    tally.statistic_sync(60_000)
+    sent = 0
+    while not end.is_set():
+        for i in range(1000):
+            hits.inc(i)
+        sent += 1000
+        tally.statistic_sync(60_000)
+    counts = tally.statistic_count()
+    results.put(("python", {"hits": sent}, counts.lost + counts.dropped))
+
+
+def send_lines(end, results):
+    sent = 0
+    while not end.is_set():
+        subprocess.run([SEND, "--socket", SOCKET, "lines/sent 1"], check=True)
+        sent += 1
+    results.put(("lines", {"sent": sent}, 0))
+
+
+def write_rules(end, results):
+    written = 0
+    while not end.is_set() and written < RULES_MAX:
+        line = f"written/{written} type=range\n".encode()
+        with open(MOUNT + "/rules", "ab", buffering=0) as rules:
+            rules.write(line)
+        written += 1
+        time.sleep(0.01)
+    results.put(("rules", {"written": written}, 0))
+
+
+def reload_and_measure():
+    """The longest open and read meanwhile, in seconds."""
+    reload = subprocess.Popen([TALLYFS, "--reload", MOUNT])
+    longest = 0
+    while reload.poll() is None:
+        began = time.monotonic()
+        read(STAT + "/tallyfs/data")
+        longest = max(longest, time.monotonic() - began)
+    assert reload.returncode == 0, reload.returncode
+    return longest
+
+
+def percentile(values, part):
+    return values[min(len(values) - 1, int(len(values) * part))]
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < until, what
+        time.sleep(0.01)
+
+
+def check(sent):
+    """What differs, as lines of text."""
+    rules = [line for line in read(MOUNT + "/rules").splitlines() if line.startswith("written/")]
+    wanted = [f"written/{i} " for i in range(sent.pop("rules")["written"])]
+    if [line[:len(want)] for line, want in zip(rules, wanted)] != wanted or \
+            len(rules) != len(wanted):
+        yield f"{len(wanted)} rules were written, and {len(rules)} are there"
+    for interface, of in sent.items():
+        counted = data(interface)
+        print(interface, "sent", of, "counted", counted)
+        if counted != of:
+            yield f"of {interface} {of} were sent, and {counted} counted"
+
+
+def main():
+    end, results = multiprocessing.Event(), multiprocessing.Queue()
+    works = (feed_in_c, feed_in_python, send_lines, write_rules)
+    running = [multiprocessing.Process(target=work, args=(end, results), daemon=True)
+               for work in works]
+    for process in running:
+        process.start()
+    for interface in ("c", "python", "lines"):
+        wait_for(lambda: os.path.exists(f"{STAT}/{interface}/data") and
+                 sum(data(interface).values()) > 0, interface)
+    epoch = re.search(r'"epoch":"?[0-9a-fx]+', read(MOUNT + "/statistics.json")).group()
+    began = time.monotonic()
+    pauses = sorted(reload_and_measure() for _ in range(COUNT))
+    took = time.monotonic() - began
+    end.set()
+    all_of = [results.get(timeout=DEADLINE_S) for _ in running]
+    for process in running:
+        process.join()
+    sent = {name: of for name, of, _ in all_of}
+    samples = sum(sum(of.values()) for name, of in sent.items() if name != "rules")
+    samples -= sent["c"]["view"]
+    print(f"measured: reloads {COUNT}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
+          f"p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}; "
+          f"about {samples / took / 1e6:.2f} million samples a second")
+    faults = list(check(sent))
+    faults += [f"{lost} of {name} are lost" for name, _, lost in all_of if lost != 0]
+    if epoch not in read(MOUNT + "/statistics.json"):
+        faults.append("the epoch is another one")
+    print(*faults, sep="\n")
+    return 1 if faults or any(process.exitcode != 0 for process in running) else 0
+
+
+sys.exit(main())
