@@ -45,7 +45,6 @@ constinit OwnedLock g_making{LockRank::kClientSettings};
 std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
-bool g_handles_forks GUARDED_BY(g_making) = false;
 
 // By which a thread's end gives its lane back. The values of keys below kKeysInPlace lie in the
 // thread itself; for higher ones glibc allocates memory, as no signal handler may. So the key is
@@ -65,19 +64,38 @@ void end_thread(void* lane) {
   g_client.load()->disown_lane(*static_cast<Lane*>(lane));
 }
 
-void client_before_fork() {
-  if (Client* const client = g_client.load()) client->before_fork();
+// What the handlers below have locked on a thread that forks. They may be registered twice, by a
+// thread of the parent and by its child, and work once.
+struct Forking {
+  bool is_on = false;
+  bool has_settings = false;  // else a handler of a signal forks, which interrupted their owner
+  Client* client = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] thread_local constinit Forking t_forking;
+
+void client_before_fork() NO_THREAD_SAFETY_ANALYSIS {
+  if (std::exchange(t_forking.is_on, true)) return;
+  t_forking.has_settings = !g_making.is_mine();
+  if (t_forking.has_settings) g_making.lock();
+  t_forking.client = g_client.load();
+  if (t_forking.client) t_forking.client->before_fork();
 }
-void client_after_fork_in_parent() {
-  if (Client* const client = g_client.load()) client->after_fork_in_parent();
+void client_after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS {
+  const Forking forking = std::exchange(t_forking, {});
+  if (forking.client) forking.client->after_fork_in_parent();
+  if (forking.has_settings) g_making.unlock();
 }
-void client_after_fork_in_child() {
-  if (Client* const client = g_client.load()) client->after_fork_in_child(t_lane);
+void client_after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
+  const Forking forking = std::exchange(t_forking, {});
+  if (forking.client) forking.client->after_fork_in_child(t_lane);
+  if (forking.has_settings) g_making.unlock();
 }
 
 // At exit(): before objects are destroyed that the program made before it first called us, such as
 // what its report function writes to.
-void finish() { g_client.load()->finish(kFinishMax); }
+void finish() {
+  if (Client* const client = g_client.load()) client->finish(kFinishMax);
+}
 
 void make_key() REQUIRES(g_making) {
   if (g_has_key || ::pthread_key_create(&g_lane_key, &end_thread) != 0) return;
@@ -112,10 +130,7 @@ Client* make_client() {
   auto* const client = new (std::nothrow) Client(g_settings);
   if (!client) return nullptr;
   make_key();
-  if (!std::exchange(g_handles_forks, true)) {
-    ::pthread_atfork(&client_before_fork, &client_after_fork_in_parent,
-                     &client_after_fork_in_child);
-  }
+  ::pthread_atfork(&client_before_fork, &client_after_fork_in_parent, &client_after_fork_in_child);
   std::atexit(&finish);
   g_client = client;
   return client;

@@ -82,14 +82,15 @@ Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading
                                HandedDescriptors& descriptors) {
   if (object.format != kProcessesFormat) return other_format(object);
   if (!loading.has_pages) return {};
+  Result<void> failed;  // of the last that cannot be watched
   for (ByteReader in(object.bytes); in.left() != 0;) {
     const pid_t process = in.get<std::int32_t>();
     const uid_t uid = in.get<std::uint32_t>();
     const auto place = in.get<std::uint32_t>();
     if (!in.ok()) return Error{ErrorCode::kInvalid, "not a list of processes"};
-    if (auto watched = watch(process, uid, descriptors.take(place)); !watched) return watched;
+    if (auto watched = watch(process, uid, descriptors.take(place)); !watched) failed = watched;
   }
-  return {};
+  return failed;
 }
 
 bool ProcessEnds::watches(pid_t process) const {

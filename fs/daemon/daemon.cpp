@@ -235,7 +235,9 @@ void Daemon::note_takeover(const Handover& handover) {
       std::chrono::nanoseconds(handover.ended_ns()));
   OwnNumbers& own = branches_->statistics().own();
   // After a reload the numbers go on.
-  if (!has_pages_) own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
+  if (!handover.was_reload()) {
+    own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
+  }
   own.record(Own::kTakeoverUs, took.count(), 1, now);
   std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
                                          : "the server before ended ");

@@ -15,6 +15,9 @@ constexpr SavedKinds kOfMount =
 std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
   std::vector<Fd> descriptors = handover.descriptors().take();
   HandedBytes bytes = handover.take_state();
+  if (bytes.is_unreadable()) {
+    return Error{ErrorCode::kNoSpace, "what was left cannot be read: all that it had begins anew"};
+  }
   if (bytes.view().empty()) return std::nullopt;
   auto file = read_state(bytes.view());
   if (!file) return file.error();

@@ -46,6 +46,7 @@ HandedBytes::HandedBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
                         static_cast<std::size_t>(status.st_size) >= size;
   void* const mapped =
       is_there ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, state_fd, 0) : MAP_FAILED;
+  is_unreadable_ = size != 0 && mapped == MAP_FAILED;
   if (mapped == MAP_FAILED) return;
   memory_ = mapped;
   size_ = size;
@@ -54,7 +55,8 @@ HandedBytes::HandedBytes(int state_fd, std::size_t size) : state_fd_(state_fd) {
 HandedBytes::HandedBytes(HandedBytes&& other) noexcept
     : state_fd_(std::exchange(other.state_fd_, -1)),
       memory_(std::exchange(other.memory_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      is_unreadable_(other.is_unreadable_) {}
 
 HandedBytes::~HandedBytes() {
   if (memory_) ::munmap(memory_, size_);

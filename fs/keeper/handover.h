@@ -26,13 +26,15 @@ class HandedBytes {
   HandedBytes& operator=(HandedBytes&&) = delete;
   ~HandedBytes();
 
-  // Empty, too, where the memory could not be mapped.
+  // Empty, too, where the memory cannot be read.
+  bool is_unreadable() const { return is_unreadable_; }
   std::string_view view() const { return {static_cast<const char*>(memory_), size_}; }
 
  private:
   int state_fd_ = -1;
   void* memory_ = nullptr;
   std::size_t size_ = 0;
+  bool is_unreadable_ = false;
 };
 
 class Handover {

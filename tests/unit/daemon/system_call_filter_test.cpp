@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -45,6 +46,9 @@ TEST(SystemCallFilterTest, ForbidsWhatServingDoesNotNeed) {
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::mount("", "/nonexistent", "tmpfs", 0, ""); }));
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::umount2("/nonexistent", 0); }));
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::unshare(0); }));
+  EXPECT_EQ(EPERM, behind_the_filter([] {
+              return ::syscall(SYS_clone, CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0);
+            }));
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::setuid(::getuid()); }));
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::chroot("/nonexistent"); }));
   EXPECT_EQ(EPERM, behind_the_filter([] { return ::syscall(SYS_bpf, -1, nullptr, 0); }));
