@@ -53,15 +53,20 @@ int forbid(const Filter& filter, const char* name) {
   return ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
 }
 
+// If its first argument compares so.
+int forbid(const Filter& filter, int call, scmp_compare operation, std::uint64_t a,
+           std::uint64_t b = 0) {
+  const scmp_arg_cmp condition{.arg = 0, .op = operation, .datum_a = a, .datum_b = b};
+  return ::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1, &condition);
+}
+
 int forbid_sockets(const Filter& filter) {
   constexpr std::uint64_t kFamilies = AF_MAX;
   const int call = SCMP_SYS(socket);
-  int error = ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1,
-                                 SCMP_A0(SCMP_CMP_GE, kFamilies));
+  int error = forbid(filter, call, SCMP_CMP_GE, kFamilies);
   for (std::uint64_t family = 0; family < kFamilies && error == 0; ++family) {
     if (family == AF_UNIX || family == AF_NETLINK) continue;
-    error = ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 1,
-                               SCMP_A0(SCMP_CMP_EQ, family));
+    error = forbid(filter, call, SCMP_CMP_EQ, family);
   }
   return error;
 }
@@ -74,8 +79,7 @@ int forbid_namespaces(const Filter& filter) {
   int error = ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   for (const std::uint64_t made : kMade) {
     if (error != 0) break;
-    error = ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                               SCMP_A0(SCMP_CMP_MASKED_EQ, made, made));
+    error = forbid(filter, SCMP_SYS(clone), SCMP_CMP_MASKED_EQ, made, made);
   }
   return error;
 }
