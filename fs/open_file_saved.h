@@ -1,5 +1,5 @@
 // An open file as bytes, which a server leaves to its successor in a reload, and back
-// (core/state/FORMAT.md, kind 20). What reads get goes over byte for byte, and so does the line
+// (core/state/FORMAT.md, kind 35). What reads get goes over byte for byte, and so does the line
 // that a writer has begun.
 //
 // Functions without state. Called while no request uses the file.

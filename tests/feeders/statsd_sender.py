@@ -2,7 +2,8 @@
 """Sends bytes to tally-feed-statsd, for its tests.
 
   statsd_sender.py flood ADDRESS COUNT [NAME] COUNT datagrams, each one counter, as fast as it can
-  statsd_sender.py lines PATH COUNT NAME      a stream of COUNT lines, each one counter
+  statsd_sender.py lines PATH COUNT NAME      a stream of COUNT lines, each one counter; returns
+                                              when they are read
   statsd_sender.py steady ADDRESS SECONDS [NAME]
       counters until the time is over; prints how many
   statsd_sender.py frames PATH                a stream of frames, in pieces
@@ -54,6 +55,10 @@ def lines(path, count, name):
     line = name.encode() + b":1|c\n"
     for sent in range(0, int(count), 10):
         sender.sendall(line * min(10, int(count) - sent))
+    # The feeder closes when it has read all.
+    sender.shutdown(socket.SHUT_WR)
+    if sender.recv(1):
+        sys.exit("statsd_sender: the feeder answers")
     sender.close()
 
 

@@ -8,6 +8,8 @@ done; behind it each is finished, and must be what it would have been. All the w
 pollers, 8 writers of lines of which each counts once, readers of trace_pipe, shells whose working
 directory is in the mount, and a feeder. Prints how long an open and a read of a file took at most
 during each reload. Ends with 1 if anything failed, or if a count is not exact.
+
+Longer than most: its users, what they find at the end, and the reloads belong together.
 """
 import collections
 import ctypes
@@ -139,11 +141,16 @@ def piped_reader(instance):
     count("piped", len(numbers))
 
 
-def shell(number):
-    """Reads files by names that begin at its working directory."""
+def start_shell():
+    """There before a line is half written, as the Reloader is."""
     script = 'while read -r name; do cat "$name" >/dev/null && echo fine || echo broken; done'
-    with subprocess.Popen(["sh", "-c", script], cwd=STAT + "/long", stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    return subprocess.Popen(["sh", "-c", script], cwd=STAT + "/long", stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def shell(number, process):
+    """Reads files by names that begin at its working directory."""
+    with process:
         while not end.is_set():
             for name in (b"data\n", b"../tallyfs/definition\n"):
                 process.stdin.write(name)
@@ -188,7 +195,8 @@ class Opens:
     """How long an open and a read take, one after the other; in a process of its own."""
 
     def __init__(self):
-        self.slowest = multiprocessing.Value("d", 0.0)
+        self.slowest = multiprocessing.Value("d", 0.0)  # its lock is that of `ended`, too
+        self.ended = multiprocessing.Value("Q", 0, lock=False)
         self.process = multiprocessing.Process(target=self.run, daemon=True)
         self.process.start()
 
@@ -199,9 +207,18 @@ class Opens:
             took = time.monotonic() - began
             with self.slowest.get_lock():
                 self.slowest.value = max(self.slowest.value, took)
+                self.ended.value += 1
             time.sleep(0.001)
 
     def take(self):
+        """The longest since the last call, that which is under way now included."""
+        with self.slowest.get_lock():
+            under_way = self.ended.value + 1
+        while self.process.is_alive():
+            with self.slowest.get_lock():
+                if self.ended.value >= under_way:
+                    break
+            time.sleep(0.001)
         with self.slowest.get_lock():
             slowest, self.slowest.value = self.slowest.value, 0.0
             return slowest
@@ -327,9 +344,25 @@ def percentile(values, part):
     return values[min(len(values) - 1, int(len(values) * part))]
 
 
+def show_pauses(pauses):
+    if pauses:
+        print(f"measured: reloads {len(pauses)}, pause ms: "
+              f"p50 {percentile(pauses, 0.5) * 1e3:.1f}, p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}")
+
+
+def check_counts():
+    fed = int(read_whole(STAT + "/fed/data").split()[1])
+    counted = hits(read_whole(PRINT + "/hist"))
+    print(dict(counts), f"fed {fed}, written and counted {counted}")
+    if fed != counts["samples"]:
+        fault(f"of {counts['samples']} samples {fed} were counted")
+    if counted != counts["written"]:
+        fault(f"of {counts['written']} writes {counted} were counted")
+
+
 def main():
     prepare()
-    opens, reloader = Opens(), Reloader()
+    opens, reloader, shells = Opens(), Reloader(), [start_shell() for _ in range(SHELLS)]
     polled = [PRINT + "/hist", STAT + "/fed/data", TRACING + "/error_log", PRINT + "/hist"]
     write_once = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     write_once.sendto(b"fed/n 1\n", SOCKET)
@@ -339,7 +372,7 @@ def main():
         time.sleep(0.01)
     threads = [running(writer, i) for i in range(WRITERS)]
     pollers = [running(poller, polled[i % len(polled)]) for i in range(POLLERS)]
-    threads += [running(shell, i) for i in range(SHELLS)]
+    threads += [running(shell, i, process) for i, process in enumerate(shells)]
     threads.append(running(feeder))
     for instance in PIPED:
         os.mkdir(f"{TRACING}/instances/{instance}")
@@ -358,16 +391,11 @@ def main():
         thread.join()
     opens.finish()
     reloader.finish()
-    pauses.sort()
-    print(f"measured: reloads {len(pauses)}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
-          f"p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}")
-    fed = int(read_whole(STAT + "/fed/data").split()[1])
-    counted = hits(read_whole(PRINT + "/hist"))
-    print(dict(counts), f"fed {fed}, written and counted {counted}")
-    if fed != counts["samples"]:
-        fault(f"of {counts['samples']} samples {fed} were counted")
-    if counted != counts["written"]:
-        fault(f"of {counts['written']} writes {counted} were counted")
+    show_pauses(sorted(pauses))
+    try:
+        check_counts()
+    except Exception:
+        fault(traceback.format_exc())
     for text in faults:
         print("FAULT", text)
     return 1 if faults else 0

@@ -5,7 +5,8 @@ export const byId = id => document.getElementById(id);
 export const kLatencies = 'tracing/latency_hist/';
 
 export const state = {
-  interfaceName: null, statistic: null, sort: 'rate', filter: '', statisticFilter: '', window: 60, scale: 'log',
+  interfaceName: null, statistic: null, sort: 'rate', filter: '', statisticFilter: '',
+  window: 60, scale: 'log',
   counted: 'interval', overview: null, data: null, readOnly: '',
 };
 
