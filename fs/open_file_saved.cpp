@@ -5,24 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "core/base/moment_bytes.h"
 #include "fs/absent_file.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::uint8_t kWriteUnits = 3;
-
-void put_moment(ByteWriter& out, Moment moment) {
-  out.put(std::int64_t{moment.monotonic.count()});
-  out.put(std::int64_t{moment.realtime.count()});
-}
-
-Moment get_moment(ByteReader& in) {
-  Moment moment;
-  moment.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>());
-  moment.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
-  return moment;
-}
 
 void put_flag(ByteWriter& out, bool flag) { out.put(static_cast<std::uint8_t>(flag)); }
 

@@ -2,6 +2,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/moment_bytes.h"
 #include "core/tree/tree.h"
 #include "core/tree/tree_node.h"
 
@@ -11,18 +12,6 @@ namespace {
 // Listings have numbers as their cookies, which are signed.
 constexpr NodeId kNumbersEnd = NodeId{1} << 62;
 constexpr std::size_t kNameMax = 255;
-
-void put_moment(ByteWriter& out, Moment moment) {
-  out.put(std::int64_t{moment.monotonic.count()});
-  out.put(std::int64_t{moment.realtime.count()});
-}
-
-Moment get_moment(ByteReader& in) {
-  Moment moment;
-  moment.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>());
-  moment.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
-  return moment;
-}
 
 bool is_entry_name(std::string_view name) {
   return !name.empty() && name.size() <= kNameMax && name.find('/') == name.npos;

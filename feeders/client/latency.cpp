@@ -31,7 +31,7 @@ constexpr int kShownOfNiceZero = -21;
 // Lives until the process ends: threads may send while it does.
 constinit MadeOnce<LatencySender> g_sender;
 
-[[gnu::constructor]] void watch_forks() {
+[[gnu::constructor]] void watch_forks_of_sender() {
   (void)::pthread_atfork(nullptr, nullptr, [] {
     if (LatencySender* const made = g_sender.get()) made->after_fork_in_child();
   });

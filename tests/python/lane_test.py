@@ -51,7 +51,8 @@ class LayoutTest(unittest.TestCase):
             self.assertIsNone(Form.read(each))
 
 
-class LaneCase(RunningDaemonCase):
+class WithCells:
+    """A mixin of cases: the program counts in cells, if it can here."""
     LANES = True
 
     def setUp(self):
@@ -59,6 +60,8 @@ class LaneCase(RunningDaemonCase):
             self.skipTest("there are no cells on this machine, or with this Python")
         super().setUp()
 
+
+class LaneCase(WithCells, RunningDaemonCase):
     def lanes(self):
         return int(self.daemon.data("tallyfs").split("\nlanes ")[1].split("\n")[0].split()[-1])
 
@@ -335,14 +338,7 @@ while True:
         self.assertEqual(self.daemon.own("lane_bad"), 0)
 
 
-class WithoutTest(DaemonCase):
-    LANES = True
-
-    def setUp(self):
-        if not are_possible():
-            self.skipTest("there are no cells on this machine, or with this Python")
-        super().setUp()
-
+class WithoutTest(WithCells, DaemonCase):
     def test_a_program_may_do_without(self):
         self.daemon.start()
         said = self.run_feeder(f"""

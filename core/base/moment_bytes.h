@@ -1,0 +1,25 @@
+// A moment as bytes: its two times in ns, as i64 each. The monotonic one means something within a
+// boot only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+
+namespace tallyfs {
+
+inline void put_moment(ByteWriter& out, Moment moment) {
+  out.put(std::int64_t{moment.monotonic.count()});
+  out.put(std::int64_t{moment.realtime.count()});
+}
+
+inline Moment get_moment(ByteReader& in) {
+  Moment moment;
+  moment.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>());
+  moment.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
+  return moment;
+}
+
+}  // namespace tallyfs
