@@ -6,11 +6,14 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "exporters/web/gzip.h"
 #include "tools/tree/timed_file.h"
 
 namespace tallyfs::web {
 namespace {
+
+constexpr std::size_t kShownMax = 64;  // bytes of a name that is not there
 
 const char* name_of(Format format) {
   switch (format) {
@@ -126,6 +129,13 @@ Response Scrape::answer(const Request& request, const Target& target) {
   return response;
 }
 
+// Of those that were asked for, whether one is there: without metrics of its own it may be, too.
+bool Scrape::is_there(const std::vector<std::string>& interfaces) const {
+  return std::ranges::any_of(interfaces, [&](const std::string& each) {
+    return is_name(each) && list_in_time(mount_ + "/statistics/" + each);
+  });
+}
+
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {
   auto text = read(chosen.format, limit_of(request));
   if (!text) return text_response(503, text.error().reason, {{"Retry-After", "1"}});
@@ -136,7 +146,12 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   constexpr std::string_view kEnd = "# EOF\n";
   const bool has_end = chosen.format == Format::kOpenMetrics && made.body.ends_with(kEnd);
   if (has_end) made.body.resize(made.body.size() - kEnd.size());
-  if (target.find("interface")) made.body = of_interfaces(made.body, interfaces_of(target));
+  if (const auto asked = interfaces_of(target); !asked.empty()) {
+    made.body = of_interfaces(made.body, asked);
+    if (made.body.empty() && !is_there(asked)) {
+      return text_response(404, "no interface " + asked.front().substr(0, kShownMax));
+    }
+  }
   made.body.append(own_text(chosen.format));
   if (has_end) made.body.append(kEnd);
   if (made.body.size() > kAnswerBytesMax) return text_response(503, "metrics beyond 16 MiB");

@@ -39,6 +39,7 @@ class Scrape {
 
   Result<std::string> read(Format format, std::chrono::milliseconds limit);
   Response made_of(const Request& request, const Target& target, const Chosen& chosen);
+  bool is_there(const std::vector<std::string>& interfaces) const;
   std::string own_text(Format format);
   std::vector<OwnFamily> own_families();
   void count(int status, Format format, Clock::duration duration);
