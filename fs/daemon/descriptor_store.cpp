@@ -23,7 +23,14 @@ constexpr const char* kQueueIn = "stored-queue-in";
 constexpr const char* kQueueOut = "stored-queue-out";
 constexpr const char* kSocket = "stored-socket";
 constexpr const char* kLock = "stored-lock";
-constexpr std::array kNames{kMount, kHandover, kState, kQueueIn, kQueueOut, kSocket, kLock};
+constexpr const char* kWatchdog = "stored-watchdog";
+constexpr std::array kNames{kMount,    kHandover, kState, kQueueIn,
+                            kQueueOut, kSocket,   kLock,  kWatchdog};
+
+void remove(const char* name) {
+  const std::string message = std::string("FDSTOREREMOVE=1\nFDNAME=") + name;
+  (void)::sd_notify(0, message.c_str());
+}
 
 Fd take(std::vector<StoredDescriptor>& stored, const char* name) {
   const auto found = std::ranges::find(stored, name, &StoredDescriptor::name);
@@ -69,7 +76,8 @@ std::optional<StoredMount> take_mount(std::vector<StoredDescriptor>& passed,
 
 }  // namespace
 
-// The socket that systemd has made it passes again by itself.
+// The socket that systemd has made it passes again by itself. The watchdogs' pipes are of no use to
+// the next keeper, but while they are open the watchdogs do not unmount.
 DescriptorStore::DescriptorStore(const Inheritance& inheritance) {
   const bool has_own_socket = !inheritance.socket.path.empty();
   for (const auto& [name, fd] :
@@ -81,19 +89,20 @@ DescriptorStore::DescriptorStore(const Inheritance& inheritance) {
         std::pair(kMount, inheritance.mount)}) {
     if (fd >= 0) messages_.emplace_back(std::string("FDSTORE=1\nFDPOLL=0\nFDNAME=") + name, fd);
   }
+  for (const Watchdog::HandedOn& each : inheritance.watchdog) {
+    messages_.emplace_back(std::string("FDSTORE=1\nFDPOLL=0\nFDNAME=") + kWatchdog, each.pipe);
+  }
 }
 
 void DescriptorStore::put() const {
+  remove(kWatchdog);  // those of a keeper that was killed
   for (const auto& [message, fd] : messages_) {
     (void)::sd_pid_notify_with_fds(0, 0, message.c_str(), &fd, 1);
   }
 }
 
 void DescriptorStore::clear() {
-  for (const char* const name : kNames) {
-    const std::string message = std::string("FDSTOREREMOVE=1\nFDNAME=") + name;
-    (void)::sd_notify(0, message.c_str());
-  }
+  for (const char* const name : kNames) remove(name);
 }
 
 bool is_stored_name(std::string_view name) {

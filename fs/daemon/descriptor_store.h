@@ -23,7 +23,7 @@ class DescriptorStore {
  public:
   explicit DescriptorStore(const Inheritance& inheritance);
 
-  // Gives them; those that are there stay as they are. Takes no memory of ours.
+  // Gives them; those that are there stay as they are.
   void put() const;
   // Has systemd close them: they are of no use any more.
   static void clear();

@@ -201,9 +201,8 @@ END
 check "with a short period it is up" quietly inside systemctl restart tallyfs.service
 check "and fed" is_up saved
 check "systemd keeps its mount" [ "$(stored)" -ge 5 ]
-newest() { inside sh -c 'ls -v /var/lib/tallyfs/state.[0-9]* | tail -1' 2>/dev/null; }
-before=$(newest)
-check "what it has is saved" wait_until '[ "$(newest)" != "$before" ]'
+check "what it has is saved" wait_until \
+  'inside sh -c "cat /var/lib/tallyfs/state.[0-9]*" | grep -qa saved'
 before=$(mount_number)
 # One that is in the mount, and looks at its files all the while. An open under way waits.
 inside sh -c "cd $TREE/statistics && echo >/run/looks && until [ -e /run/looked ]; do

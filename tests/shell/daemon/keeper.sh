@@ -302,7 +302,7 @@ a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
   _replace_server
   _end_service
   _nothing_is_left
-  assert_eq 7 "$(grep -c "^$DAEMON remove stored-" "$CASE/said")" 'names that systemd forgets'
+  assert_eq 9 "$(grep -c "^$DAEMON remove stored-" "$CASE/said")" 'names that systemd forgets'
 }
 
 a_reload_leaves_what_systemd_keeps_as_it_is() {
