@@ -189,10 +189,10 @@ std::string text_parameter(const Target& target, std::string_view name) {
 }  // namespace
 
 MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
-                     Serves serves)
+                     Serves serves, Scrape::Names names)
     : access_(std::move(access)),
       serves_(serves),
-      scrape_(source->mount()),
+      scrape_(source->mount(), names),
       tracing_(source->mount()),
       watch_(std::move(source), keep) {}
 

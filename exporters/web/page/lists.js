@@ -61,7 +61,7 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
 interfaces.onScroll = statistics.onScroll = () => refresh();
 
 // Names of several lines, as with tags: all rows become as high, and stay so for the interface.
-const kLineLength = 22;
+const kLineLength = 28;
 const kLinesMax = 4;
 let linesOf = null;
 let lines = 1;
